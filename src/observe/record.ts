@@ -1,0 +1,33 @@
+import type { Usage } from '../wire/usage.ts'
+
+/** What is remembered of one chat request: never content, never a key. */
+export interface RequestRecord {
+  /** Unix milliseconds of its arrival. */
+  readonly time: number
+  /** `x-request-id`. */
+  readonly id: string
+  /** As the caller asked for it, at most 128 characters, control characters replaced; empty when it could not be read. */
+  readonly model: string
+  readonly stream: boolean
+  /** HTTP status the caller saw; 499 when the caller left. */
+  readonly status: number
+  /** `error.code` of the answer or of the error event that ended a stream; absent when all went well. */
+  readonly error?: string
+  /** Who served it; absent when nobody did. */
+  readonly provider?: string
+  readonly trail: readonly RecordedAttempt[]
+  /** Milliseconds to the first meaningful event; absent when not streaming or none came. */
+  readonly firstTokenMs?: number
+  readonly totalMs: number
+  readonly usage?: Usage
+  /** The signed-in user, when there is one. */
+  readonly user?: string
+}
+
+/** One attempt, as log and metrics see it. The same shape as `Attempt` of service/trail.ts. */
+export interface RecordedAttempt {
+  readonly name: string
+  readonly status?: number
+  readonly failure?: string
+  readonly ms: number
+}

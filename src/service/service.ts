@@ -1,0 +1,20 @@
+import type { Trail } from './trail.ts'
+
+/** What accompanies one request on its way through the layers. */
+export interface Call {
+  /** Aborts when the caller has left or the whole request's time is up. An aborted call is nobody's failure (failover.md row 40). */
+  readonly signal: AbortSignal
+  /** Every attempt made for this request so far, in order. Layers append; nobody removes. */
+  readonly trail: Trail
+}
+
+/** An async function that answers a request. */
+export type Service<Request, Reply> = (request: Request, call: Call) => Promise<Reply>
+
+/** Wraps a service with one concern. It does not know its neighbours. */
+export type Layer<Request, Reply> = (inner: Service<Request, Reply>) => Service<Request, Reply>
+
+/** Wraps `inner` in `layers`, the first one outermost. */
+export function stack<Request, Reply>(inner: Service<Request, Reply>, ...layers: readonly Layer<Request, Reply>[]): Service<Request, Reply> {
+  return layers.reduceRight((service, layer) => layer(service), inner)
+}

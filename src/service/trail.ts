@@ -1,0 +1,28 @@
+import type { FailureClass } from './failure.ts'
+
+/** One attempt at one upstream: who was asked, what came of it, how long it took. */
+export interface Attempt {
+  /** The provider's id. */
+  readonly name: string
+  /** HTTP status the upstream sent; absent when none arrived. */
+  readonly status?: number
+  /** Why it failed; absent when it answered. `skipped` attempts were never sent. */
+  readonly failure?: FailureClass
+  /** A short, redacted reason, for the log and for the error that names every provider. */
+  readonly reason?: string
+  /** Milliseconds from the start of the attempt to its outcome (a stream: to its commit). */
+  readonly ms: number
+  /** The upstream may have done the work, and billed it, although we saw no answer. */
+  readonly ambiguous?: boolean
+}
+
+/** The attempts of one request, in the order they were made. */
+export type Trail = Attempt[]
+
+/** Writes a trail as the header `x-svc-trail`: `groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340`. */
+export function formatTrail(trail: readonly Attempt[]): string {
+  return trail
+    .map(({ name, status, failure, ms }) =>
+      `${name}${status === undefined ? '' : `;status=${status}`}${failure === undefined ? '' : `;class=${failure}`};ms=${Math.round(ms)}`)
+    .join(', ')
+}

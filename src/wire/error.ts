@@ -1,0 +1,43 @@
+/** `error.type` values this service answers with (service.md 7, docs/errors.md). */
+export type WireErrorType =
+  | 'invalid_request_error' | 'authentication_error' | 'permission_error' | 'api_error' | 'overloaded_error'
+
+/** An error as the client is told it: status, and the body `{"error":{message,type,param,code}}`. */
+export class WireError extends Error {
+  override readonly name = 'WireError'
+  readonly status: number
+  readonly type: WireErrorType
+  readonly code: string
+  readonly param: string | null
+  /** Extra response headers, such as `allow` or `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    type: WireErrorType,
+    code: string,
+    message: string,
+    options: { readonly param?: string; readonly headers?: Readonly<Record<string, string>>; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.status = status
+    this.type = type
+    this.code = code
+    this.param = options.param ?? null
+    this.headers = options.headers ?? {}
+  }
+
+  /** The body of the response. */
+  toJSON(): { error: { message: string; type: string; param: string | null; code: string } } {
+    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } }
+  }
+}
+
+/** 400: the request itself is at fault. `param` names the field, as in `messages[0].content`. */
+export function invalidRequest(
+  code: 'invalid_json' | 'invalid_value' | 'invalid_type' | 'missing_required_parameter',
+  message: string,
+  param?: string,
+): WireError {
+  return new WireError(400, 'invalid_request_error', code, message, param === undefined ? {} : { param })
+}
