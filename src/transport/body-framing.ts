@@ -1,0 +1,163 @@
+import { TransportError } from './transport.ts'
+import type { BodyFraming } from './response-head.ts'
+
+/** Most bytes of a chunk's line: its size and its extensions, which are ignored. */
+export const chunkLineBytesMax = 4 * 1024
+
+/** Most bytes of all trailers, which are ignored. */
+export const trailerBytesMax = 16 * 1024
+
+/** Takes the framing off a body, piece by piece. */
+export interface BodyDecoder {
+  /**
+   * Takes the next bytes of the connection and hands on those of the body, as views on them.
+   * @returns how many bytes belonged to this body; fewer than given only when it is complete
+   * @throws {TransportError} `malformed`
+   */
+  push(bytes: Uint8Array, deliver: (piece: Uint8Array) => void): number
+  /** The framing says that the body has ended. Never true for a body that ends with the connection. */
+  isComplete(): boolean
+}
+
+/** The decoder for a framing (RFC 9112 section 6.3). @param contentLength bytes, for the framing `length` */
+export function bodyDecoder(framing: BodyFraming, contentLength: number): BodyDecoder {
+  if (framing === 'chunked') return chunkedBody()
+  return framing === 'length' ? measuredBody(contentLength) : untilClose
+}
+
+const untilClose: BodyDecoder = {
+  push(bytes, deliver) {
+    deliver(bytes)
+    return bytes.length
+  },
+  isComplete: () => false,
+}
+
+function measuredBody(contentLength: number): BodyDecoder {
+  let left = contentLength
+  return {
+    push(bytes, deliver) {
+      const taken = Math.min(left, bytes.length)
+      left -= taken
+      if (taken > 0) deliver(view(bytes, 0, taken))
+      return taken
+    },
+    isComplete: () => left === 0,
+  }
+}
+
+const CR = 13
+const LF = 10
+
+const enum At {
+  size,
+  extension,
+  lineFeedAfterSize,
+  data,
+  returnAfterData,
+  lineFeedAfterData,
+  trailerStart,
+  trailer,
+  lineFeedAfterTrailer,
+  lastLineFeed,
+  end,
+}
+
+/** Chunks (RFC 9112 section 7.1). */
+function chunkedBody(): BodyDecoder {
+  let at = At.size
+  let size = 0
+  let digits = 0
+  let lineBytes = 0
+  let trailerBytes = 0
+
+  /** Takes one byte outside of chunk data. */
+  function step(byte: number): void {
+    switch (at) {
+      case At.size: {
+        const digit = hexDigit(byte)
+        if (digit >= 0) {
+          size = size * 16 + digit
+          if (++digits > 16 || size > Number.MAX_SAFE_INTEGER) throw malformed('a chunk size too large')
+          return
+        }
+        if (digits === 0) throw malformed('a chunk without a size')
+        if (byte === CR) at = At.lineFeedAfterSize
+        else if (byte === 59 || byte === 32 || byte === 9) at = At.extension
+        else throw malformed('an invalid chunk size')
+        return
+      }
+      case At.extension:
+        if (byte === CR) at = At.lineFeedAfterSize
+        else if (byte === LF || byte === 0 || ++lineBytes > chunkLineBytesMax) throw malformed('an invalid chunk extension')
+        return
+      case At.lineFeedAfterSize:
+        if (byte !== LF) throw malformed('a chunk line without its end')
+        at = size === 0 ? At.trailerStart : At.data
+        return
+      case At.returnAfterData:
+        if (byte !== CR) throw malformed('a chunk longer than its size')
+        at = At.lineFeedAfterData
+        return
+      case At.lineFeedAfterData:
+        if (byte !== LF) throw malformed('a chunk longer than its size')
+        at = At.size
+        size = digits = lineBytes = 0
+        return
+      case At.trailerStart:
+        at = byte === CR ? At.lastLineFeed : At.trailer
+        if (at === At.trailer) countTrailer(byte)
+        return
+      case At.trailer:
+        if (byte === CR) at = At.lineFeedAfterTrailer
+        else countTrailer(byte)
+        return
+      case At.lineFeedAfterTrailer:
+        if (byte !== LF) throw malformed('a trailer without its end')
+        at = At.trailerStart
+        return
+      case At.lastLineFeed:
+        if (byte !== LF) throw malformed('a last chunk without its end')
+        at = At.end
+        return
+    }
+  }
+
+  function countTrailer(byte: number): void {
+    if (byte === LF || byte === 0 || ++trailerBytes > trailerBytesMax) throw malformed('an invalid trailer')
+  }
+
+  return {
+    push(bytes, deliver) {
+      let index = 0
+      while (index < bytes.length && at !== At.end) {
+        if (at === At.data) {
+          const taken = Math.min(size, bytes.length - index)
+          size -= taken
+          if (size === 0) at = At.returnAfterData
+          deliver(view(bytes, index, index + taken))
+          index += taken
+        } else {
+          step(bytes[index] ?? 0)
+          index++
+        }
+      }
+      return index
+    },
+    isComplete: () => at === At.end,
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48
+  const lowered = byte | 32
+  return lowered >= 97 && lowered <= 102 ? lowered - 87 : -1
+}
+
+function view(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  return from === 0 && to === bytes.length ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
+}
+
+function malformed(what: string): TransportError {
+  return new TransportError('malformed', `The upstream's body is not framed as it should be: ${what}`)
+}

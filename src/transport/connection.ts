@@ -1,0 +1,230 @@
+import type { Socket } from 'bun'
+import { bodyDecoder } from './body-framing.ts'
+import type { BodyDecoder } from './body-framing.ts'
+import { decodedBody } from './content-decoding.ts'
+import { incomingBody } from './incoming-body.ts'
+import type { BodySource, IncomingBody } from './incoming-body.ts'
+import { keepAliveMs, responseHeadReader } from './response-head.ts'
+import type { ResponseHead } from './response-head.ts'
+import type { SocketUser } from './socket-user.ts'
+import { TransportError } from './transport.ts'
+import type { UpstreamRequest, UpstreamResponse } from './transport.ts'
+
+/** Requests up to this size, in bytes, go out in one write; `scratch` holds as much. */
+export const joinedBytesMax = 64 * 1024
+
+/** Most bytes written before others get their turn: about a millisecond's work. */
+const writtenPerTurnMax = 1024 * 1024
+
+/** A request on its way, and whom to tell how it went. */
+export interface Exchange {
+  readonly request: UpstreamRequest
+  /** The request's head with its blank line, in ASCII. */
+  readonly head: string
+  readonly signal: AbortSignal
+  resolve(response: UpstreamResponse): void
+  reject(error: TransportError): void
+}
+
+/** What a connection tells its owner. */
+export interface ConnectionOwner {
+  /** The exchange is done and the connection can carry another. @param keepMs how long, when the upstream said so */
+  released(connection: Connection, keepMs: number | undefined): void
+  closed(connection: Connection): void
+  /** The connection was reused and died before the first byte of the response (failover.md row 5). `closed` was called before. */
+  stale(exchange: Exchange): void
+}
+
+/** One socket to an upstream, carrying one exchange at a time. */
+export interface Connection extends SocketUser {
+  /** Sends a request; the outcome goes to the exchange. Only when no other is being carried. */
+  carry(exchange: Exchange, isReused: boolean): void
+  /** Drops the connection at once. */
+  destroy(): void
+}
+
+/** The exchange being carried. */
+interface Progress {
+  readonly exchange: Exchange
+  readonly isReused: boolean
+  /** What could not be written yet, in order. */
+  unsent: readonly Uint8Array[]
+  /** How much of the first unsent piece was written. */
+  offset: number
+  hasAnswered: boolean
+  head: ResponseHead | undefined
+  decoder: BodyDecoder | undefined
+  incoming: IncomingBody | undefined
+  bodyBytes: number
+}
+
+const nothing: readonly Uint8Array[] = []
+
+/**
+ * A connection over a socket that is open and, if secure, authorized.
+ * @param scratch {@link joinedBytesMax} bytes that each request overwrites; connections share it
+ */
+export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, scratch: Buffer): Connection {
+  const headReader = responseHeadReader()
+  const source: BodySource = {
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    drop: onAbort,
+  }
+  let progress: Progress | undefined
+  let isClosed = false
+  let continuation: ReturnType<typeof setImmediate> | undefined
+
+  function carry(exchange: Exchange, isReused: boolean): void {
+    const { signal, request, head } = exchange
+    const current: Progress = { exchange, isReused, unsent: nothing, offset: 0, hasAnswered: false, head: undefined, decoder: undefined, incoming: undefined, bodyBytes: 0 }
+    progress = current
+    signal.addEventListener('abort', onAbort)
+    let length = head.length
+    for (const piece of request.body) length += piece.length
+    if (length <= joinedBytesMax) return sendJoined(current, length)
+    current.unsent = [Buffer.from(head, 'latin1'), ...request.body]
+    send(current)
+  }
+
+  function sendJoined(current: Progress, length: number): void {
+    let end = scratch.write(current.exchange.head, 'latin1')
+    for (const piece of current.exchange.request.body) {
+      scratch.set(piece, end)
+      end += piece.length
+    }
+    const written = socket.write(scratch, 0, length)
+    if (written === length) return
+    if (written < 0) return closed(undefined)
+    current.unsent = [Buffer.from(scratch.subarray(written, length))]
+  }
+
+  /** Writes what is unsent, until the socket is full or it is the others' turn. */
+  function send(current: Progress): void {
+    let allowance = writtenPerTurnMax
+    let piece = current.unsent[0]
+    while (piece !== undefined) {
+      if (current.offset === piece.length) {
+        current.unsent = current.unsent.slice(1)
+        current.offset = 0
+        piece = current.unsent[0]
+        continue
+      }
+      if (allowance === 0) {
+        continuation = setImmediate(() => {
+          continuation = undefined
+          drained()
+        })
+        return
+      }
+      const length = Math.min(piece.length - current.offset, allowance)
+      const written = socket.write(piece, current.offset, length)
+      if (written < 0) return closed(undefined)
+      current.offset += written
+      allowance -= written
+      if (written < length) return
+    }
+  }
+
+  function drained(): void {
+    if (progress !== undefined && continuation === undefined) send(progress)
+  }
+
+  function received(bytes: Buffer): void {
+    const current = progress
+    // Nobody asked: what this connection says next cannot be told apart from an answer.
+    if (current === undefined) return destroy()
+    try {
+      current.hasAnswered = true
+      if (current.incoming !== undefined) return receiveBody(current, bytes)
+      const read = headReader.push(bytes)
+      if (read === undefined) return
+      beginBody(current, read.head)
+      receiveBody(current, read.rest)
+    } catch (error) {
+      fail(error instanceof TransportError ? error : new TransportError('malformed', "The upstream's answer could not be read", error), false)
+    }
+  }
+
+  function beginBody(current: Progress, head: ResponseHead): void {
+    const { request } = current.exchange
+    if (head.contentLength > request.bodyBytesMax) throw tooLarge()
+    current.head = head
+    current.decoder = bodyDecoder(head.framing, head.contentLength)
+    current.incoming = incomingBody(source, head.framing === 'connection')
+    const body = decodedBody(current.incoming.body, head.headers.get('content-encoding'), request.bodyBytesMax)
+    current.exchange.resolve({ status: head.status, headers: head.headers, body })
+  }
+
+  function receiveBody(current: Progress, bytes: Buffer): void {
+    const { decoder, head, incoming } = current
+    if (decoder === undefined || head === undefined || incoming === undefined) return
+    const taken = bytes.length === 0 ? 0 : decoder.push(bytes, deliver)
+    if (!decoder.isComplete() || progress !== current) return
+    const isReusable = head.isReusable && current.unsent.length === 0 && taken === bytes.length
+    finish()
+    incoming.end()
+    if (isReusable) owner.released(self, keepAliveMs(head.headers))
+    else destroy()
+  }
+
+  function deliver(piece: Uint8Array): void {
+    if (progress === undefined) return
+    progress.bodyBytes += piece.length
+    if (progress.bodyBytes > progress.exchange.request.bodyBytesMax) throw tooLarge()
+    progress.incoming?.push(piece)
+  }
+
+  function onAbort(): void {
+    fail(new TransportError('aborted', 'The request was aborted'), false)
+  }
+
+  /** Ends the connection, and the exchange with an error. */
+  function fail(error: TransportError, keepsPieces: boolean): void {
+    const failed = finish()
+    destroy()
+    if (failed === undefined) return
+    if (failed.incoming === undefined) failed.exchange.reject(error)
+    else failed.incoming.fail(error, keepsPieces)
+  }
+
+  /** Lets go of the exchange. */
+  function finish(): Progress | undefined {
+    const finished = progress
+    if (finished === undefined) return undefined
+    progress = undefined
+    finished.exchange.signal.removeEventListener('abort', onAbort)
+    if (continuation !== undefined) clearImmediate(continuation)
+    continuation = undefined
+    return finished
+  }
+
+  function destroy(): void {
+    if (isClosed) return
+    isClosed = true
+    socket.terminate()
+    owner.closed(self)
+  }
+
+  function closed(error: Error | undefined): void {
+    if (isClosed) return
+    const cut = finish()
+    destroy()
+    if (cut === undefined) return
+    if (cut.incoming === undefined) {
+      if (cut.isReused && !cut.hasAnswered) owner.stale(cut.exchange)
+      else cut.exchange.reject(new TransportError('reset', 'The upstream closed the connection before it answered', error))
+    } else if (cut.head?.framing === 'connection' && error === undefined) {
+      cut.incoming.end()
+    } else {
+      cut.incoming.fail(new TransportError('short_body', 'The upstream closed the connection inside its answer', error), true)
+    }
+  }
+
+  const self: Connection = { carry, destroy, received, drained, closed, opened() {}, secured() {}, refused() {} }
+  return self
+}
+
+function tooLarge(): TransportError {
+  return new TransportError('too_large', "The upstream's answer is larger than allowed")
+}
