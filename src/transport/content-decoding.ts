@@ -20,16 +20,22 @@ const sliceBytes = 16 * 1024
  * @throws {TransportError} `malformed` for any other encoding
  */
 export function decodedBody(body: UpstreamBody, contentEncoding: string | undefined, bytesMax: number): UpstreamBody {
-  const encoding = contentEncoding?.toLowerCase() ?? ''
-  if (encoding === '' || encoding === 'identity') return body
-  if (!isKnown(encoding)) throw new TransportError('malformed', 'The upstream answered with an unknown content encoding')
+  const named = contentEncoding?.toLowerCase() ?? ''
+  if (named === '' || named === 'identity') return body
+  const encoding = known.find((name) => name === named)
+  if (encoding === undefined) throw new TransportError('malformed', 'The upstream answered with an unknown content encoding')
+  return decompressedBody(body, encoding, bytesMax)
+}
 
+function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: number): UpstreamBody {
   const decoded: Uint8Array[] = []
   let bytesIn = 0
   let bytesOut = 0
   let decompressor: Transform | undefined
   let error: TransportError | undefined
-  let hasEnded = false
+  /** The encoding says that it has ended; the connection may still carry bytes, which mean nothing. */
+  let hasDecodedAll = false
+  let hasReadAll = false
   let isCancelled = false
   /** Wakes whoever waits for the decompressor. */
   let wake = (): void => {}
@@ -43,7 +49,7 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
       else decoded.push(piece)
     })
     started.on('end', () => {
-      hasEnded = true
+      hasDecodedAll = true
       wake()
     })
     started.on('error', (cause: Error) => fail(decodingError(cause)))
@@ -63,10 +69,9 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
     const piece = await body.read()
     if (isCancelled) return
     if (piece === undefined) return finish()
-    for (let from = 0; from < piece.length && error === undefined && !isCancelled; from += sliceBytes) {
+    for (let from = 0; from < piece.length && error === undefined && !hasDecodedAll && !isCancelled; from += sliceBytes) {
       const slice = piece.subarray(from, from + sliceBytes)
-      decompressor ??= start(slice[0] ?? 0)
-      const target = decompressor
+      const target = (decompressor ??= start(slice[0] ?? 0))
       bytesIn += slice.length
       await new Promise<void>((resolve) => {
         wake = resolve
@@ -76,9 +81,9 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
   }
 
   async function finish(): Promise<void> {
+    hasReadAll = true
     const target = decompressor
-    if (target === undefined) hasEnded = true
-    if (target === undefined || hasEnded || error !== undefined) return
+    if (target === undefined || hasDecodedAll || error !== undefined) return
     await new Promise<void>((resolve) => {
       wake = resolve
       target.end()
@@ -90,7 +95,7 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
       if (error !== undefined) throw error
       const piece = decoded.shift()
       if (piece !== undefined) return piece
-      if (hasEnded || isCancelled) return undefined
+      if (hasReadAll || isCancelled) return undefined
       await decodeMore()
     }
   }
@@ -115,10 +120,6 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
 
 const known = ['gzip', 'x-gzip', 'deflate', 'br', 'zstd'] as const
 type Encoding = (typeof known)[number]
-
-function isKnown(encoding: string): encoding is Encoding {
-  return known.some((name) => name === encoding)
-}
 
 function decompressorFor(encoding: Encoding, firstByte: number): Transform {
   switch (encoding) {
