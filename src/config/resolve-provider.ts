@@ -1,0 +1,112 @@
+import type { Brand } from './brand.ts'
+import { findBrand } from './catalogue.ts'
+import type { ModelConfig, ProtocolName, ProviderConfig, Timeouts } from './config.ts'
+import { defaultTimeouts, noQuirks } from './defaults.ts'
+import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
+
+/** Variables by name, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A provider as it is written: checked, but neither completed from the catalogue nor from the environment. Absent fields take their defaults. */
+export interface ProviderEntry {
+  readonly id: string
+  readonly brand?: string | undefined
+  readonly enabled?: boolean | undefined
+  readonly protocol?: ProtocolName | undefined
+  readonly baseUrl?: string | undefined
+  readonly apiKey?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly models?: '*' | readonly ModelConfig[] | undefined
+  readonly timeouts?: Partial<Timeouts> | undefined
+  readonly retries?: number | undefined
+  readonly maxConcurrent?: number | undefined
+  readonly overrides?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A value once `$NAME` is resolved, or why it cannot be. */
+type Resolved = { readonly value: string; readonly problem?: never } | { readonly value?: never; readonly problem: string }
+
+/** The brand an entry is completed from: the one it names, else the one of its id. */
+export function brandOf(entry: Pick<ProviderEntry, 'id' | 'brand'>): Brand | undefined {
+  return findBrand(entry.brand ?? entry.id)
+}
+
+/** A variable's value without blanks around it; `undefined` when it is unset or empty. */
+export function readVariable(environment: Environment, name: string): string | undefined {
+  const value = Object.hasOwn(environment, name) ? environment[name]?.trim() : undefined
+  return value === '' ? undefined : value
+}
+
+/** Completes an entry from the catalogue and the environment. What cannot be completed makes it unavailable, not invalid (decisions.md 3). */
+export function resolveProvider(entry: ProviderEntry, environment: Environment): ProviderConfig {
+  const brand = brandOf(entry)
+  const protocol = entry.protocol ?? brand?.protocol ?? 'openai'
+  const problems: string[] = []
+
+  function settle(resolved: Resolved | undefined): string | undefined {
+    if (resolved?.problem !== undefined) problems.push(resolved.problem)
+    return resolved?.value
+  }
+
+  const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
+  const apiKey = protocol === 'echo' ? undefined : settle(resolveKey(entry, brand, baseUrl, environment))
+  const headers: Record<string, string> = Object.create(null)
+  for (const [name, text] of Object.entries(entry.headers ?? {})) {
+    const value = settle(resolveText(text, environment, headerValueRule.pattern))
+    if (value !== undefined) headers[name.toLowerCase()] = value
+  }
+  const enabled = entry.enabled ?? true
+  return {
+    id: entry.id,
+    ...(brand === undefined ? {} : { brand: brand.id }),
+    enabled,
+    ...(enabled && problems.length > 0 ? { unavailable: [...new Set(problems)].join(', ') } : {}),
+    protocol,
+    baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    headers,
+    models: resolveModels(entry, brand, protocol),
+    timeouts: { ...defaultTimeouts, ...entry.timeouts },
+    retries: entry.retries ?? 0,
+    ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
+    overrides: entry.overrides ?? {},
+    quirks: brand?.quirks ?? noQuirks,
+  }
+}
+
+function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {
+  const name = variablePattern.exec(text)?.[1]
+  if (name === undefined) return { value: text }
+  const value = readVariable(environment, name)
+  if (value === undefined) return { problem: `${name} is not set` }
+  // A value that itself begins with `$` is not looked up again: the pattern takes it for a variable, a header would carry it as it is.
+  const isUsable = pattern.test(value) && !variablePattern.test(value)
+  return isUsable ? { value } : { problem: `${name} holds something that cannot be used here` }
+}
+
+function resolveBaseUrl(entry: ProviderEntry, brand: Brand | undefined, environment: Environment): Resolved {
+  const text = entry.baseUrl ?? brand?.baseUrl
+  if (text === undefined) return { problem: 'base_url is not given' }
+  const resolved = resolveText(text, environment, baseUrlRule.pattern)
+  if (resolved.value === undefined) return resolved
+  return URL.canParse(resolved.value) ? { value: trimUrl(resolved.value) } : { problem: `${text.slice(1)} does not hold a URL` }
+}
+
+function resolveKey(entry: ProviderEntry, brand: Brand | undefined, baseUrl: string, environment: Environment): Resolved | undefined {
+  if (entry.apiKey !== undefined) return resolveText(entry.apiKey, environment, apiKeyRule.pattern)
+  // A brand's key goes to the brand and nowhere else.
+  if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined
+  const name = brand.keys.find((candidate) => readVariable(environment, candidate) !== undefined)
+  if (name !== undefined) return resolveText(`$${name}`, environment, apiKeyRule.pattern)
+  return { problem: brand.keys.length === 1 ? `${brand.keys[0]} is not set` : `none of ${brand.keys.join(', ')} is set` }
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).origin === new URL(other).origin
+}
+
+function resolveModels(entry: ProviderEntry, brand: Brand | undefined, protocol: ProtocolName): '*' | readonly ModelConfig[] {
+  if (entry.models !== undefined && entry.models !== '*') return entry.models
+  const names = brand?.models ?? (protocol === 'echo' ? ['echo'] : undefined)
+  return names?.map((name) => ({ name, upstream: name, aliases: [] })) ?? '*'
+}
