@@ -1,0 +1,98 @@
+import { ConfigError } from '../config/config.ts'
+import { harmless, harmlessLines } from '../observe/text.ts'
+import { parseArguments, show, UsageError } from './arguments.ts'
+import type { Command, CommandContext, CommandEntry } from './command.ts'
+import { nearestName } from '../config/nearest.ts'
+
+/** What the commands share of the process that runs them. */
+export type Surroundings = Omit<CommandContext, 'flags' | 'positionals'> & {
+  /** Told which command is about to run. */
+  readonly starting?: (command: Command) => void
+}
+
+/**
+ * Runs the command that `argv` names: the first of `commands` when it names none.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration, or another of the command's own
+ */
+export async function dispatch(argv: readonly string[], commands: readonly CommandEntry[], version: string, surroundings: Surroundings): Promise<number> {
+  try {
+    return await run(argv, commands, version, surroundings)
+  } catch (error) {
+    return reportFailure(error, argv, surroundings)
+  }
+}
+
+async function run(argv: readonly string[], commands: readonly CommandEntry[], version: string, surroundings: Surroundings): Promise<number> {
+  const [first, second] = argv
+  const isBare = first === undefined || first.startsWith('-')
+  if (first === '--version' || first === '-v') return print(`svc ${version}\n`, surroundings)
+  if ((isBare && asksForHelp(argv)) || (first === 'help' && second === undefined)) {
+    const { programHelp } = await import('./help.ts')
+    return print(programHelp(await Promise.all(commands.map((entry) => entry.load()))), surroundings)
+  }
+  const named = first === 'help' ? second : first
+  const entry = isBare ? commands[0] : commands.find(({ name }) => name === named)
+  if (entry === undefined) throw unknownCommand(named ?? '', commands)
+  const command = await entry.load()
+  const rest = isBare ? argv : argv.slice(1)
+  if (first === 'help' || asksForHelp(rest)) {
+    const { commandHelp } = await import('./help.ts')
+    return print(commandHelp(command), surroundings)
+  }
+  const { flags, positionals } = understand(command, rest, surroundings, commands)
+  const { starting, ...context } = surroundings
+  starting?.(command)
+  return command.run({ ...context, flags, positionals })
+}
+
+function print(text: string, { stdout }: Surroundings): number {
+  stdout.write(text)
+  return 0
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).some((argument) => argument === '--help' || argument === '-h')
+}
+
+function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {
+  const names = commands.map((entry) => entry.name)
+  const near = nearestName(name, names)
+  return new UsageError(`unknown command ${show(name)}: ${near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`}`)
+}
+
+function understand(command: Command, argv: readonly string[], { environment }: Surroundings, commands: readonly CommandEntry[]): Pick<CommandContext, 'flags' | 'positionals'> {
+  try {
+    const parsed = parseArguments(command.flags, argv, environment)
+    const surplus = parsed.positionals[command.arguments?.maximum ?? 0]
+    if (surplus === undefined) return parsed
+    if (commands.some(({ name }) => name === surplus)) throw new UsageError(`the command comes first: svc ${surplus} …`)
+    throw new UsageError(`unexpected argument ${show(surplus)}`)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new UsageError(`${error.message}\n'svc ${command.name} --help' lists its flags.`, { cause: error })
+  }
+}
+
+/** Says on one line what went wrong; with the stack at log level `debug`. @returns the exit code */
+export function reportFailure(error: unknown, argv: readonly string[], { stderr, environment }: Pick<Surroundings, 'stderr' | 'environment'>): number {
+  if (error instanceof ConfigError) {
+    stderr.write(`${harmlessLines(error.message)}\n`)
+    return 2
+  }
+  if (error instanceof UsageError) {
+    stderr.write(`svc: ${error.message}\n`)
+    return 2
+  }
+  stderr.write(`svc: ${describe(error)}\n`)
+  if (isDebugging(argv, environment) && error instanceof Error) stderr.write(`${harmlessLines(error.stack ?? '')}\n`)
+  return 1
+}
+
+function describe(error: unknown): string {
+  return harmless(error instanceof Error && error.message !== '' ? error.message : String(error))
+}
+
+function isDebugging(argv: readonly string[], environment: CommandContext['environment']): boolean {
+  return environment['SVC_LOG_LEVEL'] === 'debug' || argv.some((argument, index) => argument === '--log-level=debug' || (argument === '--log-level' && argv[index + 1] === 'debug'))
+}

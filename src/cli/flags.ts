@@ -1,0 +1,24 @@
+import { booleanFlag, choiceFlag, integerFlag, textFlag } from './arguments.ts'
+
+/** `--config FILE`: shared by all commands that read providers. */
+export const configFlag = textFlag('provider file to use (default: ~/.svc/providers.json, or what is found on this machine)', 'FILE', { environment: 'SVC_CONFIG' })
+
+/** `--host ADDRESS` (decisions.md 1). */
+export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' })
+
+/** `--port PORT` (decisions.md 1). */
+export const portFlag = integerFlag('port to listen on; 0 picks a free one and prints it', 'PORT', { environment: 'SVC_PORT', minimum: 0, maximum: 65_535, fallback: 8000 })
+
+/** `--auth NAME`: the sign-in extension (service.md 5.2). */
+export const authFlag = textFlag('extension that signs users in, such as provider_auth', 'NAME', { environment: 'SVC_AUTH' })
+
+/** `--log-level LEVEL`. */
+export const logLevelFlag = choiceFlag('least important line to log', ['debug', 'info', 'warn', 'error', 'silent'], {
+  environment: 'SVC_LOG_LEVEL', fallback: 'info', placeholder: 'LEVEL',
+})
+
+/** `--log-format FORMAT`. */
+export const logFormatFlag = choiceFlag('form of a log line', ['human', 'json'], { environment: 'SVC_LOG_FORMAT', fallback: 'human', placeholder: 'FORMAT' })
+
+/** `--json`: for commands that print a table. */
+export const jsonFlag = booleanFlag('print JSON instead of a table')

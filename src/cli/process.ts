@@ -1,0 +1,64 @@
+import { readFileSync, writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import { wantsColour } from './terminal.ts'
+import type { Input, Output } from './terminal.ts'
+
+/**
+ * The process's standard output (1) or error (2). Written synchronously, so that nothing is lost when the process ends
+ * (`process.stdout` keeps up to all of it in memory and takes 15 ms to set up). Whoever reads slowly holds the command up; a service writes its log elsewhere.
+ * @param closed called when nobody reads it any more
+ */
+export function processOutput(descriptor: 1 | 2, environment: Readonly<Record<string, string | undefined>>, closed: () => void): Output {
+  const isTerminal = isatty(descriptor)
+  const stream = descriptor === 1 ? () => process.stdout : () => process.stderr
+  return {
+    isTerminal,
+    hasColour: wantsColour(isTerminal, environment),
+    get columns() {
+      return isTerminal ? stream().columns || 80 : 80
+    },
+    write(text) {
+      try {
+        writeWhole(descriptor, Buffer.from(text))
+      } catch {
+        // EPIPE, or a full disk: there is nowhere left to say so.
+        closed()
+      }
+    },
+  }
+}
+
+function writeWhole(descriptor: number, bytes: Buffer): void {
+  let written = 0
+  while (written < bytes.length) {
+    try {
+      written += writeSync(descriptor, bytes, written)
+    } catch (error) {
+      // Another process may have made the shared terminal or pipe non-blocking.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+      Bun.sleepSync(2)
+    }
+  }
+}
+
+/** The process's standard input. */
+export function processInput(): Input {
+  return { isTerminal: isatty(0), text: () => Bun.stdin.text() }
+}
+
+/** Aborts on the first SIGINT or SIGTERM, its reason being the signal's name; a second SIGINT ends the process with 130. */
+export function interruption(): AbortSignal {
+  const controller = new AbortController()
+  process.on('SIGINT', () => {
+    if (controller.signal.aborted) process.exit(130)
+    controller.abort('SIGINT')
+  })
+  process.on('SIGTERM', () => controller.abort('SIGTERM'))
+  return controller.signal
+}
+
+/** The version in package.json. */
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown'
+}

@@ -1,0 +1,99 @@
+import { clock } from './log.ts'
+import type { LineLevel, Logger } from './log.ts'
+import type { RecordedAttempt, RequestRecord } from './record.ts'
+import { formatDuration, harmless, jsonString } from './text.ts'
+import type { Paint } from './text.ts'
+
+/** Logs one line a request. Costs about a microsecond in JSON (observe/log.bench figures in docs/observability.md). */
+export function requestLog(logger: Logger): (record: RequestRecord) => void {
+  const isoTime = isoClock()
+  return function logRequest(record) {
+    const level = levelOf(record)
+    if (!logger.lets(level)) return
+    logger.line(logger.format === 'json' ? jsonRequestLine(record, level, isoTime(record.time)) : humanRequestLine(record, logger.paint))
+  }
+}
+
+/** How much a request's end matters: `error` when we failed it, `warn` when the caller's request was at fault, else `info`. A caller who left is no failure. */
+export function levelOf(record: Pick<RequestRecord, 'status' | 'error'>): LineLevel {
+  if (record.status === 499) return 'info'
+  if (record.status >= 500 || (record.status < 400 && record.error !== undefined)) return 'error'
+  return record.status >= 400 ? 'warn' : 'info'
+}
+
+const modelMax = 128
+const wordMax = 64
+const trailMax = 32
+
+/** One JSON object, without a line break (docs/observability.md). Built by hand: a third of what JSON.stringify takes. */
+function jsonRequestLine(record: RequestRecord, level: LineLevel, time: string): string {
+  const { usage } = record
+  let line = `{"time":"${time}","level":"${level}","message":"request","id":${jsonString(record.id, modelMax)},"model":${jsonString(record.model, modelMax)},"stream":${record.stream},"status":${number(record.status)}`
+  if (record.error !== undefined) line += `,"error":${jsonString(record.error, wordMax)}`
+  if (record.provider !== undefined) line += `,"provider":${jsonString(record.provider, wordMax)}`
+  if (record.firstTokenMs !== undefined) line += `,"first_token_ms":${milliseconds(record.firstTokenMs)}`
+  line += `,"total_ms":${milliseconds(record.totalMs)}`
+  if (usage?.promptTokens !== undefined) line += `,"prompt_tokens":${number(usage.promptTokens)}`
+  if (usage?.completionTokens !== undefined) line += `,"completion_tokens":${number(usage.completionTokens)}`
+  if (record.user !== undefined) line += `,"user":${jsonString(record.user, modelMax)}`
+  line += ',"trail":['
+  for (let index = 0; index < record.trail.length && index < trailMax; index++) {
+    const attempt = record.trail[index]
+    if (attempt !== undefined) line += index === 0 ? jsonAttempt(attempt) : `,${jsonAttempt(attempt)}`
+  }
+  return `${line}]}`
+}
+
+function jsonAttempt({ name, status, failure, ms }: RecordedAttempt): string {
+  let text = `{"provider":${jsonString(name, wordMax)}`
+  if (status !== undefined) text += `,"status":${number(status)}`
+  if (failure !== undefined) text += `,"class":${jsonString(failure, wordMax)}`
+  return `${text},"ms":${milliseconds(ms)}}`
+}
+
+function number(value: number): string {
+  return Number.isFinite(value) ? String(value) : 'null'
+}
+
+function milliseconds(value: number): string {
+  return number(Math.round(value * 10) / 10)
+}
+
+/** `12:03:04 200 gpt-4o-mini openai 340 ms (first 120 ms) 12+34 tokens  groq ✗ 429 → openai ✓` */
+function humanRequestLine(record: RequestRecord, paint: Paint): string {
+  const { status, usage } = record
+  const level = levelOf(record)
+  const words = [
+    paint('dim', clock(record.time)),
+    paint(level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'green', String(status)),
+    record.model === '' ? '–' : harmless(record.model.slice(0, modelMax)),
+    record.provider === undefined ? '–' : harmless(record.provider),
+    formatDuration(record.totalMs),
+  ]
+  if (record.firstTokenMs !== undefined) words.push(paint('dim', `(first ${formatDuration(record.firstTokenMs)})`))
+  if (usage?.promptTokens !== undefined || usage?.completionTokens !== undefined) words.push(`${usage.promptTokens ?? '?'}+${usage.completionTokens ?? '?'} tokens`)
+  if (record.user !== undefined) words.push(paint('dim', harmless(record.user.slice(0, modelMax))))
+  if (record.error !== undefined) words.push(paint(level === 'error' ? 'red' : 'yellow', harmless(record.error)))
+  const line = words.join(' ')
+  const isPlain = record.trail.length === 0 || (record.trail.length === 1 && record.trail[0]?.failure === undefined)
+  return isPlain ? line : `${line}  ${record.trail.slice(0, trailMax).map((attempt) => humanAttempt(attempt, paint)).join(' → ')}`
+}
+
+function humanAttempt({ name, status, failure }: RecordedAttempt, paint: Paint): string {
+  if (failure === undefined) return `${harmless(name)} ${paint('green', '✓')}`
+  return `${harmless(name)} ${paint('red', '✗')} ${status !== undefined && status !== 200 ? status : harmless(failure)}`
+}
+
+/** Unix milliseconds → `2026-01-02T03:04:05.678Z`, with the second remembered: most lines share it with the one before. */
+function isoClock(): (time: number) => string {
+  let second = NaN
+  let prefix = ''
+  return function isoTime(time) {
+    const thisSecond = Math.floor(time / 1000)
+    if (thisSecond !== second) {
+      second = thisSecond
+      prefix = new Date(thisSecond * 1000).toISOString().slice(0, 20)
+    }
+    return `${prefix}${String(Math.floor(time - second * 1000)).padStart(3, '0')}Z`
+  }
+}
