@@ -1,0 +1,548 @@
+import { Buffer, isUtf8 } from 'node:buffer'
+
+/** The bytes are not the JSON they should be (RFC 8259). */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError'
+  /** What is wrong, such as `nested too deeply`. Never quotes the input. */
+  readonly reason: string
+  /** Offset of the byte at fault. */
+  readonly position: number
+
+  constructor(reason: string, position: number) {
+    super(`${reason} at byte ${position}`)
+    this.reason = reason
+    this.position = position
+  }
+}
+
+/** What a value is. */
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
+
+/** Names of members to be told apart without decoding them: byte length → candidates. */
+export type NameTable = readonly (readonly NameEntry[] | undefined)[]
+
+interface NameEntry {
+  readonly bytes: Uint8Array
+  readonly code: number
+}
+
+/** Arrays and objects within one another that are accepted. */
+export const depthMax = 512
+
+/** Within one string, how many bytes are looked at one by one before four at a time are. */
+const runAfterBytes = 128
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** `JsonCursor.nameCode` gives the place of a name in `names`, which are ASCII and at most 63 characters long. */
+export function nameTable(names: readonly string[]): NameTable {
+  const table: NameEntry[][] = Array.from({ length: 64 }, () => [])
+  names.forEach((name, code) => table[name.length]?.push({ bytes: new TextEncoder().encode(name), code }))
+  return table
+}
+
+/**
+ * Walks over JSON in UTF-8 bytes and checks it on the way (RFC 8259), without building values.
+ * The bytes are JSON when the walk came to `finish` without a throw; UTF-8 is checked there.
+ * Every method throws JsonSyntaxError at the first byte that cannot stand where it stands.
+ *
+ *     cursor.peek() === 'object'
+ *     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) { cursor.nameCode(table); cursor.skip() }
+ *     cursor.finish()
+ */
+export class JsonCursor {
+  readonly bytes: Uint8Array
+  /** Offset of the next byte to be looked at. */
+  position = 0
+  /** Offset of the opening quote of the member's name last entered. */
+  nameStart = 0
+  /** Offset after the closing quote of that name. */
+  nameEnd = 0
+  /** A raw CR or LF stands between tokens. */
+  hasLineBreaks = false
+  /** The string last passed has neither escapes nor bytes above 0x7f. */
+  isPlain = true
+
+  #depth = 0
+  #seen = 0
+  #skipState = NEXT_VALUE
+  #skipDepth = 0
+  #containers: Uint8Array | undefined
+  #words: Uint32Array | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** The kind of the value that comes next. Moves up to its first byte. */
+  peek(): JsonKind {
+    const position = this.#token(this.position)
+    this.position = position
+    switch (this.bytes[position]) {
+      case QUOTE: return 'string'
+      case OPEN_OBJECT: return 'object'
+      case OPEN_ARRAY: return 'array'
+      case 0x6e: return 'null'
+      case 0x74: case 0x66: return 'boolean'
+      case 0x2d: case 0x30: case 0x31: case 0x32: case 0x33: case 0x34:
+      case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: return 'number'
+      default: return this.#fail(position)
+    }
+  }
+
+  /** Enters the object that `peek` saw, up to the value of its first member. False when it has none: it is passed then. */
+  firstMember(): boolean {
+    this.#enter()
+    const position = this.#token(this.position + 1)
+    if (this.bytes[position] === CLOSE_OBJECT) return this.#leave(position)
+    return this.#member(position)
+  }
+
+  /** Moves from the end of a member's value to the value of the next. False when the object is passed. */
+  nextMember(): boolean {
+    const position = this.#token(this.position)
+    const byte = this.bytes[position]
+    if (byte === COMMA) return this.#member(this.#token(position + 1))
+    if (byte === CLOSE_OBJECT) return this.#leave(position)
+    return this.#fail(position)
+  }
+
+  /** Enters the array that `peek` saw, up to its first element. False when it has none: it is passed then. */
+  firstElement(): boolean {
+    this.#enter()
+    const position = this.#token(this.position + 1)
+    if (this.bytes[position] === CLOSE_ARRAY) return this.#leave(position)
+    this.position = position
+    return true
+  }
+
+  /** Moves from the end of an element to the next. False when the array is passed. */
+  nextElement(): boolean {
+    const position = this.#token(this.position)
+    const byte = this.bytes[position]
+    if (byte === COMMA) {
+      this.position = this.#token(position + 1)
+      return true
+    }
+    if (byte === CLOSE_ARRAY) return this.#leave(position)
+    return this.#fail(position)
+  }
+
+  /** The place of the name last entered in the names of `table`, or -1. A name with escapes is compared as decoded. */
+  nameCode(table: NameTable): number {
+    return this.stringCode(table, this.nameStart, this.nameEnd)
+  }
+
+  /** As `nameCode`, for any string that was passed; `start` and `end` as for `stringAt`. */
+  stringCode(table: NameTable, start: number, end: number): number {
+    const bytes = this.bytes
+    const length = end - start - 2
+    const candidates = table[length]
+    if (candidates !== undefined) {
+      candidate: for (const { bytes: name, code } of candidates) {
+        for (let index = 0; index < length; index++) {
+          if (name[index] !== bytes[start + 1 + index]) continue candidate
+        }
+        return code
+      }
+    }
+    return this.#hasEscape(start, end) ? this.#decodedCode(table, start, end) : -1
+  }
+
+  /** The name last entered, decoded. */
+  name(): string {
+    return this.stringAt(this.nameStart, this.nameEnd)
+  }
+
+  /**
+   * Passes the next value, however deep, without recursion.
+   * With a `limit` it stops soon after that offset; call it again to go on. True when the value is passed.
+   */
+  skip(limit = Infinity): boolean {
+    const bytes = this.bytes
+    let state = this.#skipState
+    let position = this.position
+    for (;;) {
+      if (state === NEXT_VALUE) {
+        position = this.#token(position)
+        switch (bytes[position]) {
+          case QUOTE:
+            position++
+            state = IN_STRING
+            break
+          case OPEN_OBJECT:
+            this.#push(OPEN_OBJECT, position)
+            position = this.#token(position + 1)
+            if (bytes[position] === CLOSE_OBJECT) {
+              this.#skipDepth--
+              position++
+              state = AFTER_VALUE
+            } else position = this.#nameAndColon(position)
+            continue
+          case OPEN_ARRAY:
+            this.#push(OPEN_ARRAY, position)
+            position = this.#token(position + 1)
+            if (bytes[position] === CLOSE_ARRAY) {
+              this.#skipDepth--
+              position++
+              state = AFTER_VALUE
+            }
+            continue
+          case 0x74: position = this.#word(position, 0x72, 0x75, 0x65); state = AFTER_VALUE; break
+          case 0x6e: position = this.#word(position, 0x75, 0x6c, 0x6c); state = AFTER_VALUE; break
+          case 0x66:
+            if (bytes[position + 1] !== 0x61) this.#fail(position + 1)
+            position = this.#word(position + 1, 0x6c, 0x73, 0x65)
+            state = AFTER_VALUE
+            break
+          default: position = this.#number(position); state = AFTER_VALUE
+        }
+      }
+      if (state === IN_STRING) {
+        position = this.#string(position, limit)
+        if (position < 0) {
+          this.position = -position
+          this.#skipState = IN_STRING
+          return false
+        }
+        state = AFTER_VALUE
+      }
+      if (this.#skipDepth === 0) {
+        this.position = position
+        this.#skipState = NEXT_VALUE
+        return true
+      }
+      if (position >= limit) {
+        this.position = position
+        this.#skipState = AFTER_VALUE
+        return false
+      }
+      position = this.#token(position)
+      const byte = bytes[position]
+      const isObject = this.#containers?.[this.#skipDepth] === OPEN_OBJECT
+      if (byte === COMMA) {
+        position = isObject ? this.#nameAndColon(this.#token(position + 1)) : position + 1
+        state = NEXT_VALUE
+      } else if (byte === (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+        this.#skipDepth--
+        position++
+        state = AFTER_VALUE
+      } else this.#fail(position)
+    }
+  }
+
+  /** Passes the number that `peek` saw and gives its value as JavaScript has it. */
+  number(): number {
+    const start = this.position
+    const end = this.#number(start)
+    this.position = end
+    if (end - start === 1) return (this.bytes[start] ?? 0x30) - 0x30
+    return Number(latin1(this.bytes, start, end))
+  }
+
+  /** Passes the boolean that `peek` saw. */
+  boolean(): boolean {
+    const isTrue = this.bytes[this.position] === 0x74
+    this.skip()
+    return isTrue
+  }
+
+  /** Passes the string that `peek` saw and decodes it. */
+  string(): string {
+    const start = this.position
+    this.position = this.#string(start + 1, Infinity)
+    return this.isPlain ? latin1(this.bytes, start + 1, this.position - 1) : this.stringAt(start, this.position)
+  }
+
+  /** Decodes a string that was passed, given the offsets of its opening quote and after its closing one. */
+  stringAt(start: number, end: number): string {
+    const text = utf8(this.bytes, start + 1, end - 1)
+    if (!text.includes('\\')) return text
+    const decoded: unknown = JSON.parse(`"${text}"`)
+    return typeof decoded === 'string' ? decoded : ''
+  }
+
+  /** Whether any string so far holds a byte above 0x7f. */
+  get hasHighBytes(): boolean {
+    return this.#seen > 0x7f
+  }
+
+  /** Checks that nothing but white space follows the value that was walked, and that all of it is UTF-8. */
+  finish(): void {
+    this.end()
+    if (this.#seen > 0x7f && !isUtf8(this.bytes)) throw invalidUtf8(this.bytes, 0, this.bytes.length)
+  }
+
+  /** Checks that nothing but white space follows. Leaves UTF-8 to the caller. */
+  end(): void {
+    const position = this.#space(this.position)
+    this.position = position
+    if (position < this.bytes.length) this.#fail(position)
+  }
+
+  #space(from: number): number {
+    const bytes = this.bytes
+    const length = bytes.length
+    let position = from
+    while (position < length) {
+      const byte = bytes[position]
+      if (byte === 0x20 || byte === 0x09) position++
+      else if (byte === 0x0a || byte === 0x0d) {
+        this.hasLineBreaks = true
+        position++
+      } else break
+    }
+    return position
+  }
+
+  /** The offset of the next token; there must be one. */
+  #token(from: number): number {
+    if (from < this.bytes.length) {
+      if ((this.bytes[from] ?? 0) > 0x20) return from
+      const position = this.#space(from)
+      if (position < this.bytes.length) return position
+    }
+    throw new JsonSyntaxError('unexpected end', this.bytes.length)
+  }
+
+  #enter(): void {
+    if (++this.#depth > depthMax) throw new JsonSyntaxError('nested too deeply', this.position)
+  }
+
+  #leave(position: number): false {
+    this.#depth--
+    this.position = position + 1
+    return false
+  }
+
+  #push(kind: number, position: number): void {
+    if (this.#depth + this.#skipDepth >= depthMax) throw new JsonSyntaxError('nested too deeply', position)
+    this.#containers ??= new Uint8Array(depthMax + 1)
+    this.#containers[++this.#skipDepth] = kind
+  }
+
+  #member(position: number): true {
+    const start = position
+    const end = this.#nameAndColon(position)
+    this.nameStart = start
+    this.position = this.#token(end)
+    return true
+  }
+
+  /** From a name's opening quote to after its colon. */
+  #nameAndColon(position: number): number {
+    if (this.bytes[position] !== QUOTE) this.#fail(position)
+    const end = this.#string(position + 1, Infinity)
+    this.nameEnd = end
+    const colon = this.#token(end)
+    if (this.bytes[colon] !== COLON) this.#fail(colon)
+    return colon + 1
+  }
+
+  /**
+   * From within a string to after its closing quote. Past `limit` it gives the offset it came to, negated
+   * (never in the middle of an escape), and takes it up from there when called again.
+   */
+  #string(from: number, limit: number): number {
+    const bytes = this.bytes
+    const length = bytes.length
+    let position = from
+    let runFrom = from + runAfterBytes
+    let seen = 0
+    let isPlain = true
+    while (position < length) {
+      const byte = bytes[position] ?? 0
+      if (byte > BACKSLASH) {
+        seen |= byte
+        position++
+      } else if (byte === QUOTE) {
+        this.#seen |= seen
+        this.isPlain = isPlain && seen < 0x80
+        return position + 1
+      } else if (byte === BACKSLASH) {
+        position = this.#escape(position)
+        isPlain = false
+      } else if (byte < 0x20) {
+        throw new JsonSyntaxError('unescaped control character in a string', position)
+      } else position++
+      if (position >= runFrom) {
+        position = this.#run(position, limit)
+        isPlain = false
+        runFrom = position + runAfterBytes
+        if (position >= limit && position < length) {
+          this.#seen |= seen
+          return -position
+        }
+      }
+    }
+    throw new JsonSyntaxError('unterminated string', length)
+  }
+
+  /** Passes ordinary bytes of a string, four at a time, up to `limit` or a quote, backslash or control character. */
+  #run(from: number, limit: number): number {
+    const bytes = this.bytes
+    const length = bytes.length
+    const stop = limit < length ? limit : length
+    if (stop - from < 512) return from
+    // The view begins at the first multiple of four in the underlying buffer, `lead` bytes into ours.
+    const lead = (4 - (bytes.byteOffset & 3)) & 3
+    const words = this.#words ??= new Uint32Array(bytes.buffer, bytes.byteOffset + lead, (length - lead) >> 2)
+    const last = (stop - lead) >> 2
+    let index = (from - lead + 3) >> 2
+    let seen = 0
+    for (let position = from; position < index * 4 + lead; position++) {
+      const byte = bytes[position] ?? 0
+      if (byte < 0x20 || byte === QUOTE || byte === BACKSLASH) return position
+      seen |= byte
+    }
+    while (index < last) {
+      const word = words[index] ?? 0
+      const quote = word ^ 0x22222222
+      const backslash = word ^ 0x5c5c5c5c
+      // Finds a byte below n in four: (word - n×0x01010101) & ~word & 0x80808080 is not zero (Hacker's Delight, section 6-1).
+      const found = ((word - 0x20202020) & ~word) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)
+      if ((found & 0x80808080) !== 0) break
+      seen |= word
+      index++
+    }
+    if ((seen & 0x80808080) !== 0) this.#seen |= 0x80
+    else this.#seen |= seen & 0x80
+    return index * 4 + lead
+  }
+
+  /** From a backslash to after its escape. */
+  #escape(position: number): number {
+    const bytes = this.bytes
+    switch (bytes[position + 1]) {
+      case QUOTE: case BACKSLASH: case 0x2f: case 0x62: case 0x66: case 0x6e: case 0x72: case 0x74:
+        return position + 2
+      case 0x75:
+        for (let index = position + 2; index < position + 6; index++) {
+          const byte = bytes[index] ?? 0
+          const isHex = (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+          if (!isHex) this.#invalidEscape(position)
+        }
+        return position + 6
+      default: return this.#invalidEscape(position)
+    }
+  }
+
+  #number(from: number): number {
+    const bytes = this.bytes
+    let position = from
+    if (bytes[position] === 0x2d) position++
+    if (bytes[position] === 0x30) position++
+    else position = this.#digits(position)
+    if (bytes[position] === 0x2e) position = this.#digits(position + 1)
+    if (((bytes[position] ?? 0) | 0x20) === 0x65) {
+      const sign = bytes[position + 1]
+      position = this.#digits(sign === 0x2b || sign === 0x2d ? position + 2 : position + 1)
+    }
+    return position
+  }
+
+  #digits(from: number): number {
+    const bytes = this.bytes
+    const length = bytes.length
+    let position = from
+    while (position < length) {
+      const byte = bytes[position] ?? 0
+      if (byte < 0x30 || byte > 0x39) break
+      position++
+    }
+    if (position === from) this.#fail(position)
+    return position
+  }
+
+  /** `true`, `null` and the tail of `false`: three more letters. */
+  #word(position: number, second: number, third: number, fourth: number): number {
+    const bytes = this.bytes
+    if (bytes[position + 1] !== second) this.#fail(position + 1)
+    if (bytes[position + 2] !== third) this.#fail(position + 2)
+    if (bytes[position + 3] !== fourth) this.#fail(position + 3)
+    return position + 4
+  }
+
+  /** Whether a backslash stands among the bytes, as far as a name in a table could reach. */
+  #hasEscape(start: number, end: number): boolean {
+    const bytes = this.bytes
+    const stop = Math.min(end, start + 512)
+    for (let index = start; index < stop; index++) {
+      if (bytes[index] === BACKSLASH) return true
+    }
+    return false
+  }
+
+  #decodedCode(table: NameTable, start: number, end: number): number {
+    if (end - start > 512) return -1
+    const name = this.stringAt(start, end)
+    const candidates = table[name.length] ?? []
+    return candidates.find(({ bytes }) => name === latin1(bytes, 0, bytes.length))?.code ?? -1
+  }
+
+  #invalidEscape(position: number): never {
+    throw new JsonSyntaxError(position + 1 < this.bytes.length ? 'invalid escape in a string' : 'unterminated string', position)
+  }
+
+  #fail(position: number): never {
+    if (position >= this.bytes.length) throw new JsonSyntaxError('unexpected end', this.bytes.length)
+    throw new JsonSyntaxError('unexpected character', position)
+  }
+}
+
+const NEXT_VALUE = 0
+const IN_STRING = 1
+const AFTER_VALUE = 2
+
+/** Checks that the bytes are UTF-8, awaiting `pause` between slices of 4 MiB. @throws {JsonSyntaxError} when they are not */
+export async function checkUtf8(bytes: Uint8Array, pause: () => Promise<void>): Promise<void> {
+  for (let start = 0; start < bytes.length;) {
+    const end = characterStart(bytes, Math.min(start + utf8SliceBytes, bytes.length))
+    if (!isUtf8(bytes.subarray(start, end))) throw invalidUtf8(bytes, start, end)
+    start = end
+    if (start < bytes.length) await pause()
+  }
+}
+
+const utf8SliceBytes = 4 * 1024 * 1024
+
+/** The offset, or up to three before it, where a character begins: a longer run of continuation bytes is not UTF-8 wherever it is cut. */
+function characterStart(bytes: Uint8Array, offset: number): number {
+  let start = offset
+  while (offset - start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
+  return start
+}
+
+/** The error for bytes of which `[from, to)` is not UTF-8, with the place where it stops being so. */
+function invalidUtf8(bytes: Uint8Array, from: number, to: number): JsonSyntaxError {
+  let start = from
+  let end = to
+  while (end - start > 8) {
+    const middle = characterStart(bytes, (start + end) >> 1)
+    if (isUtf8(bytes.subarray(start, middle))) start = middle
+    else end = middle
+  }
+  for (let size = 1; size <= 4 && start < end; size++) {
+    if (!isUtf8(bytes.subarray(start, start + size))) continue
+    start += size
+    size = 0
+  }
+  return new JsonSyntaxError('invalid UTF-8', start)
+}
+
+/** Decodes ASCII bytes. */
+export function latin1(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.prototype.latin1Slice.call(bytes, start, end)
+}
+
+/** Decodes UTF-8 bytes; invalid ones become U+FFFD. */
+export function utf8(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.prototype.utf8Slice.call(bytes, start, end)
+}
