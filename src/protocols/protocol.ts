@@ -18,6 +18,8 @@ export interface WholeReply {
 /** An answer that arrives piece by piece. */
 export interface StreamReply {
   readonly kind: 'stream'
+  /** As for a whole reply; `false` as long as it is not known. */
+  readonly isEmpty: boolean
   /**
    * The next chunks, at least one; `undefined` when the stream has ended as it should (a finish_reason or `[DONE]` was seen).
    * @throws {UpstreamFailure} when it ended otherwise

@@ -61,8 +61,8 @@ export interface FailureDetails {
   readonly ambiguous?: boolean
   /** No other upstream is to be asked: content policy, our own resources. */
   readonly isFinal?: boolean
-  /** The failure is no fault that a breaker should count although its class says so (an empty answer that was well formed). */
-  readonly harmless?: boolean
+  /** It was time that ran out, whatever the class. */
+  readonly timedOut?: boolean
   readonly cause?: unknown
 }
 
@@ -74,7 +74,7 @@ export class UpstreamFailure extends Error {
   readonly retryAfterMs: number | undefined
   readonly ambiguous: boolean
   readonly isFinal: boolean
-  readonly harmless: boolean
+  readonly timedOut: boolean
 
   constructor(failure: FailureClass, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -83,6 +83,6 @@ export class UpstreamFailure extends Error {
     this.retryAfterMs = details.retryAfterMs
     this.ambiguous = details.ambiguous ?? false
     this.isFinal = details.isFinal ?? false
-    this.harmless = details.harmless ?? false
+    this.timedOut = details.timedOut ?? failure === 'timeout'
   }
 }

@@ -1,0 +1,61 @@
+import type { AllFailed, FailedCandidate } from '../service/failover.ts'
+import { failureEffects, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
+import { WireError } from '../wire/error.ts'
+
+const whenAllAreFullMs = 1_000
+
+/** The error of service.md 7.1 when nobody answered, with the status that says why (failover.md, "All failed"). */
+export function allFailed(model: string, error: AllFailed): WireError {
+  const { failures, skipped } = error
+  const clauses = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join('; ')
+  if (failures.length === 0) {
+    const waitMs = Math.min(...skipped.map(({ remainingMs }) => remainingMs), whenAllAreFullMs)
+    return new WireError(503, 'overloaded_error', 'overloaded', `Every provider for model '${model}' has as many requests as it may have`, {
+      headers: { 'retry-after': seconds(waitMs), 'x-should-retry': 'true' }, cause: error,
+    })
+  }
+  const status = statusOf(failures)
+  const waitMs = smallest([...failures.flatMap(({ failure }) => failure.retryAfterMs ?? []), ...skipped.map(({ remainingMs }) => remainingMs)])
+  const isPermanent = failures.every(({ failure }) => failureEffects[failure.failure].permanent)
+  const headers: Record<string, string> = { 'x-should-retry': isPermanent ? 'false' : 'true' }
+  if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? whenAllAreFullMs)
+  return new WireError(status, 'api_error', 'provider_error', `All providers failed for model '${model}': ${clauses}`, { headers, cause: error })
+}
+
+/** A provider found the content against its policy: the caller is told the reason, and nobody else is asked (failover.md row 13). */
+export function policyViolation(failure: UpstreamFailure): WireError {
+  return new WireError(400, 'invalid_request_error', 'content_policy_violation', `The provider rejected the content: ${failure.message}`, {
+    headers: { 'x-should-retry': 'false' }, cause: failure,
+  })
+}
+
+/** This service itself has no room for another request (failover.md row 42). */
+export function overloaded(cause?: unknown): WireError {
+  return new WireError(503, 'overloaded_error', 'overloaded', 'The service is out of room; try again shortly', {
+    headers: { 'retry-after': '1', 'x-should-retry': 'true' }, cause,
+  })
+}
+
+/** No enabled provider supports the model (service.md 7.1). */
+export function modelNotFound(model: string): WireError {
+  return new WireError(404, 'invalid_request_error', 'model_not_found', `The model '${model}' was not found in any enabled provider`, {
+    param: 'model', headers: { 'x-should-retry': 'false' },
+  })
+}
+
+function statusOf(failures: readonly FailedCandidate[]): 400 | 429 | 502 | 503 | 504 {
+  const all = (...classes: readonly FailureClass[]) => failures.every(({ failure }) => classes.includes(failure.failure))
+  if (failures.every(({ failure }) => failure.timedOut)) return 504
+  if (all('rate_limit')) return 429
+  if (all('overloaded', 'rate_limit')) return 503
+  if (all('bad_request', 'context_length')) return 400
+  return 502
+}
+
+function smallest(numbers: readonly number[]): number | undefined {
+  return numbers.length === 0 ? undefined : Math.min(...numbers)
+}
+
+function seconds(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1000)))
+}

@@ -1,0 +1,60 @@
+import type { ChatReply, ChatService, StreamReply } from '../protocols/protocol.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { chunkAggregator, completionToChunks } from '../wire/conversion.ts'
+import { MalformedAnswer } from '../wire/malformed-answer.ts'
+
+const bytesMost = 32 * 1024 * 1024
+
+/** Gives the caller the kind of answer that was asked for: a whole one becomes chunks, a stream is gathered (failover.md rows 30 and 31). */
+export function conversion(inner: ChatService): ChatService {
+  return async function converted(request, call) {
+    const reply = await inner(request, call)
+    if (request.stream) return reply.kind === 'stream' ? reply : streamOf(completionToChunks(reply.body, { includeUsage: request.includeUsage }))
+    if (reply.kind === 'whole') return reply
+    const cancel = () => reply.cancel()
+    call.signal.addEventListener('abort', cancel, { once: true })
+    try {
+      return await gather(reply)
+    } finally {
+      call.signal.removeEventListener('abort', cancel)
+      reply.cancel()
+    }
+  }
+}
+
+function streamOf(chunks: readonly ChatChunk[]): ChatReply {
+  let pending: readonly ChatChunk[] | undefined = chunks
+  return {
+    kind: 'stream',
+    isEmpty: false,
+    async read() {
+      const all = pending
+      pending = undefined
+      return all
+    },
+    cancel() { pending = undefined },
+  }
+}
+
+async function gather(reply: StreamReply): Promise<ChatReply> {
+  const aggregator = chunkAggregator()
+  let bytes = 0
+  let usage
+  let isEmpty = true
+  for (let chunks = await reply.read(); chunks !== undefined; chunks = await reply.read()) {
+    for (const chunk of chunks) {
+      bytes += chunk.data.length
+      if (bytes > bytesMost) throw new UpstreamFailure('too_large', 'an answer that is too large', { status: 200 })
+      usage = chunk.usage ?? usage
+      if (chunk.text !== '' || chunk.isBeyondText || (chunk.finishReason !== undefined && chunk.finishReason !== 'stop')) isEmpty = false
+      aggregator.add(chunk)
+    }
+  }
+  try {
+    return { kind: 'whole', body: aggregator.finish(), usage, isEmpty }
+  } catch (error) {
+    if (!(error instanceof MalformedAnswer)) throw error
+    throw new UpstreamFailure('malformed', 'a stream that is no answer', { status: 200, cause: error })
+  }
+}

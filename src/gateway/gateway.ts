@@ -1,0 +1,110 @@
+import type { ChatReply } from '../protocols/protocol.ts'
+import { AllFailed, failover, type Walk } from '../service/failover.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { Call } from '../service/service.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
+import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
+import { directory, type ListedModel } from './directory.ts'
+import type { ChatCandidate, Provider } from './provider.ts'
+import { resumable } from './resume.ts'
+
+/** How long a request for an unknown model waits for the model lists that are being fetched for the first time. */
+const firstListsMs = 5_000
+
+/** What {@link gateway} needs. */
+export interface GatewayOptions {
+  /** Array order is try-order. Enabled and usable ones only. */
+  readonly providers: readonly Provider[]
+  /** Name clients use → model name. */
+  readonly aliases: Readonly<Record<string, string>>
+  readonly onContentPolicy: 'stop' | 'next'
+  readonly onCut: 'resume' | 'error'
+}
+
+/** An answer, and who serves it. */
+export interface ServedReply {
+  readonly reply: ChatReply
+  readonly provider: string
+  /** The upstream's name for the model. */
+  readonly model: string
+}
+
+/** The providers behind one door. */
+export interface Gateway {
+  /**
+   * Finds the providers that offer the model and fails over between them (service.md 4.1).
+   * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason when the caller has left
+   */
+  chat(request: ChatRequest, call: Call): Promise<ServedReply>
+  models(): readonly ListedModel[]
+  model(name: string): ListedModel | undefined
+  readonly providers: readonly Provider[]
+}
+
+/** A gateway to these providers. Immutable: a new configuration makes a new one. */
+export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayOptions): Gateway {
+  const models = directory(providers, aliases)
+  const failoverOptions = { isPoor: (reply: ChatReply) => isPoor(reply), release }
+
+  /** Those to ask. A name nobody is known to offer waits for the lists that are being fetched for the first time. */
+  async function find(name: string): Promise<readonly ChatCandidate[]> {
+    await settledOrLate(providers)
+    return models.find(name).candidates
+  }
+
+  async function chat(request: ChatRequest, call: Call): Promise<ServedReply> {
+    const known = models.find(request.model)
+    const candidates = known.isListed ? known.candidates : await find(request.model)
+    if (candidates.length === 0) throw modelNotFound(request.model)
+    const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
+    try {
+      const { candidate, reply } = await walk.next((each) => ask(each, request, call), call)
+      const isWorthResuming = reply.kind === 'stream' && onCut === 'resume' && candidates.length > 1
+      return {
+        reply: isWorthResuming ? resumable({ first: reply, request, call, walk }) : reply,
+        provider: candidate.name,
+        model: candidate.model,
+      }
+    } catch (error) {
+      throw wireErrorOf(error, request.model)
+    }
+  }
+
+  async function ask(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {
+    try {
+      return await candidate.chat(request, call)
+    } catch (error) {
+      if (onContentPolicy === 'next' && error instanceof UpstreamFailure && error.failure === 'content_policy') throw notFinal(error)
+      throw error
+    }
+  }
+
+  return { chat, models: () => models.list(), model: (name) => models.get(name), providers }
+}
+
+function wireErrorOf(error: unknown, model: string): unknown {
+  if (error instanceof AllFailed) return allFailed(model, error)
+  if (!(error instanceof UpstreamFailure)) return error
+  return error.failure === 'content_policy' ? policyViolation(error) : overloaded(error)
+}
+
+function notFinal(error: UpstreamFailure): UpstreamFailure {
+  return new UpstreamFailure(error.failure, error.message, { ...(error.status === undefined ? {} : { status: error.status }), cause: error })
+}
+
+function isPoor(reply: ChatReply): boolean {
+  return reply.isEmpty
+}
+
+function release(reply: ChatReply): void {
+  if (reply.kind === 'stream') reply.cancel()
+}
+
+async function settledOrLate(providers: readonly Provider[]): Promise<void> {
+  const pending = providers.flatMap(({ models }) => models.pending ?? [])
+  if (pending.length === 0) return
+  let timer: Timer | undefined
+  const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, firstListsMs) })
+  await Promise.race([Promise.all(pending), late])
+  clearTimeout(timer)
+}

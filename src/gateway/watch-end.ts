@@ -1,0 +1,41 @@
+import type { ChatReply } from '../protocols/protocol.ts'
+
+/** Why a reply ended early without anybody's failure: it was no longer wanted. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled'
+}
+
+/**
+ * Tells once when a reply has come to its end: a whole one at once, a stream when it is read to the end (`undefined`), fails (its error) or is no
+ * longer wanted ({@link Cancelled}).
+ */
+export function watchEnd(reply: ChatReply, onEnd: (failure: unknown) => void): ChatReply {
+  if (reply.kind === 'whole') {
+    onEnd(undefined)
+    return reply
+  }
+  let hasEnded = false
+  const end = (failure: unknown) => {
+    if (hasEnded) return
+    hasEnded = true
+    onEnd(failure)
+  }
+  return {
+    kind: 'stream',
+    isEmpty: reply.isEmpty,
+    async read() {
+      try {
+        const chunks = await reply.read()
+        if (chunks === undefined) end(undefined)
+        return chunks
+      } catch (error) {
+        end(error)
+        throw error
+      }
+    },
+    cancel() {
+      reply.cancel()
+      end(new Cancelled())
+    },
+  }
+}

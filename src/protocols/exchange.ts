@@ -1,0 +1,135 @@
+import { UpstreamFailure } from '../service/failure.ts'
+import type { Call } from '../service/service.ts'
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import { TransportError, type Transport, type UpstreamBody, type UpstreamResponse } from '../transport/transport.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
+import type { ChatReply, ChatService, Connection, Protocol } from './protocol.ts'
+import { streamReply } from './stream-reply.ts'
+import { bodyFailure, exchangeFailure } from './transport-failure.ts'
+
+const bodyBytesMax = 32 * 1024 * 1024
+const errorBodyBytesMax = 64 * 1024
+/** An error's status is known; its body is only waited for this long. */
+const errorBodyMs = 1_000
+
+/** What {@link chatExchange} needs. */
+export interface ExchangeOptions {
+  readonly transport: Transport
+  readonly protocol: Protocol
+  readonly connection: Connection
+  /** The upstream's name for the model. */
+  readonly model: string
+  readonly connectMs: number
+  /** Milliseconds between two reads of a stream that has begun. */
+  readonly idleMs: number
+}
+
+/** A provider over HTTP: one request, one answer, every failure told as what it means (failover.md). */
+export function chatExchange({ transport, protocol, connection, model, connectMs, idleMs }: ExchangeOptions): ChatService {
+  const origin = parseOrigin(new URL(connection.baseUrl))
+  const headers = headerBlock(protocol.headers(connection))
+  const wholePath = protocol.path(connection, model, false)
+  const streamPath = protocol.path(connection, model, true)
+
+  return async function askUpstream(request: ChatRequest, call: Call): Promise<ChatReply> {
+    const response = await transport.request({
+      origin,
+      method: 'POST',
+      path: request.stream ? streamPath : wholePath,
+      headers,
+      body: protocol.encode(request, model, connection),
+      connectMs,
+      bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
+    }, call.signal).catch((error: unknown) => { throw exchangeFailure(error) })
+    if (response.status === 200) return readAnswer(response, request, protocol, idleMs)
+    if (response.status === 204) {
+      response.body.cancel()
+      throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
+    }
+    throw protocol.failure(response.status, response.headers, await readError(response.body))
+  }
+}
+
+async function readAnswer(response: UpstreamResponse, request: ChatRequest, protocol: Protocol, idleMs: number): Promise<ChatReply> {
+  const { body } = response
+  const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
+  if (!saysStream && !request.stream) {
+    const bytes = await body.readAll().catch(rethrow)
+    return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request), idleMs) : decodeWhole(protocol, bytes)
+  }
+  const first = await body.read().catch(rethrow)
+  if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
+  if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body))
+  return streamReply(body, protocol.stream(request), idleMs, first)
+}
+
+function decodeWhole(protocol: Protocol, bytes: Uint8Array): ChatReply {
+  if (bytes.length === 0) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
+  return protocol.decode(bytes)
+}
+
+async function collect(first: Uint8Array, body: UpstreamBody): Promise<Uint8Array> {
+  const pieces = [first]
+  let length = first.length
+  try {
+    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > bodyBytesMax) throw new TransportError('too_large', 'the answer is too large')
+    }
+  } catch (error) {
+    body.cancel()
+    return rethrow(error)
+  }
+  return pieces.length === 1 ? first : Buffer.concat(pieces, length)
+}
+
+function rethrow(error: unknown): never {
+  throw bodyFailure(error)
+}
+
+/** Reads what there is of an error's body, without waiting long for it. */
+async function readError(body: UpstreamBody): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  const timer = setTimeout(() => body.cancel(), errorBodyMs)
+  try {
+    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > errorBodyBytesMax) break
+    }
+  } catch {
+    // A broken error body is still an error, and its status says enough.
+  } finally {
+    clearTimeout(timer)
+    body.cancel()
+  }
+  return Buffer.concat(pieces).subarray(0, errorBodyBytesMax)
+}
+
+function bodyOf(bytes: Uint8Array): Pick<UpstreamBody, 'read' | 'cancel'> {
+  let remaining: Uint8Array | undefined = bytes
+  return {
+    async read() {
+      const piece = remaining
+      remaining = undefined
+      return piece
+    },
+    cancel() { remaining = undefined },
+  }
+}
+
+function firstCharacter(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().slice(0, 1)
+}
+
+function startsLikeJson(bytes: Uint8Array): boolean {
+  const first = firstCharacter(bytes)
+  return first === '{' || first === '['
+}
+
+/** Begins as server-sent events do: a comment, or one of the four fields. */
+function looksLikeEvents(bytes: Uint8Array): boolean {
+  return /^(?::|(?:data|event|id|retry):?)/.test(new TextDecoder().decode(bytes.subarray(0, 64)).trimStart())
+}

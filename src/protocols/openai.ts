@@ -1,0 +1,67 @@
+import { UpstreamFailure } from '../service/failure.ts'
+import { chunkReader } from '../wire/chat-chunk.ts'
+import { readCompletion } from '../wire/chat-completion.ts'
+import { encodeChatRequest } from '../wire/chat-request.ts'
+import { readErrorBody, type ErrorBody } from '../wire/error-body.ts'
+import { MalformedAnswer } from '../wire/malformed-answer.ts'
+import { classifyFailure, statusOfError } from './classify.ts'
+import type { Protocol } from './protocol.ts'
+
+const noHeaders: ReadonlyMap<string, string> = new Map()
+
+/** The widely used chat-completions format itself: bytes pass through, looked at but not rebuilt. */
+export const openai: Protocol = {
+  path: (connection) => `${new URL(connection.baseUrl).pathname.replace(/\/+$/, '')}/chat/completions`,
+
+  headers: ({ apiKey, headers }) => ({
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    ...headers,
+  }),
+
+  encode: (request, model, { overrides, rename, drop }) => encodeChatRequest(request, { model, overrides, rename, drop }),
+
+  decode(body) {
+    try {
+      const completion = readCompletion(body)
+      if (completion.kind === 'error') throw answeredError(completion.error)
+      return { kind: 'whole', body: completion.body, usage: completion.usage, isEmpty: completion.isEmpty }
+    } catch (error) {
+      throw error instanceof MalformedAnswer ? malformed(error) : error
+    }
+  },
+
+  stream() {
+    const read = chunkReader()
+    return {
+      decode({ event, data }) {
+        if (isDone(data)) return 'done'
+        const chunk = read(data)
+        if (chunk.kind === 'chunk') return event === 'error' ? throwEventError(data) : [chunk]
+        throw answeredError(chunk.error)
+      },
+    }
+  },
+
+  failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+}
+
+/** An error inside an answer whose status was 200: treated as the status its code means (failover.md rows 22 and 33). */
+export function answeredError(error: ErrorBody): UpstreamFailure {
+  return classifyFailure(statusOfError(error), noHeaders, error)
+}
+
+function throwEventError(data: Uint8Array): never {
+  throw answeredError(readErrorBody(data) ?? { message: 'an error event' })
+}
+
+function malformed(error: MalformedAnswer): UpstreamFailure {
+  return new UpstreamFailure(error.reason === 'empty' ? 'empty' : 'malformed', error.message, { status: 200, cause: error })
+}
+
+/** `[DONE]`, with white space around it. */
+function isDone(data: Uint8Array): boolean {
+  if (data.length > 64) return false
+  return new TextDecoder().decode(data).trim() === '[DONE]'
+}

@@ -1,0 +1,156 @@
+import { UpstreamFailure } from '../service/failure.ts'
+import { watchdog, type Watchdog } from '../service/watchdog.ts'
+import { TransportError, type UpstreamBody } from '../transport/transport.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { EventTooLarge, eventStreamReader, type ServerSentEvent } from '../wire/event-stream.ts'
+import { MalformedAnswer } from '../wire/malformed-answer.ts'
+import type { StreamDecoder, StreamReply } from './protocol.ts'
+import { bodyFailure } from './transport-failure.ts'
+
+const eventBytesMax = 1024 * 1024
+/** After `[DONE]`, the end of the body is waited for this long, so that the connection can be used again. */
+const afterDoneMs = 250
+const barrenMs = 300_000
+const malformedEventsMost = 3
+
+/**
+ * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun, silence of `idleMs`,
+ * or 300 s without anything meaningful, is a cut; time in which nobody reads does not count.
+ * @param first what was already read of the body
+ */
+export function streamReply(
+  body: Pick<UpstreamBody, 'read' | 'cancel'>,
+  decoder: StreamDecoder,
+  idleMs: number,
+  first?: Uint8Array,
+): StreamReply {
+  const events = eventStreamReader({ eventBytesMax })
+  let pending = first
+  let isOver = false
+  let isCancelled = false
+  let hasBegun = false
+  let hasFinished = false
+  let malformed = 0
+  let silence: UpstreamFailure | undefined
+  let idle: Watchdog | undefined
+  let barren: Watchdog | undefined
+
+  function end(): void {
+    isOver = true
+    idle?.stop()
+    barren?.stop()
+  }
+
+  function giveUp(reason: string): void {
+    silence = new UpstreamFailure('cut', reason, { status: 200, timedOut: true })
+    end()
+    body.cancel()
+  }
+
+  function markMeaningful(): void {
+    if (hasBegun) {
+      barren?.touch()
+      return
+    }
+    hasBegun = true
+    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`))
+    barren = watchdog(barrenMs, () => giveUp(`no content for ${barrenMs / 1000} s`))
+  }
+
+  function decodeOne(event: ServerSentEvent): readonly ChatChunk[] | 'done' {
+    try {
+      return decoder.decode(event)
+    } catch (error) {
+      if (!(error instanceof MalformedAnswer)) throw error
+      malformed += 1
+      if (hasBegun && malformed <= malformedEventsMost) return []
+      throw new UpstreamFailure('malformed', 'an event that is not a chunk', { status: 200, cause: error })
+    }
+  }
+
+  function decode(received: readonly ServerSentEvent[]): ChatChunk[] {
+    const chunks: ChatChunk[] = []
+    for (const event of received) {
+      const decoded = decodeOne(event)
+      if (decoded === 'done') {
+        if (!hasBegun) throw new UpstreamFailure('empty', 'a stream without content', { status: 200 })
+        end()
+        drain(body)
+        break
+      }
+      for (const chunk of decoded) {
+        chunks.push(chunk)
+        if (chunk.finishReason !== undefined) hasFinished = true
+        if (chunk.isMeaningful) markMeaningful()
+      }
+    }
+    return chunks
+  }
+
+  async function nextBytes(): Promise<Uint8Array | undefined> {
+    if (pending !== undefined) {
+      const bytes = pending
+      pending = undefined
+      return bytes
+    }
+    idle?.touch()
+    const bytes = await body.read()
+    idle?.pause()
+    return bytes
+  }
+
+  /** The body has ended: as it should, or in the middle. */
+  function close(): undefined {
+    end()
+    if (hasFinished) return undefined
+    if (!hasBegun) throw new UpstreamFailure('empty', 'a stream without content', { status: 200 })
+    throw new UpstreamFailure('cut', 'the stream ended in the middle', { status: 200 })
+  }
+
+  async function read(): Promise<readonly ChatChunk[] | undefined> {
+    while (!isOver) {
+      let bytes: Uint8Array | undefined
+      try {
+        bytes = await nextBytes()
+        const chunks = decode(bytes === undefined ? events.end() : events.push(bytes))
+        if (chunks.length > 0) return chunks
+      } catch (error) {
+        end()
+        body.cancel()
+        if (isCancelled) return undefined
+        if (silence !== undefined) throw silence
+        if (hasFinished && error instanceof TransportError) return undefined
+        throw streamFailure(error, hasBegun)
+      }
+      if (bytes === undefined && !isOver) return close()
+    }
+    if (silence !== undefined) throw silence
+    return undefined
+  }
+
+  return {
+    kind: 'stream',
+    isEmpty: false,
+    read,
+    cancel() {
+      isCancelled = true
+      if (isOver) return
+      end()
+      body.cancel()
+    },
+  }
+}
+
+function streamFailure(error: unknown, hasBegun: boolean): unknown {
+  if (error instanceof EventTooLarge) return new UpstreamFailure('too_large', 'an event that is too large', { status: 200, cause: error })
+  if (hasBegun && error instanceof TransportError) return new UpstreamFailure('cut', 'the stream broke off', { status: 200, cause: error })
+  return bodyFailure(error)
+}
+
+/** Waits a moment for the end of a body that has nothing more to say; ends it where it goes on (failover.md row 37). */
+function drain(body: Pick<UpstreamBody, 'read' | 'cancel'>): void {
+  const timer = setTimeout(() => body.cancel(), afterDoneMs)
+  body.read().then((bytes) => {
+    if (bytes !== undefined) body.cancel()
+  }, () => undefined).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,116 @@
+import type { Unavailability } from './circuit.ts'
+import { failureEffects, UpstreamFailure } from './failure.ts'
+import type { Call } from './service.ts'
+
+/** One of several services that can answer the same request. */
+export interface Candidate {
+  readonly name: string
+  /** Why it should not be asked now; `undefined`: it may be. */
+  unavailable(): Unavailability | undefined
+}
+
+/** A candidate that was asked, and why it did not answer. */
+export interface FailedCandidate {
+  readonly name: string
+  readonly failure: UpstreamFailure
+}
+
+/** Nobody answered. Everyone who was asked is in `failures`, in order; who was left out, and until when, in `skipped`. */
+export class AllFailed extends Error {
+  override readonly name = 'AllFailed'
+  readonly failures: readonly FailedCandidate[]
+  readonly skipped: readonly Unavailability[]
+  constructor(failures: readonly FailedCandidate[], skipped: readonly Unavailability[]) {
+    super(`all ${failures.length} failed`, { cause: failures.map(({ failure }) => failure) })
+    this.failures = failures
+    this.skipped = skipped
+  }
+}
+
+/** What {@link failover} needs to know of replies. */
+export interface FailoverOptions<Reply> {
+  /** An answer so poor that it is delivered only if nobody else remains. */
+  readonly isPoor: (reply: Reply) => boolean
+  /** Lets go of a poor answer's resources when somebody else is asked; it may still be delivered. */
+  readonly release: (reply: Reply) => void
+}
+
+/** A reply, and who gave it. */
+export interface Answer<Asked, Reply> {
+  readonly candidate: Asked
+  readonly reply: Reply
+}
+
+/** A walk along the candidates. Each `next` goes on where the last one stopped, so that an interrupted answer can be taken up by those who were not asked yet. */
+export interface Walk<Asked, Reply> {
+  /**
+   * The next answer.
+   * @param ask puts the question to one candidate
+   * @throws {AllFailed} when nobody remains; the failure itself when it is final; the call's abort reason when the caller has left
+   */
+  next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>>
+}
+
+/**
+ * Asks the candidates in order until one answers (service.md 4.1). One that is to be left alone is skipped while another is available;
+ * when all are to be left alone, all are asked, in order. When those that were available fail through their own fault, the skipped are
+ * asked after all, but for those that asked to be left alone or are full.
+ */
+export function failover<Asked extends Candidate, Reply>(candidates: readonly Asked[], options?: FailoverOptions<Reply>): Walk<Asked, Reply> {
+  const failures: FailedCandidate[] = []
+  const { queue, held, skipped } = order(candidates)
+  let isHeldTaken = held.length === 0
+
+  function nextCandidate(): Asked | undefined {
+    const candidate = queue.shift()
+    if (candidate !== undefined || isHeldTaken) return candidate
+    isHeldTaken = true
+    if (failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return undefined
+    queue.push(...held)
+    return queue.shift()
+  }
+
+  async function next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>> {
+    let poor: Answer<Asked, Reply> | undefined
+    for (let candidate = nextCandidate(); candidate !== undefined; candidate = nextCandidate()) {
+      try {
+        const reply = await ask(candidate)
+        if (options?.isPoor(reply) !== true) return { candidate, reply }
+        if (poor === undefined && queue.length === 0) return { candidate, reply }
+        poor ??= { candidate, reply }
+        options.release(reply)
+      } catch (error) {
+        if (call.signal.aborted) throw call.signal.reason
+        if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
+        failures.push({ name: candidate.name, failure: error })
+      }
+    }
+    if (poor !== undefined) return poor
+    throw new AllFailed(failures, skipped)
+  }
+
+  return { next }
+}
+
+function order<Asked extends Candidate>(candidates: readonly Asked[]): {
+  readonly queue: Asked[]
+  readonly held: readonly Asked[]
+  readonly skipped: readonly Unavailability[]
+} {
+  const available: Asked[] = []
+  const cooling: Asked[] = []
+  const held: Asked[] = []
+  const skipped: Unavailability[] = []
+  for (const candidate of candidates) {
+    const unavailability = candidate.unavailable()
+    if (unavailability === undefined) {
+      available.push(candidate)
+      continue
+    }
+    skipped.push(unavailability)
+    if (unavailability.reason === 'full') continue
+    cooling.push(candidate)
+    if (unavailability.reason !== 'retry_after') held.push(candidate)
+  }
+  return available.length > 0 ? { queue: available, held, skipped } : { queue: cooling, held: [], skipped }
+}

@@ -1,0 +1,35 @@
+import { UpstreamFailure } from '../failure.ts'
+import type { Call, Layer } from '../service.ts'
+
+/**
+ * Gives an attempt so many milliseconds to reply, and aborts it when they are over. What the reply does afterwards is its own affair.
+ * @throws {UpstreamFailure} `timeout`, ambiguous: the upstream may have done the work
+ */
+export function deadline<Request, Reply>(msOf: (request: Request) => number): Layer<Request, Reply> {
+  return (inner) =>
+    async function withinDeadline(request, call) {
+      const ms = msOf(request)
+      const controller = new AbortController()
+      const expire = () => controller.abort(new UpstreamFailure('timeout', `no answer within ${formatSeconds(ms)}`, { ambiguous: true }))
+      const leave = () => controller.abort(call.signal.reason)
+      const timer = setTimeout(expire, ms)
+      call.signal.addEventListener('abort', leave, { once: true })
+      if (call.signal.aborted) leave()
+      try {
+        return await inner(request, withSignal(call, controller.signal))
+      } catch (error) {
+        throw controller.signal.aborted ? controller.signal.reason : error
+      } finally {
+        clearTimeout(timer)
+        call.signal.removeEventListener('abort', leave)
+      }
+    }
+}
+
+function withSignal(call: Call, signal: AbortSignal): Call {
+  return { signal, trail: call.trail }
+}
+
+function formatSeconds(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms`
+}

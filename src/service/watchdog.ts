@@ -1,0 +1,30 @@
+/** Expires when it was not touched for so long. */
+export interface Watchdog {
+  /** Something happened, or the wait for it begins: start counting anew. Costs a clock reading, no timer. */
+  touch(): void
+  /** Nothing is being waited for: do not count until the next `touch`. */
+  pause(): void
+  /** For good. */
+  stop(): void
+}
+
+/**
+ * Calls `expire` once, when nothing touched it for `limitMs` (to within a timer's precision, late rather than early). One timer, set anew only when it fires.
+ * @param now milliseconds on a monotonic clock
+ */
+export function watchdog(limitMs: number, expire: () => void, now: () => number = () => performance.now()): Watchdog {
+  let touched = now()
+  let timer = setTimeout(look, limitMs)
+
+  function look(): void {
+    const remainingMs = touched + limitMs - now()
+    if (remainingMs <= 0) expire()
+    else timer = setTimeout(look, Math.min(Math.ceil(remainingMs), limitMs))
+  }
+
+  return {
+    touch() { touched = now() },
+    pause() { touched = Infinity },
+    stop() { clearTimeout(timer) },
+  }
+}
