@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { ProgramError, runProgram } from './processes.ts'
+import { asRecord, numberIn, parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
+import { chatPath } from './upstream-protocol.ts'
+
+/** Where load is sent: a proxy, or the upstream itself. */
+export interface LoadTarget {
+  readonly name: string
+  /** On 127.0.0.1. */
+  readonly port: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What wrk saw. */
+export interface PlainOutcome {
+  readonly requests: number
+  readonly durationUs: number
+  readonly p50Us: number
+  readonly p99Us: number
+}
+
+/**
+ * POSTs of 1 KB with wrk over `connections` kept-alive connections, as fast as they are answered, from `core`.
+ * @throws ProgramError when wrk fails, or when any request fails or is not answered with 2xx or 3xx.
+ */
+export async function plainLoad(target: LoadTarget, connections: number, seconds: number, core: number): Promise<PlainOutcome> {
+  const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  const url = `http://127.0.0.1:${target.port}${chatPath}`
+  const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(import.meta.dir, 'wrk.lua'), ...headers, url]
+  const output = await runProgram(['taskset', '-c', String(core), ...wrk], (seconds + 30) * 1000)
+  return parsePlainOutcome(output, target.name)
+}
+
+/** Reads the line that wrk.lua writes. @throws ProgramError when it is not there or tells of a failed request. */
+export function parsePlainOutcome(output: string, targetName: string): PlainOutcome {
+  const line = /^JSON (.*)$/m.exec(output)?.[1]
+  if (line === undefined) throw new ProgramError(`wrk on ${targetName} wrote no result: ${output.slice(0, 200)}`)
+  const fields = asRecord(JSON.parse(line), 'what wrk wrote')
+  const requests = numberIn(fields, 'requests')
+  const failed = numberIn(fields, 'failed')
+  const badStatus = numberIn(fields, 'badStatus')
+  if (failed > 0 || badStatus > 0 || requests === 0) {
+    throw new ProgramError(`wrk on ${targetName}: of ${requests} requests ${failed} failed and ${badStatus} got a bad status`)
+  }
+  return {
+    requests,
+    durationUs: numberIn(fields, 'durationUs'),
+    p50Us: numberIn(fields, 'p50Us'),
+    p99Us: numberIn(fields, 'p99Us'),
+  }
+}
+
+/** How streams are asked for. */
+export type Streams = Omit<StreamLoad, 'port' | 'headers'>
+
+/**
+ * Streams over raw sockets, read to their end, from `core`.
+ * @throws ProgramError when the client fails or any stream is cut or short.
+ */
+export async function streamLoad(target: LoadTarget, streams: Streams, core: number): Promise<StreamOutcome> {
+  const load: StreamLoad = { ...streams, port: target.port, headers: target.headers }
+  const client = [process.execPath, join(import.meta.dir, 'stream-client.ts'), JSON.stringify(load)]
+  const output = await runProgram(['taskset', '-c', String(core), ...client], 90_000)
+  const outcome = parseStreamOutcome(JSON.parse(output))
+  if (outcome.failed > 0) {
+    throw new ProgramError(`streams from ${target.name}: ${outcome.failed} cut or short, ${outcome.complete} complete`)
+  }
+  return outcome
+}

@@ -1,0 +1,21 @@
+import { streamLoad } from '../load.ts'
+import type { Measure } from './measure.ts'
+
+/** Tokens of each stream, and the time between them. */
+const chunks = 3
+const paceUs = 1000
+/** For each second a measurement may last. Direct they take a quarter of it; a slow proxy takes several times as long. */
+const streamsPerSecond = 100
+
+/** Request written → first token received, one stream at a time. What a proxy adds is its median less the upstream's own of the same round. */
+export const firstToken: Measure = {
+  name: 'first-token',
+  includesDirect: true,
+  peersOnce: false,
+  async run(contender, round, { seconds, loadCore }) {
+    if (round === 1) await streamLoad(contender, { connections: 1, chunks, paceUs, streamsPerConnection: 50 }, loadCore)
+    const streamsPerConnection = Math.max(1, Math.round(streamsPerSecond * seconds))
+    const outcome = await streamLoad(contender, { connections: 1, chunks, paceUs, streamsPerConnection }, loadCore)
+    return { p50Us: outcome.firstContentP50Us }
+  },
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'bun:test'
+import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
+
+const run: BenchRun = {
+  date: '2026-01-02',
+  machine: { processor: 'CPU', cores: 2, memoryGb: 8, kernel: '6.1.0', system: 'Debian' },
+  rounds: 1,
+  seconds: 2,
+  measures: ['plain'],
+  proxies: [
+    { name: 'nginx', version: 'nginx/1', setup: 'as is' },
+    { name: 'svc', version: 'svc/1', setup: 'as is' },
+  ],
+  notes: ['haproxy: not installed'],
+  measurements: [
+    { measure: 'plain', round: 1, proxy: 'nginx', metric: 'cpuUs', value: 20 },
+    { measure: 'plain', round: 1, proxy: 'svc', metric: 'cpuUs', value: 60 },
+  ],
+}
+
+describe('reportMarkdown', () => {
+  const text = reportMarkdown(run)
+
+  test('holds the measured against the targets', () => {
+    expect(text).toMatch(/against nginx +\| +≤ 2\.5 × \| +3\.00 \| +missed by 20 % \|/)
+  })
+
+  test('has no section for what was not asked for', () => {
+    expect(text).not.toContain('Resident memory')
+  })
+
+  test('says what was left out', () => {
+    expect(text).toContain('- haproxy: not installed')
+  })
+})
+
+describe('reportJson', () => {
+  test('is JSON with every figure', () => {
+    expect(JSON.parse(reportJson(run))).toMatchObject({ measurements: run.measurements, notes: run.notes })
+  })
+
+  test('is JSON when nothing was measured', () => {
+    expect(JSON.parse(reportJson({ ...run, measurements: [] }))).toMatchObject({ measurements: [] })
+  })
+})

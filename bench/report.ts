@@ -1,0 +1,57 @@
+import type { Machine } from './machine.ts'
+import type { MeasureName, Measurement } from './measures/measure.ts'
+import { markdownTable, measureSection, verdictTable } from './table.ts'
+import { judge, targets } from './targets.ts'
+
+/** Everything one run found out. */
+export interface BenchRun {
+  /** `2026-11-21`. */
+  readonly date: string
+  readonly machine: Machine
+  readonly rounds: number
+  readonly seconds: number
+  readonly measures: readonly MeasureName[]
+  /** Rows of the tables, in order; `direct` first. */
+  readonly proxies: readonly ProxyNote[]
+  /** What was left out or went wrong, a sentence each. */
+  readonly notes: readonly string[]
+  readonly measurements: readonly Measurement[]
+}
+
+/** What stands in the report about one proxy. */
+export interface ProxyNote {
+  readonly name: string
+  readonly version: string
+  readonly setup: string
+}
+
+/** The run as Markdown: verdicts, a table a measure, what was compared on what. */
+export function reportMarkdown(run: BenchRun): string {
+  const names = run.proxies.map((proxy) => proxy.name)
+  const { machine } = run
+  const parts = [
+    `# Bench, ${run.date}`,
+    `Medians of ${run.rounds} round${run.rounds === 1 ? '' : 's'} (least–most), ${run.seconds} s each. Ratios are made within a round, then their median is taken. How each figure comes about: bench/README.md.`,
+    '## Targets',
+    verdictTable(targets.filter((target) => run.measures.includes(target.measure)).map((target) => judge(target, run.measurements))),
+    ...run.measures.map((measure) => measureSection(measure, names, run.measurements)),
+    '## Compared',
+    markdownTable(['Proxy', 'version', 'set up as'], run.proxies.map((proxy) => [proxy.name, proxy.version, proxy.setup])),
+    `On ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.system}, kernel ${machine.kernel}; each proxy pinned to one core, the load and the upstream to another.`,
+    ...(run.notes.length === 0 ? [] : ['## Left out', run.notes.map((note) => `- ${note}`).join('\n')]),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+/** The run as JSON, every figure of every round included. */
+export function reportJson(run: BenchRun): string {
+  const verdicts = targets.map((target) => {
+    const { summary, text } = judge(target, run.measurements)
+    const { title, unit, limit, limitIs } = target
+    return { title, unit, limit, limitIs, ...summary, verdict: text }
+  })
+  const { measurements, ...about } = run
+  const lines = measurements.map((one) => `    ${JSON.stringify(one)}`).join(',\n')
+  const head = JSON.stringify({ ...about, verdicts }, null, 2).slice(0, -2)
+  return `${head},\n  "measurements": [\n${lines}\n  ]\n}\n`
+}

@@ -1,0 +1,120 @@
+/**
+ * The load of streams, a process of its own: `stream-client.ts JSON` with a StreamLoad; prints a StreamOutcome as JSON.
+ * Each connection asks for one stream after the other and reads everything to its end.
+ */
+import type { Socket } from 'bun'
+import { answerReader, type AnswerReader } from './answer-reader.ts'
+import { percentile } from './statistics.ts'
+import { parseStreamLoad, type StreamOutcome } from './stream-load.ts'
+import { chatPath, clockUs, stampLength, stampMark, streamRequestBody } from './upstream-protocol.ts'
+
+interface Connection {
+  reader: AnswerReader
+  streamsLeft: number
+  requestedUs: number
+  /** Content chunks of the stream under way. */
+  contents: number
+  isDone: boolean
+}
+
+const load = parseStreamLoad(JSON.parse(process.argv[2] ?? '{}'))
+const body = streamRequestBody(load)
+const headers = Object.entries({ ...load.headers, 'content-type': 'application/json', 'content-length': String(body.length) })
+const request = `POST ${chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+
+const firstContentUs: number[] = []
+const delaysUs: number[] = []
+let contents = 0
+let complete = 0
+let failed = 0
+let together = 0
+let togetherMost = 0
+const whenAllDone = Promise.withResolvers<void>()
+let connectionsLeft = load.connections
+
+function ask(socket: Socket<Connection>): void {
+  socket.data.contents = 0
+  socket.data.requestedUs = clockUs()
+  if (socket.write(request) < request.length) throw new Error('the socket did not take a request of 1 KB')
+}
+
+function takeEvent(connection: Connection, event: string): void {
+  const at = event.indexOf(stampMark)
+  if (at < 0) return
+  const nowUs = clockUs()
+  const sentUs = Number(event.slice(at + stampMark.length, at + stampMark.length + stampLength))
+  contents++
+  connection.contents++
+  delaysUs.push(nowUs - sentUs)
+  if (connection.contents > 1) return
+  firstContentUs.push(nowUs - connection.requestedUs)
+  together++
+  togetherMost = Math.max(togetherMost, together)
+}
+
+function endStream(socket: Socket<Connection>, isComplete: boolean): void {
+  const connection = socket.data
+  if (connection.isDone) return
+  if (connection.contents > 0) together--
+  if (isComplete && connection.contents === load.chunks) complete++
+  else failed++
+  connection.streamsLeft--
+  if (connection.streamsLeft > 0 && isComplete) {
+    ask(socket)
+    return
+  }
+  failed += connection.streamsLeft
+  connection.isDone = true
+  socket.end()
+  connectionsLeft--
+  if (connectionsLeft === 0) whenAllDone.resolve()
+}
+
+async function open(): Promise<void> {
+  await Bun.connect<Connection>({
+    hostname: '127.0.0.1',
+    port: load.port,
+    socket: {
+      open(socket) {
+        const reader = answerReader({
+          onHead(status) {
+            if (status !== 200) throw new Error(`answered ${status}`)
+          },
+          onEvent: (event) => takeEvent(socket.data, event),
+          onEnd: () => endStream(socket, true),
+        })
+        socket.data = { reader, streamsLeft: load.streamsPerConnection, requestedUs: 0, contents: 0, isDone: false }
+        socket.setNoDelay(true)
+        ask(socket)
+      },
+      data(socket, bytes) {
+        socket.data.reader.take(bytes)
+      },
+      close(socket) {
+        endStream(socket, false)
+      },
+      error(socket) {
+        endStream(socket, false)
+      },
+    },
+  })
+}
+
+// A few at a time, so that the streams are out of step and no listen queue overflows.
+for (let opened = 0; opened < load.connections; opened++) {
+  await open()
+  if (opened % 10 === 9) await Bun.sleep(1)
+}
+await whenAllDone.promise
+
+const outcome: StreamOutcome = {
+  contents,
+  complete,
+  failed,
+  togetherMost,
+  firstContentP50Us: percentile(firstContentUs, 50) ?? 0,
+  delayP50Us: percentile(delaysUs, 50) ?? 0,
+  delayP99Us: percentile(delaysUs, 99) ?? 0,
+}
+console.log(JSON.stringify(outcome))
+process.exit(0)

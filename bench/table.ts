@@ -1,0 +1,109 @@
+import { directName, serviceName, type MeasureName, type Measurement } from './measures/measure.ts'
+import { summarize, type Summary } from './statistics.ts'
+import { added, perRound, ratio, type RoundLookup, type Verdict } from './targets.ts'
+
+/** A Markdown table whose columns line up when read as text. The first column is left-aligned, the others right. */
+export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(3, name.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, column) => (column === 0 ? (cells[column] ?? '').padEnd(width) : (cells[column] ?? '').padStart(width))).join(' | ')} |`
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+  return [line(header), line(rule), ...rows.map(line)].join('\n')
+}
+
+/** `57.1 (55.0–61.3)`: the median with its extremes; a dash for nothing. One value stands alone. */
+export function formatSummary(summary: Summary | undefined): string {
+  if (summary === undefined) return '–'
+  const median = formatNumber(summary.median)
+  return summary.count === 1 ? median : `${median} (${formatNumber(summary.min)}–${formatNumber(summary.max)})`
+}
+
+/** Three figures that mean something: `0.123`, `4.56`, `78.9`, `1,234`. */
+export function formatNumber(value: number): string {
+  const size = Math.abs(value)
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}
+
+interface Column {
+  readonly title: string
+  readonly figure: (of: RoundLookup, proxy: string) => number | undefined
+}
+
+function metric(title: string, name: string): Column {
+  return { title, figure: (of, proxy) => of(proxy, name) }
+}
+
+function cpuAgainst(reference: string): Column {
+  return { title: `× ${reference}`, figure: (of, proxy) => ratio(of(proxy, 'cpuUs'), of(reference, 'cpuUs')) }
+}
+
+const addedUs: Column = { title: 'added µs', figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy)) }
+const addedAgainstNginx: Column = {
+  title: 'added × nginx',
+  figure: (of, proxy) => (proxy === directName ? undefined : ratio(added(of, proxy), added(of, 'nginx'))),
+}
+
+const sections: Readonly<Record<MeasureName, { readonly title: string; readonly columns: readonly Column[] }>> = {
+  plain: {
+    title: 'Plain requests, 64 at once',
+    columns: [
+      metric('CPU µs a request', 'cpuUs'),
+      cpuAgainst('nginx'),
+      metric('busy %', 'busyPercent'),
+      metric('requests/s', 'perSecond'),
+      metric('p50 µs', 'p50Us'),
+      metric('p99 µs', 'p99Us'),
+    ],
+  },
+  latency: {
+    title: 'Plain requests, one at a time',
+    columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx, metric('p99 µs', 'p99Us')],
+  },
+  stream: {
+    title: 'Streams, 200 at once, 100 chunks each at 10 ms',
+    columns: [
+      metric('CPU µs a chunk', 'cpuUs'),
+      cpuAgainst('bare-relay'),
+      metric('busy %', 'busyPercent'),
+      metric('chunk on its way p50 µs', 'delayP50Us'),
+      metric('p99 µs', 'delayP99Us'),
+    ],
+  },
+  'first-token': {
+    title: 'First token of a stream, one at a time',
+    columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx],
+  },
+  memory: {
+    title: 'Resident memory, MB',
+    columns: [
+      metric('at start', 'startMb'),
+      metric('plain requests answered', 'requests'),
+      metric('after them', 'afterRequestsMb'),
+      metric('of it its own share', 'afterRequestsShareMb'),
+      metric('with 1,000 streams open', 'streamsMb'),
+    ],
+  },
+}
+
+/** The section of the report on one measure: a heading and a table with a row for each proxy that has figures, in the order given. */
+export function measureSection(measure: MeasureName, proxies: readonly string[], measurements: readonly Measurement[]): string {
+  const { title, columns } = sections[measure]
+  const measured = proxies.filter((proxy) => measurements.some((one) => one.measure === measure && one.proxy === proxy))
+  const rows = measured.map((proxy) => [
+    proxy === serviceName ? `**${proxy}**` : proxy,
+    ...columns.map((column) => formatSummary(summarize(perRound(measure, measurements, (of) => column.figure(of, proxy))))),
+  ])
+  return `## ${title}\n\n${markdownTable(['', ...columns.map((column) => column.title)], rows)}`
+}
+
+/** The table of what was to be reached and what was. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map(({ target, summary, text }) => [
+    target.title,
+    `${target.limitIs === 'most' ? '≤' : '≥'} ${target.limit} ${target.unit}`,
+    formatSummary(summary),
+    text,
+  ])
+  return markdownTable(['Target', 'to reach', 'measured', 'verdict'], rows)
+}

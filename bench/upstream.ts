@@ -1,0 +1,150 @@
+/**
+ * The mock upstream, a process of its own: `upstream.ts PORT`. Prints one line when it listens.
+ *
+ * A plain request gets the same 1 KB answer each time. A streamed one gets a role chunk and the first content chunk at once, then a
+ * content chunk every pace, each in a write of its own and stamped with its send time, then a finish chunk and `[DONE]`.
+ * It works on bare sockets, so that it costs a fraction of what any proxy in front of it does.
+ */
+import type { Socket } from 'bun'
+import { clockUs, modelName, readStreamShape, type StreamShape } from './upstream-protocol.ts'
+
+/** A stream under way on a connection. */
+interface Streaming {
+  readonly shape: StreamShape
+  sent: number
+  dueUs: number
+}
+
+interface Connection {
+  /** Bytes of a request that has not come whole, as latin1. */
+  received: string
+  /** What the socket did not take, in order. */
+  unsent: string
+  streaming: Streaming | undefined
+}
+
+type UpstreamSocket = Socket<Connection>
+
+const answer = JSON.stringify({
+  id: 'chatcmpl-bench',
+  object: 'chat.completion',
+  created: 1,
+  model: modelName,
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'x'.repeat(700), refusal: null }, logprobs: null, finish_reason: 'stop' },
+  ],
+  usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+})
+const plainAnswer = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`
+const streamHead = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+function chunk(delta: string, finishReason: string): string {
+  const event =
+    `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1,"model":"${modelName}","system_fingerprint":"fp_bench",` +
+    `"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finishReason}}]}\n\n`
+  return framed(event)
+}
+
+function framed(event: string): string {
+  return `${event.length.toString(16)}\r\n${event}\r\n`
+}
+
+const roleChunk = chunk('{"role":"assistant","content":"","refusal":null}', 'null')
+const streamEnd = `${chunk('{}', '"stop"')}${framed('data: [DONE]\n\n')}0\r\n\r\n`
+
+function send(socket: UpstreamSocket, text: string): void {
+  const connection = socket.data
+  if (connection.unsent !== '') {
+    connection.unsent += text
+    return
+  }
+  const written = socket.write(text)
+  if (written < text.length) connection.unsent = text.slice(Math.max(written, 0))
+}
+
+function sendContent(socket: UpstreamSocket, streaming: Streaming, nowUs: number): void {
+  send(socket, chunk(`{"content":" t${nowUs}"}`, 'null'))
+  streaming.sent++
+  streaming.dueUs = nowUs + streaming.shape.paceUs
+  if (streaming.sent < streaming.shape.chunks) return
+  // A pace later in spirit; at once, so that the connection is free for the next stream.
+  send(socket, streamEnd)
+  socket.data.streaming = undefined
+  streams.delete(socket)
+}
+
+function startStream(socket: UpstreamSocket, shape: StreamShape): void {
+  const streaming: Streaming = { shape, sent: 0, dueUs: 0 }
+  socket.data.streaming = streaming
+  streams.add(socket)
+  send(socket, streamHead + roleChunk)
+  sendContent(socket, streaming, clockUs())
+  while (shape.paceUs === 0 && socket.data.streaming === streaming) sendContent(socket, streaming, clockUs())
+}
+
+/** Answers every whole request in `received`, in order. */
+function answerRequests(socket: UpstreamSocket): void {
+  const connection = socket.data
+  while (connection.streaming === undefined) {
+    const headEnd = connection.received.indexOf('\r\n\r\n')
+    if (headEnd < 0) return
+    const body = wholeBody(connection.received, headEnd)
+    if (body === undefined) return
+    connection.received = connection.received.slice(body.end)
+    const shape = readStreamShape(body.text)
+    if (shape === undefined) send(socket, plainAnswer)
+    else startStream(socket, shape)
+  }
+}
+
+/** The body after a head, counted or chunked; undefined while it has not come whole. `end` is where the next request begins. */
+function wholeBody(received: string, headEnd: number): { readonly text: string; readonly end: number } | undefined {
+  const head = received.slice(0, headEnd)
+  const start = headEnd + 4
+  const length = /\r\ncontent-length:\s*(\d+)/i.exec(head)?.[1]
+  if (length !== undefined) {
+    const end = start + Number(length)
+    return received.length < end ? undefined : { text: received.slice(start, end), end }
+  }
+  if (!/\r\ntransfer-encoding:/i.test(head)) return { text: '', end: start }
+  const last = received.indexOf('0\r\n\r\n', start)
+  return last < 0 ? undefined : { text: received.slice(start, last), end: last + 5 }
+}
+
+const streams = new Set<UpstreamSocket>()
+
+setInterval(() => {
+  const nowUs = clockUs()
+  for (const socket of streams) {
+    const streaming = socket.data.streaming
+    if (streaming !== undefined && streaming.dueUs <= nowUs) sendContent(socket, streaming, nowUs)
+  }
+}, 1)
+
+const listener = Bun.listen<Connection>({
+  hostname: '127.0.0.1',
+  port: Number(process.argv[2] ?? 0),
+  socket: {
+    open(socket) {
+      socket.data = { received: '', unsent: '', streaming: undefined }
+      socket.setNoDelay(true)
+    },
+    data(socket, bytes) {
+      socket.data.received += bytes.toString('latin1')
+      answerRequests(socket)
+    },
+    drain(socket) {
+      const text = socket.data.unsent
+      socket.data.unsent = ''
+      send(socket, text)
+    },
+    close(socket) {
+      streams.delete(socket)
+    },
+    error(socket) {
+      socket.terminate()
+    },
+  },
+})
+
+console.log(`listening on ${listener.port}`)
