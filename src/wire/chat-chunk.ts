@@ -1,7 +1,15 @@
+import { errorOf } from './error-body.ts'
+import type { ErrorBody } from './error-body.ts'
+import { JsonCursor, JsonSyntaxError, nameTable } from './json-cursor.ts'
+import { MalformedAnswer } from './malformed-answer.ts'
+import { join, splice } from './splice.ts'
+import type { Edit } from './splice.ts'
 import type { Usage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 /** One chunk of a stream: JSON as the client will get it, and what the gateway needs to know of it. */
 export interface ChatChunk {
+  readonly kind: 'chunk'
   /** The JSON text, without framing; no line break in it. */
   readonly data: Uint8Array
   /** Carries content, a tool call, reasoning, a refusal, audio or a finish_reason in any choice: the stream commits here. */
@@ -13,4 +21,510 @@ export interface ChatChunk {
   /** `finish_reason` of choice 0 (of the last choice that has one), when it is set. */
   readonly finishReason: string | undefined
   readonly usage: Usage | undefined
+}
+
+/** An event that is an error (failover.md row 33). */
+export interface ErrorChunk {
+  readonly kind: 'error'
+  readonly error: ErrorBody
+}
+
+/** What all chunks of one stream have in common. */
+export interface ChunkHead {
+  readonly id: string
+  /** Unix time in seconds. */
+  readonly created: number
+  readonly model: string
+}
+
+/** What a stream is given where the upstream says nothing. */
+export interface ChunkDefaults {
+  /** Default: empty. */
+  readonly model?: string
+  /** Unix time in seconds. Default: now. */
+  readonly created?: number
+  /** Default: random, beginning with `chatcmpl-`. */
+  readonly id?: string
+}
+
+const topNames = ['id', 'object', 'created', 'model', 'choices', 'usage', 'error'] as const
+const topTable = nameTable(topNames)
+const choiceNames = ['index', 'delta', 'finish_reason', 'error'] as const
+const choiceTable = nameTable(choiceNames)
+const deltaNames = [
+  'content', 'tool_calls', 'refusal', 'audio', 'function_call',
+  'reasoning_content', 'reasoning', 'reasoning_details', 'thinking',
+] as const
+const deltaTable = nameTable(deltaNames)
+const toolCallNames = ['index', 'id', 'type', 'function'] as const
+const toolCallTable = nameTable(toolCallNames)
+const functionTable = nameTable(['name'])
+const objectTable = nameTable(['chat.completion.chunk', 'error'])
+
+/**
+ * Reads the events of one stream of an OpenAI-compatible upstream: checks each and fills in what was left out, in the upstream's own bytes.
+ * Made anew for each stream. Known members that are missing or of no use are filled (`object`, `choices`, `index`, `delta`, `finish_reason`,
+ * `tool_calls[].index` and `type`), `id`, `created` and `model` stay as they first were (failover.md row 39), content in parts becomes text,
+ * everything else is kept.
+ *
+ * The function throws MalformedAnswer for what is no chunk (failover.md row 34).
+ */
+export function chunkReader(defaults: ChunkDefaults = {}): (data: Uint8Array) => ChatChunk | ErrorChunk {
+  const stream = streamState(defaults)
+  return function readChunk(data) {
+    try {
+      return readTop(new JsonCursor(data), stream)
+    } catch (error) {
+      if (error instanceof MalformedAnswer) return errorInstead(data, error)
+      if (error instanceof JsonSyntaxError) throw new MalformedAnswer('malformed', `an event is not JSON: ${error.message}`, { cause: error })
+      throw error
+    }
+  }
+}
+
+/** What is remembered from chunk to chunk. */
+interface StreamState {
+  /** The JSON of `id`, `created` and `model`, once an upstream has said them. */
+  readonly head: [Uint8Array | undefined, Uint8Array | undefined, Uint8Array | undefined]
+  readonly defaults: ChunkDefaults
+  /** By index of the choice: its tool calls so far. */
+  readonly toolCalls: Map<number, ToolCallState>
+}
+
+interface ToolCallState {
+  readonly indexById: Map<string, number>
+  next: number
+  last: number
+}
+
+/** What is found out about one chunk. */
+interface Findings {
+  readonly edits: Edit[]
+  isMeaningful: boolean
+  isBeyondText: boolean
+  text: string
+  finishReason: string | undefined
+  hasError: boolean
+}
+
+function streamState(defaults: ChunkDefaults): StreamState {
+  return { head: [undefined, undefined, undefined], defaults, toolCalls: new Map() }
+}
+
+function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChunk {
+  if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
+  const findings: Findings = {
+    edits: [], isMeaningful: false, isBeyondText: false, text: '', finishReason: undefined, hasError: false,
+  }
+  const { edits } = findings
+  let usage: Usage | undefined
+  let seen = 0
+  let hasMembers = false
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(topTable)
+    hasMembers = true
+    if (code !== -1) seen |= 1 << code
+    switch (code) {
+      case 0: keepHead(cursor, stream, edits, 0); break
+      case 1: keepObject(cursor, findings); break
+      case 2: keepHead(cursor, stream, edits, 1); break
+      case 3: keepHead(cursor, stream, edits, 2); break
+      case 4: readChoices(cursor, stream, findings); break
+      case 5: usage = readUsage(cursor); break
+      case 6: if (cursor.isFilled()) findings.hasError = true; break
+      default: cursor.skip()
+    }
+  }
+  const end = cursor.position - 1
+  cursor.finish()
+  if (findings.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
+  if ((seen & 31) !== 31) {
+    const missing: string[] = []
+    if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
+    if ((seen & 2) === 0) missing.push('"object":"chat.completion.chunk"')
+    if ((seen & 4) === 0) missing.push(`"created":${headText(stream, 1)}`)
+    if ((seen & 8) === 0) missing.push(`"model":${headText(stream, 2)}`)
+    if ((seen & 16) === 0) missing.push('"choices":[]')
+    insertMembers(edits, end, missing, hasMembers)
+  }
+  if (edits.length > 1) edits.sort((one, other) => one.start - other.start)
+  const data = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
+  return {
+    kind: 'chunk',
+    data: cursor.hasLineBreaks ? withoutLineBreaks(data) : data,
+    isMeaningful: findings.isMeaningful,
+    text: findings.text,
+    isBeyondText: findings.isBeyondText,
+    finishReason: findings.finishReason,
+    usage,
+  }
+}
+
+/** Keeps `id`, `created` or `model` as it first was. An empty one is let through until one that is not has come. */
+function keepHead(cursor: JsonCursor, stream: StreamState, edits: Edit[], slot: 0 | 1 | 2): void {
+  const kind = cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  const end = cursor.position
+  const bytes = cursor.bytes
+  const kept = stream.head[slot]
+  const isRight = slot === 1 ? kind === 'number' && isInteger(bytes, start, end) : kind === 'string'
+  if (kept === undefined) {
+    if (!isRight) edits.push({ start, end, replacement: encode(headText(stream, slot)) })
+    else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2) stream.head[slot] = bytes.slice(start, end)
+    return
+  }
+  if (!isSame(bytes, start, end, kept)) edits.push({ start, end, replacement: kept })
+}
+
+/** The JSON for a missing `id`, `created` or `model`; made up and kept when the upstream has not said it yet. */
+function headText(stream: StreamState, slot: 0 | 1 | 2): string {
+  const kept = stream.head[slot]
+  if (kept !== undefined) return decoder.decode(kept)
+  const { id, created, model } = headOf(stream.defaults)
+  const text = JSON.stringify(slot === 0 ? id : slot === 1 ? created : model)
+  if (text !== '""') stream.head[slot] = encode(text)
+  return text
+}
+
+function headOf(defaults: ChunkDefaults): ChunkHead {
+  return {
+    id: defaults.id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`,
+    created: defaults.created ?? Math.floor(Date.now() / 1000),
+    model: defaults.model ?? '',
+  }
+}
+
+function keepObject(cursor: JsonCursor, findings: Findings): void {
+  const kind = cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  const end = cursor.position
+  const code = kind === 'string' ? cursor.stringCode(objectTable, start, end) : -1
+  if (code === 1) findings.hasError = true
+  else if (code !== 0) findings.edits.push({ start, end, replacement: chunkObject })
+}
+
+function readChoices(cursor: JsonCursor, stream: StreamState, findings: Findings): void {
+  const kind = cursor.peek()
+  if (kind === 'null') {
+    const start = cursor.position
+    cursor.skip()
+    findings.edits.push({ start, end: cursor.position, replacement: emptyArray })
+    return
+  }
+  if (kind !== 'array') throw new MalformedAnswer('malformed', `'choices' of an event is not an array`)
+  let position = 0
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `a choice of an event is not an object`)
+    readChoice(cursor, stream, findings, position++)
+  }
+}
+
+function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings, position: number): void {
+  const { edits } = findings
+  let seen = 0
+  let hasMembers = false
+  let index = position
+  const textBefore = findings.text
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(choiceTable)
+    hasMembers = true
+    if (code !== -1) seen |= 1 << code
+    switch (code) {
+      case 0: index = readIndex(cursor, edits, position); break
+      case 1: readDelta(cursor, stream, findings, index); break
+      case 2: readFinishReason(cursor, findings); break
+      case 3: if (cursor.isFilled()) findings.hasError = true; break
+      default: cursor.skip()
+    }
+  }
+  if ((seen & 7) !== 7) {
+    const missing: string[] = []
+    if ((seen & 1) === 0) missing.push(`"index":${position}`)
+    if ((seen & 2) === 0) missing.push('"delta":{}')
+    if ((seen & 4) === 0) missing.push('"finish_reason":null')
+    insertMembers(edits, cursor.position - 1, missing, hasMembers)
+  }
+  if (index === 0) return
+  findings.text = textBefore
+  findings.isBeyondText = true
+}
+
+/** An index; replaced by `fallback` when it is not one. */
+function readIndex(cursor: JsonCursor, edits: Edit[], fallback: number): number {
+  const kind = cursor.peek()
+  const start = cursor.position
+  if (kind === 'number') {
+    const index = cursor.number()
+    if (Number.isSafeInteger(index) && index >= 0) return index
+  } else cursor.skip()
+  edits.push({ start, end: cursor.position, replacement: encode(String(fallback)) })
+  return fallback
+}
+
+function readFinishReason(cursor: JsonCursor, findings: Findings): void {
+  const kind = cursor.peek()
+  const start = cursor.position
+  if (kind === 'string') {
+    const reason = cursor.string()
+    if (reason !== '') {
+      findings.finishReason = reason
+      findings.isMeaningful = true
+      return
+    }
+  } else cursor.skip()
+  if (kind !== 'null') findings.edits.push({ start, end: cursor.position, replacement: nullText })
+}
+
+function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, choice: number): void {
+  const kind = cursor.peek()
+  if (kind === 'null') {
+    const start = cursor.position
+    cursor.skip()
+    findings.edits.push({ start, end: cursor.position, replacement: emptyObject })
+    return
+  }
+  if (kind !== 'object') throw new MalformedAnswer('malformed', `'delta' of an event is not an object`)
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(deltaTable)
+    if (code === -1) cursor.skip()
+    else if (code === 0) readContent(cursor, findings)
+    else if (code === 1) readToolCalls(cursor, stream, findings, choice)
+    else if (cursor.isFilled()) beyondText(findings)
+  }
+}
+
+function beyondText(findings: Findings): void {
+  findings.isMeaningful = true
+  findings.isBeyondText = true
+}
+
+function readContent(cursor: JsonCursor, findings: Findings): void {
+  const kind = cursor.peek()
+  if (kind === 'string') {
+    const text = cursor.string()
+    if (text === '') return
+    findings.text = text
+    findings.isMeaningful = true
+    return
+  }
+  const start = cursor.position
+  cursor.skip()
+  if (kind === 'null') return
+  const parts: unknown = kind === 'array' ? JSON.parse(decoder.decode(cursor.bytes.subarray(start, cursor.position))) : undefined
+  if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `'content' of an event is a ${kind}`)
+  const { text, reasoning } = flattenParts(parts)
+  const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
+  findings.edits.push({ start, end: cursor.position, replacement: encode(JSON.stringify(text) + added) })
+  if (text !== '') {
+    findings.text = text
+    findings.isMeaningful = true
+  }
+  if (reasoning !== '') beyondText(findings)
+}
+
+/** Content in parts (Mistral) as text and as reasoning. */
+export function flattenParts(parts: readonly unknown[]): { text: string, reasoning: string } {
+  let text = ''
+  let reasoning = ''
+  for (const part of parts) {
+    if (typeof part === 'string') text += part
+    else if (isRecord(part)) {
+      if (typeof part['text'] === 'string') text += part['text']
+      const { thinking } = part
+      if (typeof thinking === 'string') reasoning += thinking
+      else if (Array.isArray(thinking)) reasoning += flattenParts(thinking).text
+    }
+  }
+  return { text, reasoning }
+}
+
+function readToolCalls(cursor: JsonCursor, stream: StreamState, findings: Findings, choice: number): void {
+  if (cursor.peek() !== 'array') {
+    cursor.skip()
+    return
+  }
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    beyondText(findings)
+    if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call of an event is not an object')
+    let state = stream.toolCalls.get(choice)
+    if (state === undefined) {
+      state = { indexById: new Map(), next: 0, last: 0 }
+      stream.toolCalls.set(choice, state)
+    }
+    readToolCall(cursor, state, findings.edits)
+  }
+}
+
+function readToolCall(cursor: JsonCursor, state: ToolCallState, edits: Edit[]): void {
+  let hasMembers = false
+  let index: number | undefined
+  let id = ''
+  let hasName = false
+  let isTyped = false
+  /** Where `index` and `type` stand when they are there but null or the like. */
+  let wrongIndex: Span | undefined
+  let wrongType: Span | undefined
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    hasMembers = true
+    const code = cursor.nameCode(toolCallTable)
+    const kind = cursor.peek()
+    const start = cursor.position
+    if (code === 0 && kind === 'number') index = cursor.number()
+    else if (code === 1 && kind === 'string') id = cursor.string()
+    else if (code === 3 && kind === 'object') hasName = readHasName(cursor) || hasName
+    else cursor.skip()
+    if (code === 0 && !(index !== undefined && Number.isSafeInteger(index) && index >= 0)) {
+      wrongIndex = { start, end: cursor.position }
+      index = undefined
+    }
+    if (code === 2 && kind === 'string' && cursor.position - start > 2) isTyped = true
+    else if (code === 2) wrongType = { start, end: cursor.position }
+  }
+  const missing: string[] = []
+  if (index === undefined) {
+    index = state.indexById.get(id) ?? (id !== '' || hasName ? state.next : state.last)
+    if (wrongIndex === undefined) missing.push(`"index":${index}`)
+    else edits.push({ ...wrongIndex, replacement: encode(String(index)) })
+  }
+  if (id !== '') state.indexById.set(id, index)
+  state.last = index
+  state.next = Math.max(state.next, index + 1)
+  if (id !== '' && !isTyped) {
+    if (wrongType === undefined) missing.push('"type":"function"')
+    else edits.push({ ...wrongType, replacement: encode('"function"') })
+  }
+  insertMembers(edits, cursor.position - 1, missing, hasMembers)
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Passes a tool call's `function`; whether it has a name. */
+function readHasName(cursor: JsonCursor): boolean {
+  let hasName = false
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    if (cursor.nameCode(functionTable) === 0) hasName = cursor.isFilled()
+    else cursor.skip()
+  }
+  return hasName
+}
+
+/** Puts members before the closing brace at `end`. */
+export function insertMembers(edits: Edit[], end: number, members: readonly string[], hasMembers: boolean): void {
+  if (members.length === 0) return
+  edits.push({ start: end, end, replacement: encode((hasMembers ? ',' : '') + members.join(',')) })
+}
+
+/** The error that the event speaks of, if it does; otherwise throws `malformed`. */
+function errorInstead(data: Uint8Array, malformed: MalformedAnswer): ErrorChunk {
+  const error = errorWithin(data)
+  if (error === undefined) throw malformed
+  return { kind: 'error', error }
+}
+
+/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter). */
+export function errorWithin(data: Uint8Array): ErrorBody | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(decoder.decode(data))
+  } catch {
+    return undefined // Not JSON: the caller says so, with the place.
+  }
+  if (!isRecord(value)) return undefined
+  if (value['object'] === 'error' || isError(value['error'])) return errorOf(value)
+  const choices: readonly unknown[] = Array.isArray(value['choices']) ? value['choices'] : []
+  const failed = choices.find((choice) => isRecord(choice) && isError(choice['error']))
+  return failed === undefined ? undefined : errorOf(failed)
+}
+
+function isError(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value)
+  return Object.keys(value).length > 0
+}
+
+/** Raw line breaks in JSON only stand between tokens. */
+function withoutLineBreaks(data: Uint8Array): Uint8Array {
+  return data.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte))
+}
+
+function isInteger(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    const byte = bytes[index] ?? 0
+    if (byte < 0x30 || byte > 0x39) return false
+  }
+  return true
+}
+
+function isSame(bytes: Uint8Array, start: number, end: number, other: Uint8Array): boolean {
+  if (end - start !== other.length) return false
+  for (let index = 0; index < other.length; index++) {
+    if (bytes[start + index] !== other[index]) return false
+  }
+  return true
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const chunkObject = encode('"chat.completion.chunk"')
+const emptyArray = encode('[]')
+const emptyObject = encode('{}')
+const nullText = encode('null')
+
+/** What a made chunk has beside its head. `delta` and `finishReason` are of choice 0 unless `index` says otherwise. */
+export interface ChunkParts {
+  readonly index?: number
+  readonly delta?: Readonly<Record<string, unknown>>
+  readonly finishReason?: string
+}
+
+/** A chunk made of parts, as one of an upstream would be read. Without `delta` and `finishReason` it has no choice. */
+export function makeChunk(head: ChunkHead, parts: ChunkParts, usage?: unknown): ChatChunk {
+  const { index = 0, delta, finishReason } = parts
+  const choices = delta === undefined && finishReason === undefined
+    ? []
+    : [{ index, delta: delta ?? {}, logprobs: null, finish_reason: finishReason ?? null }]
+  return chunkOf({ ...headMembers(head), choices, ...(usage === undefined ? {} : { usage }) })
+}
+
+/** A chunk of what is one already. */
+export function chunkOf(value: Readonly<Record<string, unknown>>): ChatChunk {
+  const chunk = chunkReader()(encode(JSON.stringify(value)))
+  if (chunk.kind === 'error') throw new MalformedAnswer('malformed', 'a chunk cannot be made of an error')
+  return chunk
+}
+
+/** `id`, `object`, `created`, `model`, as they begin a chunk. */
+export function headMembers(head: ChunkHead): Record<string, unknown> {
+  return { id: head.id, object: 'chat.completion.chunk', created: head.created, model: head.model }
+}
+
+/** The first chunk of an answer: who speaks. */
+export function roleChunk(head: ChunkHead): ChatChunk {
+  return makeChunk(head, { delta: { role: 'assistant', content: '', refusal: null } })
+}
+
+export function textChunk(head: ChunkHead, text: string): ChatChunk {
+  return makeChunk(head, { delta: { content: text } })
+}
+
+/** The last chunk with a choice. */
+export function finishChunk(head: ChunkHead, finishReason: string): ChatChunk {
+  return makeChunk(head, { delta: {}, finishReason })
+}
+
+/** The chunk after the last, without choices. Counts that are not known are given as 0, since the format requires them. */
+export function usageChunk(head: ChunkHead, usage: Usage): ChatChunk {
+  const { promptTokens = 0, completionTokens = 0, totalTokens = promptTokens + completionTokens } = usage
+  return makeChunk(head, {}, { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens })
 }

@@ -5,3 +5,266 @@ export interface ServerSentEvent {
   /** The `data:` lines, joined with LF. */
   readonly data: Uint8Array
 }
+
+/** Reads the events of one stream. */
+export interface EventStreamReader {
+  /**
+   * The events that these bytes complete. Their data may be views of `bytes`.
+   * @throws {EventTooLarge} and no events after that
+   */
+  push(bytes: Uint8Array): readonly ServerSentEvent[]
+  /**
+   * The event that was under way when the stream ended, if it has data: many upstreams leave out the last blank line.
+   * @throws {EventTooLarge}
+   */
+  end(): readonly ServerSentEvent[]
+}
+
+/** An event, or one line of it, is larger than the reader takes (failover.md row 29). */
+export class EventTooLarge extends Error {
+  override readonly name = 'EventTooLarge'
+  readonly eventBytesMax: number
+
+  constructor(eventBytesMax: number) {
+    super(`an event of the stream is larger than ${eventBytesMax} bytes`)
+    this.eventBytesMax = eventBytesMax
+  }
+}
+
+/** Ends a stream that ended well. */
+export const doneEvent: Uint8Array = new TextEncoder().encode('data: [DONE]\n\n')
+
+/** A comment, to keep the connection open; clients ignore it. */
+export const keepAliveEvent: Uint8Array = new TextEncoder().encode(': keep-alive\n\n')
+
+const LF = 0x0a
+const CR = 0x0d
+const SPACE = 0x20
+const COLON = 0x3a
+const noEvents: readonly ServerSentEvent[] = []
+const noBytes = new Uint8Array(0)
+
+/**
+ * Reads server-sent events (HTML Living Standard, section 9.2) however the bytes are cut up: LF, CRLF and CR, a byte order mark,
+ * comments, several data lines. `id` and `retry` are ignored. Memory is bounded by `eventBytesMax` (default 1 MiB), time is linear.
+ * Events that came before one that is too large are given first; the throw follows with the next call.
+ */
+export function eventStreamReader(options: { readonly eventBytesMax?: number } = {}): EventStreamReader {
+  const { eventBytesMax = 1024 * 1024 } = options
+  const line = growingBytes()
+  const data = growingBytes()
+  let hasData = false
+  /** The only data line so far, as a view of the bytes being pushed; copied to `data` when they end first. */
+  let view: Uint8Array | undefined
+  let event = ''
+  let isFirstLine = true
+  let isInLine = false
+  let isInComment = false
+  let isAfterCr = false
+  let failure: EventTooLarge | undefined
+  let events: ServerSentEvent[] | undefined
+
+  function tooLarge(): EventTooLarge {
+    return failure ??= new EventTooLarge(eventBytesMax)
+  }
+
+  function addData(bytes: Uint8Array, start: number, end: number): void {
+    if (!hasData) {
+      hasData = true
+      if (end - start > eventBytesMax) throw tooLarge()
+      view = bytes.subarray(start, end)
+      return
+    }
+    keepView()
+    if (data.length() + 1 + end - start > eventBytesMax) throw tooLarge()
+    data.add(lineFeed, 0, 1)
+    data.add(bytes, start, end)
+  }
+
+  function keepView(): void {
+    if (view === undefined) return
+    data.add(view, 0, view.length)
+    view = undefined
+  }
+
+  function dispatch(): void {
+    if (hasData) {
+      events ??= []
+      events.push({ event, data: view ?? data.take() })
+    }
+    hasData = false
+    view = undefined
+    event = ''
+  }
+
+  /** A whole line, without its end. */
+  function readLine(bytes: Uint8Array, from: number, end: number): void {
+    let start = from
+    if (isFirstLine) {
+      isFirstLine = false
+      if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf && end - start >= 3) start += 3
+    }
+    if (start === end) return dispatch()
+    if (bytes[start] === COLON) return
+    if (end - start > eventBytesMax + lineNameBytes) throw tooLarge()
+    if (isField(bytes, start, end, dataName)) return addData(bytes, valueStart(bytes, start + 4, end), end)
+    if (isField(bytes, start, end, eventName)) event = decoder.decode(bytes.subarray(valueStart(bytes, start + 5, end), end))
+  }
+
+  /** Keeps what has come of a line that is not whole yet. */
+  function keepLine(bytes: Uint8Array, start: number): void {
+    if (!isInLine && bytes[start] === COLON) isInComment = true
+    isInLine = true
+    if (isInComment) return
+    if (line.length() + bytes.length - start > eventBytesMax + lineNameBytes + byteOrderMarkBytes) throw tooLarge()
+    line.add(bytes, start, bytes.length)
+  }
+
+  function endLine(bytes: Uint8Array, start: number, end: number): void {
+    if (!isInLine) return readLine(bytes, start, end)
+    isInLine = false
+    if (isInComment) {
+      isInComment = false
+      isFirstLine = false
+      return
+    }
+    if (line.length() + end - start > eventBytesMax + lineNameBytes + byteOrderMarkBytes) throw tooLarge()
+    line.add(bytes, start, end)
+    const whole = line.take()
+    readLine(whole, 0, whole.length)
+  }
+
+  function readLines(bytes: Uint8Array): void {
+    let position = 0
+    if (isAfterCr && bytes.length > 0) {
+      isAfterCr = false
+      if (bytes[0] === LF) position = 1
+    }
+    let nextLf = bytes.indexOf(LF, position)
+    let nextCr = bytes.indexOf(CR, position)
+    while (position < bytes.length) {
+      if (nextLf !== -1 && nextLf < position) nextLf = bytes.indexOf(LF, position)
+      if (nextCr !== -1 && nextCr < position) nextCr = bytes.indexOf(CR, position)
+      const isCr = nextCr !== -1 && (nextLf === -1 || nextCr < nextLf)
+      const end = isCr ? nextCr : nextLf
+      if (end === -1) {
+        keepLine(bytes, position)
+        break
+      }
+      endLine(bytes, position, end)
+      position = end + 1
+      if (!isCr) continue
+      if (bytes[position] === LF) position++
+      else if (position === bytes.length) isAfterCr = true
+    }
+    keepView()
+  }
+
+  function given(): readonly ServerSentEvent[] {
+    const complete = events ?? noEvents
+    events = undefined
+    if (failure !== undefined && complete.length === 0) throw failure
+    return complete
+  }
+
+  return {
+    push(bytes) {
+      if (failure !== undefined) throw failure
+      try {
+        readLines(bytes)
+      } catch (error) {
+        if (!(error instanceof EventTooLarge)) throw error
+      }
+      return given()
+    },
+    end() {
+      if (failure !== undefined) throw failure
+      try {
+        if (isInLine) endLine(noBytes, 0, 0)
+        dispatch()
+      } catch (error) {
+        if (!(error instanceof EventTooLarge)) throw error
+      }
+      return given()
+    },
+  }
+}
+
+/** `data: …` and a blank line. `data` has no line break in it. */
+export function formatEvent(data: Uint8Array): Uint8Array {
+  return formatEvents([{ data }])
+}
+
+/** Several events in one piece. No line break is in any `data`. */
+export function formatEvents(chunks: readonly { readonly data: Uint8Array }[]): Uint8Array {
+  let length = 0
+  for (const { data } of chunks) length += data.length + 8
+  const bytes = new Uint8Array(length)
+  let position = 0
+  for (const { data } of chunks) {
+    bytes.set(prefix, position)
+    bytes.set(data, position + 6)
+    position += data.length + 8
+    bytes[position - 2] = LF
+    bytes[position - 1] = LF
+  }
+  return bytes
+}
+
+const prefix = new TextEncoder().encode('data: ')
+const lineFeed = new TextEncoder().encode('\n')
+const dataName = new TextEncoder().encode('data')
+const eventName = new TextEncoder().encode('event')
+const decoder = new TextDecoder()
+/** What a line may have beside the data: `event: ` is the longest. */
+const lineNameBytes = 7
+const byteOrderMarkBytes = 3
+
+/** Whether the line is the field `name`, with a value or without. */
+function isField(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
+  const length = name.length
+  if (end - start < length || (end - start > length && bytes[start + length] !== COLON)) return false
+  for (let index = 0; index < length; index++) {
+    if (bytes[start + index] !== name[index]) return false
+  }
+  return true
+}
+
+/** Where the value begins, given where the colon would be. */
+function valueStart(bytes: Uint8Array, colon: number, end: number): number {
+  if (colon >= end) return end
+  return colon + 1 < end && bytes[colon + 1] === SPACE ? colon + 2 : colon + 1
+}
+
+/** Bytes that are added to piece by piece, in linear time. */
+function growingBytes(): {
+  length(): number
+  add(bytes: Uint8Array, start: number, end: number): void
+  /** All of them; begins anew. */
+  take(): Uint8Array
+} {
+  let room = noBytes
+  let length = 0
+  return {
+    length: () => length,
+    add(bytes, start, end) {
+      const size = end - start
+      if (length + size > room.length) {
+        const larger = new Uint8Array(Math.max(512, room.length * 2, length + size))
+        larger.set(room.subarray(0, length))
+        room = larger
+      }
+      if (size < 16) for (let index = start; index < end; index++) room[length++] = bytes[index] ?? 0
+      else {
+        room.set(bytes.subarray(start, end), length)
+        length += size
+      }
+    },
+    take() {
+      const all = room.subarray(0, length)
+      room = noBytes
+      length = 0
+      return all
+    },
+  }
+}

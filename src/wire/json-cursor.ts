@@ -238,6 +238,15 @@ export class JsonCursor {
     }
   }
 
+  /** Passes the next value; false for null, false, and a string, array or object with nothing in it. */
+  isFilled(): boolean {
+    const kind = this.peek()
+    const start = this.position
+    if (kind === 'boolean') return this.boolean()
+    this.skip()
+    return kind === 'number' || (kind !== 'null' && this.position - start > 2)
+  }
+
   /** Passes the number that `peek` saw and gives its value as JavaScript has it. */
   number(): number {
     const start = this.position

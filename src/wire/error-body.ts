@@ -1,0 +1,160 @@
+import { utf8 } from './json-cursor.ts'
+
+/** What an upstream says of its error, in whatever shape. Raw: pass `message` through `redact` before anyone sees it. */
+export interface ErrorBody {
+  /** At most 2,048 characters; may be empty. */
+  readonly message: string
+  /** Such as `rate_limit_error`. */
+  readonly type?: string | undefined
+  /** Such as `insufficient_quota`; a code that is an HTTP status is given as `status` as well. */
+  readonly code?: string | undefined
+  /** The HTTP status that the body itself speaks of, for errors inside a 200. */
+  readonly status?: number | undefined
+  /** Gemini's `retryDelay`. */
+  readonly retryDelayMs?: number | undefined
+}
+
+/** Fields longer than this are cut. */
+const fieldCharactersMax = 2048
+/** Bodies longer than this are not parsed: their beginning is taken as text. */
+const parsedBytesMax = 1024 * 1024
+
+/**
+ * Reads the error out of a body: OpenAI `{error:{message,type,code}}`, Anthropic `{type:"error",error:{…}}`, Gemini
+ * `{error:{code,status,details}}` (also in an array), Azure `{code,message}`, Ollama `{error:"…"}`, FastAPI `{detail}`, vLLM `{object:"error",…}`,
+ * plain text and HTML. Undefined when the body is empty or is JSON that speaks of no error.
+ */
+export function readErrorBody(body: Uint8Array): ErrorBody | undefined {
+  const text = utf8(body, 0, Math.min(body.length, parsedBytesMax)).trim()
+  if (text === '') return undefined
+  if (!/^[[{"]/.test(text)) return textError(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return textError(text) // Not JSON after all, or cut off: its text is all there is.
+  }
+  return errorOf(value)
+}
+
+/** As readErrorBody, for JSON that was parsed. */
+export function errorOf(value: unknown): ErrorBody | undefined {
+  if (Array.isArray(value)) return errorOf(value[0])
+  if (typeof value === 'string') return textError(value)
+  if (!isRecord(value)) return undefined
+  const error = Array.isArray(value['error']) ? value['error'][0] : value['error']
+  if (typeof error === 'string' && error !== '') return errorFields({ message: value['message'] ?? error, code: value['code'], type: error })
+  if (isRecord(error)) return errorFields({ ...outerFields(value), ...error })
+  const errors = value['errors']
+  if (Array.isArray(errors) && errors.length > 0) return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
+  const { message, detail } = { message: value['message'], detail: value['detail'] }
+  if (typeof message === 'string' || typeof value['code'] === 'string') return errorFields(value)
+  if (typeof detail === 'string') return errorFields({ ...value, message: detail })
+  if (isRecord(detail)) return errorOf(isRecord(detail['error']) ? detail : { error: detail })
+  if (Array.isArray(detail)) return errorFields({ message: detail.map(describeDetail).join('; ') })
+  return undefined
+}
+
+/** Of the object around the error, what the error may lack itself (LiteLLM, OpenRouter put `code` and `status` there). */
+function outerFields(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const outer: Record<string, unknown> = {}
+  for (const name of ['code', 'status', 'message']) if (value[name] !== undefined) outer[name] = value[name]
+  return outer
+}
+
+function errorFields(fields: Readonly<Record<string, unknown>>): ErrorBody {
+  const { code, status } = { code: fields['code'], status: fields['status'] }
+  const text = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
+  const type = textOf(fields['type']) ?? (typeof status === 'string' ? textOf(status) : undefined)
+  return {
+    message: textOf(fields['message']) ?? textOf(fields['msg']) ?? '',
+    type,
+    code: textOf(text),
+    status: statusOf(code) ?? statusOf(status) ?? statusOf(fields['status_code']),
+    retryDelayMs: retryDelayOf(fields['details']),
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return cut(value)
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'object' ? cut(JSON.stringify(value)) : String(value)
+}
+
+function statusOf(value: unknown): number | undefined {
+  const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
+}
+
+/** `details[].retryDelay` of google.rpc.RetryInfo, such as `34.4s`. */
+function retryDelayOf(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details) {
+    const delay: unknown = isRecord(detail) ? detail['retryDelay'] : undefined
+    const seconds = typeof delay === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000)
+  }
+  return undefined
+}
+
+/** One entry of FastAPI's `detail`: `{loc:["body","model"],msg:"field required"}`. */
+function describeDetail(detail: unknown): string {
+  if (!isRecord(detail)) return textOf(detail) ?? ''
+  const location = Array.isArray(detail['loc']) ? `${detail['loc'].join('.')}: ` : ''
+  return `${location}${textOf(detail['msg']) ?? ''}`
+}
+
+/** Plain text, or what an HTML page says: its title if it has one. */
+function textError(text: string): ErrorBody {
+  const beginning = text.slice(0, 16_384)
+  const isHtml = /^\s*</.test(beginning)
+  const title = isHtml ? /<title[^>]*>([^<]*)</i.exec(beginning)?.[1]?.trim() : undefined
+  const plain = isHtml
+    ? beginning.replace(/<(script|style)\b[^>]*>[\s\S]*?(<\/\1>|$)/gi, ' ').replace(/<[^>]*>/g, ' ')
+    : beginning
+  const message = cut((title !== undefined && title !== '' ? title : plain).replace(/\s+/g, ' ').trim())
+  return { message, type: undefined, code: undefined, status: undefined, retryDelayMs: undefined }
+}
+
+function cut(text: string): string {
+  return text.length <= fieldCharactersMax ? text : text.slice(0, fieldCharactersMax).toWellFormed()
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Characters of a redacted text that are shown at most. */
+const shownCharactersMax = 200
+
+/** What is taken out, in this order: the more telling first. */
+const secrets: readonly (readonly [RegExp, string])[] = [
+  // Addresses, with the credentials and paths in them; also without a scheme.
+  [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>`]+/gi, '[url]'],
+  [/\bwww\.[^\s"'<>`]+/gi, '[url]'],
+  [/[\w.+%-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+/g, '[email]'],
+  // Header values and assignments: "authorization: Bearer …", "x-api-key=…", "api key provided: …", "password":"…".
+  [/\b(?:proxy-)?(authorization|(?:set-)?cookie|x-[a-z0-9-]{1,40})\b["']?\s*[:=]\s*[^\r\n,;]+/gi, '$1: [redacted]'],
+  [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [redacted]'],
+  [/\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*["'`]?[^\s"',;`]+/gi, '$1: [redacted]'],
+  // Keys as they are made: a short prefix, a dash or underscore, then letters and digits; also masked ones ("sk-ab***yz").
+  [/\b(?:sk|pk|rk|gsk|xai|hf|key|ghp|gho|ghs|github_pat|glpat|xox[a-z]|AKIA|ASIA|AIza|ya29|eyJ)[-_.]?[\w*.-]{6,}/g, '[redacted]'],
+  // Long runs of hexadecimal, base64 and the like; a run of letters alone is a word.
+  [/(?=[A-Za-z+/_*-]*[\d*])[A-Za-z0-9+/_*=-]{24,}/g, '[redacted]'],
+  [/[A-Za-z0-9+/_=-]{40,}/g, '[redacted]'],
+  [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g, '[address]'],
+]
+
+/**
+ * An upstream's text as a client may see it: without keys, bearer tokens, URLs, e-mail and IP addresses, header values, long hex and
+ * base64 runs and control characters, on one line, at most 200 characters. Rather too much is taken out than too little.
+ */
+export function redact(text: string): string {
+  // Whole before it is shortened, so that no half of a secret stands at the end; the bound keeps the patterns cheap.
+  const isCut = text.length > fieldCharactersMax
+  let clean = (isCut ? text.slice(0, fieldCharactersMax) : text).toWellFormed()
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g, ' ')
+  for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement)
+  clean = clean.replace(/ {2,}/g, ' ').trim()
+  return clean.length > shownCharactersMax ? `${clean.slice(0, shownCharactersMax - 1).toWellFormed()}…` : clean
+}
