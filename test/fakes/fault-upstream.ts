@@ -1,0 +1,248 @@
+import { good } from './good.ts'
+import { modes } from './modes.ts'
+import { requestReader } from './request-reader.ts'
+import type { ReceivedRequest } from './request-reader.ts'
+
+/** One request as it reached the upstream. Times are milliseconds of `performance.now()`. */
+export interface Hit extends ReceivedRequest {
+  /** When its last byte had arrived. */
+  readonly at: number
+  /** Number of the connection it came on, from 1. */
+  readonly connection: number
+  /** Its place on that connection, from 1: above 1 on a connection that was kept alive. */
+  readonly nth: number
+  /** When the peer closed or reset the connection before the script was through; `undefined` while it has not. */
+  leftAt: number | undefined
+  /** Resolves with `leftAt`; never for a request that was answered in full. */
+  readonly left: Promise<number>
+}
+
+/** What a script does to its connection. Every wait ends with {@link PeerLeft} when the peer closes. */
+export interface Exchange {
+  readonly hit: Hit
+  /** Sends bytes and waits until the kernel has taken them all. */
+  write(data: string | Uint8Array): Promise<void>
+  pause(ms: number): Promise<void>
+  /** Waits until the peer leaves. */
+  hang(): Promise<never>
+  /** Closes with RST. */
+  reset(): void
+  /** Sends what is buffered, then FIN. */
+  close(): void
+}
+
+/** Decides the bytes, pauses and ends of one answer. A script that returns without closing leaves the connection open for the next request. */
+export type Script = (exchange: Exchange) => Promise<void> | void
+
+/** The peer closed the connection while a script was still at work. */
+export class PeerLeft extends Error {
+  override readonly name = 'PeerLeft'
+}
+
+/** A raw TCP upstream that does as its script says. */
+export interface FaultUpstream {
+  readonly port: number
+  /** `http://127.0.0.1:PORT/v1` */
+  readonly url: string
+  /** Every request received, in order. */
+  readonly hits: readonly Hit[]
+  /** What was wrong with the requests received: empty unless the service speaks bad HTTP. */
+  readonly faults: readonly string[]
+  /** Connections accepted so far. */
+  readonly connections: number
+  /** Connections open now. */
+  readonly open: number
+  /** Bytes written so far. */
+  readonly bytesWritten: number
+  /** Changes what the next request gets. */
+  use(script: Script): void
+  /** Resolves with the next request that arrives from now on. */
+  nextHit(): Promise<Hit>
+  /** Forgets the hits so far. */
+  forget(): void
+  /** Stops listening and resets what is open. */
+  stop(): void
+}
+
+export interface FaultUpstreamOptions {
+  /** 0, the default, picks a free port. */
+  readonly port?: number
+  readonly tls?: { readonly key: string; readonly cert: string }
+  /** Answers at once, before any request: closes, resets, or writes. */
+  readonly onOpen?: (connection: { write(data: string): void; reset(): void; close(): void }) => void
+  /** Never answers a byte to a client that opens the connection, and reads none: a TLS handshake hangs. */
+  readonly isDeaf?: boolean
+}
+
+interface Connection {
+  readonly number: number
+  readonly read: (bytes: Uint8Array) => readonly (ReceivedRequest | string)[]
+  readonly queue: ReceivedRequest[]
+  readonly unsent: Uint8Array[]
+  readonly waiting: Set<() => void>
+  nth: number
+  isBusy: boolean
+  isClosing: boolean
+  leftAt: number | undefined
+}
+
+type Socket = Bun.Socket<Connection>
+
+/** Starts an upstream on a port of 127.0.0.1 that answers each request as `script` says. */
+export function faultUpstream(script: Script = good(), options: FaultUpstreamOptions = {}): FaultUpstream {
+  const hits: Hit[] = [], faults: string[] = []
+  const sockets = new Set<Socket>()
+  let current = script, connections = 0, bytesWritten = 0
+  let arrivals: ((hit: Hit) => void)[] = []
+
+  function flush(socket: Socket): void {
+    const { unsent } = socket.data
+    while (unsent[0] !== undefined) {
+      const written = Math.max(0, socket.write(unsent[0]))
+      bytesWritten += written
+      if (written < unsent[0].length) { unsent[0] = unsent[0].subarray(written); return }
+      unsent.shift()
+    }
+    if (socket.data.isClosing) socket.end()
+    wake(socket.data)
+  }
+
+  function peerLeft(socket: Socket): void {
+    socket.data.leftAt ??= performance.now()
+    sockets.delete(socket)
+    wake(socket.data)
+  }
+
+  async function serve(socket: Socket): Promise<void> {
+    const connection = socket.data
+    connection.isBusy = true
+    for (let request = connection.queue.shift(); request !== undefined; request = connection.queue.shift()) {
+      const exchange = exchangeOf(socket, request, () => flush(socket))
+      hits.push(exchange.hit)
+      for (const arrived of arrivals) arrived(exchange.hit)
+      arrivals = []
+      try {
+        await current(exchange)
+      } catch (error) {
+        if (!(error instanceof PeerLeft)) throw error
+      }
+    }
+    connection.isBusy = false
+  }
+
+  const listener = Bun.listen<Connection>({
+    hostname: '127.0.0.1',
+    port: options.port ?? 0,
+    allowHalfOpen: true,
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    socket: {
+      open(socket) {
+        connections += 1
+        socket.data = {
+          number: connections, read: requestReader(), queue: [], unsent: [], waiting: new Set(),
+          nth: 0, isBusy: false, isClosing: false, leftAt: undefined,
+        }
+        sockets.add(socket)
+        options.onOpen?.({
+          write: (data) => void socket.write(data),
+          reset: () => socket.terminate(),
+          close: () => void socket.end(),
+        })
+      },
+      data(socket, bytes) {
+        if (options.isDeaf === true) return
+        for (const found of socket.data.read(bytes)) {
+          if (typeof found === 'string') faults.push(found)
+          else socket.data.queue.push(found)
+        }
+        if (!socket.data.isBusy) void serve(socket)
+      },
+      drain: flush,
+      end(socket) { peerLeft(socket); socket.end() },
+      close: peerLeft,
+      error: peerLeft,
+    },
+  })
+
+  return {
+    port: listener.port,
+    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${listener.port}/v1`,
+    hits,
+    faults,
+    get connections() { return connections },
+    get open() { return sockets.size },
+    get bytesWritten() { return bytesWritten },
+    use(script) { current = script },
+    nextHit: () => new Promise((resolve) => arrivals.push(resolve)),
+    forget() { hits.length = 0 },
+    stop() {
+      listener.stop()
+      for (const socket of sockets) socket.terminate()
+    },
+  }
+}
+
+function wake(connection: Connection): void {
+  for (const resume of connection.waiting) resume()
+}
+
+function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void): Exchange {
+  const connection = socket.data
+  const { promise: left, resolve: resolveLeft } = Promise.withResolvers<number>()
+  const hit: Hit = { ...request, at: performance.now(), connection: connection.number, nth: ++connection.nth, leftAt: undefined, left }
+
+  /** Resolves when `isOver` holds, looked at whenever something happens on the connection. */
+  function until(isOver: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (connection.leftAt !== undefined) {
+          hit.leftAt ??= connection.leftAt
+          resolveLeft(connection.leftAt)
+          reject(new PeerLeft('the peer left'))
+        } else if (isOver()) resolve()
+        else return
+        connection.waiting.delete(look)
+      }
+      connection.waiting.add(look)
+      look()
+    })
+  }
+
+  return {
+    hit,
+    write(data) {
+      connection.unsent.push(typeof data === 'string' ? new TextEncoder().encode(data) : data)
+      if (connection.unsent.length === 1 && connection.leftAt === undefined) flush()
+      return until(() => connection.unsent.length === 0)
+    },
+    async pause(ms) {
+      let isOver = false
+      const timer = setTimeout(() => { isOver = true; wake(connection) }, ms)
+      try { await until(() => isOver) } finally { clearTimeout(timer) }
+    },
+    async hang() {
+      await until(() => false)
+      throw new PeerLeft('the peer left')
+    },
+    reset() { socket.terminate() },
+    close() {
+      connection.isClosing = true
+      if (connection.unsent.length === 0) socket.end()
+    },
+  }
+}
+
+/** Sends a request to the script its path names, `/mode/NAME/v1/…`, or to `fallback`. */
+export function byPath(fallback: Script = good()): Script {
+  return (exchange) => {
+    const name = /^\/mode\/([^/]+)\//.exec(exchange.hit.path)?.[1]
+    return (name === undefined ? fallback : modes[name] ?? fallback)(exchange)
+  }
+}
+
+/** As a process of its own: `fault-upstream.ts [--port N]` prints `{"port":…}`; every named mode is served under `/mode/NAME/v1`, the good one under `/v1`. */
+if (import.meta.main) {
+  const flag = process.argv.indexOf('--port')
+  const upstream = faultUpstream(byPath(), { port: flag === -1 ? 0 : Number(process.argv[flag + 1]) })
+  console.log(JSON.stringify({ port: upstream.port }))
+}

@@ -1,0 +1,17 @@
+import { bodyFaults } from './faults/body.ts'
+import { connectionFaults } from './faults/connection.ts'
+import { cuts } from './faults/cut.ts'
+import { statusFaults } from './faults/status.ts'
+import { streamFaults } from './faults/stream.ts'
+import { good } from './good.ts'
+import type { Fault } from './faults/fault.ts'
+import type { Script } from './fault-upstream.ts'
+
+/** Every way to fail before the first token, in the order of the rows. */
+export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...streamFaults]
+
+/** What an upstream can be told to do by name. */
+export const modes: Readonly<Record<string, Script | undefined>> = {
+  good: good(),
+  ...Object.fromEntries([...faults, ...cuts].map(({ name, script }) => [name, script])),
+}
