@@ -1,4 +1,4 @@
-import { createScanner, getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
 import type { Findings } from './findings.ts'
 
 /** Objects and arrays within one another. The parser recurses, so the depth is looked at before it runs. */
@@ -57,19 +57,18 @@ export function joinPath(path: string, segment: string | number): string {
   return `${path}[${JSON.stringify(shown)}]`
 }
 
+/** Texts, comments and brackets, cut as the parser cuts them: a text ends with its line, unless the line's end is escaped. */
+const structure = /"[^"\\\n\r]*(?:\\[\s\S][^"\\\n\r]*)*"?|\/\/[^\n\r]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]]/g
+
 function findDepthExcess(text: string): number | undefined {
-  const scanner = createScanner(text, true)
-  let depth = 0
-  for (;;) {
-    const start = scanner.getPosition()
-    scanner.scan()
-    if (scanner.getPosition() === start && start >= text.length) return undefined
-    const token = text[scanner.getTokenOffset()]
-    if (scanner.getTokenLength() !== 1) continue
-    if (token === '}' || token === ']') depth--
-    if (token === '{' || token === '[') depth++
-    if (depth > depthMax) return scanner.getTokenOffset()
+  const open: string[] = []
+  for (const { 0: token, index } of text.matchAll(structure)) {
+    if (token === '{' || token === '[') open.push(token)
+    // The parser stays in an object until "}" comes, and in an array until "]" does.
+    else if ((token === '}' && open.at(-1) === '{') || (token === ']' && open.at(-1) === '[')) open.pop()
+    if (open.length > depthMax) return index
   }
+  return undefined
 }
 
 function describeToken(text: string, error: ParseError): string {

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import { parse } from 'jsonc-parser'
+import { ConfigError } from './config.ts'
+import { editConfig, type ConfigEdit } from './edit-config.ts'
+
+const text = `{
+  // order is try-order
+  "providers": [
+    // fast
+    { "id": "a", "enabled": true }, // first, cheap
+    /* slow */ { "id": "b" }
+    , // odd
+    // last resort
+    { "id": "c" } // third
+  ]
+}
+`
+
+function ids(edited: string): readonly string[] {
+  const value: unknown = parse(edited, [], { allowTrailingComma: true })
+  return JSON.stringify(value).match(/(?<="id":")\w+/g) ?? []
+}
+
+function comments(edited: string): readonly string[] {
+  return (edited.match(/\/\/.*|\/\*.*?\*\//g) ?? []).map((comment) => comment.trim()).sort()
+}
+
+describe('editConfig', () => {
+  test('changes one value and nothing else', () => {
+    const edited = editConfig(text, [{ kind: 'set', path: ['providers', 0, 'enabled'], value: false }])
+    expect(edited).toBe(text.replace('true', 'false'))
+  })
+
+  test('adds a member where there was none', () => {
+    const edited = editConfig(text, [{ kind: 'set', path: ['limits', 'deadline_ms'], value: 5 }])
+    expect(parse(edited)).toMatchObject({ limits: { deadline_ms: 5 } })
+    expect(comments(edited)).toEqual(comments(text))
+  })
+
+  test('adds a provider at the end and in between', () => {
+    const edited = editConfig(text, [
+      { kind: 'insert', path: ['providers', -1], value: { id: 'd' } },
+      { kind: 'insert', path: ['providers', 1], value: { id: 'e' } },
+    ])
+    expect(ids(edited)).toEqual(['a', 'e', 'b', 'c', 'd'])
+    expect(comments(edited)).toEqual(comments(text))
+  })
+
+  test.each([0, 1, 2])('removes provider %d and no other', (index) => {
+    const edited = editConfig(text, [{ kind: 'remove', path: ['providers', index] }])
+    expect(ids(edited)).toEqual(['a', 'b', 'c'].filter((_, position) => position !== index))
+  })
+
+  test.each([
+    [0, 1, 'bac'],
+    [0, 2, 'bca'],
+    [2, 0, 'cab'],
+    [1, 2, 'acb'],
+    [1, 1, 'abc'],
+  ])('moves provider %d to %d with its comments', (from, to, order) => {
+    const edited = editConfig(text, [{ kind: 'move', path: ['providers'], from, to }])
+    expect(ids(edited).join('')).toBe(order)
+    expect(comments(edited)).toEqual(comments(text))
+    expect(edited).toMatch(/\/\/ fast\n\s*\{ "id": "a", "enabled": true \},? \/\/ first, cheap\n/)
+    expect(edited).toMatch(/\/\/ last resort\n\s*\{ "id": "c" \},? \/\/ third\n/)
+  })
+
+  test('moves back to where it was', () => {
+    const there: ConfigEdit = { kind: 'move', path: ['providers'], from: 0, to: 2 }
+    const tidy = '{"providers": [\n  {"id": "a"}, // 1\n  {"id": "b"}, // 2\n  {"id": "c"}, // 3\n]}'
+    expect(editConfig(tidy, [there, { ...there, from: 2, to: 0 }])).toBe(tidy)
+  })
+
+  test('keeps tabs and the ends of lines', () => {
+    const edited = editConfig('{\r\n\t"providers": [],\r\n\t"limits": {}\r\n}', [{ kind: 'set', path: ['limits', 'deadline_ms'], value: 5 }])
+    expect(edited).toBe('{\r\n\t"providers": [],\r\n\t"limits": {\r\n\t\t"deadline_ms": 5\r\n\t}\r\n}')
+  })
+
+  test.each([
+    [3, 0],
+    [0, 3],
+    [-1, 0],
+  ])('refuses to move %d to %d', (from, to) => {
+    expect(() => editConfig(text, [{ kind: 'move', path: ['providers'], from, to }])).toThrow(RangeError)
+  })
+
+  test('refuses a text that is no JSON', () => {
+    expect(() => editConfig('{"providers": [', [])).not.toThrow()
+    expect(() => editConfig('{"providers": [', [{ kind: 'remove', path: ['providers'] }])).toThrow(ConfigError)
+  })
+})

@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { findHome, HomeError } from './home.ts'
+
+describe('findHome', () => {
+  test.each([
+    [{ HOME: '/home/ada' }, '/home/ada/.svc'],
+    [{ HOME: '', USERPROFILE: '/users/ada' }, '/users/ada/.svc'],
+    [{ HOME: '/home/ada', SVC_HOME: '/srv/svc' }, '/srv/svc'],
+    [{ HOME: '/home/ada', SVC_HOME: '' }, '/home/ada/.svc'],
+    [{ HOME: '/home/ada', SVC_HOME: '~/svc' }, '/home/ada/svc'],
+    [{ SVC_HOME: 'here' }, resolve('here')],
+  ])('for %p is %s', (environment, folder) => {
+    expect(findHome(environment)).toEqual({ folder, providers: `${folder}/providers.json`, modelsCache: `${folder}/cache/models` })
+  })
+
+  test.each([{}, { HOME: '' }, { HOME: 'not/absolute' }, { SVC_HOME: '~/svc' }])('says what to do when it is unknown: %p', (environment) => {
+    expect(() => findHome(environment)).toThrow(HomeError)
+    expect(() => findHome(environment)).toThrow(/SVC_HOME/)
+  })
+})

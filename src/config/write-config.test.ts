@@ -1,0 +1,65 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fingerprint } from './fingerprint.ts'
+import { ConfigChangedError, writeConfig } from './write-config.ts'
+
+const folders: string[] = []
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-write-'))
+  folders.push(folder)
+})
+afterAll(() => Promise.all(folders.map((path) => rm(path, { recursive: true }))))
+
+describe('writeConfig', () => {
+  test('makes the file, and its folders, for its owner only', async () => {
+    const path = join(folder, 'deep', 'er', 'providers.json')
+    expect(await writeConfig(path, 'text')).toBe(fingerprint('text'))
+    expect(await readFile(path, 'utf8')).toBe('text')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await stat(join(folder, 'deep'))).mode & 0o777).toBe(0o700)
+  })
+
+  test('replaces the file and leaves nothing beside it', async () => {
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, 'old')
+    const before = await stat(path)
+    await writeConfig(path, 'new', fingerprint('old'))
+    expect(await readFile(path, 'utf8')).toBe('new')
+    expect((await stat(path)).ino).not.toBe(before.ino)
+    expect(await readdir(folder)).toEqual(['providers.json'])
+  })
+
+  test('refuses when somebody else changed it', async () => {
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, 'theirs')
+    await expect(writeConfig(path, 'mine', fingerprint('old'))).rejects.toBeInstanceOf(ConfigChangedError)
+    expect(await readFile(path, 'utf8')).toBe('theirs')
+    expect(await readdir(folder)).toEqual(['providers.json'])
+  })
+
+  test('refuses when somebody else made it', async () => {
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, 'theirs')
+    await expect(writeConfig(path, 'mine', fingerprint(undefined))).rejects.toBeInstanceOf(ConfigChangedError)
+  })
+
+  test('lets only one of several writers win', async () => {
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, 'old')
+    const results = await Promise.allSettled(['a', 'b', 'c'].map((text) => writeConfig(path, text, fingerprint('old'))))
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+  })
+
+  test.each([true, false])('writes through a symbolic link (its target is there: %p)', async (isThere) => {
+    const link = join(folder, 'providers.json')
+    const target = join(folder, 'real.json')
+    if (isThere) await Bun.write(target, 'old')
+    await symlink('real.json', link)
+    await writeConfig(link, 'new')
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    expect(await readFile(target, 'utf8')).toBe('new')
+  })
+})
