@@ -105,12 +105,12 @@ function chunkedBody(): BodyDecoder {
         size = digits = lineBytes = 0
         return
       case At.trailerStart:
+        countTrailer(byte)
         at = byte === CR ? At.lastLineFeed : At.trailer
-        if (at === At.trailer) countTrailer(byte)
         return
       case At.trailer:
+        countTrailer(byte)
         if (byte === CR) at = At.lineFeedAfterTrailer
-        else countTrailer(byte)
         return
       case At.lineFeedAfterTrailer:
         if (byte !== LF) throw malformed('a trailer without its end')

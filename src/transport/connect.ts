@@ -1,6 +1,8 @@
-import type { Socket } from 'bun'
-import { checkServerIdentity } from 'node:tls'
+import type { Socket, TLSOptions } from 'bun'
+import { closeSync, openSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { devNull } from 'node:os'
+import { checkServerIdentity } from 'node:tls'
 import { plainHandlers, secureHandlers } from './socket-user.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError } from './transport.ts'
@@ -9,10 +11,12 @@ import type { Origin, TransportErrorKind } from './transport.ts'
 /**
  * Opens a socket to an origin: name look-up, TCP, and for a secure one TLS with the chain and the host name checked.
  * Nothing of a request is written before. The caller puts its own user in the socket's `data` before it awaits anything else.
+ * A TCP connection that nobody has accepted yet cannot be taken back: abandoned, it is dropped when it opens or the kernel gives up on it.
  * @param connectMs milliseconds for all of it
+ * @param certificateAuthorities PEM, instead of the platform's; by default those of Bun and of NODE_EXTRA_CA_CERTS
  * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `resources`, `aborted`
  */
-export function connect(origin: Origin, connectMs: number, signal: AbortSignal): Promise<Socket<SocketUser>> {
+export function connect(origin: Origin, connectMs: number, signal: AbortSignal, certificateAuthorities?: string): Promise<Socket<SocketUser>> {
   return new Promise((resolve, reject) => {
     let socket: Socket<SocketUser> | undefined
     let isSettled = false
@@ -68,13 +72,23 @@ export function connect(origin: Origin, connectMs: number, signal: AbortSignal):
 
     const { hostname, port } = origin
     const opening = origin.secure
-      ? Bun.connect({ hostname, port, data: user, socket: secureHandlers, tls: { rejectUnauthorized: true, ...(isIP(hostname) === 0 ? { serverName: hostname } : {}) } })
+      ? Bun.connect({ hostname, port, data: user, socket: secureHandlers, tls: tlsOptions(hostname, certificateAuthorities) })
       : Bun.connect({ hostname, port, data: user, socket: plainHandlers })
     // Failures arrive at `refused` first; what only rejects (no descriptor left, say) arrives here.
     opening.catch((error: unknown) => fail(refusal(error)))
   })
 }
 
+function tlsOptions(hostname: string, certificateAuthorities: string | undefined): TLSOptions {
+  return {
+    rejectUnauthorized: true,
+    // An address is no server name (RFC 6066 section 3); left out, Bun would send it all the same.
+    serverName: isIP(hostname) === 0 ? hostname : '',
+    ...(certificateAuthorities === undefined ? {} : { ca: certificateAuthorities }),
+  }
+}
+
+/** Bun 1.4.5 checks names, too, but does not document it, and has no name to check for an address. */
 function checkName(hostname: string, socket: Socket<SocketUser>): Error | undefined {
   return checkServerIdentity(hostname, socket.getPeerCertificate())
 }
@@ -90,8 +104,22 @@ function refusal(error: unknown): TransportError {
 
 function refusalKind(error: unknown): TransportErrorKind {
   if (!(error instanceof Error)) return 'connect'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (outOfResources.has(code)) return 'resources'
+  const code = codeOf(error)
+  if (outOfResources.has(code) || lacksDescriptors()) return 'resources'
   if ('syscall' in error && error.syscall === 'getaddrinfo') return 'dns'
   return code === 'ENOTFOUND' || code.startsWith('EAI_') ? 'dns' : 'connect'
+}
+
+/** Whether not even a file can be opened. Bun 1.4.5 reports a socket it has no descriptor for as refused by the upstream. */
+function lacksDescriptors(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'))
+    return false
+  } catch (error) {
+    return outOfResources.has(codeOf(error))
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -149,10 +149,11 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
   function beginBody(current: Progress, head: ResponseHead): void {
     const { request } = current.exchange
     if (head.contentLength > request.bodyBytesMax) throw tooLarge()
+    const incoming = incomingBody(source, head.framing === 'connection')
+    const body = decodedBody(incoming.body, head.headers.get('content-encoding'), request.bodyBytesMax)
     current.head = head
     current.decoder = bodyDecoder(head.framing, head.contentLength)
-    current.incoming = incomingBody(source, head.framing === 'connection')
-    const body = decodedBody(current.incoming.body, head.headers.get('content-encoding'), request.bodyBytesMax)
+    current.incoming = incoming
     current.exchange.resolve({ status: head.status, headers: head.headers, body })
   }
 

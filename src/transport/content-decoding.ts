@@ -1,5 +1,3 @@
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import type { Transform } from 'node:stream'
 import { TransportError } from './transport.ts'
 import type { UpstreamBody } from './transport.ts'
 
@@ -9,8 +7,8 @@ export const inflationMax = 100
 /** Bytes below which the ratio says nothing: a short text of one letter inflates a lot, too. */
 export const inflationFreeBytes = 64 * 1024
 
-/** Compressed bytes decoded at a time: what comes out of them is held in memory, and may be 100 times as much. */
-const sliceBytes = 16 * 1024
+/** Compressed bytes decoded at a time: what comes out of them, up to a thousand times as much, is held in memory. */
+const sliceBytes = 4 * 1024
 
 /**
  * The body without its content encoding: `gzip`, `deflate`, `br` or `zstd`. Bytes come out as soon as the encoding lets them.
@@ -27,76 +25,67 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
   return decompressedBody(body, encoding, bytesMax)
 }
 
+type Writer = ReturnType<DecompressionStream['writable']['getWriter']>
+type Reader = ReturnType<DecompressionStream['readable']['getReader']>
+
 function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: number): UpstreamBody {
-  const decoded: Uint8Array[] = []
   let bytesIn = 0
   let bytesOut = 0
-  let decompressor: Transform | undefined
+  let reader: Reader | undefined
   let error: TransportError | undefined
-  /** The encoding says that it has ended; the connection may still carry bytes, which mean nothing. */
-  let hasDecodedAll = false
-  let hasReadAll = false
-  let isCancelled = false
-  /** Wakes whoever waits for the decompressor. */
-  let wake = (): void => {}
+  let isOver = false
 
-  function start(firstByte: number): Transform {
-    const started = decompressorFor(encoding, firstByte)
-    started.on('data', (piece: Uint8Array) => {
-      bytesOut += piece.length
-      if (bytesOut > bytesMax) fail(new TransportError('too_large', "The upstream's answer is larger than allowed"))
-      else if (bytesOut > inflationFreeBytes && bytesOut > inflationMax * bytesIn) fail(new TransportError('too_large', `The upstream's answer inflates over ${inflationMax} times`))
-      else decoded.push(piece)
-    })
-    started.on('end', () => {
-      hasDecodedAll = true
-      wake()
-    })
-    started.on('error', (cause: Error) => fail(decodingError(cause)))
-    return started
-  }
-
-  function fail(reason: TransportError): void {
-    error ??= reason
-    decoded.length = 0
-    body.cancel()
-    decompressor?.destroy()
-    wake()
-  }
-
-  /** Decodes the next bytes, or finishes when there are none. */
-  async function decodeMore(): Promise<void> {
-    const piece = await body.read()
-    if (isCancelled) return
-    if (piece === undefined) return finish()
-    for (let from = 0; from < piece.length && error === undefined && !hasDecodedAll && !isCancelled; from += sliceBytes) {
-      const slice = piece.subarray(from, from + sliceBytes)
-      const target = (decompressor ??= start(slice[0] ?? 0))
-      bytesIn += slice.length
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        target.write(slice, () => resolve())
-      })
+  /** Feeds the decompressor until the body ends or breaks; it pauses while nobody reads what comes out. */
+  async function feed(writer: Writer, first: Uint8Array): Promise<void> {
+    try {
+      for (let piece: Uint8Array | undefined = first; piece !== undefined; piece = await body.read()) {
+        for (let from = 0; from < piece.length; from += sliceBytes) {
+          const slice = new Uint8Array(piece.subarray(from, from + sliceBytes))
+          bytesIn += slice.length
+          await writer.write(slice)
+        }
+      }
+      await writer.close()
+    } catch (cause) {
+      // The reader learns of it: from the decompressor, if the fault is its own, and from here otherwise.
+      await writer.abort(cause).catch(() => {})
     }
   }
 
-  async function finish(): Promise<void> {
-    hasReadAll = true
-    const target = decompressor
-    if (target === undefined || hasDecodedAll || error !== undefined) return
-    await new Promise<void>((resolve) => {
-      wake = resolve
-      target.end()
-    })
+  async function start(): Promise<Reader | undefined> {
+    const first = await body.read()
+    if (first === undefined || isOver) return undefined
+    const decompressor = new DecompressionStream(formatOf(encoding, first[0] ?? 0))
+    void feed(decompressor.writable.getWriter(), first)
+    return decompressor.readable.getReader()
+  }
+
+  function stop(reason: TransportError): void {
+    isOver = true
+    error ??= reason
+    body.cancel()
+    reader?.cancel().catch(() => {})
+  }
+
+  function checkSize(): void {
+    const inflates = bytesOut > inflationFreeBytes && bytesOut > inflationMax * bytesIn
+    if (bytesOut <= bytesMax && !inflates) return
+    throw new TransportError('too_large', inflates ? `The upstream's answer inflates over ${inflationMax} times` : "The upstream's answer is larger than allowed")
   }
 
   async function read(): Promise<Uint8Array | undefined> {
-    for (;;) {
-      if (error !== undefined) throw error
-      const piece = decoded.shift()
-      if (piece !== undefined) return piece
-      if (hasReadAll || isCancelled) return undefined
-      await decodeMore()
+    if (error !== undefined) throw error
+    if (isOver) return undefined
+    try {
+      reader ??= await start()
+      const piece = (await reader?.read())?.value
+      if (piece === undefined) isOver = true
+      bytesOut += piece?.length ?? 0
+      checkSize()
+      return piece
+    } catch (cause) {
+      if (!isOver) stop(cause instanceof TransportError ? cause : decodingError(cause))
+      throw error
     }
   }
 
@@ -109,11 +98,7 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
       return new Uint8Array(Buffer.concat(pieces))
     },
     cancel() {
-      isCancelled = true
-      decoded.length = 0
-      body.cancel()
-      decompressor?.destroy()
-      wake()
+      if (!isOver) stop(new TransportError('aborted', "The upstream's answer was dropped"))
     },
   }
 }
@@ -121,24 +106,24 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
 const known = ['gzip', 'x-gzip', 'deflate', 'br', 'zstd'] as const
 type Encoding = (typeof known)[number]
 
-function decompressorFor(encoding: Encoding, firstByte: number): Transform {
+function formatOf(encoding: Encoding, firstByte: number): Bun.CompressionFormat {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
-      return createGunzip()
+      return 'gzip'
     case 'deflate':
       // Some send it without the zlib wrapper, whose first byte names the method, 8 (RFC 1950 section 2.2).
-      return (firstByte & 15) === 8 ? createInflate() : createInflateRaw()
+      return (firstByte & 15) === 8 ? 'deflate' : 'deflate-raw'
     case 'br':
-      return createBrotliDecompress()
+      return 'brotli'
     case 'zstd':
-      return createZstdDecompress()
+      return 'zstd'
   }
 }
 
-function decodingError(cause: Error): TransportError {
-  const isCut = 'code' in cause && cause.code === 'Z_BUF_ERROR'
-  return isCut
+/** Bun tells a cut stream from a broken one by the message alone. */
+function decodingError(cause: unknown): TransportError {
+  return cause instanceof Error && cause.message === 'unexpected end of file'
     ? new TransportError('short_body', "The upstream's answer was cut inside its content encoding", cause)
     : new TransportError('malformed', "The upstream's answer does not follow its content encoding", cause)
 }

@@ -18,11 +18,17 @@ interface Destination {
   lastHead: { method: string; path: string; headers: HeaderBlock; text: string } | undefined
 }
 
+/** What an HTTP client can be told. */
+export interface HttpClientOptions {
+  /** Whom to trust for TLS, in PEM, instead of Bun's list and NODE_EXTRA_CA_CERTS. */
+  readonly certificateAuthorities?: string
+}
+
 /**
  * An HTTP/1.1 client over kept-alive connections: at most 256 idle ones an origin, for 60 s; any number in use.
  * Bodies are asked for without compression, and decoded when they come with it.
  */
-export function httpClient(): Transport {
+export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): Transport {
   const idle = pool<Connection>((expired) => expired.destroy())
   const scratch = Buffer.allocUnsafeSlow(joinedBytesMax)
   const byObject = new WeakMap<Origin, Destination>()
@@ -63,7 +69,7 @@ export function httpClient(): Transport {
     open++
     let socket: Socket<SocketUser>
     try {
-      socket = await connect(origin, exchange.request.connectMs, exchange.signal)
+      socket = await connect(origin, exchange.request.connectMs, exchange.signal, certificateAuthorities)
     } catch (error) {
       open--
       exchange.reject(error instanceof TransportError ? error : new TransportError('connect', 'The upstream could not be reached', error))

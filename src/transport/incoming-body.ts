@@ -102,8 +102,9 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
       })
     },
     cancel() {
-      if (!isOpen) return drop()
-      source.drop()
+      if (isOpen) return source.drop()
+      if (buffered > 0) error ??= new TransportError('aborted', "The upstream's answer was dropped")
+      drop()
     },
   }
 

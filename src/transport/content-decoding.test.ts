@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { decodedBody } from './content-decoding.ts'
+import { cut, pieceLengths } from './cut.ts'
+import { incomingBody } from './incoming-body.ts'
+import { TransportError } from './transport.ts'
+import type { UpstreamBody } from './transport.ts'
+
+const encoders: readonly [string, (bytes: Uint8Array) => Uint8Array][] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+]
+
+/** A body whose bytes have all arrived. */
+function arrived(pieces: readonly Uint8Array[], dropped: () => void = () => {}): UpstreamBody {
+  const incoming = incomingBody({ pause() {}, resume() {}, drop: dropped }, false)
+  for (const piece of pieces) incoming.push(piece)
+  incoming.end()
+  return incoming.body
+}
+
+async function decode(encoding: string, pieces: readonly Uint8Array[], bytesMax = 1e9): Promise<string> {
+  try {
+    return Buffer.from(await decodedBody(arrived(pieces), encoding, bytesMax).readAll()).toString('latin1')
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error
+    return error.kind
+  }
+}
+
+describe.each(encoders)('a body in %s', (encoding, encode) => {
+  test('is what it was, however its bytes are split', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), pieceLengths, async (bytes, lengths) => {
+        expect(await decode(encoding, cut(encode(bytes), lengths))).toBe(Buffer.from(bytes).toString('latin1'))
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  test('that inflates over 100 times is refused', async () => {
+    expect(await decode(encoding, [encode(Buffer.alloc(2_000_000))])).toBe('too_large')
+  })
+
+  test('above the limit is refused, at the limit it is not', async () => {
+    const bytes = Buffer.from('0123456789')
+    expect(await decode(encoding, [encode(bytes)], 9)).toBe('too_large')
+    expect(await decode(encoding, [encode(bytes)], 10)).toBe('0123456789')
+  })
+
+  test('that is cut is not an end', async () => {
+    const bytes = encode(Buffer.from('hello, hello, hello and good-bye'))
+    expect(await decode(encoding, [bytes.subarray(0, bytes.length - 3)])).toBe('short_body')
+  })
+
+  test('may be empty', async () => {
+    expect(await decode(encoding, [])).toBe('')
+    expect(await decode(encoding, [encode(Buffer.alloc(0))])).toBe('')
+  })
+})
+
+describe('a compressed body', () => {
+  test.each(['gzip', 'br', 'zstd'])('that is not what it claims (%s) is malformed', async (encoding) => {
+    expect(await decode(encoding, [Buffer.from('{"hello":"world"}')])).toBe('malformed')
+  })
+
+  test('in an encoding nobody knows is malformed', () => {
+    expect(() => decodedBody(arrived([]), 'compress', 9)).toThrow(TransportError)
+    expect(() => decodedBody(arrived([]), 'gzip, br', 9)).toThrow(TransportError)
+  })
+
+  test('that is not compressed is the same body', () => {
+    const body = arrived([])
+    expect(decodedBody(body, undefined, 9)).toBe(body)
+    expect(decodedBody(body, 'identity', 9)).toBe(body)
+  })
+
+  test('gives each event when it is flushed, not at the end', async () => {
+    const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH })
+    const incoming = incomingBody({ pause() {}, resume() {}, drop() {} }, false)
+    gzip.on('data', (piece: Uint8Array) => incoming.push(piece))
+    const body = decodedBody(incoming.body, 'gzip', 1_000)
+    for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
+      gzip.write(event)
+      let seen = ''
+      while (seen.length < event.length) seen += Buffer.from((await body.read()) ?? []).toString()
+      expect(seen).toBe(event)
+    }
+    body.cancel()
+    expect(body.read()).rejects.toMatchObject({ kind: 'aborted' })
+  })
+
+  test('that inflates too much drops its connection', async () => {
+    let drops = 0
+    const incoming = incomingBody({ pause() {}, resume() {}, drop: () => drops++ }, false)
+    incoming.push(gzipSync(Buffer.alloc(2_000_000)))
+    const body = decodedBody(incoming.body, 'gzip', 1e9)
+    expect(await body.readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('too_large')
+    expect(drops).toBe(1)
+  })
+
+  test('hands on what breaks below it', async () => {
+    const incoming = incomingBody({ pause() {}, resume() {}, drop() {} }, false)
+    incoming.push(gzipSync('hello').subarray(0, 12))
+    incoming.fail(new TransportError('short_body', 'cut'), true)
+    expect(await decodedBody(incoming.body, 'gzip', 100).readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('short_body')
+  })
+})

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { bufferedBytesMax, incomingBody } from './incoming-body.ts'
+import { TransportError } from './transport.ts'
+
+function watched() {
+  const calls: string[] = []
+  const incoming = incomingBody({ pause: () => void calls.push('pause'), resume: () => void calls.push('resume'), drop: () => void calls.push('drop') }, false)
+  return { incoming, body: incoming.body, calls }
+}
+
+const half = new Uint8Array(bufferedBytesMax / 2)
+const cut = new TransportError('short_body', 'cut')
+
+describe('a body', () => {
+  test('hands on each piece itself, in order, then the end', async () => {
+    const { incoming, body } = watched()
+    const pieces = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])] as const
+    const early = body.read()
+    for (const piece of pieces) incoming.push(piece)
+    incoming.end()
+    expect(await early).toBe(pieces[0])
+    expect(await body.read()).toBe(pieces[1])
+    expect(await body.read()).toBe(pieces[2])
+    expect(await body.read()).toBeUndefined()
+    expect(await body.read()).toBeUndefined()
+  })
+
+  test('keeps the order of thousands of pieces', async () => {
+    const { incoming, body } = watched()
+    for (let index = 0; index < 5_000; index++) incoming.push(new Uint8Array([index & 255]))
+    for (let index = 0; index < 5_000; index++) expect((await body.read())?.[0]).toBe(index & 255)
+  })
+
+  test('holds the upstream back above its limit, and lets it go on below half of it', async () => {
+    const { incoming, body, calls } = watched()
+    for (let index = 0; index < 3; index++) incoming.push(half)
+    expect(calls).toEqual(['pause'])
+    await body.read()
+    expect(calls).toEqual(['pause'])
+    await body.read()
+    expect(calls).toEqual(['pause', 'resume'])
+  })
+
+  test('is not held back by a reader of the whole', async () => {
+    const { incoming, body, calls } = watched()
+    for (let index = 0; index < 3; index++) incoming.push(half)
+    const all = body.readAll()
+    for (let index = 0; index < 3; index++) incoming.push(half)
+    incoming.end()
+    expect((await all).length).toBe(6 * half.length)
+    expect(calls).toEqual(['pause', 'resume'])
+  })
+
+  test('that has ended asks nothing more of its connection', async () => {
+    const { incoming, body, calls } = watched()
+    for (let index = 0; index < 3; index++) incoming.push(half)
+    incoming.end()
+    for (let index = 0; index < 3; index++) await body.read()
+    body.cancel()
+    expect(calls).toEqual(['pause'])
+  })
+
+  test('of one piece is read whole without a copy', async () => {
+    const { incoming, body } = watched()
+    incoming.push(half)
+    incoming.end()
+    expect(await body.readAll()).toBe(half)
+  })
+
+  test('that breaks can be read as far as it came', async () => {
+    const { incoming, body } = watched()
+    incoming.push(half)
+    incoming.fail(cut, true)
+    expect(await body.read()).toBe(half)
+    expect(body.read()).rejects.toBe(cut)
+    expect(body.readAll()).rejects.toBe(cut)
+  })
+
+  test('that breaks wakes its reader', async () => {
+    for (const way of ['read', 'readAll'] as const) {
+      const { incoming, body } = watched()
+      const waiting: Promise<unknown> = body[way]()
+      incoming.fail(cut, true)
+      expect(waiting).rejects.toBe(cut)
+    }
+  })
+
+  test('that was dropped with bytes left never looks complete', async () => {
+    const { incoming, body } = watched()
+    incoming.push(half)
+    incoming.end()
+    body.cancel()
+    expect(body.read()).rejects.toMatchObject({ kind: 'aborted' })
+  })
+})

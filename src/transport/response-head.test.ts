@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { cut, pieceLengths } from './cut.ts'
+import { keepAliveMs, parseResponseHead, responseHeadReader } from './response-head.ts'
+import type { ReadHead } from './response-head.ts'
+import { TransportError } from './transport.ts'
+
+/** The first head in the pieces and all bytes behind it; or what went wrong. */
+function readAll(pieces: readonly Buffer[]): unknown {
+  const reader = responseHeadReader()
+  let read: ReadHead | undefined
+  const rest: Buffer[] = []
+  try {
+    for (const piece of pieces) {
+      if (read !== undefined) rest.push(piece)
+      else {
+        read = reader.push(piece)
+        if (read !== undefined) rest.push(read.rest)
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error
+    return error.kind
+  }
+  return read === undefined ? 'more' : { ...read.head, headers: [...read.head.headers], rest: Buffer.concat(rest).toString('latin1') }
+}
+
+const line = fc.constantFrom('a: b', 'A: c', 'content-length: 3', 'transfer-encoding: chunked', 'connection: close', 'x', ' folded', 'n\0l: x', 'y: \xff', 'z:')
+const status = fc.constantFrom('HTTP/1.1 200 OK', 'HTTP/1.1 200', 'HTTP/1.0 500 x', 'HTTP/1.1 100 Continue', 'HTTP/1.1 204 ', 'HTTP/1.1 20 OK', 'HTTP/2 200', '')
+const head = fc.tuple(status, fc.array(line, { maxLength: 4 })).map(([first, lines]) => `${[first, ...lines].join('\r\n')}\r\n\r\n`)
+const heads = fc.tuple(fc.array(head, { maxLength: 4 }), fc.string({ unit: 'binary', maxLength: 20 })).map(([several, rest]) => several.join('') + rest)
+
+describe('the head of a response', () => {
+  test('is the same however its bytes are split', () => {
+    fc.assert(
+      fc.property(heads, pieceLengths, (text, lengths) => {
+        const bytes = Buffer.from(text, 'latin1')
+        const whole = readAll([bytes])
+        expect(readAll(cut(bytes, lengths))).toEqual(whole)
+        expect(readAll(cut(bytes, Array<number>(bytes.length).fill(1)))).toEqual(whole)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('of arbitrary bytes is read or refused, never anything else', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readAll([Buffer.from(`HTTP/1.1 200 OK\r\n`), Buffer.from(bytes), Buffer.from('\r\n\r\n')])))
+  })
+
+  test('is refused as soon as it cannot be HTTP', () => {
+    expect(readAll([Buffer.from('HTT')])).toBe('more')
+    expect(readAll([Buffer.from('HTT'), Buffer.from('Q')])).toBe('malformed')
+  })
+
+  test('of 64 KiB is read byte by byte in no time, and one byte more is refused', () => {
+    const frame = 'HTTP/1.1 200 OK\r\nx: \r\n\r\n'
+    const bytes = Buffer.from(frame.replace('x: ', `x: ${'y'.repeat(64 * 1024 - frame.length)}`))
+    expect(readAll(cut(bytes, Array<number>(bytes.length).fill(1)))).toMatchObject({ status: 200 })
+    expect(readAll([Buffer.from(bytes.toString().replace('x: ', 'x: y'))])).toBe('malformed')
+    expect(readAll([Buffer.from(frame.slice(0, -4)), Buffer.alloc(64 * 1024, 'y')])).toBe('malformed')
+  })
+
+  test('has 1,000 headers at most', () => {
+    expect(parseResponseHead(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(1_000)}`.slice(0, -2)).headers.get('a')?.length).toBe(2_998)
+    expect(() => parseResponseHead(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(1_001)}`.slice(0, -2))).toThrow(TransportError)
+  })
+
+  test.each([
+    'HTTP/1.1  200 OK', 'HTTP/1.1 200OK', 'HTTP/1.1 099 x', 'HTTP/1.1 2000 x', 'http/1.1 200 OK', 'HTTP/1.2 200 OK', ' HTTP/1.1 200 OK', 'HTTP/1.1 200 O\nK', 'HTTP/1.1 200 O\rK',
+    'HTTP/1.1 200 OK\r\nno colon', 'HTTP/1.1 200 OK\r\n: x', 'HTTP/1.1 200 OK\r\na: b\nc: d', 'HTTP/1.1 200 OK\r\na\tb: c', 'HTTP/1.1 200 OK\r\n a: c', 'HTTP/1.1 200 OK\r\na: \x01',
+    'HTTP/1.1 200 OK\r\ncontent-length: ', 'HTTP/1.1 200 OK\r\ncontent-length: 1, 2', 'HTTP/1.1 200 OK\r\ncontent-length: 1,', 'HTTP/1.1 200 OK\r\ncontent-length: +1', 'HTTP/1.1 200 OK\r\ncontent-length: 0x1',
+    'HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999', 'HTTP/1.1 200 OK\r\ntransfer-encoding: identity', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked', 'HTTP/1.1 200 OK\r\ntransfer-encoding:',
+  ])('is refused when it is %j', (text) => {
+    expect(() => parseResponseHead(text)).toThrow(TransportError)
+  })
+})
+
+describe('the keep-alive hint', () => {
+  test.each([
+    ['timeout=5', 5_000],
+    ['max=100, timeout=20', 20_000],
+    ['Timeout = "7"', 7_000],
+    ['max=100', undefined],
+    ['mytimeout=5', undefined],
+    ['timeout=x', undefined],
+  ])('%s', (value, ms) => {
+    expect(keepAliveMs(new Map([['keep-alive', value]]))).toBe(ms)
+  })
+})
