@@ -18,7 +18,9 @@ export const logLevelFlag = choiceFlag('least important line to log', ['debug', 
 })
 
 /** `--log-format FORMAT`. */
-export const logFormatFlag = choiceFlag('form of a log line', ['human', 'json'], { environment: 'SVC_LOG_FORMAT', fallback: 'human', placeholder: 'FORMAT' })
+export const logFormatFlag = choiceFlag('form of a log line; auto: human on a terminal, else json', ['auto', 'human', 'json'], {
+  environment: 'SVC_LOG_FORMAT', fallback: 'auto', placeholder: 'FORMAT',
+})
 
 /** `--json`: for commands that print a table. */
 export const jsonFlag = booleanFlag('print JSON instead of a table')

@@ -36,6 +36,13 @@ export function overloaded(cause?: unknown): WireError {
   })
 }
 
+/** A stream broke off and nobody could resume it exactly: the client is told in an error event. */
+export function cutOff(failure: UpstreamFailure): WireError {
+  return new WireError(502, 'api_error', 'provider_error', `The answer was cut off: ${failure.message}`, {
+    headers: { 'x-should-retry': 'true' }, cause: failure,
+  })
+}
+
 /** No enabled provider supports the model (service.md 7.1). */
 export function modelNotFound(model: string): WireError {
   return new WireError(404, 'invalid_request_error', 'model_not_found', `The model '${model}' was not found in any enabled provider`, {

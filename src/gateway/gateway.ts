@@ -59,9 +59,9 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
     try {
       const { candidate, reply } = await walk.next((each) => ask(each, request, call), call)
-      const isWorthResuming = reply.kind === 'stream' && onCut === 'resume' && candidates.length > 1
+      const isResumable = onCut === 'resume' && candidates.length > 1
       return {
-        reply: isWorthResuming ? resumable({ first: reply, request, call, walk }) : reply,
+        reply: reply.kind === 'stream' ? resumable({ first: reply, request, call, walk, isResumable }) : reply,
         provider: candidate.name,
         model: candidate.model,
       }

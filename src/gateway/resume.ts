@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
 import { appendMessage, type ChatRequest } from '../wire/chat-request.ts'
+import { cutOff } from './all-failed.ts'
 import type { ChatCandidate } from './provider.ts'
 import { headOf, resumedChunk, type ChunkHead } from './resumed-chunk.ts'
 
@@ -16,19 +17,22 @@ export interface ResumeOptions {
   readonly call: Call
   /** Goes on with those who were not asked yet. */
   readonly walk: Walk<ChatCandidate, ChatReply>
+  /** `false`: a cut is an error at once. */
+  readonly isResumable: boolean
 }
 
 /**
  * A stream that survives cuts (failover.md, "A cut"): when it breaks off, the next provider is asked, its stream is held back while its text equals
  * what the client already has, and goes on from there; at the first difference that attempt is given up. A provider that can continue an answer is
  * asked to do so instead. Only plain text is resumed.
- * @throws {UpstreamFailure} the cut, when nobody could resume it exactly
+ * @throws {WireError} when nobody could resume it exactly
  */
-export function resumable({ first, request, call, walk }: ResumeOptions): StreamReply {
+export function resumable(options: ResumeOptions): StreamReply {
+  const { first, request, call, walk } = options
   let current = first
   let head: ChunkHead | undefined
   let sent = ''
-  let isResumable = true
+  let isResumable = options.isResumable
   let isResumed = false
   let isFinished = false
   let isCancelled = false
@@ -51,7 +55,8 @@ export function resumable({ first, request, call, walk }: ResumeOptions): Stream
       return remember(isResumed ? withHead(chunks, head) : chunks)
     } catch (error) {
       if (isCancelled) return undefined
-      if (!(error instanceof UpstreamFailure) || !isResumable || isFinished) throw error
+      if (!(error instanceof UpstreamFailure)) throw error
+      if (!isResumable || isFinished) throw cutOff(error)
       return remember(await resume(error))
     }
   }
@@ -62,7 +67,7 @@ export function resumable({ first, request, call, walk }: ResumeOptions): Stream
       const taken = await takeUp(cut)
       if (isCancelled) {
         taken.stream.cancel()
-        throw cut
+        throw cutOff(cut)
       }
       current = taken.stream
       try {
@@ -94,9 +99,9 @@ export function resumable({ first, request, call, walk }: ResumeOptions): Stream
         }
       }, call)
     } catch (error) {
-      throw call.signal.aborted ? error : cut
+      throw call.signal.aborted ? error : cutOff(cut)
     }
-    if (answer.reply.kind !== 'stream') throw cut
+    if (answer.reply.kind !== 'stream') throw cutOff(cut)
     return { stream: answer.reply, continues }
   }
 

@@ -20,6 +20,8 @@ export interface RequestRecord {
   readonly firstTokenMs?: number
   readonly totalMs: number
   readonly usage?: Usage
+  /** What a mistake of ours threw; for the log only. */
+  readonly cause?: unknown
   /** The signed-in user, when there is one. */
   readonly user?: string
 }

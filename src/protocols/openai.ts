@@ -53,7 +53,8 @@ export function answeredError(error: ErrorBody): UpstreamFailure {
 }
 
 function throwEventError(data: Uint8Array): never {
-  throw answeredError(readErrorBody(data) ?? { message: 'an error event' })
+  const error = readErrorBody(data)
+  throw error === undefined ? new UpstreamFailure('server_error', 'an error event', { status: 200 }) : answeredError(error)
 }
 
 function malformed(error: MalformedAnswer): UpstreamFailure {

@@ -1,0 +1,169 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config, ProviderConfig } from '../config/config.ts'
+import { conversion } from '../gateway/conversion.ts'
+import { firstEvent } from '../gateway/first-event.ts'
+import { gateway, type Gateway } from '../gateway/gateway.ts'
+import { learnedModels, type LearnedModels, type ModelListCache } from '../gateway/model-list.ts'
+import { fixedModels, type ChatCandidate, type ModelList, type OfferedModel, type Provider } from '../gateway/provider.ts'
+import { watchEnd } from '../gateway/watch-end.ts'
+import type { Logger } from '../observe/log.ts'
+import { anthropic } from '../protocols/anthropic.ts'
+import { echo } from '../protocols/echo.ts'
+import { chatExchange } from '../protocols/exchange.ts'
+import { gemini } from '../protocols/gemini.ts'
+import { listModels } from '../protocols/list-models.ts'
+import { openai } from '../protocols/openai.ts'
+import type { ChatReply, ChatService, Connection, Protocol } from '../protocols/protocol.ts'
+import type { HealthBook } from '../service/health.ts'
+import { bulkhead } from '../service/layers/bulkhead.ts'
+import { deadline } from '../service/layers/deadline.ts'
+import { observed } from '../service/layers/observed.ts'
+import { retry } from '../service/layers/retry.ts'
+import { stack } from '../service/service.ts'
+import type { Transport } from '../transport/transport.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
+
+const protocols: Readonly<Record<Exclude<ProviderConfig['protocol'], 'echo'>, Protocol>> = { openai, anthropic, gemini }
+const listModelsMs = 15_000
+const candidatesMost = 2_000
+
+/** What the parts of a gateway share, whatever its configuration: it outlives reloads. */
+export interface Surroundings {
+  readonly transport: Transport
+  readonly health: HealthBook
+  /** Folder of the model lists' cache; absent: none is kept. */
+  readonly modelsCache?: string
+  readonly log: Pick<Logger, 'debug' | 'warn'>
+}
+
+/** A gateway made of a configuration. */
+export interface AssembledGateway extends Gateway {
+  /** Ends what it does in the background. Requests under way are not touched. */
+  close(): void
+}
+
+/** The composition root: a configuration becomes providers with their layers, and they become a gateway. */
+export function assembleGateway(config: Config, surroundings: Surroundings): AssembledGateway {
+  const assembled = config.providers
+    .filter(({ enabled, unavailable }) => enabled && unavailable === undefined)
+    .map((provider) => assembleProvider(provider, surroundings))
+  return {
+    ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
+    close() {
+      for (const { close } of assembled) close()
+    },
+  }
+}
+
+/** One provider with everything around it. */
+export interface AssembledProvider {
+  readonly provider: Provider
+  readonly close: () => void
+}
+
+/** Makes a provider: its models, and for each a service with its layers. The order of layers is written here and nowhere else. */
+export function assembleProvider(config: ProviderConfig, { transport, health, modelsCache, log }: Surroundings): AssembledProvider {
+  const connection: Connection = {
+    baseUrl: config.baseUrl, apiKey: config.apiKey, headers: config.headers,
+    overrides: config.overrides, rename: config.quirks.rename, drop: config.quirks.drop,
+  }
+  const models = modelsOf(config, connection, transport, modelsCache, log)
+  const { timeouts } = config
+  const limit = config.maxConcurrent === undefined ? undefined : bulkhead<ChatRequest, ChatReply>(config.maxConcurrent, watchEnd)
+  const candidates = new Map<string, ChatCandidate>()
+
+  function serviceOf(model: string): ChatService {
+    if (config.protocol === 'echo') return echo()
+    return chatExchange({
+      transport, connection, model, protocol: protocols[config.protocol], connectMs: timeouts.connectMs, idleMs: timeouts.idleMs,
+    })
+  }
+
+  function makeCandidate(model: string): ChatCandidate {
+    const modelHealth = health.of(config.id, model)
+    const chat = stack<ChatRequest, ChatReply>(
+      serviceOf(model),
+      ...(config.retries > 0 ? [retry<ChatRequest, ChatReply>({ retries: config.retries })] : []),
+      ...(limit === undefined ? [] : [limit.layer]),
+      observed({ name: config.id, health: modelHealth, watchEnd, now: () => performance.now() }),
+      deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs)),
+      firstEvent,
+      conversion,
+    )
+    return {
+      name: config.id,
+      model,
+      chat,
+      continues: config.quirks.continuation,
+      unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),
+    }
+  }
+
+  return {
+    provider: {
+      id: config.id,
+      models,
+      candidate(model) {
+        const known = candidates.get(model)
+        if (known !== undefined) return known
+        if (candidates.size >= candidatesMost) candidates.clear()
+        const made = makeCandidate(model)
+        candidates.set(model, made)
+        return made
+      },
+    },
+    close: () => { if ('close' in models) models.close() },
+  }
+}
+
+function modelsOf(config: ProviderConfig, connection: Connection, transport: Transport, modelsCache: string | undefined, log: Pick<Logger, 'debug' | 'warn'>): ModelList | LearnedModels {
+  if (config.protocol === 'echo') return fixedModels([offered('echo')])
+  if (config.models !== '*') return fixedModels(config.models)
+  const headers = protocols[config.protocol].headers(connection)
+  return learnedModels({
+    fetchModels: async (signal) => {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(listModelsMs)])
+      const list = await listModels(transport, connection, headers, config.timeouts.connectMs, limited)
+      return list.map(({ name, context }) => ({ ...offered(name), ...(context === undefined ? {} : { context }) }))
+    },
+    cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`)),
+    onFailure: (error) => log.warn('could not list the models of a provider', { provider: config.id, reason: error instanceof Error ? error.message : String(error) }),
+  })
+}
+
+function offered(name: string): OfferedModel {
+  return { name, upstream: name, aliases: [] }
+}
+
+const noCache: ModelListCache = { read: async () => undefined, write: async () => undefined }
+
+/** A cache that is allowed to fail: without it a list is asked for again. */
+function fileCache(path: string): ModelListCache {
+  return {
+    async read() {
+      try {
+        const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+        return Array.isArray(parsed) ? parsed.flatMap((entry: unknown) => readOffered(entry) ?? []) : undefined
+      } catch {
+        return undefined
+      }
+    },
+    async write(models) {
+      try {
+        await mkdir(join(path, '..'), { recursive: true })
+        const temporary = `${path}.${process.pid}.tmp`
+        await writeFile(temporary, JSON.stringify(models.map(({ name, context }) => ({ name, context }))), { mode: 0o600 })
+        await rename(temporary, path)
+      } catch {
+        // A read-only home is no reason not to serve.
+      }
+    },
+  }
+}
+
+function readOffered(entry: unknown): OfferedModel | undefined {
+  if (typeof entry !== 'object' || entry === null || !('name' in entry) || typeof entry.name !== 'string') return undefined
+  const context = 'context' in entry && typeof entry.context === 'number' ? { context: entry.context } : {}
+  return { ...offered(entry.name), ...context }
+}

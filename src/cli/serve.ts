@@ -1,0 +1,187 @@
+import type { Config } from '../config/config.ts'
+import { findHome } from '../config/home.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { watchConfig } from '../config/watch-config.ts'
+import type { Contribution } from '../extensions/extension.ts'
+import { loadExtension, UnknownExtension } from '../extensions/load.ts'
+import { chatRoute } from '../http/chat-completions.ts'
+import { modelRoutes } from '../http/models.ts'
+import { startServer, type Server } from '../http/server.ts'
+import { statusRoutes } from '../http/status-routes.ts'
+import { underWay, type UnderWay } from '../http/under-way.ts'
+import { descriptorWriter } from '../observe/descriptor-writer.ts'
+import { gatewayMetrics } from '../observe/gateway-metrics.ts'
+import { logger, type Logger } from '../observe/log.ts'
+import { requestLog } from '../observe/request-line.ts'
+import { healthBook } from '../service/health.ts'
+import { httpClient } from '../transport/http-client.ts'
+import { UsageError } from './arguments.ts'
+import { assembleGateway, type Surroundings } from './assemble.ts'
+import type { Command, CommandContext } from './command.ts'
+import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag } from './flags.ts'
+import { packageVersion } from './process.ts'
+import { startLines } from './start-lines.ts'
+import { readTimers, type ServeTimers } from './timers.ts'
+
+const flags = { host: hostFlag, port: portFlag, config: configFlag, auth: authFlag, logLevel: logLevelFlag, logFormat: logFormatFlag }
+
+/** `svc serve` (decisions.md 2): starts the service. */
+export const serve: Command<typeof flags> = {
+  name: 'serve',
+  summary: 'start the service',
+  flags,
+  examples: [
+    { command: 'svc', does: 'serves on http://127.0.0.1:8000' },
+    { command: 'svc --host 0.0.0.0 --port 80', does: 'serves on every address of this machine' },
+    { command: 'svc --config ./providers.json', does: 'takes the providers from that file' },
+  ],
+  isService: true,
+  run,
+}
+
+async function run({ flags: given, environment, stdout, stderr, signal }: CommandContext<typeof flags>): Promise<number> {
+  const timers = readTimers(environment)
+  const log = logger({
+    level: given.logLevel,
+    format: given.logFormat === 'auto' ? (stderr.isTerminal ? 'human' : 'json') : given.logFormat,
+    write: descriptorWriter(2),
+    hasColour: stderr.hasColour,
+  })
+  const path = given.config ?? findHome(environment).providers
+  const load = () => loadConfig({
+    environment, ownPort: given.port, warn: (message) => log.warn(message), ...(given.config === undefined ? {} : { file: given.config }),
+  })
+  let config = await load()
+  const contributions = await startExtension(given.auth)
+
+  const transport = httpClient()
+  const health = healthBook(() => performance.now())
+  const surroundings: Surroundings = { transport, health, log, ...modelsCache(environment) }
+  let current = assembleGateway(config, surroundings)
+  const requests = underWay()
+  const metrics = gatewayMetrics({
+    version: packageVersion(),
+    breakers: () => health.openBreakers().map(({ provider, model = '' }) => ({ provider, model, isOpen: true })),
+    logLinesDropped: () => log.dropped,
+  })
+  const logRequest = requestLog(log)
+  let isDraining = false
+
+  const server = listen(given, {
+    routes: [
+      chatRoute({
+        gateway: () => current,
+        bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }),
+        deadlineMs: () => config.limits.deadlineMs,
+        requestsMost: () => config.limits.maxConcurrent ?? Number.POSITIVE_INFINITY,
+        timers,
+        underWay: requests,
+        streamsOpen: metrics.streamsOpen,
+        record(record) {
+          metrics.record(record)
+          logRequest(record)
+          if (record.cause instanceof Error) log.error('a mistake of this service', { id: record.id, error: record.cause })
+        },
+      }),
+      ...modelRoutes(() => current, Date.now()),
+      ...statusRoutes({
+        unready: () => (isDraining ? 'stopping' : current.providers.length === 0 ? 'no provider is usable' : undefined),
+        metrics: () => metrics.text(),
+      }),
+      ...contributions.flatMap(({ routes = [] }) => routes).map((route) => ({
+        method: route.method, path: route.path, isPublic: route.isPublic ?? false, handle: ({ request }: { readonly request: Request }) => route.handle(request),
+      })),
+    ],
+    guards: contributions.flatMap(({ guard }) => (guard === undefined ? [] : [guard])),
+    allowedOrigins: '*',
+    isClosing: () => isDraining,
+    onMistake: (error, id) => log.error('a mistake of this service', { id, ...(error instanceof Error ? { error } : { reason: String(error) }) }),
+  })
+
+  function apply(next: Config): void {
+    const before = current
+    current = assembleGateway(next, surroundings)
+    config = next
+    before.close()
+    metrics.reloaded('ok')
+    log.info('configuration reloaded', { providers: next.providers.map(({ id }) => id).join(', ') })
+  }
+  const watch = watchConfig(path, load, apply, (error) => {
+    metrics.reloaded('failed')
+    log.error('the configuration was not reloaded; the one before stays in force', { reason: error instanceof Error ? error.message : String(error) })
+  })
+  const reload = () => void watch.reload()
+  process.on('SIGHUP', reload)
+
+  stdout.write(startLines({ host: given.host, port: server.port, config, path }))
+  await untilAborted(signal)
+  isDraining = true
+  watch.close()
+  process.off('SIGHUP', reload)
+  await drain({ server, requests, log, timers, isHasty: signal.reason === 'SIGINT' })
+  current.close()
+  for (const { close } of contributions) await close?.()
+  transport.close()
+  await log.flush()
+  return 0
+}
+
+/** Sign-in that was asked for and does not exist must not leave the service open (decisions.md 5). */
+async function startExtension(name: string | undefined): Promise<readonly Contribution[]> {
+  if (name === undefined) return []
+  try {
+    await loadExtension(name)
+  } catch (error) {
+    throw error instanceof UnknownExtension ? new UsageError(error.message, { cause: error }) : error
+  }
+  return []
+}
+
+function modelsCache(environment: CommandContext['environment']): Pick<Surroundings, 'modelsCache'> {
+  try {
+    return { modelsCache: findHome(environment).modelsCache }
+  } catch {
+    return {} // Without a home there is no cache.
+  }
+}
+
+function listen({ host, port }: { readonly host: string; readonly port: number }, options: Omit<Parameters<typeof startServer>[0], 'host' | 'port'>): Server {
+  try {
+    return startServer({ host, port, ...options })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`, { cause: error })
+    if (code === 'EACCES') throw new UsageError(`port ${port} needs more rights than this user has: choose one from 1024 with --port`, { cause: error })
+    throw new UsageError(`cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}: --host takes an address of this machine`, { cause: error })
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+interface Drain {
+  readonly server: Server
+  readonly requests: UnderWay
+  readonly log: Logger
+  readonly timers: ServeTimers
+  readonly isHasty: boolean
+}
+
+/** Lets what was accepted finish, serves who still comes for a moment, and gives up at the deadline (decisions.md 6). */
+async function drain({ server, requests, log, timers, isHasty }: Drain): Promise<void> {
+  log.info('stopping', { under_way: requests.count })
+  const deadline = Bun.sleep(timers.drainMs)
+  if (!isHasty) await Promise.race([Bun.sleep(Math.min(timers.drainWindowMs, timers.drainMs)), deadline])
+  await Promise.race([requests.idle(), deadline])
+  if (requests.count > 0) {
+    log.warn('stopping although requests are under way', { under_way: requests.count })
+    requests.stopAll()
+    await Promise.race([requests.idle(), Bun.sleep(1_000)])
+  }
+  await Promise.race([server.stop(false), Bun.sleep(500)])
+  await server.stop(true)
+}

@@ -1,0 +1,51 @@
+import type { Config, ProviderConfig } from '../config/config.ts'
+
+/** What {@link startLines} tells of. */
+export interface StartFacts {
+  readonly host: string
+  readonly port: number
+  readonly config: Config
+  /** Where the configuration file is, or would be. */
+  readonly path: string
+}
+
+/** The lines a start prints once it is ready: the address, then what was found, what is missing, and how to add a provider. */
+export function startLines({ host, port, config, path }: StartFacts): string {
+  const address = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
+  const usable = config.providers.filter(isUsable)
+  const unusable = config.providers.filter((provider) => !isUsable(provider))
+  return [
+    `svc is ready on ${address}`,
+    ...source(config, path),
+    ...usable.map(({ id, models }, index) => `  ${index + 1}. ${id}: ${modelsOf(models)}`),
+    ...unusable.map(({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? unavailable ?? 'unusable' : 'switched off'}`),
+    ...advice(config, path, usable.length),
+    '',
+  ].join('\n')
+}
+
+function isUsable({ enabled, unavailable }: ProviderConfig): boolean {
+  return enabled && unavailable === undefined
+}
+
+function source(config: Config, path: string): readonly string[] {
+  switch (config.source.kind) {
+    case 'file': return [`Providers, tried in this order (${config.source.path}):`]
+    case 'detected': return [`Providers found on this machine, tried in this order (no file at ${path}):`]
+    case 'echo': return ['No provider is configured and no key was found: the built-in echo answers as model "echo".']
+  }
+}
+
+function modelsOf(models: ProviderConfig['models']): string {
+  if (models === '*') return 'every model it offers'
+  const names = models.map(({ name }) => name)
+  return names.length > 4 ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more` : names.join(', ')
+}
+
+function advice(config: Config, path: string, usable: number): readonly string[] {
+  if (config.source.kind === 'echo') {
+    return ['To add a provider, set its key, such as GROQ_API_KEY or OPENAI_API_KEY, and start again;', `or write ${path} (svc init makes one to begin with).`]
+  }
+  if (usable === 0) return ['No provider is usable: set the keys that are missing and start again.']
+  return config.source.kind === 'detected' ? ['svc init writes them into a file, where you choose the order.'] : []
+}

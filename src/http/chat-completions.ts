@@ -1,0 +1,245 @@
+import type { Gateway, ServedReply } from '../gateway/gateway.ts'
+import type { RequestRecord } from '../observe/record.ts'
+import type { StreamReply } from '../protocols/protocol.ts'
+import { formatTrail, type Trail } from '../service/trail.ts'
+import { parseChatRequest, parseLargeChatRequest, type ChatRequest } from '../wire/chat-request.ts'
+import { WireError } from '../wire/error.ts'
+import type { Usage } from '../wire/usage.ts'
+import { eventStreamBody } from './event-stream-body.ts'
+import { errorResponse, type Exchange } from './exchange.ts'
+import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
+import type { Route } from './route.ts'
+import type { UnderWay } from './under-way.ts'
+
+/** Bodies up to this size are checked in one go, larger ones in slices. */
+const sliceBytes = 1024 * 1024
+const modelLengthMost = 128
+
+/** The times of a chat request, in milliseconds. */
+export interface ChatTimers {
+  /** Until the first keep-alive comment, and between them. */
+  readonly heartbeatMs: number
+  /** A client may take so long to read what is there. */
+  readonly stallMs: number
+}
+
+/** What {@link chatRoute} needs. */
+export interface ChatOptions {
+  /** The gateway in force: a request keeps the one it began with. */
+  readonly gateway: () => Gateway
+  readonly bodyLimits: () => BodyLimits
+  /** Whole request over all attempts, in milliseconds. */
+  readonly deadlineMs: () => number
+  /** Requests under way at once; above, 503. */
+  readonly requestsMost: () => number
+  readonly timers: ChatTimers
+  readonly underWay: UnderWay
+  readonly streamsOpen: { add(difference: number): void }
+  readonly record: (record: RequestRecord) => void
+}
+
+/** The whole request's time is up (failover.md, timers, "whole request"). */
+class DeadlineExceeded extends Error {
+  override readonly name = 'DeadlineExceeded'
+}
+
+/** `POST /v1/chat/completions` (service.md 4.1). */
+export function chatRoute(options: ChatOptions): Route {
+  return { method: 'POST', path: '/v1/chat/completions', isPublic: false, handle: (exchange) => answer(exchange, options) }
+}
+
+/** How a chat request ended. */
+interface Outcome {
+  readonly status: number
+  readonly error?: string
+  readonly usage?: Usage | undefined
+  /** A mistake of ours, for the log. */
+  readonly cause?: unknown
+}
+
+/** One chat request: what is known of it while it is under way. */
+interface Progress {
+  readonly exchange: Exchange
+  readonly trail: Trail
+  readonly time: number
+  chat: ChatRequest | undefined
+  firstTokenMs: number | undefined
+}
+
+async function answer(exchange: Exchange, options: ChatOptions): Promise<Response> {
+  const { request, started } = exchange
+  const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, firstTokenMs: undefined }
+  const controller = new AbortController()
+  const leave = () => controller.abort(new ClientLeft('the client left'))
+  const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')))
+  let timer: Timer | undefined
+
+  function settle(outcome: Outcome): void {
+    clearTimeout(timer)
+    request.signal.removeEventListener('abort', leave)
+    forget()
+    options.record(recordOf(progress, outcome))
+  }
+
+  try {
+    if (options.underWay.count > options.requestsMost()) throw overloaded('The service has as many requests as it may have')
+    request.signal.addEventListener('abort', leave, { once: true })
+    exchange.keepOpen()
+    const body = await readBody(request, options.bodyLimits())
+    const chat = body.length > sliceBytes ? await parseLargeChatRequest(body, nextTurn) : parseChatRequest(body)
+    progress.chat = chat
+    const ms = Math.min(options.deadlineMs(), requestedTimeoutMs(request)) - (performance.now() - started)
+    timer = setTimeout(() => controller.abort(new DeadlineExceeded('the whole request took too long')), Math.max(1, ms))
+    if (request.signal.aborted) leave()
+    const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail })
+    const served = chat.stream ? await decidedWithin(answering, options.timers.heartbeatMs) : await answering
+    if (served?.reply.kind === 'whole') {
+      settle({ status: 200, usage: served.reply.usage })
+      return new Response(served.reply.body, { headers: replyHeaders(progress, 'application/json', served) })
+    }
+    return streamResponse({ served, answering, progress, controller, settle, options })
+  } catch (error) {
+    const told = describe(error, progress)
+    settle({ status: told.status, error: told.code, ...(told.status === 500 ? { cause: error } : {}) })
+    return errorResponse(told, exchange.id, attemptHeaders(progress))
+  }
+}
+
+interface Streaming {
+  /** Absent: not decided yet, but the client has waited long enough for its headers. */
+  readonly served: ServedReply | undefined
+  readonly answering: Promise<ServedReply>
+  readonly progress: Progress
+  readonly controller: AbortController
+  readonly settle: (outcome: Outcome) => void
+  readonly options: ChatOptions
+}
+
+function streamResponse({ served, answering, progress, controller, settle, options }: Streaming): Response {
+  let reply: StreamReply | undefined
+  const take = ({ reply: decided }: ServedReply): StreamReply => {
+    if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
+    progress.firstTokenMs = performance.now() - progress.exchange.started
+    reply = decided
+    return decided
+  }
+  const { body, fail, leave } = eventStreamBody({
+    reply: served === undefined ? answering.then(take) : take(served),
+    heartbeatMs: options.timers.heartbeatMs,
+    stallMs: options.timers.stallMs,
+    describe: (error) => describe(error, progress),
+    abort() {
+      controller.abort(new ClientLeft('the client left'))
+      reply?.cancel()
+    },
+    onEnd({ error, hasClientLeft, usage }) {
+      options.streamsOpen.add(-1)
+      settle(hasClientLeft ? { status: 499, error: 'client_left', usage } : { status: 200, usage, ...(error === undefined ? {} : { error: error.code }) })
+    },
+  })
+  options.streamsOpen.add(1)
+  controller.signal.addEventListener('abort', () => {
+    const reason: unknown = controller.signal.reason
+    if (reason instanceof ClientLeft) leave()
+    else fail(describe(reason, progress))
+  }, { once: true })
+  return new Response(body, {
+    headers: {
+      ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served),
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    },
+  })
+}
+
+/** The value, or `undefined` when it is not decided within so many milliseconds. */
+function decidedWithin(answering: Promise<ServedReply>, ms: number): Promise<ServedReply | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms)
+    answering.then((served) => {
+      clearTimeout(timer)
+      resolve(served)
+    }, (error: unknown) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+  })
+}
+
+/** What the client is told of whatever went wrong; a mistake of ours is told as nothing but that. */
+function describe(error: unknown, { chat, trail }: Progress): WireError {
+  if (error instanceof WireError) return error
+  if (error instanceof ClientLeft) return new WireError(499, 'invalid_request_error', 'client_left', 'The client left')
+  if (error instanceof DeadlineExceeded) {
+    const tried = trail.map(({ name, reason }) => `${name}: ${reason ?? 'no answer in time'}`).join('; ')
+    return new WireError(504, 'api_error', 'provider_error', `All providers failed for model '${chat?.model ?? ''}': ${tried === '' ? 'no answer in time' : tried}`, {
+      headers: { 'x-should-retry': 'true' }, cause: error,
+    })
+  }
+  return new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id', { cause: error })
+}
+
+function overloaded(message: string): WireError {
+  return new WireError(503, 'overloaded_error', 'overloaded', message, { headers: { 'retry-after': '1', 'x-should-retry': 'true' } })
+}
+
+function replyHeaders(progress: Progress, contentType: string, served: ServedReply | undefined): Record<string, string> {
+  const { exchange, trail } = progress
+  const headers: Record<string, string> = { 'content-type': contentType, 'x-request-id': exchange.id }
+  if (served === undefined) return headers
+  headers['x-svc-provider'] = served.provider
+  headers['x-svc-model'] = headerText(served.model)
+  headers['x-svc-attempts'] = String(trail.length)
+  headers['x-svc-trail'] = formatTrail(trail)
+  headers['server-timing'] = ownTime(progress)
+  return headers
+}
+
+function attemptHeaders(progress: Progress): Record<string, string> {
+  const { trail } = progress
+  return {
+    'x-svc-attempts': String(trail.length),
+    'server-timing': ownTime(progress),
+    ...(trail.length === 0 ? {} : { 'x-svc-trail': formatTrail(trail) }),
+  }
+}
+
+/** `gw;dur=0.4`: milliseconds this service took itself, upstreams apart. */
+function ownTime({ exchange, trail }: Progress): string {
+  let upstreamMs = 0
+  for (const { ms } of trail) upstreamMs += ms
+  return `gw;dur=${Math.max(0, performance.now() - exchange.started - upstreamMs).toFixed(2)}`
+}
+
+/** A header's value is visible ASCII; anything else in a model's name becomes `?`. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?')
+}
+
+/** `x-svc-timeout-ms` may only lower the time for the whole request; nonsense is ignored. */
+function requestedTimeoutMs(request: Request): number {
+  const given = request.headers.get('x-svc-timeout-ms')
+  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function recordOf({ exchange, trail, time, chat, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
+  const provider = trail.findLast((attempt) => attempt.failure === undefined)?.name
+  return {
+    time,
+    id: exchange.id,
+    model: chat === undefined ? '' : chat.model.slice(0, modelLengthMost),
+    stream: chat?.stream ?? false,
+    status,
+    trail,
+    totalMs: performance.now() - exchange.started,
+    ...(error === undefined ? {} : { error }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(cause === undefined ? {} : { cause }),
+  }
+}

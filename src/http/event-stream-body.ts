@@ -1,0 +1,124 @@
+import type { StreamReply } from '../protocols/protocol.ts'
+import { watchdog } from '../service/watchdog.ts'
+import type { WireError } from '../wire/error.ts'
+import { doneEvent, formatEvent, formatEvents, keepAliveEvent } from '../wire/event-stream.ts'
+import type { Usage } from '../wire/usage.ts'
+
+/** What came of a stream. */
+export interface StreamOutcome {
+  /** The error event that ended it; absent when it ended well or the client left. */
+  readonly error?: WireError
+  readonly hasClientLeft: boolean
+  readonly usage: Usage | undefined
+}
+
+/** What {@link eventStreamBody} needs. */
+export interface EventStreamOptions {
+  /** The reply; a promise where the headers had to go before it was decided. */
+  readonly reply: StreamReply | Promise<StreamReply>
+  /** Milliseconds between keep-alive comments while the reply is undecided. */
+  readonly heartbeatMs: number
+  /** Milliseconds a client may take to read what is there. */
+  readonly stallMs: number
+  /** What the client is told of an error. */
+  readonly describe: (error: unknown) => WireError
+  /** Ends the work for this request, in every phase. */
+  readonly abort: () => void
+  readonly onEnd: (outcome: StreamOutcome) => void
+}
+
+/** A stream to a client. */
+export interface EventStreamBody {
+  readonly body: ReadableStream<Uint8Array>
+  /** Ends it with an error event: time is up, or the service must stop. */
+  fail(error: WireError): void
+  /** Ends it because nobody reads it any more. */
+  leave(): void
+}
+
+/**
+ * Server-sent events for a client: chunks as they come, `data: [DONE]` after a proper end, an error event and no `[DONE]` after any other
+ * (failover.md rule 4). The client's reading pace is the upstream's.
+ */
+export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, onEnd }: EventStreamOptions): EventStreamBody {
+  let decided = reply instanceof Promise ? undefined : reply
+  let usage: Usage | undefined
+  let isOver = false
+  let isPulling = false
+  let forced: WireError | undefined
+  let sink: ReadableStreamDefaultController<Uint8Array> | undefined
+  const stall = watchdog(stallMs, leave)
+  stall.pause()
+
+  function finish(outcome: StreamOutcome): void {
+    isOver = true
+    stall.stop()
+    onEnd(outcome)
+  }
+
+  /** The client has left, or does not read any more. */
+  function leave(): void {
+    if (isOver) return
+    finish({ hasClientLeft: true, usage })
+    abort()
+    sink?.error(new Error('the client does not read'))
+  }
+
+  async function next(): Promise<Uint8Array | undefined> {
+    if (decided === undefined) {
+      decided = await withinMs(reply, heartbeatMs)
+      if (decided === undefined) return keepAliveEvent
+    }
+    const chunks = await decided.read()
+    if (chunks === undefined) return undefined
+    for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
+    return formatEvents(chunks)
+  }
+
+  function end(controller: ReadableStreamDefaultController<Uint8Array>, error: WireError | undefined): void {
+    finish({ hasClientLeft: false, usage, ...(error === undefined ? {} : { error }) })
+    controller.enqueue(error === undefined ? doneEvent : formatEvent(new TextEncoder().encode(JSON.stringify(error))))
+    controller.close()
+  }
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    stall.pause()
+    isPulling = true
+    try {
+      const bytes = await next()
+      if (isOver) return
+      if (forced !== undefined) end(controller, forced)
+      else if (bytes === undefined) end(controller, undefined)
+      else {
+        controller.enqueue(bytes)
+        stall.touch()
+      }
+    } catch (error) {
+      if (!isOver) end(controller, forced ?? describe(error))
+      abort()
+    } finally {
+      isPulling = false
+    }
+  }
+
+  const body = new ReadableStream<Uint8Array>({ start(controller) { sink = controller }, pull, cancel: leave }, { highWaterMark: 0 })
+
+  return {
+    body,
+    leave,
+    fail(error) {
+      if (isOver) return
+      forced = error
+      abort()
+      if (!isPulling && sink !== undefined) end(sink, error)
+    },
+  }
+}
+
+/** The value, or `undefined` when it takes longer. */
+function withinMs<Value>(promise: Value | Promise<Value>, ms: number): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms)
+    Promise.resolve(promise).then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

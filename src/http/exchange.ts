@@ -1,0 +1,41 @@
+import type { WireError } from '../wire/error.ts'
+
+/** One HTTP request on its way through the service. */
+export interface Exchange {
+  readonly request: Request
+  /** Normalised: dot segments resolved, no query. Everything that decides compares this and nothing else. */
+  readonly path: string
+  /** `x-request-id`: the caller's where it is acceptable, else a new one. */
+  readonly id: string
+  /** `performance.now()` of its arrival. */
+  readonly started: number
+  /** Lets this exchange last as long as its own timers say, instead of the server's idle limit. */
+  readonly keepOpen: () => void
+}
+
+const acceptableId = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, else a new one (decisions.md 4, "Headers"). */
+export function requestId(request: Request): string {
+  const given = request.headers.get('x-request-id')
+  return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
+}
+
+/** An error as a response: JSON of service.md 2.4, whatever the path. */
+export function errorResponse(error: WireError, id: string, headers?: Readonly<Record<string, string>>): Response {
+  return new Response(JSON.stringify(error), {
+    status: error.status,
+    headers: {
+      'content-type': 'application/json',
+      'x-request-id': id,
+      'x-should-retry': error.status === 503 || error.status === 408 ? 'true' : 'false',
+      ...error.headers,
+      ...headers,
+    },
+  })
+}
+
+/** JSON as a response. */
+export function jsonResponse(value: unknown, id: string, status = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json', 'x-request-id': id } })
+}

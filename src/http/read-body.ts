@@ -1,0 +1,89 @@
+import { WireError } from '../wire/error.ts'
+
+/** Bodies up to this size are read in one go; they have the idle time to arrive. */
+const smallBytesMax = 64 * 1024
+
+/** How long a body may be and take. */
+export interface BodyLimits {
+  readonly bytesMax: number
+  /** Milliseconds for the whole body. */
+  readonly totalMs: number
+  /** Milliseconds without a byte. */
+  readonly idleMs: number
+}
+
+/** The client left while it was sending. */
+export class ClientLeft extends Error {
+  override readonly name = 'ClientLeft'
+}
+
+/**
+ * Reads a request's body (failover.md, "request head and body from the client").
+ * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow
+ * @throws {ClientLeft}
+ */
+export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+    throw new WireError(415, 'invalid_request_error', 'unsupported_encoding', 'A request body with a Content-Encoding is not supported: send it as it is')
+  }
+  const declared = request.headers.get('content-length')
+  const length = declared === null ? undefined : Number(declared)
+  if (length !== undefined && length > limits.bytesMax) throw tooLarge(limits.bytesMax)
+  if (request.body === null) return new Uint8Array()
+  return length !== undefined && length <= smallBytesMax ? readSmall(request, limits) : readLarge(request.body, length, limits)
+}
+
+function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(tooSlow()), idleMs)
+    request.bytes().then(
+      (bytes) => {
+        clearTimeout(timer)
+        resolve(bytes)
+      },
+      (cause: unknown) => {
+        clearTimeout(timer)
+        reject(new ClientLeft('the client left while it was sending', { cause }))
+      },
+    )
+  })
+}
+
+async function readLarge(body: ReadableStream<Uint8Array>, length: number | undefined, { bytesMax, totalMs, idleMs }: BodyLimits): Promise<Uint8Array> {
+  const reader = body.getReader()
+  const started = performance.now()
+  const pieces: Uint8Array[] = []
+  const whole = length === undefined ? undefined : Buffer.allocUnsafe(length)
+  let received = 0
+  try {
+    for (;;) {
+      const remainingMs = totalMs - (performance.now() - started)
+      const { done, value } = await withinMs(reader.read(), Math.min(idleMs, remainingMs))
+      if (done) break
+      if (received + value.length > bytesMax) throw tooLarge(bytesMax)
+      if (whole === undefined) pieces.push(value)
+      else whole.set(value, received)
+      received += value.length
+    }
+  } catch (error) {
+    reader.cancel().catch(() => undefined) // It is over either way.
+    throw error instanceof WireError ? error : new ClientLeft('the client left while it was sending', { cause: error })
+  }
+  return whole ?? Buffer.concat(pieces, received)
+}
+
+function withinMs<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(tooSlow()), Math.max(0, ms))
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+function tooLarge(bytesMax: number): WireError {
+  return new WireError(413, 'invalid_request_error', 'request_too_large', `The request body is larger than ${bytesMax} bytes (limits.body_bytes)`)
+}
+
+function tooSlow(): WireError {
+  return new WireError(408, 'invalid_request_error', 'request_timeout', 'The request body did not arrive in time', { headers: { connection: 'close' } })
+}

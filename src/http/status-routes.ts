@@ -1,0 +1,30 @@
+import { errorResponse, type Exchange } from './exchange.ts'
+import type { Route } from './route.ts'
+import { WireError } from '../wire/error.ts'
+
+/** What {@link statusRoutes} reads, each time it is asked. */
+export interface Status {
+  /** Why no chat request should be sent here now; `undefined`: ready. */
+  readonly unready: () => string | undefined
+  /** Prometheus text. */
+  readonly metrics: () => string
+}
+
+/** `/health`, `/ready` and `/metrics` (decisions.md 4), and a word at `/` for people. */
+export function statusRoutes({ unready, metrics }: Status): readonly Route[] {
+  return [
+    { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
+    { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
+    { method: 'GET', path: '/metrics', isPublic: false, handle: ({ id }) => text(metrics(), id, 'text/plain; version=0.0.4; charset=utf-8') },
+    { method: 'GET', path: '/', isPublic: true, handle: ({ id }) => text('svc is running. Its API is at /v1, its health at /health.\n', id) },
+  ]
+}
+
+function ready({ id }: Exchange, reason: string | undefined): Response {
+  if (reason === undefined) return text('ready\n', id)
+  return errorResponse(new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${reason}`, { headers: { 'retry-after': '1' } }), id)
+}
+
+function text(body: string, id: string, type = 'text/plain; charset=utf-8'): Response {
+  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store', 'x-request-id': id } })
+}
