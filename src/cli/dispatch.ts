@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config.ts'
+import { HomeError } from '../config/home.ts'
 import { harmless, harmlessLines } from '../observe/text.ts'
 import { parseArguments, show, UsageError } from './arguments.ts'
 import type { Command, CommandContext, CommandEntry } from './command.ts'
@@ -85,6 +86,7 @@ export function reportFailure(error: unknown, argv: readonly string[], { stderr,
     return 2
   }
   stderr.write(`svc: ${describe(error)}\n`)
+  if (error instanceof HomeError) return 2
   if (isDebugging(argv, environment) && error instanceof Error) stderr.write(`${harmlessLines(error.stack ?? '')}\n`)
   return 1
 }

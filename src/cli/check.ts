@@ -1,0 +1,132 @@
+import type { Config, ProviderConfig } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
+import { formatDuration, harmlessLines, paintFor } from '../observe/text.ts'
+import { booleanFlag, integerFlag } from './arguments.ts'
+import { askProvider } from './ask-provider.ts'
+import type { Asked } from './ask-provider.ts'
+import type { Command, CommandContext } from './command.ts'
+import { configFlag, jsonFlag } from './flags.ts'
+import { gatewayAccess } from './gateway-access.ts'
+import type { GatewayAccess } from './gateway-access.ts'
+import { sourceLine } from './source-line.ts'
+import { formatTable } from './terminal.ts'
+import type { Cell, Output } from './terminal.ts'
+
+const flags = {
+  config: configFlag,
+  filesOnly: booleanFlag('check the files only, ask no provider'),
+  timeout: integerFlag('seconds to wait for the answers', 'SECONDS', { minimum: 1, maximum: 600, fallback: 30 }),
+  json: jsonFlag,
+}
+
+type Context = CommandContext<typeof flags>
+
+const askedAtOnce = 8
+
+/** One line of the result. */
+interface Row {
+  readonly id: string
+  readonly status: string
+  readonly model?: string
+  readonly ms?: number
+  readonly error?: string
+}
+
+/** `svc check` (decisions.md 2). */
+export function checkCommand(access: GatewayAccess): Command<typeof flags> {
+  async function runCheck(context: Context): Promise<number> {
+    const { flags, stdout } = context
+    let config: Config
+    try {
+      config = await access.load(flags.config, context)
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      if (flags.json) stdout.write(`${JSON.stringify({ valid: false, faults: error.faults })}\n`)
+      else stdout.write(`${harmlessLines(error.message)}\n`)
+      return 1
+    }
+    if (!flags.json) stdout.write(`${sourceLine(config)}\n`)
+    if (flags.filesOnly) {
+      if (flags.json) stdout.write('{"valid":true}\n')
+      return 0
+    }
+    const rows = await ask(config, access, context)
+    if (context.signal.aborted) return 130
+    if (flags.json) stdout.write(`${JSON.stringify({ valid: true, providers: rows.map(jsonRow) })}\n`)
+    else stdout.write(`\n${table(rows, stdout)}`)
+    return rows.some(({ status }) => status === 'ok') ? 0 : 1
+  }
+
+  return {
+    name: 'check',
+    summary: 'check the configuration, then ask each provider for one token',
+    flags,
+    examples: [
+      { command: 'svc check', does: 'the files, then every enabled provider' },
+      { command: 'svc check --config new.json --files-only', does: 'only whether a file could be used' },
+    ],
+    exitCodes: { 1: 'a file is invalid, or no provider answers', 130: 'stopped by Ctrl-C' },
+    run: runCheck,
+  }
+}
+
+/** `svc check`. */
+export const check = checkCommand(gatewayAccess)
+
+async function ask(config: Config, access: GatewayAccess, { flags: { timeout }, environment, stderr, signal }: Context): Promise<readonly Row[]> {
+  const gateway = await access.open(config, environment, { isFresh: true })
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
+  const progress = progressOn(stderr)
+  const waiting = [...gateway.providers]
+  const total = waiting.length
+  const asked = new Map<string, Asked>()
+
+  async function askNext(): Promise<void> {
+    for (let provider = waiting.shift(); provider !== undefined && !signal.aborted; provider = waiting.shift()) {
+      asked.set(provider.id, await askProvider(provider, limit))
+      progress.show(`${asked.size} of ${total} providers asked`)
+    }
+  }
+
+  try {
+    progress.show(`0 of ${total} providers asked`)
+    await Promise.all(Array.from({ length: askedAtOnce }, askNext))
+  } finally {
+    progress.end()
+    gateway.close()
+  }
+  return config.providers.map((provider) => rowOf(provider, asked.get(provider.id)))
+}
+
+function rowOf(provider: ProviderConfig, asked: Asked | undefined): Row {
+  const { id } = provider
+  if (!provider.enabled) return { id, status: 'off' }
+  if (asked === undefined) return { id, status: 'unavailable', error: provider.unavailable ?? 'it was not asked' }
+  const { model, ms, failure } = asked
+  return failure === undefined ? { id, status: 'ok', model, ms } : { id, status: failure.status, model, ms, error: failure.reason }
+}
+
+function jsonRow({ id, status, model, ms, error }: Row): object {
+  return { id, status, ...(model === undefined ? {} : { model }), ...(ms === undefined ? {} : { ms: Math.round(ms) }), ...(error === undefined ? {} : { error }) }
+}
+
+function table(rows: readonly Row[], stdout: Output): string {
+  const columns = [{ title: 'provider' }, { title: 'status' }, { title: 'time', align: 'right' }, { title: 'model' }, { title: 'error', shrinks: true }] as const
+  const cells = rows.map(({ id, status, ms, model, error }): Cell[] => [
+    id,
+    { text: status, style: status === 'ok' ? 'green' : status === 'off' ? 'dim' : status === 'unavailable' ? 'yellow' : 'red' },
+    ms === undefined ? '' : formatDuration(ms),
+    model ?? '',
+    error ?? '',
+  ])
+  return formatTable(columns, cells, paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity)
+}
+
+/** One line that is overwritten as things go on, on a terminal only. */
+function progressOn(output: Output): { show(text: string): void; end(): void } {
+  if (!output.isTerminal) return { show: () => {}, end: () => {} }
+  return {
+    show: (text) => output.write(`\r\u001b[2K${text}`),
+    end: () => output.write('\r\u001b[2K'),
+  }
+}

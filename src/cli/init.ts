@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs'
+import { detectProviders } from '../config/detect.ts'
+import type { Probe } from '../config/detect.ts'
+import { findHome } from '../config/home.ts'
+import { initialConfig } from '../config/initial-config.ts'
+import { parseConfig } from '../config/parse-config.ts'
+import { writeConfig } from '../config/write-config.ts'
+import { harmless } from '../observe/text.ts'
+import { booleanFlag, textFlag } from './arguments.ts'
+import type { Command, CommandContext } from './command.ts'
+
+const flags = {
+  config: textFlag('file to write (default: ~/.svc/providers.json)', 'FILE', { environment: 'SVC_CONFIG' }),
+  force: booleanFlag('replace a file that is there'),
+}
+
+/** `svc init` (decisions.md 2). @param probe asks a local port for its models; for tests */
+export function initCommand(probe?: Probe): Command<typeof flags> {
+  async function writeFirstConfig({ flags: { config, force }, environment, stdout, stderr }: CommandContext<typeof flags>): Promise<number> {
+    const path = config ?? findHome(environment).providers
+    if (existsSync(path) && !force) {
+      stderr.write(`svc: ${harmless(path)} is there already and was left as it is; --force replaces it\n`)
+      return 1
+    }
+    const detected = await detectProviders({ environment, ...(probe === undefined ? {} : { probe }) })
+    const text = initialConfig(detected, { environment })
+    // What this program writes it must be able to read.
+    parseConfig(text, { file: path, environment })
+    await writeConfig(path, text)
+    stdout.write(`${harmless(path)} was written: ${detected.providers.map(({ id }) => id).join(', ')}\n`)
+    if (detected.source.kind === 'echo') {
+      stdout.write('No provider was found, so the echo answers. Start a local server (Ollama, LM Studio, llama.cpp) or set a key such as OPENAI_API_KEY,\nthen run: svc init --force\n')
+    }
+    stdout.write('Next: svc check\n')
+    return 0
+  }
+
+  return {
+    name: 'init',
+    summary: 'write a first configuration from what is found on this machine',
+    flags,
+    examples: [
+      { command: 'svc init', does: 'writes ~/.svc/providers.json: local servers that answer, keys in the environment' },
+      { command: 'svc init --config providers.json', does: 'writes another file' },
+    ],
+    exitCodes: { 1: 'failed, or the file is there already' },
+    run: writeFirstConfig,
+  }
+}
+
+/** `svc init`. */
+export const init = initCommand()
