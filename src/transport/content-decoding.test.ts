@@ -91,7 +91,10 @@ describe('a compressed body', () => {
       while (seen.length < event.length) seen += Buffer.from((await body.read()) ?? []).toString()
       expect(seen).toBe(event)
     }
+    const waiting = body.read()
+    await Bun.sleep(1)
     body.cancel()
+    expect(waiting).rejects.toMatchObject({ kind: 'aborted' })
     expect(body.read()).rejects.toMatchObject({ kind: 'aborted' })
   })
 

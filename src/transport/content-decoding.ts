@@ -26,7 +26,10 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
 }
 
 type Writer = ReturnType<DecompressionStream['writable']['getWriter']>
-type Reader = ReturnType<DecompressionStream['readable']['getReader']>
+interface Reader {
+  read(): Promise<{ readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
 
 function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: number): UpstreamBody {
   let bytesIn = 0
@@ -79,6 +82,8 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
     try {
       reader ??= await start()
       const piece = (await reader?.read())?.value
+      // Dropped meanwhile: this end is none.
+      if (error !== undefined) throw error
       if (piece === undefined) isOver = true
       bytesOut += piece?.length ?? 0
       checkSize()
