@@ -22,8 +22,8 @@ export const brands: readonly Brand[] = [
     keys: [],
     port: 11434,
     modelsPage: 'https://ollama.com/library',
-    quirks: { streamUsage: true },
-    sources: ['https://docs.ollama.com/openai'],
+    quirks: { rename: { max_completion_tokens: 'max_tokens' }, streamUsage: true },
+    sources: ['https://docs.ollama.com/api/openai-compatibility'],
   }),
   brand({
     id: 'lmstudio',
@@ -128,7 +128,9 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.cohere.ai/compatibility/v1',
     keys: ['COHERE_API_KEY', 'CO_API_KEY'],
     modelsPage: 'https://docs.cohere.com/docs/models',
-    sources: ['https://docs.cohere.com/docs/compatibility-api'],
+    models: ['command-a-03-2025', 'command-a-plus-05-2026', 'command-a-reasoning-08-2025', 'command-a-vision-07-2025', 'command-r-plus-08-2024', 'command-r-08-2024', 'command-r7b-12-2024'],
+    quirks: { drop: ['stream_options'] },
+    sources: ['https://docs.cohere.com/docs/compatibility-api', 'https://strandsagents.com/docs/user-guide/concepts/model-providers/cohere/'],
   }),
   brand({
     id: 'perplexity',
@@ -137,6 +139,7 @@ export const brands: readonly Brand[] = [
     keys: ['PERPLEXITY_API_KEY'],
     modelsPage: 'https://docs.perplexity.ai/getting-started/models',
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research'],
+    quirks: { rename: { max_completion_tokens: 'max_tokens' } },
     sources: ['https://docs.perplexity.ai/guides/chat-completions-guide'],
   }),
   brand({
@@ -154,7 +157,7 @@ export const brands: readonly Brand[] = [
     keys: ['DASHSCOPE_API_KEY'],
     modelsPage: 'https://www.alibabacloud.com/help/en/model-studio/models',
     quirks: { streamUsage: true },
-    sources: ['https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope'],
+    sources: ['https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope', 'https://www.alibabacloud.com/help/en/model-studio/stream'],
   }),
   brand({
     id: 'zai',
@@ -170,7 +173,7 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.minimax.io/v1',
     keys: ['MINIMAX_API_KEY'],
     modelsPage: 'https://platform.minimax.io/docs/guides/quickstart',
-    sources: ['https://platform.minimax.io/docs/api-reference/text-openai-api'],
+    sources: ['https://platform.minimax.io/docs/api-reference/text-openai-api', 'https://platform.minimax.io/docs/api-reference/models/openai/list-models'],
   }),
   brand({
     id: 'cerebras',
@@ -300,7 +303,7 @@ export const brands: readonly Brand[] = [
     keys: ['GITHUB_MODELS_TOKEN', 'GITHUB_TOKEN'],
     isDetected: false,
     modelsPage: 'https://github.com/marketplace/models',
-    models: ['openai/gpt-4.1', 'openai/gpt-4.1-mini', 'openai/gpt-4o', 'openai/gpt-4o-mini'],
+    models: ['openai/gpt-4.1', 'openai/gpt-4.1-mini', 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/o4-mini', 'deepseek/deepseek-r1-0528', 'meta/llama-3.3-70b-instruct', 'xai/grok-3'],
     sources: ['https://docs.github.com/en/rest/models/inference'],
   }),
   brand({

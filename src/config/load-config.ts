@@ -76,5 +76,5 @@ async function isReadableByAll(file: string): Promise<boolean> {
 
 /** Whether a key stands in the text itself. Only for a text that has been accepted. */
 function holdsLiteralSecret(text: string): boolean {
-  return /"(?:api_key|authorization|x-api-key|api-key)"\s*:\s*"(?!\$)/i.test(text)
+  return /"[\w-]*(?:key|token|secret|cookie|authorization)"\s*:\s*"(?!\$)/i.test(text)
 }

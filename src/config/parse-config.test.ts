@@ -260,10 +260,22 @@ describe('parseConfig', () => {
     expect([config.aliases['constructor'], config.providers[0]?.headers['toString']]).toEqual([undefined, undefined])
   })
 
+  test('reads fifty providers within 5 ms', () => {
+    const models = ['a', { name: 'b', upstream: 'c', aliases: ['d'], price: { input: 1, output: 2 } }]
+    const provider = { base_url: 'https://a.test/v1', api_key: '$KEY', headers: { a: 'b' }, models, timeouts: { connect_ms: 5 }, overrides: { temperature: 1 } }
+    const text = JSON.stringify({ providers: Array.from({ length: 50 }, (_, index) => ({ id: `p${index}`, ...provider })) }, null, 2)
+    const durations = Array.from({ length: 20 }, () => {
+      const begun = performance.now()
+      parse(text, { KEY: 'key-for-tests' })
+      return performance.now() - begun
+    })
+    expect(Math.min(...durations)).toBeLessThan(5)
+  })
+
   test('throws nothing but ConfigError, with lines inside the file, whatever the text', () => {
     const word = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '\n', '\r', '//', '/*', '*/', '1e9', 'true', '"id"', '"providers"', '"models"', '"groq"', '\u0000', '\u2028')
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.array(word, { maxLength: 60 }).map((words) => words.join('')))
-    fc.assert(fc.property(text, holdsForAnyText), { numRuns: 1_000 })
+    fc.assert(fc.property(text, holdsForAnyText), { numRuns: 500 })
   })
 
   test('throws nothing but ConfigError, with lines inside the file, whatever the JSON', () => {
@@ -271,15 +283,12 @@ describe('parseConfig', () => {
     const record = (...names: string[]) => fc.dictionary(fc.oneof(fc.constantFrom(...names, '__proto__'), fc.string()), leaf, { maxKeys: 8 })
     const provider = record('id', 'brand', 'protocol', 'base_url', 'api_key', 'headers', 'models', 'timeouts', 'retries', 'overrides', 'enabled')
     const file = fc.record({ providers: fc.array(fc.oneof(provider, leaf)), limits: record('body_bytes'), failover: record('on_cut'), aliases: record('a', 'b') }, { requiredKeys: [] })
-    fc.assert(fc.property(fc.oneof(file, leaf), fc.constantFrom(0, 2), (value, indent) => holdsForAnyText(JSON.stringify(value, null, indent))), { numRuns: 500 })
+    fc.assert(fc.property(fc.oneof(file, leaf), fc.constantFrom(0, 2), (value, indent) => holdsForAnyText(JSON.stringify(value, null, indent))), { numRuns: 300 })
   })
 })
 
-function holdsForAnyText(text: string): void {
+/** Nothing else is thrown, and every fault stands in the file. */
+function holdsForAnyText(text: string): boolean {
   const lines = text.split(/\r\n|\n|\r/).length
-  for (const fault of faultsOf(text)) {
-    expect(fault.line).toBeGreaterThanOrEqual(1)
-    expect(fault.line).toBeLessThanOrEqual(lines)
-    expect(fault.column).toBeGreaterThanOrEqual(1)
-  }
+  return faultsOf(text).every(({ line = 0, column = 0 }) => line >= 1 && line <= lines && column >= 1)
 }
