@@ -1,5 +1,4 @@
 import { good } from './good.ts'
-import { modes } from './modes.ts'
 import { requestReader } from './request-reader.ts'
 import type { ReceivedRequest } from './request-reader.ts'
 
@@ -108,6 +107,8 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
   }
 
   function peerLeft(socket: Socket): void {
+    // A TLS handshake that fails closes a socket that was never open.
+    if (!sockets.has(socket)) return
     socket.data.leftAt ??= performance.now()
     sockets.delete(socket)
     wake(socket.data)
@@ -232,17 +233,10 @@ function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void)
   }
 }
 
-/** Sends a request to the script its path names, `/mode/NAME/v1/…`, or to `fallback`. */
-export function byPath(fallback: Script = good()): Script {
-  return (exchange) => {
-    const name = /^\/mode\/([^/]+)\//.exec(exchange.hit.path)?.[1]
-    return (name === undefined ? fallback : modes[name] ?? fallback)(exchange)
-  }
-}
-
 /** As a process of its own: `fault-upstream.ts [--port N]` prints `{"port":…}`; every named mode is served under `/mode/NAME/v1`, the good one under `/v1`. */
 if (import.meta.main) {
   const flag = process.argv.indexOf('--port')
+  const { byPath } = await import('./modes.ts')
   const upstream = faultUpstream(byPath(), { port: flag === -1 ? 0 : Number(process.argv[flag + 1]) })
   console.log(JSON.stringify({ port: upstream.port }))
 }

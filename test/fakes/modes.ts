@@ -15,3 +15,11 @@ export const modes: Readonly<Record<string, Script | undefined>> = {
   good: good(),
   ...Object.fromEntries([...faults, ...cuts].map(({ name, script }) => [name, script])),
 }
+
+/** Sends a request to the script its path names, `/mode/NAME/v1/…`, or to `fallback`. */
+export function byPath(fallback: Script = good()): Script {
+  return (exchange) => {
+    const name = /^\/mode\/([^/]+)\//.exec(exchange.hit.path)?.[1]
+    return (name === undefined ? fallback : modes[name] ?? fallback)(exchange)
+  }
+}

@@ -3,7 +3,7 @@ import { faultUpstream } from '../fault-upstream.ts'
 import { good } from '../good.ts'
 import { head, streamHead, framed, event, chunk, reply, completion } from '../replies.ts'
 import type { Certificate } from '../certificates.ts'
-import type { FaultUpstreamOptions } from '../fault-upstream.ts'
+import type { FaultUpstream, FaultUpstreamOptions } from '../fault-upstream.ts'
 import type { Fault, Origin } from './fault.ts'
 
 /** Signs the certificates of the TLS faults, so that each has one thing wrong with it. The services under test trust it. */
@@ -16,15 +16,20 @@ function refusing(): Origin {
   return { url: listener.url, hits: [], stop() {} }
 }
 
+/** An upstream whose fault lies before any request, so that no script heals it. */
+function incurable({ url, hits, stop }: FaultUpstream): Origin {
+  return { url, hits, stop }
+}
+
 function withTls(certificate: Certificate): () => Origin {
-  return () => faultUpstream(good({ name: 'never' }), { tls: certificate })
+  return () => incurable(faultUpstream(good({ name: 'never' }), { tls: certificate }))
 }
 
 /** Speaks no TLS, though its address says https. */
 function falseTls(options: FaultUpstreamOptions): () => Origin {
   return () => {
     const upstream = faultUpstream(good({ name: 'never' }), options)
-    return { url: upstream.url.replace('http:', 'https:'), hits: upstream.hits, stop: upstream.stop }
+    return { ...incurable(upstream), url: upstream.url.replace('http:', 'https:') }
   }
 }
 
@@ -48,7 +53,7 @@ export const connectionFaults: readonly Fault[] = [
   { name: 'tls-plain-text', row: 3, words: 'plain HTTP where TLS was promised', on: 'both', classes: ['tls'], hits: 0,
     origin: falseTls({ isDeaf: true, onOpen: (connection) => connection.write(head(400)) }) },
   { name: 'reset-on-open', row: 4, words: 'a reset before the request', on: 'both', classes: ['reset', 'connect'], hits: 0,
-    origin: () => faultUpstream(good(), { isDeaf: true, onOpen: (connection) => connection.reset() }) },
+    origin: () => incurable(faultUpstream(good(), { isDeaf: true, onOpen: (connection) => connection.reset() })) },
   { name: 'reset', row: 4, words: 'a reset before a response byte', on: 'both', classes: ['reset'], script: (exchange) => exchange.reset() },
   { name: 'close', row: 4, words: 'a close before a response byte', on: 'both', classes: ['reset'], script: (exchange) => exchange.close() },
   { name: 'silent', row: 6, words: 'no headers in time', on: 'both', classes: ['timeout'], script: (exchange) => exchange.hang() },
@@ -56,25 +61,25 @@ export const connectionFaults: readonly Fault[] = [
     await exchange.write('HTTP/1.1 200 OK\r\ncontent-type: appl')
     await exchange.hang()
   } },
-  { name: 'body-stalls', row: 7, words: 'headers, then no body in time', on: 'plain', classes: ['timeout'], status: 200, async script(exchange) {
+  { name: 'body-stalls', row: 7, words: 'headers, then no body in time', on: 'plain', classes: ['timeout'], async script(exchange) {
     await exchange.write(head(200, { 'content-type': 'application/json', 'content-length': '400' }))
     await exchange.hang()
   } },
-  { name: 'body-stalls-midway', row: 7, words: 'half a body, then nothing', on: 'plain', classes: ['timeout'], status: 200, async script(exchange) {
+  { name: 'body-stalls-midway', row: 7, words: 'half a body, then nothing', on: 'plain', classes: ['timeout'], async script(exchange) {
     const bytes = reply(200, JSON.stringify(completion('never')))
     await exchange.write(bytes.subarray(0, bytes.length - 40))
     await exchange.hang()
   } },
-  { name: 'stream-stalls', row: 7, words: 'headers, then no first token in time', on: 'stream', classes: ['timeout'], status: 200, async script(exchange) {
+  { name: 'stream-stalls', row: 7, words: 'headers, then no first token in time', on: 'stream', classes: ['timeout'], async script(exchange) {
     await exchange.write(streamHead)
     await exchange.hang()
   } },
-  { name: 'role-then-stalls', row: 7, words: 'a role, then no token in time', on: 'stream', classes: ['timeout'], status: 200, async script(exchange) {
+  { name: 'role-then-stalls', row: 7, words: 'a role, then no token in time', on: 'stream', classes: ['timeout'], async script(exchange) {
     await exchange.write(streamHead)
     await exchange.write(framed(event(chunk({ role: 'assistant', content: '' }))))
     await exchange.hang()
   } },
-  { name: 'comments-forever', row: 7, words: 'comments without end, which do not reset the timer', on: 'stream', classes: ['timeout'], status: 200, async script(exchange) {
+  { name: 'comments-forever', row: 7, words: 'comments without end, which do not reset the timer', on: 'stream', classes: ['timeout'], async script(exchange) {
     await exchange.write(streamHead)
     for (;;) {
       await exchange.write(framed(': still here\n\n'))

@@ -9,7 +9,7 @@ export function streamOf(...pieces: readonly (string | Uint8Array)[]): Script {
 }
 
 function badStart(row: number, name: string, text: string | Uint8Array, ...classes: readonly FailureClass[]): Fault {
-  return { name, row, words: `a stream with ${name.replaceAll('-', ' ')}`, on: 'stream', classes, status: 200, script: streamOf(text) }
+  return { name, row, words: `a stream with ${name.replaceAll('-', ' ')}`, on: 'stream', classes, script: streamOf(text) }
 }
 
 const role = event(chunk({ role: 'assistant', content: '' }))

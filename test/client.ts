@@ -1,0 +1,148 @@
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+
+/** A request that asks model `m` one thing; `more` adds and replaces fields. */
+export function question(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return { model: 'm', messages: [{ role: 'user', content: 'hello' }], ...more }
+}
+
+/** A complete answer of the service. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; `undefined` when it is none. */
+  readonly json: unknown
+  /** Events of a stream, in order. Empty for a plain answer. */
+  readonly events: readonly StreamEvent[]
+  /** What a user would read: `content` of the message, or of all deltas. */
+  readonly content: string
+}
+
+export interface StreamEvent {
+  readonly data: string
+  /** `data` as JSON; `undefined` for `[DONE]` and what is none. */
+  readonly json: unknown
+}
+
+/** Sends a body, an object or the exact text, to the chat endpoint of `url` and reads the whole answer. */
+export async function chat(url: string, body: object | string | Uint8Array<ArrayBuffer>, init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {}): Promise<Answer> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...init.headers },
+    ...(init.signal === undefined ? {} : { signal: init.signal }),
+  })
+  return answerOf(response, await response.text())
+}
+
+/** Reads an answer whose body has arrived. */
+export function answerOf(response: { readonly status: number; readonly headers: Headers }, text: string): Answer {
+  const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+  const events = isStream ? parseEvents(text) : []
+  const json = isStream ? undefined : parseJson(text)
+  const content = isStream
+    ? events.map((event) => pick(event.json, 'choices', 0, 'delta', 'content')).filter((piece) => typeof piece === 'string').join('')
+    : pick(json, 'choices', 0, 'message', 'content')
+  return { status: response.status, headers: response.headers, text, json, events, content: typeof content === 'string' ? content : '' }
+}
+
+/** Strict reading of what the service writes: `data:` lines and comments, each event ended by a blank line. @throws on anything else */
+export function parseEvents(text: string): readonly StreamEvent[] {
+  if (text !== '' && !text.endsWith('\n\n')) throw new Error(`the stream ends inside an event: ${JSON.stringify(text.slice(-80))}`)
+  return text.split('\n\n').flatMap((block) => {
+    const data = block.split('\n').filter((line) => line !== '' && !line.startsWith(':')).map((line) => {
+      if (!line.startsWith('data: ')) throw new Error(`not a data line: ${line.slice(0, 80)}`)
+      return line.slice(6)
+    })
+    return data.length === 0 ? [] : [{ data: data.join('\n'), json: parseJson(data.join('\n')) }]
+  })
+}
+
+/** The text as JSON; `undefined` when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Whoever asks looks at what came back.
+    return undefined
+  }
+}
+
+/** What stands at a path inside a JSON value; `undefined` when the path leads nowhere. */
+export function pick(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let at = value
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null) return undefined
+    const found: unknown = Reflect.get(at, step)
+    at = found
+  }
+  return at
+}
+
+/** The error of an answer, or the one that ended its stream. */
+export function errorOf(answer: Answer): { readonly message: string; readonly type: unknown; readonly code: unknown; readonly param: unknown } | undefined {
+  const error = answer.events.map((event) => pick(event.json, 'error')).find((found) => found !== undefined) ?? pick(answer.json, 'error')
+  if (error === undefined) return undefined
+  return { message: String(pick(error, 'message')), type: pick(error, 'type'), code: pick(error, 'code'), param: pick(error, 'param') }
+}
+
+/** Whether a stream said that it is complete. */
+export function isDone(answer: Answer): boolean {
+  return answer.events.at(-1)?.data === '[DONE]'
+}
+
+/** The trail header as steps: `a;status=429;class=rate_limit;ms=12` → `{ name: 'a', status: '429', class: 'rate_limit', ms: '12' }`. */
+export function trailOf(answer: Answer): readonly Readonly<Record<string, string | undefined>>[] {
+  return (answer.headers.get('x-svc-trail') ?? '').split(', ').filter((step) => step !== '').map((step) => {
+    const [name = '', ...fields] = step.split(';')
+    return { name, ...Object.fromEntries(fields.map((field) => field.split('='))) }
+  })
+}
+
+/** A raw connection that has sent `bytes`. `response` resolves with everything received, when the service closes or `waitMs` (default 3,000) have passed. */
+export interface RawConnection {
+  readonly socket: Socket
+  readonly response: Promise<string>
+  /** Resolves when what has been received contains `text`. */
+  until(text: string): Promise<void>
+}
+
+/** Opens a connection and sends bytes as they are. */
+export function rawConnection(port: number, bytes: string | Uint8Array, waitMs = 3_000): RawConnection {
+  const socket = connect(port, '127.0.0.1', () => void socket.write(bytes))
+  let received = ''
+  const looks = new Set<() => void>()
+  socket.setEncoding('latin1')
+  socket.on('data', (text) => {
+    received += String(text)
+    for (const look of looks) look()
+  })
+  const response = new Promise<string>((resolve) => {
+    const end = () => { clearTimeout(timer); socket.destroy(); resolve(received) }
+    const timer = setTimeout(end, waitMs)
+    socket.on('close', end)
+    // A reset is an end too: what had been received is what the test looks at.
+    socket.on('error', end)
+  })
+  return {
+    socket,
+    response,
+    until: (text) => new Promise((resolve) => {
+      const look = () => { if (received.includes(text)) { looks.delete(look); resolve() } }
+      looks.add(look)
+      look()
+    }),
+  }
+}
+
+/** Sends bytes on a connection of its own and returns all that comes back until the service closes or `waitMs` have passed. */
+export function rawRequest(port: number, bytes: string | Uint8Array, waitMs?: number): Promise<string> {
+  return rawConnection(port, bytes, waitMs).response
+}
+
+/** The bytes of a chat request over HTTP/1.1. */
+export function rawChat(body: string, headers: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries({ host: 'svc', 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers })
+  return `POST /v1/chat/completions HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** An entry of `providers` (docs/configuration.md). */
+export interface ProviderEntry {
+  readonly id: string
+  readonly base_url: string
+  readonly models?: readonly (string | { readonly name: string; readonly upstream?: string })[]
+  readonly timeouts?: Readonly<Partial<Record<'connect_ms' | 'first_token_ms' | 'idle_ms' | 'attempt_ms', number>>>
+  readonly [field: string]: unknown
+}
+
+/** The contents of providers.json. */
+export interface ServiceConfig {
+  readonly providers: readonly ProviderEntry[]
+  readonly limits?: { readonly body_bytes?: number; readonly deadline_ms?: number; readonly max_concurrent?: number }
+  readonly failover?: { readonly on_content_policy?: 'stop' | 'next'; readonly on_cut?: 'resume' | 'error' }
+  readonly aliases?: Readonly<Record<string, string>>
+}
+
+export interface ServiceOptions {
+  /** Added to a scrubbed environment. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly flags?: readonly string[]
+  /** Descriptors it may open (`ulimit -n`). */
+  readonly descriptors?: number
+}
+
+/** The real process, listening. `await using` stops it. */
+export interface ServiceUnderTest extends AsyncDisposable {
+  readonly port: number
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string
+  readonly pid: number
+  /** Path of its providers.json. */
+  readonly file: string
+  /** Log lines so far: those that are JSON objects. */
+  readonly logs: readonly Readonly<Record<string, unknown>>[]
+  /** Everything it wrote to stdout and stderr so far. */
+  readonly output: string
+  /** Resolves with the exit code. */
+  readonly exited: Promise<number>
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL'): void
+  /** Replaces providers.json as editors do, by rename. */
+  configure(config: ServiceConfig | string): Promise<void>
+  /** Ends it with SIGTERM. @throws when it does not exit with 0 */
+  stop(): Promise<void>
+}
+
+/** Quick timers, for providers that fail by waiting. */
+export const quick = { timeouts: { connect_ms: 300, first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } } as const
+
+/** A provider entry for the models given; `more` adds fields. */
+export function provider(id: string, baseUrl: string, models: readonly string[] = ['m'], more: Readonly<Record<string, unknown>> = {}): ProviderEntry {
+  return { id, base_url: baseUrl, models, ...more }
+}
+
+const command = join(import.meta.dir, '..', 'bin', 'svc')
+const startMs = 15_000
+
+/** Starts `svc` with this configuration in a home of its own, and waits until it says where it listens. @throws when it exits first, with what it wrote */
+export async function startService(config: ServiceConfig | string, options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+  const home = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  const file = join(home, 'providers.json')
+  await writeConfig(file, config)
+  const start = ['sh', command, '--port', '0', '--config', file, ...(options.flags ?? [])]
+  const child = Bun.spawn(options.descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${options.descriptors} && exec "$@"`, 'sh', ...start], {
+    env: { ...scrubbed(), SVC_HOME: home, ...options.environment },
+    stdin: 'ignore', stdout: 'pipe', stderr: 'pipe',
+  })
+  // A test run that is interrupted leaves no service behind.
+  const killChild = () => child.kill('SIGKILL')
+  process.once('exit', killChild)
+  const logs: Record<string, unknown>[] = []
+  let output = ''
+  const address = Promise.withResolvers<number>()
+
+  function noteLine(line: string): void {
+    output += `${line}\n`
+    const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+    if (port !== undefined) address.resolve(Number(port))
+    if (line.startsWith('{')) logs.push(...parsedObject(line))
+  }
+
+  const read = Promise.all([readLines(child.stdout, noteLine), readLines(child.stderr, noteLine)])
+  void child.exited.then(async (code) => {
+    await read
+    process.removeListener('exit', killChild)
+    address.reject(new Error(`svc exited with ${code} before it listened:\n${output}`))
+  })
+  const timer = setTimeout(() => address.reject(new Error(`svc did not listen within ${startMs} ms:\n${output}`)), startMs)
+  const port = await address.promise.finally(() => clearTimeout(timer))
+
+  async function end(): Promise<number> {
+    child.kill('SIGTERM')
+    const code = await child.exited
+    await read
+    await rm(home, { recursive: true, force: true })
+    return code
+  }
+
+  const service: ServiceUnderTest = {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid,
+    file,
+    logs,
+    get output() { return output },
+    exited: child.exited,
+    signal: (name) => child.kill(name),
+    configure: (config) => writeConfig(file, config),
+    async stop() {
+      const code = await end()
+      if (code !== 0) throw new Error(`svc exited with ${code} on SIGTERM:\n${output}`)
+    },
+    async [Symbol.asyncDispose]() { await service.stop() },
+  }
+  return service
+}
+
+async function writeConfig(file: string, config: ServiceConfig | string): Promise<void> {
+  await Bun.write(`${file}.new`, typeof config === 'string' ? config : JSON.stringify(config, undefined, 2))
+  await rename(`${file}.new`, file)
+}
+
+/** The environment without keys, proxies or settings of ours, so that nothing on this machine is found or called. */
+function scrubbed(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(([name]) => !/_API_KEY$|_TOKEN$|_proxy$|^SVC_/i.test(name))
+  return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+async function readLines(stream: ReadableStream<Uint8Array>, note: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) note(line)
+  }
+  if (rest !== '') note(rest)
+}
+
+function parsedObject(line: string): readonly Record<string, unknown>[] {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? [{ ...value }] : []
+  } catch {
+    // Not every line that begins with a brace is a log line.
+    return []
+  }
+}
