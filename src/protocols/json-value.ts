@@ -1,0 +1,98 @@
+import { depthMax } from '../wire/json-cursor.ts'
+
+declare global {
+  interface JSON {
+    parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
+    rawJSON(text: string): unknown
+    isRawJSON(value: unknown): value is { readonly rawJSON: string }
+  }
+}
+
+/** A JSON object that nobody has looked into yet. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const encoder = new TextEncoder()
+
+/** Numbers that a JavaScript number may not hold exactly: long ones, and those with a three-digit exponent. */
+const mayBeInexact = /\d{16}|\d[eE]\+?\d{3}/
+
+/**
+ * Parses JSON so that `encodeJson` writes every number as it stood: those that a JavaScript number cannot hold are kept as text.
+ * @throws {SyntaxError} when it is no JSON
+ * @throws {RangeError} when it is nested deeper than a request may be: writing it again would take seconds
+ */
+export function parseJson(text: string): unknown {
+  const value = mayBeInexact.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
+  checkDepth(value)
+  return value
+}
+
+/**
+ * Parses UTF-8 bytes as JSON; see {@link parseJson}.
+ * @throws {TypeError} when the bytes are no UTF-8
+ * @throws {SyntaxError} when they are no JSON
+ * @throws {RangeError} when it is nested deeper than a request may be
+ */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
+  return parseJson(utf8.decode(bytes))
+}
+
+/** Writes a value as JSON in UTF-8. Lone surrogates are escaped. */
+export function encodeJson(value: JsonObject): Uint8Array {
+  return encoder.encode(JSON.stringify(value))
+}
+
+/** Whether a value is a JSON object: no array, no null, no number kept as text. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+}
+
+/** The value when it is an object, else an empty one. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** The value when it is an array, else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The objects of an array; none when it is no array. */
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return listOf(value).filter(isObject)
+}
+
+/** The value when it is a string. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The value when it is a number, rounded to what a JavaScript number holds. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return JSON.isRawJSON(value) ? Number(value.rawJSON) : undefined
+}
+
+/** The fields of an object that have these names, in the order they stand in the object. `null` counts as absent. */
+export function pick(source: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(source).filter(([name, value]) => names.has(name) && value !== null))
+}
+
+function keepExact(this: unknown, _key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || source === undefined) return value
+  const isExact = Number.isFinite(value) && (source.length < 16 || String(value) === source)
+  return isExact ? value : JSON.rawJSON(source)
+}
+
+function checkDepth(value: unknown): void {
+  let level = [value].filter(isContainer)
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === depthMax) throw new RangeError('nested too deeply')
+    level = level.flatMap(container => (Array.isArray(container) ? container : Object.values(container)).filter(isContainer))
+  }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
