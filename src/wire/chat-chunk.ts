@@ -1,6 +1,6 @@
 import { errorOf } from './error-body.ts'
 import type { ErrorBody } from './error-body.ts'
-import { JsonCursor, JsonSyntaxError, nameTable } from './json-cursor.ts'
+import { isAt, JsonCursor, JsonSyntaxError, nameTable } from './json-cursor.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import { join, splice } from './splice.ts'
 import type { Edit } from './splice.ts'
@@ -89,6 +89,8 @@ interface StreamState {
   readonly defaults: ChunkDefaults
   /** By index of the choice: its tool calls so far. */
   readonly toolCalls: Map<number, ToolCallState>
+  /** What the last chunk began with, up to the value of `choices`, when there was nothing to be changed in it. */
+  opening: { readonly bytes: Uint8Array, readonly seen: number } | undefined
 }
 
 interface ToolCallState {
@@ -107,8 +109,13 @@ interface Findings {
   hasError: boolean
 }
 
+/** Whether all before the value of `choices` may be taken as read when the next chunk begins with it too: it holds no facts, nor other choices. */
+function isPlainOpening(cursor: JsonCursor, seen: number, findings: Findings): boolean {
+  return (seen & 0b1110000) === 0 && !findings.hasError && !cursor.hasHighBytes && !cursor.hasLineBreaks
+}
+
 function streamState(defaults: ChunkDefaults): StreamState {
-  return { head: [undefined, undefined, undefined], defaults, toolCalls: new Map() }
+  return { head: [undefined, undefined, undefined], defaults, toolCalls: new Map(), opening: undefined }
 }
 
 function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChunk {
@@ -120,9 +127,25 @@ function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChun
   let usage: Usage | undefined
   let seen = 0
   let hasMembers = false
-  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+  let more: boolean
+  const { opening } = stream
+  if (opening !== undefined && isAt(cursor.bytes, 0, opening.bytes)) {
+    // Chunks of a stream mostly begin alike: what was found right once need not be walked again.
+    cursor.resume(opening.bytes.length)
+    readChoices(cursor, stream, findings)
+    seen = opening.seen
+    hasMembers = true
+    more = cursor.nextMember()
+  } else {
+    stream.opening = undefined
+    more = cursor.firstMember()
+  }
+  for (; more; more = cursor.nextMember()) {
     const code = cursor.nameCode(topTable)
     hasMembers = true
+    if (code === 4 && edits.length === 0 && isPlainOpening(cursor, seen, findings)) {
+      stream.opening = { bytes: cursor.bytes.slice(0, cursor.position), seen: seen | 16 }
+    }
     if (code !== -1) seen |= 1 << code
     switch (code) {
       case 0: keepHead(cursor, stream, edits, 0); break
@@ -174,7 +197,7 @@ function keepHead(cursor: JsonCursor, stream: StreamState, edits: Edit[], slot: 
     else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2) stream.head[slot] = bytes.slice(start, end)
     return
   }
-  if (!isSame(bytes, start, end, kept)) edits.push({ start, end, replacement: kept })
+  if (end - start !== kept.length || !isAt(bytes, start, kept)) edits.push({ start, end, replacement: kept })
 }
 
 /** The JSON for a missing `id`, `created` or `model`; made up and kept when the upstream has not said it yet. */
@@ -459,14 +482,6 @@ function isInteger(bytes: Uint8Array, start: number, end: number): boolean {
   return true
 }
 
-function isSame(bytes: Uint8Array, start: number, end: number, other: Uint8Array): boolean {
-  if (end - start !== other.length) return false
-  for (let index = 0; index < other.length; index++) {
-    if (bytes[start + index] !== other[index]) return false
-  }
-  return true
-}
-
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -489,12 +504,33 @@ export interface ChunkParts {
 }
 
 /** A chunk made of parts, as one of an upstream would be read. Without `delta` and `finishReason` it has no choice. */
-export function makeChunk(head: ChunkHead, parts: ChunkParts, usage?: unknown): ChatChunk {
-  const { index = 0, delta, finishReason } = parts
-  const choices = delta === undefined && finishReason === undefined
-    ? []
-    : [{ index, delta: delta ?? {}, logprobs: null, finish_reason: finishReason ?? null }]
-  return chunkOf({ ...headMembers(head), choices, ...(usage === undefined ? {} : { usage }) })
+export function makeChunk(head: ChunkHead, parts: ChunkParts, usage?: Usage): ChatChunk {
+  const { index = 0, delta = {}, finishReason } = parts
+  const hasChoice = parts.delta !== undefined || finishReason !== undefined
+  const choices = hasChoice ? [{ index, delta, logprobs: null, finish_reason: finishReason ?? null }] : []
+  const counts = usage === undefined ? {} : { usage: usageMember(usage) }
+  const content = typeof delta['content'] === 'string' ? delta['content'] : ''
+  const isBeyond = deltaNames.some((name) => name !== 'content' && isFilledValue(delta[name]))
+  return {
+    kind: 'chunk',
+    data: encode(JSON.stringify({ ...headMembers(head), choices, ...counts })),
+    isMeaningful: content !== '' || isBeyond || finishReason !== undefined,
+    text: index === 0 ? content : '',
+    isBeyondText: isBeyond || (hasChoice && index !== 0),
+    finishReason,
+    usage,
+  }
+}
+
+/** Counts that are not known are given as 0, since the format requires them. */
+function usageMember(usage: Usage): Record<string, number> {
+  const { promptTokens = 0, completionTokens = 0, totalTokens = promptTokens + completionTokens } = usage
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
+}
+
+function isFilledValue(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
+  return value !== undefined && value !== null && value !== '' && value !== false
 }
 
 /** A chunk of what is one already. */
@@ -514,6 +550,7 @@ export function roleChunk(head: ChunkHead): ChatChunk {
   return makeChunk(head, { delta: { role: 'assistant', content: '', refusal: null } })
 }
 
+/** A piece of text. */
 export function textChunk(head: ChunkHead, text: string): ChatChunk {
   return makeChunk(head, { delta: { content: text } })
 }
@@ -525,6 +562,5 @@ export function finishChunk(head: ChunkHead, finishReason: string): ChatChunk {
 
 /** The chunk after the last, without choices. Counts that are not known are given as 0, since the format requires them. */
 export function usageChunk(head: ChunkHead, usage: Usage): ChatChunk {
-  const { promptTokens = 0, completionTokens = 0, totalTokens = promptTokens + completionTokens } = usage
-  return makeChunk(head, {}, { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens })
+  return makeChunk(head, {}, usage)
 }

@@ -29,8 +29,14 @@ interface NameEntry {
 /** Arrays and objects within one another that are accepted. */
 export const depthMax = 512
 
-/** Within one string, how many bytes are looked at one by one before four at a time are. */
-const runAfterBytes = 128
+/** Strings up to this long are passed byte by byte. */
+const shortStringBytes = 48
+/** In longer ones, after how many bytes that were looked at one by one four at a time are tried again. */
+const runAfterBytes = 48
+/** Less than this is not worth a run. */
+const runBytesMin = 32
+/** Input smaller than this is not worth the view of four bytes at a time. */
+const viewBytesMin = 512
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -70,12 +76,12 @@ export class JsonCursor {
   /** The string last passed has neither escapes nor bytes above 0x7f. */
   isPlain = true
 
-  #depth = 0
-  #seen = 0
-  #skipState = NEXT_VALUE
-  #skipDepth = 0
-  #containers: Uint8Array | undefined
-  #words: Uint32Array | undefined
+  private depth = 0
+  private seen = 0
+  private skipState = NEXT_VALUE
+  private skipDepth = 0
+  private containers: Uint8Array | undefined
+  private words: Uint32Array | undefined
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
@@ -83,7 +89,7 @@ export class JsonCursor {
 
   /** The kind of the value that comes next. Moves up to its first byte. */
   peek(): JsonKind {
-    const position = this.#token(this.position)
+    const position = this.nextToken(this.position)
     this.position = position
     switch (this.bytes[position]) {
       case QUOTE: return 'string'
@@ -93,46 +99,55 @@ export class JsonCursor {
       case 0x74: case 0x66: return 'boolean'
       case 0x2d: case 0x30: case 0x31: case 0x32: case 0x33: case 0x34:
       case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: return 'number'
-      default: return this.#fail(position)
+      default: return this.fail(position)
     }
   }
 
   /** Enters the object that `peek` saw, up to the value of its first member. False when it has none: it is passed then. */
   firstMember(): boolean {
-    this.#enter()
-    const position = this.#token(this.position + 1)
-    if (this.bytes[position] === CLOSE_OBJECT) return this.#leave(position)
-    return this.#member(position)
+    this.enter()
+    const position = this.nextToken(this.position + 1)
+    if (this.bytes[position] === CLOSE_OBJECT) return this.leave(position)
+    return this.enterMember(position)
+  }
+
+  /**
+   * Goes on within an object at the value of one of its members. `position` is that value's offset, and what comes before it
+   * has been walked in another input that began with the same bytes, up to the same point, without `hasHighBytes`.
+   */
+  resume(position: number): void {
+    this.depth = 1
+    this.position = position
   }
 
   /** Moves from the end of a member's value to the value of the next. False when the object is passed. */
   nextMember(): boolean {
-    const position = this.#token(this.position)
+    const position = this.nextToken(this.position)
     const byte = this.bytes[position]
-    if (byte === COMMA) return this.#member(this.#token(position + 1))
-    if (byte === CLOSE_OBJECT) return this.#leave(position)
-    return this.#fail(position)
+    if (byte === COMMA) return this.enterMember(this.nextToken(position + 1))
+    if (byte === CLOSE_OBJECT) return this.leave(position)
+    return this.fail(position)
   }
 
   /** Enters the array that `peek` saw, up to its first element. False when it has none: it is passed then. */
   firstElement(): boolean {
-    this.#enter()
-    const position = this.#token(this.position + 1)
-    if (this.bytes[position] === CLOSE_ARRAY) return this.#leave(position)
+    this.enter()
+    const position = this.nextToken(this.position + 1)
+    if (this.bytes[position] === CLOSE_ARRAY) return this.leave(position)
     this.position = position
     return true
   }
 
   /** Moves from the end of an element to the next. False when the array is passed. */
   nextElement(): boolean {
-    const position = this.#token(this.position)
+    const position = this.nextToken(this.position)
     const byte = this.bytes[position]
     if (byte === COMMA) {
-      this.position = this.#token(position + 1)
+      this.position = this.nextToken(position + 1)
       return true
     }
-    if (byte === CLOSE_ARRAY) return this.#leave(position)
-    return this.#fail(position)
+    if (byte === CLOSE_ARRAY) return this.leave(position)
+    return this.fail(position)
   }
 
   /** The place of the name last entered in the names of `table`, or -1. A name with escapes is compared as decoded. */
@@ -146,14 +161,12 @@ export class JsonCursor {
     const length = end - start - 2
     const candidates = table[length]
     if (candidates !== undefined) {
-      candidate: for (const { bytes: name, code } of candidates) {
-        for (let index = 0; index < length; index++) {
-          if (name[index] !== bytes[start + 1 + index]) continue candidate
-        }
-        return code
+      for (let place = 0; place < candidates.length; place++) {
+        const candidate = candidates[place]
+        if (candidate !== undefined && isAt(bytes, start + 1, candidate.bytes)) return candidate.code
       }
     }
-    return this.#hasEscape(start, end) ? this.#decodedCode(table, start, end) : -1
+    return this.hasEscape(start, end) ? this.decodedCode(table, start, end) : -1
   }
 
   /** The name last entered, decoded. */
@@ -166,75 +179,88 @@ export class JsonCursor {
    * With a `limit` it stops soon after that offset; call it again to go on. True when the value is passed.
    */
   skip(limit = Infinity): boolean {
+    if (this.skipState !== NEXT_VALUE) return this.skipOn(limit)
+    const position = this.nextToken(this.position)
+    const byte = this.bytes[position]
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      this.position = position
+      return this.skipOn(limit)
+    }
+    const end = byte === QUOTE ? this.passString(position + 1, limit) : this.passScalar(position)
+    if (end < 0) {
+      this.position = -end
+      this.skipState = IN_STRING
+      return false
+    }
+    this.position = end
+    return true
+  }
+
+  private skipOn(limit: number): boolean {
     const bytes = this.bytes
-    let state = this.#skipState
+    let state = this.skipState
     let position = this.position
     for (;;) {
       if (state === NEXT_VALUE) {
-        position = this.#token(position)
+        position = this.nextToken(position)
         switch (bytes[position]) {
           case QUOTE:
             position++
             state = IN_STRING
             break
           case OPEN_OBJECT:
-            this.#push(OPEN_OBJECT, position)
-            position = this.#token(position + 1)
+            this.push(OPEN_OBJECT, position)
+            position = this.nextToken(position + 1)
             if (bytes[position] === CLOSE_OBJECT) {
-              this.#skipDepth--
+              this.skipDepth--
               position++
               state = AFTER_VALUE
-            } else position = this.#nameAndColon(position)
+            } else position = this.passName(position)
             continue
           case OPEN_ARRAY:
-            this.#push(OPEN_ARRAY, position)
-            position = this.#token(position + 1)
+            this.push(OPEN_ARRAY, position)
+            position = this.nextToken(position + 1)
             if (bytes[position] === CLOSE_ARRAY) {
-              this.#skipDepth--
+              this.skipDepth--
               position++
               state = AFTER_VALUE
             }
             continue
-          case 0x74: position = this.#word(position, 0x72, 0x75, 0x65); state = AFTER_VALUE; break
-          case 0x6e: position = this.#word(position, 0x75, 0x6c, 0x6c); state = AFTER_VALUE; break
-          case 0x66:
-            if (bytes[position + 1] !== 0x61) this.#fail(position + 1)
-            position = this.#word(position + 1, 0x6c, 0x73, 0x65)
+          default:
+            position = this.passScalar(position)
             state = AFTER_VALUE
-            break
-          default: position = this.#number(position); state = AFTER_VALUE
         }
       }
       if (state === IN_STRING) {
-        position = this.#string(position, limit)
+        position = this.passString(position, limit)
         if (position < 0) {
           this.position = -position
-          this.#skipState = IN_STRING
+          this.skipState = IN_STRING
           return false
         }
         state = AFTER_VALUE
       }
-      if (this.#skipDepth === 0) {
+      if (this.skipDepth === 0) {
         this.position = position
-        this.#skipState = NEXT_VALUE
+        this.skipState = NEXT_VALUE
         return true
       }
       if (position >= limit) {
         this.position = position
-        this.#skipState = AFTER_VALUE
+        this.skipState = AFTER_VALUE
         return false
       }
-      position = this.#token(position)
+      position = this.nextToken(position)
       const byte = bytes[position]
-      const isObject = this.#containers?.[this.#skipDepth] === OPEN_OBJECT
+      const isObject = this.containers?.[this.skipDepth] === OPEN_OBJECT
       if (byte === COMMA) {
-        position = isObject ? this.#nameAndColon(this.#token(position + 1)) : position + 1
+        position = isObject ? this.passName(this.nextToken(position + 1)) : position + 1
         state = NEXT_VALUE
       } else if (byte === (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-        this.#skipDepth--
+        this.skipDepth--
         position++
         state = AFTER_VALUE
-      } else this.#fail(position)
+      } else this.fail(position)
     }
   }
 
@@ -250,7 +276,7 @@ export class JsonCursor {
   /** Passes the number that `peek` saw and gives its value as JavaScript has it. */
   number(): number {
     const start = this.position
-    const end = this.#number(start)
+    const end = this.passNumber(start)
     this.position = end
     if (end - start === 1) return (this.bytes[start] ?? 0x30) - 0x30
     return Number(latin1(this.bytes, start, end))
@@ -266,7 +292,7 @@ export class JsonCursor {
   /** Passes the string that `peek` saw and decodes it. */
   string(): string {
     const start = this.position
-    this.position = this.#string(start + 1, Infinity)
+    this.position = this.passString(start + 1, Infinity)
     return this.isPlain ? latin1(this.bytes, start + 1, this.position - 1) : this.stringAt(start, this.position)
   }
 
@@ -280,23 +306,23 @@ export class JsonCursor {
 
   /** Whether any string so far holds a byte above 0x7f. */
   get hasHighBytes(): boolean {
-    return this.#seen > 0x7f
+    return this.seen > 0x7f
   }
 
   /** Checks that nothing but white space follows the value that was walked, and that all of it is UTF-8. */
   finish(): void {
     this.end()
-    if (this.#seen > 0x7f && !isUtf8(this.bytes)) throw invalidUtf8(this.bytes, 0, this.bytes.length)
+    if (this.seen > 0x7f && !isUtf8(this.bytes)) throw invalidUtf8(this.bytes, 0, this.bytes.length)
   }
 
   /** Checks that nothing but white space follows. Leaves UTF-8 to the caller. */
   end(): void {
-    const position = this.#space(this.position)
+    const position = this.passSpace(this.position)
     this.position = position
-    if (position < this.bytes.length) this.#fail(position)
+    if (position < this.bytes.length) this.fail(position)
   }
 
-  #space(from: number): number {
+  private passSpace(from: number): number {
     const bytes = this.bytes
     const length = bytes.length
     let position = from
@@ -312,97 +338,114 @@ export class JsonCursor {
   }
 
   /** The offset of the next token; there must be one. */
-  #token(from: number): number {
+  private nextToken(from: number): number {
     if (from < this.bytes.length) {
       if ((this.bytes[from] ?? 0) > 0x20) return from
-      const position = this.#space(from)
+      const position = this.passSpace(from)
       if (position < this.bytes.length) return position
     }
     throw new JsonSyntaxError('unexpected end', this.bytes.length)
   }
 
-  #enter(): void {
-    if (++this.#depth > depthMax) throw new JsonSyntaxError('nested too deeply', this.position)
+  private enter(): void {
+    if (++this.depth > depthMax) throw new JsonSyntaxError('nested too deeply', this.position)
   }
 
-  #leave(position: number): false {
-    this.#depth--
+  private leave(position: number): false {
+    this.depth--
     this.position = position + 1
     return false
   }
 
-  #push(kind: number, position: number): void {
-    if (this.#depth + this.#skipDepth >= depthMax) throw new JsonSyntaxError('nested too deeply', position)
-    this.#containers ??= new Uint8Array(depthMax + 1)
-    this.#containers[++this.#skipDepth] = kind
+  private push(kind: number, position: number): void {
+    if (this.depth + this.skipDepth >= depthMax) throw new JsonSyntaxError('nested too deeply', position)
+    this.containers ??= new Uint8Array(depthMax + 1)
+    this.containers[++this.skipDepth] = kind
   }
 
-  #member(position: number): true {
+  private enterMember(position: number): true {
     const start = position
-    const end = this.#nameAndColon(position)
+    const end = this.passName(position)
     this.nameStart = start
-    this.position = this.#token(end)
+    this.position = this.nextToken(end)
     return true
   }
 
   /** From a name's opening quote to after its colon. */
-  #nameAndColon(position: number): number {
-    if (this.bytes[position] !== QUOTE) this.#fail(position)
-    const end = this.#string(position + 1, Infinity)
+  private passName(position: number): number {
+    if (this.bytes[position] !== QUOTE) this.fail(position)
+    const end = this.passString(position + 1, Infinity)
     this.nameEnd = end
-    const colon = this.#token(end)
-    if (this.bytes[colon] !== COLON) this.#fail(colon)
+    const colon = this.nextToken(end)
+    if (this.bytes[colon] !== COLON) this.fail(colon)
     return colon + 1
   }
 
   /**
-   * From within a string to after its closing quote. Past `limit` it gives the offset it came to, negated
+   * From after a string's opening quote to after its closing one. Past `limit` it gives the offset it came to, negated
    * (never in the middle of an escape), and takes it up from there when called again.
    */
-  #string(from: number, limit: number): number {
+  private passString(from: number, limit: number): number {
+    const bytes = this.bytes
+    const stop = from + shortStringBytes < bytes.length ? from + shortStringBytes : bytes.length
+    let position = from
+    let seen = 0
+    while (position < stop) {
+      const byte = bytes[position] ?? 0
+      if (byte === QUOTE) {
+        this.seen |= seen
+        this.isPlain = seen < 0x80
+        return position + 1
+      }
+      if (byte === BACKSLASH || byte < 0x20) break
+      seen |= byte
+      position++
+    }
+    this.seen |= seen
+    return this.passLongString(position, limit)
+  }
+
+  /** The rest of a string that has escapes or is long. */
+  private passLongString(from: number, limit: number): number {
     const bytes = this.bytes
     const length = bytes.length
     let position = from
-    let runFrom = from + runAfterBytes
+    let runFrom = from
     let seen = 0
-    let isPlain = true
+    this.isPlain = false
     while (position < length) {
-      const byte = bytes[position] ?? 0
-      if (byte > BACKSLASH) {
-        seen |= byte
-        position++
-      } else if (byte === QUOTE) {
-        this.#seen |= seen
-        this.isPlain = isPlain && seen < 0x80
-        return position + 1
-      } else if (byte === BACKSLASH) {
-        position = this.#escape(position)
-        isPlain = false
-      } else if (byte < 0x20) {
-        throw new JsonSyntaxError('unescaped control character in a string', position)
-      } else position++
       if (position >= runFrom) {
-        position = this.#run(position, limit)
-        isPlain = false
+        position = this.passRun(position, limit)
         runFrom = position + runAfterBytes
         if (position >= limit && position < length) {
-          this.#seen |= seen
+          this.seen |= seen
           return -position
         }
+      }
+      const byte = bytes[position] ?? 0
+      if (byte === QUOTE) {
+        this.seen |= seen
+        return position + 1
+      }
+      if (byte === BACKSLASH) position = this.passEscape(position)
+      else if (byte < 0x20) throw new JsonSyntaxError('unescaped control character in a string', position)
+      else {
+        seen |= byte
+        position++
       }
     }
     throw new JsonSyntaxError('unterminated string', length)
   }
 
   /** Passes ordinary bytes of a string, four at a time, up to `limit` or a quote, backslash or control character. */
-  #run(from: number, limit: number): number {
+  private passRun(from: number, limit: number): number {
     const bytes = this.bytes
     const length = bytes.length
     const stop = limit < length ? limit : length
-    if (stop - from < 512) return from
+    if (stop - from < runBytesMin || length < viewBytesMin) return from
     // The view begins at the first multiple of four in the underlying buffer, `lead` bytes into ours.
     const lead = (4 - (bytes.byteOffset & 3)) & 3
-    const words = this.#words ??= new Uint32Array(bytes.buffer, bytes.byteOffset + lead, (length - lead) >> 2)
+    const words = this.words ??= new Uint32Array(bytes.buffer, bytes.byteOffset + lead, (length - lead) >> 2)
     const last = (stop - lead) >> 2
     let index = (from - lead + 3) >> 2
     let seen = 0
@@ -421,13 +464,13 @@ export class JsonCursor {
       seen |= word
       index++
     }
-    if ((seen & 0x80808080) !== 0) this.#seen |= 0x80
-    else this.#seen |= seen & 0x80
+    if ((seen & 0x80808080) !== 0) this.seen |= 0x80
+    else this.seen |= seen & 0x80
     return index * 4 + lead
   }
 
   /** From a backslash to after its escape. */
-  #escape(position: number): number {
+  private passEscape(position: number): number {
     const bytes = this.bytes
     switch (bytes[position + 1]) {
       case QUOTE: case BACKSLASH: case 0x2f: case 0x62: case 0x66: case 0x6e: case 0x72: case 0x74:
@@ -436,28 +479,40 @@ export class JsonCursor {
         for (let index = position + 2; index < position + 6; index++) {
           const byte = bytes[index] ?? 0
           const isHex = (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
-          if (!isHex) this.#invalidEscape(position)
+          if (!isHex) this.failEscape(position)
         }
         return position + 6
-      default: return this.#invalidEscape(position)
+      default: return this.failEscape(position)
     }
   }
 
-  #number(from: number): number {
+  /** A number, `true`, `false` or `null`. */
+  private passScalar(position: number): number {
+    switch (this.bytes[position]) {
+      case 0x74: return this.passWord(position, 0x72, 0x75, 0x65)
+      case 0x6e: return this.passWord(position, 0x75, 0x6c, 0x6c)
+      case 0x66:
+        if (this.bytes[position + 1] !== 0x61) this.fail(position + 1)
+        return this.passWord(position + 1, 0x6c, 0x73, 0x65)
+      default: return this.passNumber(position)
+    }
+  }
+
+  private passNumber(from: number): number {
     const bytes = this.bytes
     let position = from
     if (bytes[position] === 0x2d) position++
     if (bytes[position] === 0x30) position++
-    else position = this.#digits(position)
-    if (bytes[position] === 0x2e) position = this.#digits(position + 1)
+    else position = this.passDigits(position)
+    if (bytes[position] === 0x2e) position = this.passDigits(position + 1)
     if (((bytes[position] ?? 0) | 0x20) === 0x65) {
       const sign = bytes[position + 1]
-      position = this.#digits(sign === 0x2b || sign === 0x2d ? position + 2 : position + 1)
+      position = this.passDigits(sign === 0x2b || sign === 0x2d ? position + 2 : position + 1)
     }
     return position
   }
 
-  #digits(from: number): number {
+  private passDigits(from: number): number {
     const bytes = this.bytes
     const length = bytes.length
     let position = from
@@ -466,21 +521,21 @@ export class JsonCursor {
       if (byte < 0x30 || byte > 0x39) break
       position++
     }
-    if (position === from) this.#fail(position)
+    if (position === from) this.fail(position)
     return position
   }
 
   /** `true`, `null` and the tail of `false`: three more letters. */
-  #word(position: number, second: number, third: number, fourth: number): number {
+  private passWord(position: number, second: number, third: number, fourth: number): number {
     const bytes = this.bytes
-    if (bytes[position + 1] !== second) this.#fail(position + 1)
-    if (bytes[position + 2] !== third) this.#fail(position + 2)
-    if (bytes[position + 3] !== fourth) this.#fail(position + 3)
+    if (bytes[position + 1] !== second) this.fail(position + 1)
+    if (bytes[position + 2] !== third) this.fail(position + 2)
+    if (bytes[position + 3] !== fourth) this.fail(position + 3)
     return position + 4
   }
 
   /** Whether a backslash stands among the bytes, as far as a name in a table could reach. */
-  #hasEscape(start: number, end: number): boolean {
+  private hasEscape(start: number, end: number): boolean {
     const bytes = this.bytes
     const stop = Math.min(end, start + 512)
     for (let index = start; index < stop; index++) {
@@ -489,21 +544,31 @@ export class JsonCursor {
     return false
   }
 
-  #decodedCode(table: NameTable, start: number, end: number): number {
+  private decodedCode(table: NameTable, start: number, end: number): number {
     if (end - start > 512) return -1
     const name = this.stringAt(start, end)
     const candidates = table[name.length] ?? []
     return candidates.find(({ bytes }) => name === latin1(bytes, 0, bytes.length))?.code ?? -1
   }
 
-  #invalidEscape(position: number): never {
+  private failEscape(position: number): never {
     throw new JsonSyntaxError(position + 1 < this.bytes.length ? 'invalid escape in a string' : 'unterminated string', position)
   }
 
-  #fail(position: number): never {
+  private fail(position: number): never {
     if (position >= this.bytes.length) throw new JsonSyntaxError('unexpected end', this.bytes.length)
     throw new JsonSyntaxError('unexpected character', position)
   }
+}
+
+/** Whether `expected` stands in `bytes` from `start` on. */
+export function isAt(bytes: Uint8Array, start: number, expected: Uint8Array): boolean {
+  const length = expected.length
+  if (bytes.length - start < length) return false
+  for (let index = 0; index < length; index++) {
+    if (expected[index] !== bytes[start + index]) return false
+  }
+  return true
 }
 
 const NEXT_VALUE = 0
