@@ -31,6 +31,30 @@ export async function plainLoad(target: LoadTarget, connections: number, seconds
   return parsePlainOutcome(output, target.name)
 }
 
+/** When to stop sending plain requests. */
+export interface Enough {
+  readonly requests: number
+  /** Give up after this many. A load under way is not cut short. */
+  readonly seconds: number
+}
+
+/**
+ * plainLoad over 64 connections until enough requests were answered, or the time is over.
+ * @returns how many were answered
+ * @throws ProgramError as plainLoad
+ */
+export async function plainLoadUntil(target: LoadTarget, enough: Enough, core: number): Promise<number> {
+  const until = performance.now() + enough.seconds * 1000
+  let done = 0
+  for (let seconds = 1; done < enough.requests && performance.now() < until; ) {
+    const outcome = await plainLoad(target, 64, seconds, core)
+    done += outcome.requests
+    const rest = (enough.requests - done) / (outcome.requests / seconds)
+    seconds = Math.min(Math.max(Math.ceil(rest), 1), 5)
+  }
+  return done
+}
+
 /** Reads the line that wrk.lua writes. @throws ProgramError when it is not there or tells of a failed request. */
 export function parsePlainOutcome(output: string, targetName: string): PlainOutcome {
   const line = /^JSON (.*)$/m.exec(output)?.[1]

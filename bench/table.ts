@@ -66,6 +66,7 @@ const sections: Readonly<Record<MeasureName, { readonly title: string; readonly 
       metric('CPU µs a chunk', 'cpuUs'),
       cpuAgainst('bare-relay'),
       metric('busy %', 'busyPercent'),
+      metric('chunks/s', 'perSecond'),
       metric('chunk on its way p50 µs', 'delayP50Us'),
       metric('p99 µs', 'delayP99Us'),
     ],

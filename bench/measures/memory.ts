@@ -1,11 +1,12 @@
-import { plainLoad, streamLoad, type LoadTarget } from '../load.ts'
+import { plainLoadUntil, streamLoad, type LoadTarget } from '../load.ts'
 import { memoryUse } from '../memory.ts'
 import { ProgramError } from '../processes.ts'
-import type { Measure } from './measure.ts'
+import { serviceName, type Measure } from './measure.ts'
 
-const requestsWanted = 100_000
-/** A proxy that cannot answer them within this is measured after as many as it answered, seconds. */
-const patienceSeconds = 10
+/** A proxy that cannot answer them in time is measured after as many as it answered. */
+const manyRequests = { requests: 100_000, seconds: 10 }
+/** The service has a target to be held against, so all of them are waited for. */
+const patienceForService = 60
 const openStreams = 1000
 /** A token a second, this many seconds. */
 const tokens = 5
@@ -23,7 +24,8 @@ export const memory: Measure = {
     const target: LoadTarget = { name: contender.name, port: fresh.port, headers: fresh.headers }
     try {
       const atStart = memoryUse(fresh.program.pid)
-      const requests = await manyRequests(target, loadCore)
+      const seconds = contender.name === serviceName ? patienceForService : manyRequests.seconds
+      const requests = await plainLoadUntil(target, { ...manyRequests, seconds }, loadCore)
       const afterRequests = memoryUse(fresh.program.pid)
       const withStreams = await peakWithStreams(target, fresh.program.pid, loadCore)
       return {
@@ -37,18 +39,6 @@ export const memory: Measure = {
       await fresh.program.stop()
     }
   },
-}
-
-async function manyRequests(target: LoadTarget, loadCore: number): Promise<number> {
-  const until = performance.now() + patienceSeconds * 1000
-  let done = 0
-  for (let seconds = 2; done < requestsWanted && performance.now() < until; ) {
-    const outcome = await plainLoad(target, 64, seconds, loadCore)
-    done += outcome.requests
-    const rest = (requestsWanted - done) / (outcome.requests / seconds)
-    seconds = Math.min(Math.max(Math.ceil(rest), 1), 5)
-  }
-  return done
 }
 
 async function peakWithStreams(target: LoadTarget, pid: number, loadCore: number): Promise<number> {

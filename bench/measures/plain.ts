@@ -1,9 +1,10 @@
 import { cpuSeconds } from '../cpu.ts'
-import { plainLoad } from '../load.ts'
+import { plainLoad, plainLoadUntil } from '../load.ts'
 import type { Measure } from './measure.ts'
 
 /** Concurrent connections. */
 const connections = 64
+const warmUp = { requests: 20_000, seconds: 10 }
 
 /** CPU time of the proxy for a plain request: 1 KB in, 1 KB out, 64 at once, as fast as it goes. */
 export const plain: Measure = {
@@ -11,8 +12,8 @@ export const plain: Measure = {
   includesDirect: true,
   peersOnce: false,
   async run(contender, round, { seconds, loadCore }) {
-    // What is compiled or allocated on the first requests is not what a request costs.
-    if (round === 1) await plainLoad(contender, connections, 1, loadCore)
+    // What a runtime spends on compiling the first requests is not what a request costs.
+    if (round === 1) await plainLoadUntil(contender, warmUp, loadCore)
     const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
     const outcome = await plainLoad(contender, connections, seconds, loadCore)
     const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before

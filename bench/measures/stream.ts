@@ -13,7 +13,7 @@ export const stream: Measure = {
   includesDirect: true,
   peersOnce: false,
   async run(contender, round, { seconds, loadCore }) {
-    if (round === 1) await streamLoad(contender, { connections, chunks, paceUs, streamsPerConnection: 1 }, loadCore)
+    if (round === 1) await streamLoad(contender, { connections, chunks, paceUs, streamsPerConnection: 2 }, loadCore)
     const streamsPerConnection = Math.max(1, Math.round((seconds * 1e6) / (chunks * paceUs)))
     const startedMs = performance.now()
     const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
@@ -22,6 +22,7 @@ export const stream: Measure = {
     const elapsedMs = performance.now() - startedMs
     return {
       ...(contender.pid === undefined ? {} : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e5) / elapsedMs }),
+      perSecond: (outcome.contents * 1000) / elapsedMs,
       delayP50Us: outcome.delayP50Us,
       delayP99Us: outcome.delayP99Us,
     }
