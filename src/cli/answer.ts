@@ -56,8 +56,11 @@ async function* streamText(reply: { read(): Promise<readonly { readonly text: st
   }
 }
 
+/** As `fetch`. */
+export type Send = (url: string, init: RequestInit) => Promise<Response>
+
 /** Asks a running service. @param url with or without `/v1` */
-export function serviceAnswerer(url: string, send: typeof fetch = fetch): Answerer {
+export function serviceAnswerer(url: string, send: Send = fetch): Answerer {
   const base = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
 
   async function request(path: string, init: RequestInit): Promise<Response> {

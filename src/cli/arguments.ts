@@ -14,6 +14,8 @@ export interface Flag<Value> {
   readonly short?: string
   /** The environment variable that also sets it. */
   readonly environment?: string
+  /** What happens without it, in words, where there is no value to show. */
+  readonly otherwise?: string
   /** Stands for the value in the help, such as `PORT`; absent: the flag takes none. */
   readonly placeholder?: string
   /** What a value may be, in words; empty: anything. */
@@ -36,6 +38,8 @@ export type FlagValues<Of extends Flags> = { readonly [Name in keyof Of]: Of[Nam
 export interface FlagOptions {
   readonly short?: string
   readonly environment?: string
+  /** What happens without it, in words, where there is no value to show. */
+  readonly otherwise?: string
 }
 
 /** `--json`, `--no-json`, `--json=false`; in the environment `1`, `0`, `true` or `false`. */

@@ -1,6 +1,6 @@
 import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
 import { gatewayAnswerer, serviceAnswerer } from './answer.ts'
-import type { Answer, Answerer } from './answer.ts'
+import type { Answer, Answerer, Send } from './answer.ts'
 import { repeatedFlag, show, textFlag, UsageError } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag } from './flags.ts'
@@ -9,16 +9,16 @@ import type { GatewayAccess } from './gateway-access.ts'
 import { imageUrl } from './image-part.ts'
 
 const flags = {
-  model: textFlag('model to ask (default: the first one of the first provider)', 'MODEL', { short: 'm', environment: 'SVC_MODEL' }),
+  model: textFlag('model to ask', 'MODEL', { short: 'm', environment: 'SVC_MODEL', otherwise: 'the first one of the first provider' }),
   image: repeatedFlag('picture to show: PNG, JPEG, GIF or WebP of at most 20 MB, or an http URL', 'FILE'),
-  url: textFlag('running service to ask, such as http://127.0.0.1:8000 (default: the providers themselves)', 'URL', { environment: 'SVC_URL' }),
+  url: textFlag('running service to ask, such as http://127.0.0.1:8000', 'URL', { environment: 'SVC_URL', otherwise: 'the providers, without a service' }),
   config: configFlag,
 }
 
 type Context = CommandContext<typeof flags>
 
 /** `svc chat` (decisions.md 2). @param send stands in for `fetch` in tests */
-export function chatCommand(access: GatewayAccess, send: typeof fetch = fetch): Command<typeof flags> {
+export function chatCommand(access: GatewayAccess, send: Send = fetch): Command<typeof flags> {
   async function runChat(context: Context): Promise<number> {
     const { flags } = context
     const question = await readQuestion(context)

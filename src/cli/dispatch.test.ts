@@ -59,7 +59,7 @@ Arguments:
   [QUESTION…]  what to ask
 
 Flags:
-  -m, --model MODEL  the model (environment SVC_MODEL)
+  -m, --model MODEL  the model (environment: SVC_MODEL)
   --json             print JSON
   -h, --help         print this help
 

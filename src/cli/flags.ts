@@ -1,7 +1,9 @@
 import { booleanFlag, choiceFlag, integerFlag, textFlag } from './arguments.ts'
 
 /** `--config FILE`: shared by all commands that read providers. */
-export const configFlag = textFlag('provider file to use (default: ~/.svc/providers.json, or what is found on this machine)', 'FILE', { environment: 'SVC_CONFIG' })
+export const configFlag = textFlag('provider file to use', 'FILE', {
+  environment: 'SVC_CONFIG', otherwise: '~/.svc/providers.json, or what is found on this machine',
+})
 
 /** `--host ADDRESS` (decisions.md 1). */
 export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' })

@@ -42,12 +42,13 @@ function flagUsage(name: string, flag: Flag<unknown>): string {
 }
 
 function flagText(flag: Flag<unknown>): string {
-  const { summary, fallback, environment, placeholder, choices } = flag
+  const { summary, fallback, environment, otherwise, placeholder, choices } = flag
   const facts: string[] = []
   if (placeholder !== undefined && choices.length > 0) facts.push(choices.join(', '))
   if (isRepeated(flag)) facts.push('may be repeated')
-  if (typeof fallback === 'string' || typeof fallback === 'number') facts.push(`default ${fallback}`)
-  if (environment !== undefined) facts.push(`environment ${environment}`)
+  if (otherwise !== undefined) facts.push(`default: ${otherwise}`)
+  else if (typeof fallback === 'string' || typeof fallback === 'number') facts.push(`default: ${fallback}`)
+  if (environment !== undefined) facts.push(`environment: ${environment}`)
   return facts.length === 0 ? summary : `${summary} (${facts.join('; ')})`
 }
 

@@ -10,7 +10,7 @@ import { booleanFlag, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 
 const flags = {
-  config: textFlag('file to write (default: ~/.svc/providers.json)', 'FILE', { environment: 'SVC_CONFIG' }),
+  config: textFlag('file to write', 'FILE', { environment: 'SVC_CONFIG', otherwise: '~/.svc/providers.json' }),
   force: booleanFlag('replace a file that is there'),
 }
 

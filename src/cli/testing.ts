@@ -1,4 +1,15 @@
-import type { CommandContext } from './command.ts'
+import type { Config, ProviderConfig } from '../config/config.ts'
+import { defaultFailover, defaultLimits } from '../config/defaults.ts'
+import { resolveProvider } from '../config/resolve-provider.ts'
+import { gateway } from '../gateway/gateway.ts'
+import { fixedModels } from '../gateway/provider.ts'
+import type { ModelList, OfferedModel } from '../gateway/provider.ts'
+import type { ChatReply, ChatService } from '../protocols/protocol.ts'
+import { chunkOf } from '../wire/chat-chunk.ts'
+import { parseArguments } from './arguments.ts'
+import type { Flags } from './arguments.ts'
+import type { Command, CommandContext } from './command.ts'
+import type { GatewayAccess } from './gateway-access.ts'
 import type { Output } from './terminal.ts'
 
 /** An output that keeps what is written. For tests. */
@@ -18,8 +29,18 @@ export function capturedOutput(options: Partial<Omit<Output, 'write'>> = {}): Ou
   }
 }
 
+/** What differs from a command run by a script without input. */
+export interface CapturedOptions {
+  /** What stands on standard input; absent: it is a terminal. */
+  readonly input?: string
+  readonly environment?: CommandContext['environment']
+  readonly signal?: AbortSignal
+  readonly stdout?: Partial<Omit<Output, 'write'>>
+  readonly stderr?: Partial<Omit<Output, 'write'>>
+}
+
 /** A command's context without a process. For tests. */
-export function capturedContext(options: { readonly input?: string; readonly environment?: CommandContext['environment']; readonly signal?: AbortSignal; readonly stdout?: Partial<Output>; readonly stderr?: Partial<Output> } = {}) {
+export function capturedContext(options: CapturedOptions = {}) {
   return {
     environment: options.environment ?? {},
     stdin: { isTerminal: options.input === undefined, text: async () => options.input ?? '' },
@@ -27,4 +48,70 @@ export function capturedContext(options: { readonly input?: string; readonly env
     stderr: capturedOutput(options.stderr),
     signal: options.signal ?? new AbortController().signal,
   }
+}
+
+/** Runs a command with these arguments. For tests. */
+export async function runCommand<Of extends Flags>(command: Command<Of>, argv: readonly string[], options: CapturedOptions = {}) {
+  const context = capturedContext(options)
+  const code = await command.run({ ...context, ...parseArguments(command.flags, argv, context.environment) })
+  return { code, out: context.stdout.text, err: context.stderr.text }
+}
+
+/** A provider that exists only in a test. */
+export interface FakeProvider {
+  readonly id: string
+  /** `undefined`: it does not list its models. Default: one, `<id>-model`. */
+  readonly models?: readonly OfferedModel[] | undefined
+  /** Default: says `hello`. */
+  readonly chat?: ChatService
+  readonly config?: Partial<ProviderConfig>
+}
+
+/** A model by name only. */
+export function namedModel(name: string, rest: Partial<OfferedModel> = {}): OfferedModel {
+  return { name, upstream: name, aliases: [], ...rest }
+}
+
+/** An answer that streams these texts, then ends or fails. */
+export function streamed(texts: readonly string[], failure?: Error): ChatReply {
+  const left = [...texts]
+  return {
+    kind: 'stream',
+    isEmpty: false,
+    async read() {
+      const text = left.shift()
+      if (text !== undefined) return [chunkOf({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: text }, finish_reason: null }] })]
+      if (failure !== undefined) throw failure
+      return undefined
+    },
+    cancel: () => {},
+  }
+}
+
+/** Access to a real gateway over fake providers. */
+export function fakeAccess(fakes: readonly FakeProvider[], source: Config['source'] = { kind: 'file', path: 'providers.json' }): GatewayAccess {
+  const config: Config = {
+    providers: fakes.map(({ id, config: changed }) => ({ ...resolveProvider({ id, baseUrl: 'http://127.0.0.1:1/v1' }, {}), ...changed })),
+    limits: defaultLimits, failover: defaultFailover, aliases: {}, source,
+  }
+  const isUsable = ({ id }: FakeProvider): boolean => config.providers.some((provider) => provider.id === id && provider.enabled && provider.unavailable === undefined)
+  return {
+    load: async () => config,
+    open: async () => ({
+      ...gateway({
+        providers: fakes.filter(isUsable).map((fake) => ({
+          id: fake.id,
+          models: modelsOf(fake),
+          candidate: (model) => ({ name: fake.id, model, chat: fake.chat ?? (async () => streamed(['hello'])), continues: false, unavailable: () => undefined }),
+        })),
+        aliases: {}, ...config.failover,
+      }),
+      close: () => {},
+    }),
+  }
+}
+
+function modelsOf(fake: FakeProvider): ModelList {
+  if (!('models' in fake)) return fixedModels([namedModel(`${fake.id}-model`)])
+  return fake.models === undefined ? { current: () => undefined, version: 0, pending: undefined } : fixedModels(fake.models)
 }

@@ -19,5 +19,5 @@ test('descriptorWriter writes everything, in order', async () => {
 test('descriptorWriter rejects when the descriptor is closed', async () => {
   const descriptor = openSync('/dev/null', 'w')
   closeSync(descriptor)
-  expect(descriptorWriter(descriptor)('x')).rejects.toThrow()
+  await expect(descriptorWriter(descriptor)('x')).rejects.toThrow()
 })

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { Send } from './answer.ts'
+import { UsageError } from './arguments.ts'
+import { chatCommand } from './chat.ts'
+import { imageType } from './image-part.ts'
+import { fakeAccess, namedModel, runCommand, streamed } from './testing.ts'
+import type { CapturedOptions, FakeProvider } from './testing.ts'
+
+let folder = ''
+beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'svc-chat-')) })
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
+
+async function ask(argv: readonly string[], options: CapturedOptions = {}, chat: NonNullable<FakeProvider['chat']> = async () => streamed(['hel', 'lo'])) {
+  const bodies: unknown[] = []
+  const access = fakeAccess([{ id: 'groq', models: [namedModel('whisper-1'), namedModel('llama')], chat: (request, call) => (bodies.push(JSON.parse(new TextDecoder().decode(request.body))), chat(request, call)) }])
+  return { ...(await runCommand(chatCommand(access), argv, options)), bodies }
+}
+
+describe('svc chat, in this process', () => {
+  test('asks the first model that chats, and writes the answer', async () => {
+    expect(await ask(['why', 'so?'])).toEqual({
+      code: 0, out: 'hello\n', err: '', bodies: [{ model: 'llama', messages: [{ role: 'user', content: 'why so?' }], stream: true }],
+    })
+  })
+
+  test('asks the model it is told to', async () => {
+    expect((await ask(['-m', 'LLAMA', 'why?'])).bodies).toMatchObject([{ model: 'LLAMA' }])
+  })
+
+  test('puts what is piped in after the question', async () => {
+    expect((await ask(['Review this.'], { input: 'a diff\n' })).bodies).toMatchObject([{ messages: [{ content: 'Review this.\n\na diff' }] }])
+    expect((await ask([], { input: ' only this ' })).bodies).toMatchObject([{ messages: [{ content: 'only this' }] }])
+  })
+
+  test('refuses to ask nothing', async () => {
+    await expect(ask([])).rejects.toBeInstanceOf(UsageError)
+    await expect(ask([], { input: '\n' })).rejects.toThrow('standard input was empty')
+  })
+
+  test('shows pictures', async () => {
+    const file = join(folder, 'a.png')
+    writeFileSync(file, png)
+    expect((await ask(['--image', file, '--image=https://example.com/b.jpg', 'What is this?'])).bodies).toMatchObject([{
+      messages: [{ content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+        { type: 'image_url', image_url: { url: 'https://example.com/b.jpg' } },
+      ] }],
+    }])
+  })
+
+  test('refuses what is no picture, is not there or is too large', async () => {
+    const text = join(folder, 'a.txt')
+    writeFileSync(text, 'no picture')
+    const large = join(folder, 'large.png')
+    writeFileSync(large, png)
+    truncateSync(large, 20 * 1024 * 1024 + 1)
+    await expect(ask(['--image', text, 'x'])).rejects.toThrow(new UsageError(`--image: ${text} is no PNG, JPEG, GIF or WebP`))
+    await expect(ask(['--image', join(folder, 'none.png'), 'x'])).rejects.toThrow('none.png does not exist')
+    await expect(ask(['--image', large, 'x'])).rejects.toThrow('has 20971521 bytes, allowed: at most 20971520')
+    await expect(ask(['--image', folder, 'x'])).rejects.toThrow('cannot be read (EISDIR)')
+  })
+
+  test('says who answered, on a terminal', async () => {
+    expect((await ask(['x'], { stderr: { isTerminal: true } })).err).toMatch(/^llama from groq, \d+ ms\n$/)
+  })
+
+  test('makes escape sequences harmless on a terminal, and passes them on elsewhere', async () => {
+    const chat = async () => streamed(['a\u001b[2J\n'])
+    expect((await ask(['x'], { stdout: { isTerminal: true } }, chat)).out).toBe('a\\u001b[2J\n')
+    expect((await ask(['x'], {}, chat)).out).toBe('a\u001b[2J\n')
+  })
+
+  test('tells what every provider said when none answered', async () => {
+    await expect(ask(['x'], {}, async () => { throw new UpstreamFailure('credential', 'the key was refused', { status: 401 }) })).rejects.toThrow(/All providers failed for model 'llama'.*the key was refused/s)
+    await expect(ask(['-m', 'unknown', 'x'])).rejects.toThrow("The model 'unknown' was not found in any enabled provider")
+  })
+
+  test('keeps what came before an answer broke off', async () => {
+    const access = fakeAccess([{ id: 'groq', chat: async () => streamed(['hel'], new UpstreamFailure('cut', 'connection reset')) }])
+    const { stdout, run } = captured(access)
+    await expect(run).rejects.toThrow('connection reset')
+    expect(stdout()).toBe('hel\n')
+  })
+
+  test('stops with 130 on Ctrl-C, cleanly', async () => {
+    const controller = new AbortController()
+    const chat: FakeProvider['chat'] = async () => {
+      const reply = streamed(['hel', 'lo', 'never'])
+      if (reply.kind !== 'stream') return reply
+      let reads = 0
+      return { ...reply, read: () => { if (++reads === 2) controller.abort('SIGINT'); return reply.read() } }
+    }
+    expect(await ask(['x'], { signal: controller.signal }, chat)).toMatchObject({ code: 130, out: 'hel\n', err: '' })
+  })
+})
+
+function captured(access: ReturnType<typeof fakeAccess>) {
+  let text = ''
+  const command = chatCommand(access)
+  const output = { write: (piece: string) => { text += piece }, isTerminal: false, columns: 80, hasColour: false }
+  const run = command.run({
+    flags: { model: undefined, image: [], url: undefined, config: undefined }, positionals: ['x'], environment: {},
+    stdin: { isTerminal: true, text: async () => '' }, stdout: output, stderr: output, signal: new AbortController().signal,
+  })
+  return { stdout: () => text, run }
+}
+
+describe('svc chat --url', () => {
+  const events = (...data: readonly string[]): Response =>
+    new Response(data.map((each) => `data: ${each}\n\n`).join(''), { headers: { 'content-type': 'text/event-stream', 'x-svc-provider': 'groq', 'x-svc-model': 'llama-70b' } })
+  const delta = (content: string): string => JSON.stringify({ choices: [{ index: 0, delta: { content } }] })
+
+  async function askService(argv: readonly string[], response: () => Response | Promise<Response>, options: CapturedOptions = {}) {
+    const requests: string[] = []
+    const send: Send = async (url, init) => {
+      requests.push(`${init.method ?? 'GET'} ${url}${typeof init.body === 'string' ? ` ${init.body}` : ''}`)
+      return url.endsWith('/models') ? Response.json({ object: 'list', data: [{ id: 'text-embedding-3' }, { id: 'gpt-4o' }] }) : response()
+    }
+    const access = { load: async () => { throw new Error('must not be read') }, open: async () => { throw new Error('must not be opened') } }
+    return { ...(await runCommand(chatCommand(access, send), argv, options)), requests }
+  }
+
+  test.each(['http://127.0.0.1:8000', 'http://127.0.0.1:8000/', 'http://127.0.0.1:8000/v1'])('asks a running service at %s', async (url) => {
+    expect(await askService(['--url', url, 'why?'], () => events(delta('hel'), ': ping', delta('lo'), '[DONE]'), { stderr: { isTerminal: true } })).toMatchObject({
+      code: 0, out: 'hello\n', err: expect.stringMatching(/^llama-70b from groq, /),
+      requests: ['GET http://127.0.0.1:8000/v1/models', 'POST http://127.0.0.1:8000/v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}'],
+    })
+  })
+
+  test('passes its error on', async () => {
+    const refusal = () => Response.json({ error: { message: 'Invalid or expired session', type: 'authentication_error', code: 'invalid_session' } }, { status: 401 })
+    await expect(askService(['--url', 'http://127.0.0.1:8000', '-m', 'x', 'why?'], refusal)).rejects.toThrow('Invalid or expired session')
+    await expect(askService(['--url', 'http://127.0.0.1:8000', '-m', 'x', 'why?'], () => new Response('<html>', { status: 502 }))).rejects.toThrow('http://127.0.0.1:8000/v1 answered with status 502')
+    await expect(askService(['--url', 'http://127.0.0.1:8000', '-m', 'x', 'why?'], () => { throw new Error('connection refused') })).rejects.toThrow('no answer from http://127.0.0.1:8000/v1: connection refused')
+  })
+
+  test('notices an error event, and an answer without its end', async () => {
+    await expect(askService(['--url', 'http://x', '-m', 'x', 'y'], () => events(delta('a'), '{"error":{"message":"cut short","code":"provider_error"}}'))).rejects.toThrow('cut short')
+    await expect(askService(['--url', 'http://x', '-m', 'x', 'y'], () => events(delta('a')))).rejects.toThrow('the answer broke off')
+  })
+
+  test('refuses what is no URL', async () => {
+    await expect(askService(['--url', 'localhost:8000', 'y'], () => events())).rejects.toThrow(new UsageError('--url: found localhost:8000, allowed: an http or https URL'))
+  })
+})
+
+test.each([
+  ['image/png', png],
+  ['image/jpeg', Buffer.from('ffd8ffe000104a46', 'hex')],
+  ['image/gif', Buffer.from('GIF89a')],
+  ['image/webp', Buffer.concat([Buffer.from('RIFF'), Buffer.from([0x0a, 0x0d, 0, 0]), Buffer.from('WEBPVP8 ')])],
+  [undefined, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg">')],
+  [undefined, Buffer.alloc(0)],
+])('imageType knows %p by its first bytes', (type, bytes) => {
+  expect(imageType(bytes)).toBe(type)
+})

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'bun:test'
+import { ConfigError } from '../config/config.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import { askProvider } from './ask-provider.ts'
+import { checkCommand } from './check.ts'
+import { fakeAccess, namedModel, runCommand, streamed } from './testing.ts'
+import type { FakeProvider } from './testing.ts'
+
+const refused: FakeProvider = { id: 'groq', chat: async () => { throw new UpstreamFailure('credential', 'the key was refused', { status: 401 }) } }
+const unreachable: FakeProvider = { id: 'local', chat: async () => { throw new UpstreamFailure('connect', 'connection refused') } }
+const answering: FakeProvider = { id: 'openai' }
+
+function timeless(text: string): string {
+  return text.replace(/ *\d+ ms/g, ' 0 ms').replace(/"ms":\d+/g, '"ms":0')
+}
+
+describe('svc check', () => {
+  test('shows what came of each provider, in try-order', async () => {
+    const access = fakeAccess([refused, { id: 'spare', config: { enabled: false } }, { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } }, unreachable, answering])
+    const { code, out } = await runCommand(checkCommand(access), [])
+    expect(timeless(out)).toBe(timeless(`providers.json: valid, 5 providers
+
+provider  status       time  model         error
+groq      401          0 ms  groq-model    the key was refused
+spare     off
+mistral   unavailable                      MISTRAL_API_KEY is not set
+local     connect      0 ms  local-model   connection refused
+openai    ok           0 ms  openai-model
+`))
+    expect(code).toBe(0)
+  })
+
+  test('fails when no provider answers', async () => {
+    expect((await runCommand(checkCommand(fakeAccess([refused, unreachable])), [])).code).toBe(1)
+  })
+
+  test('prints every fault of an invalid file, asks nobody and fails', async () => {
+    const faults = [{ file: 'p.json', line: 3, column: 5, field: 'providers[0].id', found: '7', allowed: 'a string' }, { file: 'p.json', line: 9, column: 1, field: 'x', found: 'y', allowed: 'z' }]
+    const access = { load: async () => { throw new ConfigError(faults) }, open: async () => { throw new Error('must not be opened') } }
+    expect(await runCommand(checkCommand(access), [])).toEqual({
+      code: 1, err: '', out: 'p.json:3:5: providers[0].id: found 7, allowed: a string\np.json:9:1: x: found y, allowed: z\n',
+    })
+    expect(JSON.parse((await runCommand(checkCommand(access), ['--json'])).out)).toEqual({ valid: false, faults })
+  })
+
+  test('asks nobody with --files-only', async () => {
+    const access = { ...fakeAccess([refused]), open: async () => { throw new Error('must not be opened') } }
+    expect(await runCommand(checkCommand(access), ['--files-only'])).toEqual({ code: 0, err: '', out: 'providers.json: valid, 1 provider\n' })
+  })
+
+  test('prints JSON', async () => {
+    const { out } = await runCommand(checkCommand(fakeAccess([refused, answering, { id: 'spare', config: { enabled: false } }])), ['--json'])
+    expect(JSON.parse(timeless(out))).toEqual({
+      valid: true,
+      providers: [
+        { id: 'groq', status: '401', model: 'groq-model', ms: 0, error: 'the key was refused' },
+        { id: 'openai', status: 'ok', model: 'openai-model', ms: 0 },
+        { id: 'spare', status: 'off' },
+      ],
+    })
+  })
+
+  test('asks eight providers at once, not more', async () => {
+    let asking = 0
+    let most = 0
+    const chat: FakeProvider['chat'] = async () => {
+      most = Math.max(most, ++asking)
+      await Bun.sleep(1)
+      asking--
+      return streamed([])
+    }
+    await runCommand(checkCommand(fakeAccess(Array.from({ length: 20 }, (_, index) => ({ id: `p${index}`, chat })))), [])
+    expect(most).toBe(8)
+  })
+
+  test('shows progress on a terminal only, and removes it', async () => {
+    const { err } = await runCommand(checkCommand(fakeAccess([answering])), [], { stderr: { isTerminal: true } })
+    expect(err).toBe('\r\u001b[2K0 of 1 providers asked\r\u001b[2K1 of 1 providers asked\r\u001b[2K')
+  })
+
+  test('stops with 130 when it is interrupted', async () => {
+    const controller = new AbortController()
+    const chat: FakeProvider['chat'] = (_, { signal }) => new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')))
+      controller.abort('SIGINT')
+    })
+    expect((await runCommand(checkCommand(fakeAccess([{ id: 'slow', chat }])), [], { signal: controller.signal })).code).toBe(130)
+  })
+})
+
+describe('askProvider', () => {
+  const provider = (fake: FakeProvider) => fakeAccess([fake]).open(undefined as never, {}, { isFresh: true }).then(({ providers }) => providers[0] ?? expect.unreachable())
+
+  test('asks for one token of the first model that chats', async () => {
+    const asked: unknown[] = []
+    const chat: FakeProvider['chat'] = async ({ body }) => (asked.push(JSON.parse(new TextDecoder().decode(body))), streamed(['h']))
+    const { model } = await askProvider(await provider({ id: 'openai', chat, models: ['text-embedding-3', 'dall-e-3', 'gpt-4o-mini'].map((name) => namedModel(name)) }), AbortSignal.timeout(1_000))
+    expect(model).toBe('gpt-4o-mini')
+    expect(asked).toEqual([{ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }])
+  })
+
+  test('tries max_completion_tokens where max_tokens is refused', async () => {
+    const bodies: string[] = []
+    const chat: FakeProvider['chat'] = async ({ body }) => {
+      bodies.push(new TextDecoder().decode(body))
+      if (bodies.length === 1) throw new UpstreamFailure('bad_request', "use 'max_completion_tokens'", { status: 400 })
+      return streamed(['h'])
+    }
+    expect((await askProvider(await provider({ id: 'openai', chat }), AbortSignal.timeout(1_000))).failure).toBeUndefined()
+    expect(bodies[1]).toContain('"max_completion_tokens":16')
+  })
+
+  test('asks a provider without a list all the same, to learn what is wrong', async () => {
+    expect(await askProvider(await provider({ ...refused, models: undefined }), AbortSignal.timeout(1_000))).toMatchObject({ failure: { status: '401', reason: 'the key was refused' } })
+  })
+
+  test('calls it a timeout when the time is up', async () => {
+    const chat: FakeProvider['chat'] = (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+    expect(await askProvider(await provider({ id: 'slow', chat }), AbortSignal.timeout(2))).toMatchObject({ failure: { status: 'timeout', reason: 'no answer in time' } })
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { commands } from './commands.ts'
+import { commandHelp, programHelp } from './help.ts'
+
+const path = new URL('../../docs/commands.md', import.meta.url).pathname
+const all = await Promise.all(commands.map((entry) => entry.load()))
+const helps = new Map([['svc', programHelp(all)], ...all.map((command) => [`svc ${command.name}`, commandHelp(command)] as const)])
+
+/** `UPDATE_DOCS=1` writes the help into docs/commands.md instead of comparing it. */
+function update(text: string): string {
+  return text.replace(/^(## `(svc[ a-z]*)`\n[^]*?```text\n)[^]*?(?=```\n)/gm, (whole, before: string, name: string) => (helps.has(name) ? before + helps.get(name) : whole))
+}
+
+if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path, update(readFileSync(path, 'utf8')))
+const document = readFileSync(path, 'utf8')
+
+describe('docs/commands.md', () => {
+  test.each([...helps])('shows the help of `%s` as it is printed (UPDATE_DOCS=1 sets it right)', (name, help) => {
+    const section = document.split(/^## /m).find((each) => each.startsWith(`\`${name}\`\n`))
+    expect(/```text\n([^]*?)```\n/.exec(section ?? '')?.[1]).toBe(help)
+  })
+
+  test('has no section for a command that does not exist', () => {
+    const sections = Array.from(document.matchAll(/^## `(.*)`$/gm), (match) => match[1] ?? '')
+    expect(sections).toEqual([...helps.keys()])
+  })
+
+  test('names each environment variable that sets a flag, and no other that does not', () => {
+    const variables = new Set(all.flatMap((command) => Object.values(command.flags).flatMap(({ environment }) => environment ?? [])))
+    const listed = Array.from(document.matchAll(/^\| `(SVC_[A-Z_]+)` \|/gm), (match) => match[1] ?? '')
+    expect(listed.filter((name) => name !== 'SVC_HOME').toSorted()).toEqual([...variables].toSorted())
+  })
+})
+
+describe('the commands', () => {
+  test.each(all)('of which $name is one keep the rules of the house', (command) => {
+    expect(commands.some(({ name }) => name === command.name)).toBe(true)
+    expect(command.summary).not.toMatch(/\.$/)
+    expect(command.examples.length).toBeGreaterThan(0)
+    const shorts = Object.values(command.flags).flatMap(({ short }) => short ?? [])
+    expect(new Set(shorts).size).toBe(shorts.length)
+    expect(shorts).not.toContain('h')
+    expect(Math.max(...commandHelp(command).split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
+    for (const { environment, summary } of Object.values(command.flags)) {
+      expect(environment ?? 'SVC_').toStartWith('SVC_')
+      expect(summary).not.toMatch(/\.$/)
+    }
+  })
+})

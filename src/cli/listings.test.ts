@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'bun:test'
+import { modelsCommand } from './models.ts'
+import { providersCommand } from './providers.ts'
+import { fakeAccess, namedModel, runCommand } from './testing.ts'
+
+const access = fakeAccess([
+  { id: 'groq', models: [namedModel('llama-3.3', { context: 131_072, maxOutput: 8_192, price: { input: 0.59, output: 0.79 } }), namedModel('gpt-4o')] },
+  { id: 'openai', models: [namedModel('gpt-4o', { price: { input: 2.5, output: 10, cachedInput: 1.25 } })] },
+  { id: 'silent', models: undefined },
+  { id: 'spare', config: { enabled: false } },
+  { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } },
+])
+
+describe('svc providers', () => {
+  test('lists the try-order, and why a provider cannot be used', async () => {
+    expect(await runCommand(providersCommand(access), [])).toEqual({
+      code: 0, err: '', out: `providers.json: valid, 5 providers
+
+#  provider  protocol  state        models
+1  groq      openai    on           2: llama-3.3, gpt-4o
+2  openai    openai    on           1: gpt-4o
+3  silent    openai    on           not known: the provider did not list them
+4  spare     openai    off
+5  mistral   openai    unavailable  MISTRAL_API_KEY is not set
+`,
+    })
+  })
+
+  test('cuts the models to the width of a terminal', async () => {
+    const { out } = await runCommand(providersCommand(access), [], { stdout: { isTerminal: true, columns: 50 } })
+    expect(out.split('\n').every((line) => Bun.stringWidth(line) <= 50)).toBe(true)
+  })
+
+  test('prints JSON', async () => {
+    expect(JSON.parse((await runCommand(providersCommand(access), ['--json'])).out).slice(1)).toEqual([
+      { id: 'openai', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', models: ['gpt-4o'] },
+      { id: 'silent', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', models: null },
+      { id: 'spare', protocol: 'openai', state: 'off', base_url: 'http://127.0.0.1:1/v1', models: null },
+      { id: 'mistral', protocol: 'openai', state: 'unavailable', reason: 'MISTRAL_API_KEY is not set', base_url: 'http://127.0.0.1:1/v1', models: null },
+    ])
+  })
+})
+
+describe('svc models', () => {
+  test('lists each model once, its providers in order, price and context', async () => {
+    expect(await runCommand(modelsCommand(access), [])).toEqual({
+      code: 0, err: "svc: no list of models from silent ('svc check' tells why)\n", out: `model      providers      USD per million in/out  context
+llama-3.3  groq                      0.59 / 0.79  131,072
+gpt-4o     groq → openai                       –        –
+`,
+    })
+  })
+
+  test('prints JSON', async () => {
+    expect(JSON.parse((await runCommand(modelsCommand(access), ['--json'])).out)).toEqual([
+      { id: 'llama-3.3', providers: ['groq'], context: 131_072, max_output: 8_192, price: { input: 0.59, output: 0.79 } },
+      { id: 'gpt-4o', providers: ['groq', 'openai'] },
+    ])
+  })
+})
