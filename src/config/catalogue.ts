@@ -12,7 +12,8 @@ function brand({ quirks, ...entry }: Entry): Brand {
 
 /**
  * The known brands. Their order is the order in which detected ones are tried: servers on this machine first, then the makers of models, then those
- * who host others' models. A quirk stands here only with a source that says so (docs/configuration.md, Brands).
+ * who host others' models. A quirk stands here only with a source that says so. A field is renamed or left out only where the answer stays what was asked for;
+ * a provider that cannot do what was asked for shall say so, and the next one is tried.
  */
 export const brands: readonly Brand[] = [
   brand({
@@ -32,7 +33,8 @@ export const brands: readonly Brand[] = [
     keys: [],
     port: 1234,
     modelsPage: 'https://lmstudio.ai/models',
-    sources: ['https://lmstudio.ai/docs/developer/openai-compat'],
+    quirks: { streamUsage: true },
+    sources: ['https://lmstudio.ai/docs/developer/openai-compat', 'https://lmstudio.ai/docs/app/api-changelog'],
   }),
   brand({
     id: 'llamacpp',
@@ -86,7 +88,8 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.groq.com/openai/v1',
     keys: ['GROQ_API_KEY'],
     modelsPage: 'https://console.groq.com/docs/models',
-    sources: ['https://console.groq.com/docs/openai'],
+    quirks: { streamUsage: true },
+    sources: ['https://console.groq.com/docs/openai', 'https://reference.langchain.com/javascript/types/_langchain_groq.ChatGroqCallOptions.html'],
   }),
   brand({
     id: 'mistral',

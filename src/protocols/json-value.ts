@@ -14,16 +14,16 @@ export type JsonObject = Readonly<Record<string, unknown>>
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const encoder = new TextEncoder()
 
-/** Numbers that a JavaScript number may not hold exactly: long ones, and those with a three-digit exponent. */
-const mayBeInexact = /\d{16}|\d[eE]\+?\d{3}/
+/** As many digits as a JavaScript number may not hold exactly. */
+const longNumber = /\d{16}/
 
 /**
- * Parses JSON so that `encodeJson` writes every number as it stood: those that a JavaScript number cannot hold are kept as text.
+ * Parses JSON so that `encodeJson` writes long numbers as they stood: those that a JavaScript number cannot hold are kept as text.
  * @throws {SyntaxError} when it is no JSON
  * @throws {RangeError} when it is nested deeper than a request may be: writing it again would take seconds
  */
 export function parseJson(text: string): unknown {
-  const value = mayBeInexact.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
+  const value = longNumber.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
   checkDepth(value)
   return value
 }
@@ -81,8 +81,7 @@ export function pick(source: JsonObject, names: ReadonlySet<string>): JsonObject
 
 function keepExact(this: unknown, _key: string, value: unknown, { source }: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || source === undefined) return value
-  const isExact = Number.isFinite(value) && (source.length < 16 || String(value) === source)
-  return isExact ? value : JSON.rawJSON(source)
+  return source.length < 16 || String(value) === source ? value : JSON.rawJSON(source)
 }
 
 function checkDepth(value: unknown): void {

@@ -49,7 +49,7 @@ export const openai: Protocol = {
 
 /** An error inside an answer whose status was 200: treated as the status its code means (failover.md rows 22 and 33). */
 export function answeredError(error: ErrorBody): UpstreamFailure {
-  return classifyFailure(statusOfError(error), noHeaders, error)
+  return classifyFailure(statusOfError(error), noHeaders, error).answeredWith(200)
 }
 
 function throwEventError(data: Uint8Array): never {

@@ -1,6 +1,7 @@
 import type { Unavailability } from './circuit.ts'
 import { failureEffects, UpstreamFailure } from './failure.ts'
 import type { Call } from './service.ts'
+import type { Trail } from './trail.ts'
 
 /** One of several services that can answer the same request. */
 export interface Candidate {
@@ -79,6 +80,7 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
         if (poor === undefined && queue.length === 0) return { candidate, reply }
         poor ??= { candidate, reply }
         options.release(reply)
+        markEmpty(call.trail, candidate.name)
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason
         if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
@@ -90,6 +92,13 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
   }
 
   return { next }
+}
+
+/** The last attempt at `name` was answered, but with nothing in it. */
+function markEmpty(trail: Trail, name: string): void {
+  const position = trail.findLastIndex((attempt) => attempt.name === name)
+  const attempt = trail[position]
+  if (attempt !== undefined) trail[position] = { ...attempt, failure: 'empty', reason: 'an empty answer' }
 }
 
 function order<Asked extends Candidate>(candidates: readonly Asked[]): {

@@ -54,9 +54,9 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
 /** What is known of a failed attempt beside its class and reason. */
 export interface FailureDetails {
   /** HTTP status the upstream sent. */
-  readonly status?: number
+  readonly status?: number | undefined
   /** Milliseconds the upstream asked us to stay away, already clamped. */
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
   /** The upstream may have done the work although we saw no answer. */
   readonly ambiguous?: boolean
   /** No other upstream is to be asked: content policy, our own resources. */
@@ -84,5 +84,10 @@ export class UpstreamFailure extends Error {
     this.ambiguous = details.ambiguous ?? false
     this.isFinal = details.isFinal ?? false
     this.timedOut = details.timedOut ?? failure === 'timeout'
+  }
+
+  /** The same failure, told by an answer that had another status. */
+  answeredWith(status: number): UpstreamFailure {
+    return new UpstreamFailure(this.failure, this.message, { ...this, status, cause: this.cause })
   }
 }

@@ -13,7 +13,7 @@ function decode(framing: BodyFraming, contentLength: number, pieces: readonly Bu
   try {
     for (const piece of pieces) {
       if (decoder.isComplete()) break
-      taken += decoder.push(piece, (part) => void body.push(part))
+      taken += decoder.push(piece, 0, (part) => void body.push(part))
     }
   } catch (error) {
     if (!(error instanceof TransportError)) throw error
@@ -70,7 +70,7 @@ describe('a chunked body', () => {
 
   test('hands on views, not copies', () => {
     const bytes = Buffer.from('3\r\nabc\r\n')
-    bodyDecoder('chunked', 0).push(bytes, (piece) => expect(piece.buffer).toBe(bytes.buffer))
+    bodyDecoder('chunked', 0).push(bytes, 0, (piece) => expect(piece.buffer).toBe(bytes.buffer))
   })
 })
 

@@ -10,11 +10,11 @@ export const trailerBytesMax = 16 * 1024
 /** Takes the framing off a body, piece by piece. */
 export interface BodyDecoder {
   /**
-   * Takes the next bytes of the connection and hands on those of the body, as views on them.
-   * @returns how many bytes belonged to this body; fewer than given only when it is complete
+   * Takes the next bytes of the connection, those from the index `from` on, and hands on those of the body, as views on them.
+   * @returns the index behind the last byte that belonged to this body; it is not the end of `bytes` only when the body is complete
    * @throws {TransportError} `malformed`
    */
-  push(bytes: Uint8Array, deliver: (piece: Uint8Array) => void): number
+  push(bytes: Uint8Array, from: number, deliver: (piece: Uint8Array) => void): number
   /** The framing says that the body has ended. Never true for a body that ends with the connection. */
   isComplete(): boolean
 }
@@ -26,8 +26,8 @@ export function bodyDecoder(framing: BodyFraming, contentLength: number): BodyDe
 }
 
 const untilClose: BodyDecoder = {
-  push(bytes, deliver) {
-    deliver(bytes)
+  push(bytes, from, deliver) {
+    if (from < bytes.length) deliver(view(bytes, from, bytes.length))
     return bytes.length
   },
   isComplete: () => false,
@@ -36,11 +36,11 @@ const untilClose: BodyDecoder = {
 function measuredBody(contentLength: number): BodyDecoder {
   let left = contentLength
   return {
-    push(bytes, deliver) {
-      const taken = Math.min(left, bytes.length)
+    push(bytes, from, deliver) {
+      const taken = Math.min(left, bytes.length - from)
       left -= taken
-      if (taken > 0) deliver(view(bytes, 0, taken))
-      return taken
+      if (taken > 0) deliver(view(bytes, from, from + taken))
+      return from + taken
     },
     isComplete: () => left === 0,
   }
@@ -128,8 +128,8 @@ function chunkedBody(): BodyDecoder {
   }
 
   return {
-    push(bytes, deliver) {
-      let index = 0
+    push(bytes, from, deliver) {
+      let index = from
       while (index < bytes.length && at !== At.end) {
         if (at === At.data) {
           const taken = Math.min(size, bytes.length - index)

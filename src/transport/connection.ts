@@ -19,8 +19,8 @@ const writtenPerTurnMax = 1024 * 1024
 /** A request on its way, and whom to tell how it went. */
 export interface Exchange {
   readonly request: UpstreamRequest
-  /** The request's head with its blank line, in ASCII. */
-  readonly head: string
+  /** The request's head without its Content-Length and its blank line. */
+  readonly head: Uint8Array
   readonly signal: AbortSignal
   resolve(response: UpstreamResponse): void
   reject(error: TransportError): void
@@ -80,16 +80,20 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     const current: Progress = { exchange, isReused, unsent: nothing, offset: 0, hasAnswered: false, head: undefined, decoder: undefined, incoming: undefined, bodyBytes: 0 }
     progress = current
     signal.addEventListener('abort', onAbort)
-    let length = head.length
-    for (const piece of request.body) length += piece.length
-    if (length <= joinedBytesMax) return sendJoined(current, length)
-    current.unsent = [Buffer.from(head, 'latin1'), ...request.body]
+    let bodyLength = 0
+    for (const piece of request.body) bodyLength += piece.length
+    const headEnd = request.method === 'GET' && bodyLength === 0 ? '\r\n' : `content-length: ${bodyLength}\r\n\r\n`
+    const length = head.length + headEnd.length + bodyLength
+    if (length <= joinedBytesMax) return sendJoined(current, headEnd, length)
+    current.unsent = [head, Buffer.from(headEnd), ...request.body]
     send(current)
   }
 
-  function sendJoined(current: Progress, length: number): void {
-    let end = scratch.write(current.exchange.head, 'latin1')
-    for (const piece of current.exchange.request.body) {
+  function sendJoined(current: Progress, headEnd: string, length: number): void {
+    const { head, request } = current.exchange
+    scratch.set(head)
+    let end = head.length + scratch.write(headEnd, head.length, 'latin1')
+    for (const piece of request.body) {
       scratch.set(piece, end)
       end += piece.length
     }
@@ -136,11 +140,11 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     if (current === undefined) return destroy()
     try {
       current.hasAnswered = true
-      if (current.incoming !== undefined) return receiveBody(current, bytes)
+      if (current.incoming !== undefined) return receiveBody(current, bytes, 0)
       const read = headReader.push(bytes)
       if (read === undefined) return
       beginBody(current, read.head)
-      receiveBody(current, read.rest)
+      receiveBody(current, read.bytes, read.end)
     } catch (error) {
       fail(error instanceof TransportError ? error : new TransportError('malformed', "The upstream's answer could not be read", error), false)
     }
@@ -157,12 +161,12 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     current.exchange.resolve({ status: head.status, headers: head.headers, body })
   }
 
-  function receiveBody(current: Progress, bytes: Buffer): void {
+  function receiveBody(current: Progress, bytes: Buffer, from: number): void {
     const { decoder, head, incoming } = current
     if (decoder === undefined || head === undefined || incoming === undefined) return
-    const taken = bytes.length === 0 ? 0 : decoder.push(bytes, deliver)
+    const end = decoder.push(bytes, from, deliver)
     if (!decoder.isComplete() || progress !== current) return
-    const isReusable = head.isReusable && current.unsent.length === 0 && taken === bytes.length
+    const isReusable = head.isReusable && current.unsent.length === 0 && end === bytes.length
     finish()
     incoming.end()
     if (isReusable) owner.released(self, keepAliveMs(head.headers))

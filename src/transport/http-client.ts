@@ -14,14 +14,21 @@ interface Destination {
   readonly host: string
   readonly shelf: Shelf<Connection>
   readonly owner: ConnectionOwner
-  /** The last head sent, without what differs from request to request: most requests of a provider have the same. */
-  lastHead: { method: string; path: string; headers: HeaderBlock; text: string } | undefined
+  /** The last head sent, without its length: most requests to an origin have the same. */
+  lastHead: RequestHead | undefined
 }
 
 /** What an HTTP client can be told. */
 export interface HttpClientOptions {
   /** Whom to trust for TLS, in PEM, instead of Bun's list and NODE_EXTRA_CA_CERTS. */
   readonly certificateAuthorities?: string
+}
+
+interface RequestHead {
+  readonly method: string
+  readonly path: string
+  readonly headers: HeaderBlock
+  readonly bytes: Uint8Array
 }
 
 /**
@@ -111,16 +118,12 @@ function hostHeader({ secure, hostname, port }: Origin): string {
 
 const printable = /^\/[\x21-\x7e]*$/
 
-/** @throws {TypeError} for a path with a character that must be escaped */
-function requestHead(destination: Destination, { method, path, headers, body }: UpstreamRequest): string {
-  let last = destination.lastHead
-  if (last === undefined || last.path !== path || last.headers !== headers || last.method !== method) {
-    if (!printable.test(path)) throw new TypeError('The path of a request has a character that must be escaped')
-    const text = `${method} ${path} HTTP/1.1\r\nhost: ${destination.host}\r\naccept-encoding: identity\r\n${headers}`
-    last = destination.lastHead = { method, path, headers, text }
-  }
-  if (method === 'GET' && body.length === 0) return `${last.text}\r\n`
-  let length = 0
-  for (const piece of body) length += piece.length
-  return `${last.text}content-length: ${length}\r\n\r\n`
+/** The head of a request without Content-Length and blank line. @throws {TypeError} for a path with a character that must be escaped */
+function requestHead(destination: Destination, { method, path, headers }: UpstreamRequest): Uint8Array {
+  const last = destination.lastHead
+  if (last !== undefined && last.path === path && last.headers === headers && last.method === method) return last.bytes
+  if (!printable.test(path)) throw new TypeError('The path of a request has a character that must be escaped')
+  const bytes = Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: ${destination.host}\r\naccept-encoding: identity\r\n${headers}`, 'latin1')
+  destination.lastHead = { method, path, headers, bytes }
+  return bytes
 }

@@ -21,10 +21,6 @@ export interface ResponseHead {
   readonly isReusable: boolean
 }
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Control characters other than the tab, the CR and the LF; and a CR or LF that stands alone. */
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|[^\r]\n/
 const endOfHead = Buffer.from('\r\n\r\n')
 const start = Buffer.from('HTTP/1.')
 const nothing = Buffer.alloc(0)
@@ -32,10 +28,11 @@ const nothing = Buffer.alloc(0)
 /** Most informational (1xx) responses before the real one (failover.md row 8). */
 export const informationalMax = 20
 
-/** A head, and the bytes behind it that came along. */
+/** A head, and the bytes it came in: those from `end` on are of what follows it. */
 export interface ReadHead {
   readonly head: ResponseHead
-  readonly rest: Buffer
+  readonly bytes: Buffer
+  readonly end: number
 }
 
 /** Finds the head of the response in bytes that may be split anywhere. Good for one response after the other. */
@@ -75,27 +72,27 @@ export function responseHeadReader(): ResponseHeadReader {
 
   return {
     push(arrived) {
-      let searchFrom = Math.max(0, heldLength - 3)
       let bytes = joined(arrived)
-      while (bytes.length > 0) {
+      let from = 0
+      let searchFrom = Math.max(0, heldLength - 3)
+      for (;;) {
         const blank = bytes.indexOf(endOfHead, searchFrom)
-        if (blank + 4 > headBytesMax || (blank === -1 && bytes.length >= headBytesMax)) throw malformed('a head larger than 64 KiB')
+        if (blank + 4 - from > headBytesMax || (blank === -1 && bytes.length - from >= headBytesMax)) throw malformed('a head larger than 64 KiB')
         if (blank === -1) {
-          hold(bytes)
+          hold(from === 0 ? bytes : bytes.subarray(from))
           return undefined
         }
-        const head = parseResponseHead(bytes.toString('latin1', 0, blank))
-        bytes = bytes.subarray(blank + 4)
+        const head = parseResponseHead(bytes, from, blank)
         held = nothing
-        heldLength = searchFrom = 0
+        heldLength = 0
+        from = searchFrom = blank + 4
         if (head.status >= 200) {
           informational = 0
-          return { head, rest: bytes }
+          return { head, bytes, end: from }
         }
         if (head.status === 101) throw malformed('a switch of protocols nobody asked for')
         if (++informational > informationalMax) throw new TransportError('informational', `The upstream sent more than ${informationalMax} informational responses`)
       }
-      return undefined
     },
   }
 }
@@ -108,56 +105,91 @@ function beginsLikeHttp(bytes: Uint8Array): boolean {
   return true
 }
 
+/** What a byte may be part of: nothing, a name, or a name that is not in lower case yet (RFC 9110 section 5.6.2). */
+const nameBytes = new Uint8Array(256)
+for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") nameBytes[character.charCodeAt(0)] = 1
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') nameBytes[character.charCodeAt(0)] = 2
+
+/** 1 for a byte that may be part of a value: the tab, and all but control characters (RFC 9110 section 5.5). */
+const valueBytes = new Uint8Array(256).fill(1, 32)
+valueBytes[9] = 1
+valueBytes[127] = 0
+
+const tab = 9
+const lineFeed = 10
+const carriageReturn = 13
+const space = 32
+const colon = 58
+
 /**
  * Reads a response head, from the status line to before its blank line (RFC 9112).
  * A folded line, a space before the colon and a lone CR or LF are refused, since two readers may understand them differently.
- * @param text one character a byte (latin1), without the final CR LF CR LF
+ * @param from index of its first byte
+ * @param end index of the CR LF CR LF behind it
  * @throws {TransportError} `malformed`
  */
-export function parseResponseHead(text: string): ResponseHead {
-  if (forbidden.test(text)) throw malformed('a control character in the response head')
-  let lineEnd = text.indexOf('\r\n')
-  if (lineEnd === -1) lineEnd = text.length
-  const line = statusLine.exec(text.slice(0, lineEnd))
-  if (line === null) throw malformed('not an HTTP/1 status line')
-  const status = Number(line[2])
-  const headers = parseHeaders(text, lineEnd + 2)
-  return { status, headers, ...framingOf(status, headers, line[1] === '0') }
-}
-
-function parseHeaders(text: string, from: number): Map<string, string> {
+export function parseResponseHead(bytes: Buffer, from: number, end: number): ResponseHead {
+  const status = statusOf(bytes, from, end)
   const headers = new Map<string, string>()
-  let count = 0
-  for (let index = from; index < text.length; ) {
-    let lineEnd = text.indexOf('\r\n', index)
-    if (lineEnd === -1) lineEnd = text.length
-    const colon = text.indexOf(':', index)
-    if (colon === -1 || colon > lineEnd) throw malformed('a header line without a colon')
-    const name = text.slice(index, colon)
-    if (!token.test(name)) throw malformed('an invalid header name')
-    if (++count > headersMax) throw malformed('too many headers')
-    const lowered = name.toLowerCase()
-    const value = text.slice(colon + 1, lineEnd).trim()
-    const before = headers.get(lowered)
-    headers.set(lowered, before === undefined ? value : `${before}, ${value}`)
-    index = lineEnd + 2
+  const text = bytes.toString('latin1', from, end)
+  let index = nextLine(bytes, from, end)
+  for (let count = 0; index < end; count++) {
+    if (count === headersMax) throw malformed('too many headers')
+    const nameStart = index
+    let seen = 0
+    for (let kind = nameBytes[bytes[index] ?? 0] ?? 0; kind !== 0; kind = nameBytes[bytes[++index] ?? 0] ?? 0) seen |= kind
+    if (bytes[index] !== colon || index === nameStart) throw malformed('a line that is no header')
+    const spelled = text.substring(nameStart - from, index - from)
+    const name = (seen & 2) === 0 ? spelled : spelled.toLowerCase()
+    do index++
+    while (bytes[index] === space || bytes[index] === tab)
+    const valueStart = index
+    index = nextLine(bytes, index, end)
+    const value = text.substring(valueStart - from, valueEnd(bytes, valueStart, index - 2) - from)
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
   }
-  return headers
+  return framed(status, headers, bytes[from + start.length] === 48)
 }
 
-function framingOf(status: number, headers: ReadonlyMap<string, string>, isHttp10: boolean): Pick<ResponseHead, 'framing' | 'contentLength' | 'isReusable'> {
+/** The status of a line such as `HTTP/1.1 200 OK`, whose reason may be missing. */
+function statusOf(bytes: Buffer, from: number, end: number): number {
+  const minor = from + start.length
+  const isVersion = beginsLikeHttp(bytes.subarray(from, minor)) && (bytes[minor] === 48 || bytes[minor] === 49) && bytes[minor + 1] === space
+  const digits = bytes.toString('latin1', minor + 2, Math.min(minor + 5, end))
+  const after = bytes[minor + 5]
+  if (!isVersion || !/^[1-9]\d\d$/.test(digits) || (after !== space && after !== carriageReturn)) throw malformed('not an HTTP/1 status line')
+  return Number(digits)
+}
+
+/** Where the next line begins, after checking the bytes up to there. The last line has its CR LF at `end`. */
+function nextLine(bytes: Buffer, from: number, end: number): number {
+  let index = from
+  while (index < end && valueBytes[bytes[index] ?? 0] === 1) index++
+  if (bytes[index] !== carriageReturn || bytes[index + 1] !== lineFeed) throw malformed('a control character in the head')
+  return index + 2
+}
+
+/** The index behind the value's last byte that is no white space. */
+function valueEnd(bytes: Buffer, from: number, to: number): number {
+  let index = to
+  while (index > from && (bytes[index - 1] === space || bytes[index - 1] === tab)) index--
+  return index
+}
+
+function framed(status: number, headers: ReadonlyMap<string, string>, isHttp10: boolean): ResponseHead {
   const transferEncoding = headers.get('transfer-encoding')
   const lengthText = headers.get('content-length')
   const contentLength = lengthText === undefined ? 0 : parseContentLength(lengthText)
   const connection = headers.get('connection')
-  const isReusable = !isHttp10 && (connection === undefined || !lists(connection, 'close'))
-  if (status < 200 || status === 204 || status === 304) return { framing: 'length', contentLength: 0, isReusable }
+  const isReusable = !isHttp10 && (connection === undefined || connection === 'keep-alive' || !lists(connection, 'close'))
+  if (status < 200 || status === 204 || status === 304) return { status, headers, framing: 'length', contentLength: 0, isReusable }
   if (transferEncoding !== undefined) {
     if (transferEncoding.toLowerCase() !== 'chunked') throw malformed('a transfer encoding other than chunked')
-    return { framing: 'chunked', contentLength: 0, isReusable: isReusable && lengthText === undefined }
+    return { status, headers, framing: 'chunked', contentLength: 0, isReusable: isReusable && lengthText === undefined }
   }
-  if (lengthText === undefined) return { framing: 'connection', contentLength: 0, isReusable: false }
-  return { framing: 'length', contentLength, isReusable }
+  if (lengthText === undefined) return { status, headers, framing: 'connection', contentLength: 0, isReusable: false }
+  return { status, headers, framing: 'length', contentLength, isReusable }
 }
 
 /** A list of equal lengths is one length (RFC 9110 section 8.6). */
