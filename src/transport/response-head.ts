@@ -65,7 +65,7 @@ export function responseHeadReader(): ResponseHeadReader {
   }
 
   function hold(bytes: Buffer): void {
-    if (!beginsLikeHttp(bytes)) throw malformed('not an HTTP/1 status line')
+    if (!beginsLikeHttp(bytes, 0)) throw malformed('not an HTTP/1 status line')
     if (heldLength === 0) held = bytes
     heldLength = bytes.length
   }
@@ -98,9 +98,9 @@ export function responseHeadReader(): ResponseHeadReader {
 }
 
 /** Whether the first bytes of a response, as far as they are there, are those of HTTP/1: others need not be waited for. */
-function beginsLikeHttp(bytes: Uint8Array): boolean {
-  for (let index = 0; index < start.length && index < bytes.length; index++) {
-    if (bytes[index] !== start[index]) return false
+function beginsLikeHttp(bytes: Uint8Array, from: number): boolean {
+  for (let index = 0; index < start.length && from + index < bytes.length; index++) {
+    if (bytes[from + index] !== start[index]) return false
   }
   return true
 }
@@ -154,12 +154,18 @@ export function parseResponseHead(bytes: Buffer, from: number, end: number): Res
 
 /** The status of a line such as `HTTP/1.1 200 OK`, whose reason may be missing. */
 function statusOf(bytes: Buffer, from: number, end: number): number {
-  const minor = from + start.length
-  const isVersion = beginsLikeHttp(bytes.subarray(from, minor)) && (bytes[minor] === 48 || bytes[minor] === 49) && bytes[minor + 1] === space
-  const digits = bytes.toString('latin1', minor + 2, Math.min(minor + 5, end))
-  const after = bytes[minor + 5]
-  if (!isVersion || !/^[1-9]\d\d$/.test(digits) || (after !== space && after !== carriageReturn)) throw malformed('not an HTTP/1 status line')
-  return Number(digits)
+  const minor = bytes[from + start.length]
+  const behind = from + start.length + 1
+  const after = bytes[behind + 4]
+  let status = 0
+  for (let index = behind + 1; index < behind + 4; index++) status = status * 10 + digitOf(bytes[index])
+  const isStatusLine = beginsLikeHttp(bytes, from) && (minor === 48 || minor === 49) && bytes[behind] === space && (after === space || after === carriageReturn)
+  if (!isStatusLine || !(status >= 100) || behind + 4 > end) throw malformed('not an HTTP/1 status line')
+  return status
+}
+
+function digitOf(byte: number | undefined): number {
+  return byte !== undefined && byte >= 48 && byte <= 57 ? byte - 48 : Number.NaN
 }
 
 /** Where the next line begins, after checking the bytes up to there. The last line has its CR LF at `end`. */
