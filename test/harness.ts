@@ -66,7 +66,7 @@ export async function startService(config: ServiceConfig | string, options: Serv
   await writeConfig(file, config)
   const start = ['sh', command, '--port', '0', '--config', file, ...(options.flags ?? [])]
   const child = Bun.spawn(options.descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${options.descriptors} && exec "$@"`, 'sh', ...start], {
-    env: { ...scrubbed(), SVC_HOME: home, ...options.environment },
+    env: { ...scrubbed(), SVC_HOME: home, SVC_DRAIN_WINDOW_MS: '0', ...options.environment },
     stdin: 'ignore', stdout: 'pipe', stderr: 'pipe',
   })
   // A test run that is interrupted leaves no service behind.
