@@ -110,7 +110,7 @@ export function anthropicStream(includeUsage: boolean): AnthropicStream {
   }
 
   function finish(stopReason: unknown): readonly ChatChunk[] {
-    if (typeof stopReason !== 'string' ) return []
+    if (typeof stopReason !== 'string' || isFinished) return []
     const { writer: chunks, opening } = begin()
     isFinished = true
     const closing = [...open.keys()].flatMap(endBlock)
