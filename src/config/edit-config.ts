@@ -33,7 +33,7 @@ function parseSound(text: string): Node {
   const findings = collectFindings('the configuration', text)
   const { root } = parseJsonTree(text, findings)
   findings.throwIfAny()
-  if (root === undefined) throw new RangeError('there is nothing to edit')
+  if (root === undefined) throw findings.toError()
   return root
 }
 

@@ -15,8 +15,9 @@ export interface Findings {
   add(place: Place, found: string, allowed: string): void
   /** The line of an offset, from 1. */
   lineOf(offset: number): number
-  readonly isEmpty: boolean
-  /** @throws {ConfigError} with everything noted so far, in the order of the file; does nothing when there is none */
+  /** Everything noted so far, in the order of the file. */
+  toError(): ConfigError
+  /** @throws {ConfigError} when anything was noted */
   throwIfAny(): void
 }
 
@@ -42,23 +43,24 @@ export function collectFindings(file: string, text: string): Findings {
     return { file, line, column: place.offset - lineStart + 1, field: place.path, found, allowed }
   }
 
+  function toError(): ConfigError {
+    const inOrder = noted.toSorted((one, other) => one.place.offset - other.place.offset)
+    const faults = inOrder.slice(0, faultsShownMax).map(asFault)
+    const left = inOrder[faultsShownMax]
+    if (left !== undefined) {
+      faults.push(asFault({ ...left, found: `${inOrder.length - faultsShownMax} more faults from here on`, allowed: 'none' }))
+    }
+    return new ConfigError(faults)
+  }
+
   return {
     add(place, found, allowed) {
       noted.push({ place, found, allowed })
     },
     lineOf,
-    get isEmpty() {
-      return noted.length === 0
-    },
+    toError,
     throwIfAny() {
-      if (noted.length === 0) return
-      const inOrder = noted.toSorted((one, other) => one.place.offset - other.place.offset)
-      const faults = inOrder.slice(0, faultsShownMax).map(asFault)
-      const left = inOrder[faultsShownMax]
-      if (left !== undefined) {
-        faults.push(asFault({ ...left, found: `${inOrder.length - faultsShownMax} more faults from here on`, allowed: 'none' }))
-      }
-      throw new ConfigError(faults)
+      if (noted.length > 0) throw toError()
     },
   }
 }

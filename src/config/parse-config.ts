@@ -1,4 +1,4 @@
-import { ConfigError, type Config, type FailoverOptions, type Limits } from './config.ts'
+import { ConfigError, type Config, type ConfigFault, type FailoverOptions, type Limits } from './config.ts'
 import { defaultFailover, defaultLimits } from './defaults.ts'
 import { readInteger, readItems, readKnownMembers, readMembers, readText, readWord, refuse, rootField, type Field, type MemberNames } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
@@ -15,7 +15,12 @@ const topMembers: MemberNames = {
   required: ['providers'],
   hints: { schema: '$schema', models: 'aliases', model_aliases: 'aliases', fallback: 'failover', fallbacks: 'failover' },
 }
-const limitMembers: MemberNames = { names: ['body_bytes', 'deadline_ms', 'max_concurrent'], hints: { timeout: 'deadline_ms', client_timeout: 'deadline_ms', client_max_size: 'body_bytes' } }
+
+const limitMembers: MemberNames = {
+  names: ['body_bytes', 'deadline_ms', 'max_concurrent'],
+  hints: { timeout: 'deadline_ms', client_timeout: 'deadline_ms', client_max_size: 'body_bytes' },
+}
+
 const failoverMembers: MemberNames = { names: ['on_content_policy', 'on_cut'] }
 
 /** Where a configuration text comes from. */
@@ -35,8 +40,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
   const findings = collectFindings(file, text)
   if (Buffer.byteLength(text) > configBytesMax) throw new ConfigError([tooLarge(file, Buffer.byteLength(text))])
   const { root, isSound } = parseJsonTree(text, findings)
-  if (root === undefined || !isSound) findings.throwIfAny()
-  if (root === undefined) throw new Error('a text without a value was accepted')
+  if (root === undefined || !isSound) throw findings.toError()
 
   const members = readKnownMembers(rootField(root), topMembers, findings)
   readText(members.get('$schema'), { allowed: 'the address of a JSON Schema', pattern: /^/, lengthMax: 2048 }, findings)
@@ -55,7 +59,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
 }
 
 /** The fault of a file above 1 MiB. */
-export function tooLarge(file: string, bytes: number): { file: string; field: string; found: string; allowed: string } {
+export function tooLarge(file: string, bytes: number): ConfigFault {
   return { file, field: '', found: `${bytes} bytes`, allowed: `at most ${configBytesMax}` }
 }
 

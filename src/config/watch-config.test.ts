@@ -61,17 +61,12 @@ function settle(): Promise<void> {
   return Bun.sleep(60)
 }
 
-/** The first look at the file is under way when a watch is made. */
-function begin(): Promise<void> {
-  return Bun.sleep(15)
-}
-
 describe('watchConfig', () => {
   test('applies what was written', async () => {
     const path = join(await makeFolder(), 'providers.json')
     await Bun.write(path, text('a'))
     const seen = observe(path)
-    await begin()
+    await seen.watch.ready
     await Bun.write(path, text('b'))
     await seen.until(1)
     expect(seen.applied).toEqual(['b'])
@@ -82,7 +77,7 @@ describe('watchConfig', () => {
     const path = join(folder, 'providers.json')
     await Bun.write(path, text('a'))
     const seen = observe(path, { restMs: 5, pollMs: 60_000 })
-    await begin()
+    await seen.watch.ready
     for (const [index, id] of ['b', 'c', 'd'].entries()) {
       await Bun.write(join(folder, 'draft'), text(id))
       await rename(join(folder, 'draft'), path)
@@ -94,7 +89,7 @@ describe('watchConfig', () => {
   test('notices a file, and its folder, that come later', async () => {
     const path = join(await makeFolder(), 'later', 'providers.json')
     const seen = observe(path)
-    await begin()
+    await seen.watch.ready
     await Bun.write(path, text('a'))
     await seen.until(1)
     await Bun.write(path, text('b'))
@@ -108,7 +103,7 @@ describe('watchConfig', () => {
     await Bun.write(target, text('a'))
     await symlink(target, join(folder, 'providers.json'))
     const seen = observe(join(folder, 'providers.json'))
-    await begin()
+    await seen.watch.ready
     await Bun.write(target, text('bb'))
     await seen.until(1)
     expect(seen.applied).toEqual(['bb'])
@@ -118,7 +113,7 @@ describe('watchConfig', () => {
     const path = join(await makeFolder(), 'providers.json')
     await Bun.write(path, text('a'))
     const seen = observe(path)
-    await begin()
+    await seen.watch.ready
     await Bun.write(path, text('a'))
     await settle()
     expect(seen.applied).toEqual([])
@@ -128,7 +123,7 @@ describe('watchConfig', () => {
     const path = join(await makeFolder(), 'providers.json')
     await Bun.write(path, text('a'))
     const seen = observe(path)
-    await begin()
+    await seen.watch.ready
     await Bun.write(path, '{"providers":[{"id":"?"}]}')
     await seen.until(1)
     await settle()
@@ -142,7 +137,7 @@ describe('watchConfig', () => {
     const path = join(await makeFolder(), 'providers.json')
     await Bun.write(path, text('a'))
     const seen = observe(path)
-    await begin()
+    await seen.watch.ready
     await unlink(path)
     await seen.until(1)
     expect([seen.applied, String(seen.reported[0])]).toEqual([[], expect.stringContaining('no file any more')])
@@ -168,6 +163,27 @@ describe('watchConfig', () => {
     })
     await Promise.all([seen.watch.reload(), seen.watch.reload(), seen.watch.reload()])
     expect([most, seen.applied]).toEqual([1, ['a', 'a', 'a']])
+  })
+
+  test('does not apply what was still loading when it was closed', async () => {
+    const path = join(await makeFolder(), 'providers.json')
+    await Bun.write(path, text('a'))
+    const config = await loadConfig({ file: path, environment: {} })
+    let applied = 0
+    const watch = watchConfig(
+      path,
+      async () => {
+        watch.close()
+        return config
+      },
+      () => {
+        applied++
+      },
+      () => undefined,
+      quick,
+    )
+    await watch.reload()
+    expect(applied).toBe(0)
   })
 
   test('does nothing once closed, not even what is under way', async () => {

@@ -14,6 +14,8 @@ export interface WatchTiming {
 
 /** A file under watch. */
 export interface ConfigWatch {
+  /** Settles when the file's present content is known: what is written from then on is a change. */
+  readonly ready: Promise<void>
   /** Loads anew even if the file is the same, as SIGHUP asks for. Settles when the new configuration is in force or reported as faulty; never rejects. */
   reload(): Promise<void>
   /** Nothing is loaded or applied any more. */
@@ -24,6 +26,7 @@ export interface ConfigWatch {
  * Watches a configuration file (decisions.md 3). When its content has changed, `load` is called and its result given to `apply`: all or nothing.
  * What `load` or `apply` throw goes to `report`, and what is in force stays. A file that appears is loaded; one that disappears is reported only.
  * Reloads never overlap. Neither the watch nor its timer keeps the process alive.
+ * Begin the watch and await `ready` before the first load: then no change falls between the two.
  */
 export function watchConfig(
   path: string,
@@ -40,7 +43,7 @@ export function watchConfig(
   let queue: Promise<void> = Promise.resolve()
   const poll = setInterval(() => void lookAtDate(), pollMs)
   poll.unref()
-  void enqueue(remember)
+  const ready = enqueue(remember)
   watchFolder()
 
   function enqueue(step: () => Promise<void>): Promise<void> {
@@ -100,6 +103,7 @@ export function watchConfig(
   }
 
   return {
+    ready,
     reload() {
       return enqueue(async () => {
         await remember()
