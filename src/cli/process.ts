@@ -1,21 +1,20 @@
-import { readFileSync, writeSync } from 'node:fs'
-import { isatty } from 'node:tty'
+import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { wantsColour } from './terminal.ts'
 import type { Input, Output } from './terminal.ts'
 
 /**
  * The process's standard output (1) or error (2). Written synchronously, so that nothing is lost when the process ends
- * (`process.stdout` keeps up to all of it in memory and takes 15 ms to set up). Whoever reads slowly holds the command up; a service writes its log elsewhere.
+ * (`process.stdout` keeps what is not taken, and `process.exit` throws it away). Whoever reads slowly holds the command up; a service writes its log elsewhere.
  * @param closed called when nobody reads it any more
  */
 export function processOutput(descriptor: 1 | 2, environment: Readonly<Record<string, string | undefined>>, closed: () => void): Output {
-  const isTerminal = isatty(descriptor)
+  const isShown = isTerminal(descriptor)
   const stream = descriptor === 1 ? () => process.stdout : () => process.stderr
   return {
-    isTerminal,
-    hasColour: wantsColour(isTerminal, environment),
+    isTerminal: isShown,
+    hasColour: wantsColour(isShown, environment),
     get columns() {
-      return isTerminal ? stream().columns || 80 : 80
+      return isShown ? stream().columns || 80 : 80
     },
     write(text) {
       try {
@@ -41,9 +40,20 @@ function writeWhole(descriptor: number, bytes: Buffer): void {
   }
 }
 
+/** Whether a person is at the other end. `node:tty` would tell too, but loading it takes longer than everything else before a command starts. */
+function isTerminal(descriptor: 0 | 1 | 2): boolean {
+  try {
+    const status = fstatSync(descriptor)
+    return status.isCharacterDevice() && status.rdev !== statSync('/dev/null').rdev
+  } catch {
+    // Closed, or a system without /dev/null.
+    return false
+  }
+}
+
 /** The process's standard input. */
 export function processInput(): Input {
-  return { isTerminal: isatty(0), text: () => Bun.stdin.text() }
+  return { isTerminal: isTerminal(0), text: () => Bun.stdin.text() }
 }
 
 /** Aborts on the first SIGINT or SIGTERM, its reason being the signal's name; a second SIGINT ends the process with 130. */

@@ -4,7 +4,7 @@ import type { RecordedAttempt, RequestRecord } from './record.ts'
 import { formatDuration, harmless, jsonString } from './text.ts'
 import type { Paint } from './text.ts'
 
-/** Logs one line a request. Costs about a microsecond in JSON (observe/log.bench figures in docs/observability.md). */
+/** Logs one line a request. Costs about a microsecond in JSON (docs/observability.md). */
 export function requestLog(logger: Logger): (record: RequestRecord) => void {
   const isoTime = isoClock()
   return function logRequest(record) {
