@@ -1,0 +1,355 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { appendMessage, encodeChatRequest, parseChatRequest, parseLargeChatRequest } from './chat-request.ts'
+import type { ChatRequestChanges } from './chat-request.ts'
+import { WireError } from './error.ts'
+import { join } from './splice.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+const parseJson = (bytes: Uint8Array): unknown => JSON.parse(decode(bytes))
+const request = (members: object) => encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...members }))
+const withMessage = (message: unknown) => encode(JSON.stringify({ model: 'm', messages: [message] }))
+const withPart = (part: unknown) => withMessage({ role: 'user', content: [part] })
+
+/** `[code, param]` of the refusal; undefined when it is accepted. Both ways to read it must agree. */
+async function refusal(body: Uint8Array): Promise<readonly [string, string | null] | undefined> {
+  const error = caught(() => parseChatRequest(body))
+  const large = await parseLargeChatRequest(body, async () => {}).then(() => undefined, (cause: unknown) => cause)
+  if (error === undefined && large === undefined) return undefined
+  if (!(error instanceof WireError) || !(large instanceof WireError)) throw new Error('one of them accepts it', { cause: [error, large] })
+  expect(large.toJSON()).toEqual(error.toJSON())
+  expect(error.status).toBe(400)
+  expect(error.type).toBe('invalid_request_error')
+  return [error.code, error.param]
+}
+
+function caught(run: () => unknown): unknown {
+  try {
+    run()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+describe('parseChatRequest', () => {
+  test('reads what the gateway needs and keeps the bytes', () => {
+    const body = encode(' {"stream": true, "messages":[{"role":"user","content":"hi"}],\n"stream_options":{"x":1,"include_usage":true},"mod\\u0065l":"a\\/b","seed":9007199254740993}')
+    const parsed = parseChatRequest(body)
+    expect(parsed).toMatchObject({ model: 'a/b', stream: true, includeUsage: true })
+    expect(parsed.body).toBe(body)
+    expect(parsed.members.map(({ name, start, valueStart, end }) => [name, decode(body.subarray(start, valueStart)), decode(body.subarray(valueStart, end))])).toEqual([
+      ['stream', '"stream": ', 'true'],
+      ['messages', '"messages":', '[{"role":"user","content":"hi"}]'],
+      ['stream_options', '"stream_options":', '{"x":1,"include_usage":true}'],
+      ['model', '"mod\\u0065l":', '"a\\/b"'],
+      ['seed', '"seed":', '9007199254740993'],
+    ])
+  })
+
+  const ranges = [
+    ['temperature', 0, 2], ['top_p', 0, 1], ['frequency_penalty', -2, 2], ['presence_penalty', -2, 2],
+  ] as const
+  test.each(ranges)('takes %s from %d to %d, boundaries included', async (name, min, max) => {
+    for (const value of [min, max, (min + max) / 2 + 0.01, `${max}.0`, `${max}e0`]) {
+      expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toBeUndefined()
+    }
+    for (const value of [min - 0.0001, max + 0.0001, -1e9, 1e9, '1e400', '-1e400']) {
+      expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toEqual(['invalid_value', name])
+    }
+    expect(await refusal(request({ [name]: null }))).toBeUndefined()
+    for (const value of ['1', true, [], {}]) expect(await refusal(request({ [name]: value }))).toEqual(['invalid_type', name])
+  })
+
+  test.each(['max_tokens', 'max_completion_tokens', 'seed', 'top_logprobs'])('takes an integer for %s, however written', async (name) => {
+    for (const value of ['0', '20', '1.0', '1e1', '200E-1', 'null']) expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toBeUndefined()
+    for (const value of ['1.5', '"1"', 'true', '[]', '{}']) expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toEqual(['invalid_type', name])
+  })
+
+  test('takes top_logprobs from 0 to 20', async () => {
+    for (const value of [-1, 21]) expect(await refusal(request({ top_logprobs: value }))).toEqual(['invalid_value', 'top_logprobs'])
+  })
+
+  test('gives token counts and seed no range, but for numbers that are none', async () => {
+    for (const value of ['-1', '9223372036854775807', '-9223372036854775808', '9007199254740993']) {
+      for (const name of ['max_tokens', 'max_completion_tokens', 'seed']) expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toBeUndefined()
+    }
+    expect(await refusal(encode('{"model":"m","messages":[{"role":"user","content":""}],"seed":1e999}'))).toEqual(['invalid_value', 'seed'])
+  })
+
+  test.each(['stream', 'logprobs', 'enable_thinking'])('takes a boolean for %s', async (name) => {
+    for (const value of [true, false, null]) expect(await refusal(request({ [name]: value }))).toBeUndefined()
+    for (const value of ['true', 1, 0, [], {}]) expect(await refusal(request({ [name]: value }))).toEqual(['invalid_type', name])
+  })
+
+  test('takes the efforts of the format', async () => {
+    for (const value of ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max', null]) expect(await refusal(request({ reasoning_effort: value }))).toBeUndefined()
+    for (const value of ['', 'LOW', 'lower', 'x'.repeat(5000), '\u0007']) expect(await refusal(request({ reasoning_effort: value }))).toEqual(['invalid_value', 'reasoning_effort'])
+    for (const value of [1, true, ['low'], {}]) expect(await refusal(request({ reasoning_effort: value }))).toEqual(['invalid_type', 'reasoning_effort'])
+  })
+
+  test.each([
+    ['END', undefined], [['a', 'b'], undefined], [[], undefined], [null, undefined], [Array.from({ length: 9 }, () => 'x'), undefined],
+    [1, 'stop'], [true, 'stop'], [{}, 'stop'], [['a', 1], 'stop[1]'], [[null], 'stop[0]'], [[['a']], 'stop[0]'],
+  ])('stop %j is refused at %p', async (stop, param) => {
+    expect(await refusal(request({ stop }))).toEqual(param === undefined ? undefined : ['invalid_type', param])
+  })
+
+  test.each([
+    [null, undefined], [{}, undefined], [{ include_usage: false }, undefined], [{ include_usage: null, other: [1] }, undefined],
+    [true, 'stream_options'], ['x', 'stream_options'], [[], 'stream_options'], [{ include_usage: 1 }, 'stream_options.include_usage'],
+  ])('stream_options %j is refused at %p', async (stream_options, param) => {
+    expect(await refusal(request({ stream_options }))).toEqual(param === undefined ? undefined : ['invalid_type', param])
+  })
+
+  test.each([
+    ['{"messages":[{"role":"user","content":"x"}]}', 'missing_required_parameter', 'model'],
+    ['{"model":"m"}', 'missing_required_parameter', 'messages'],
+    ['{}', 'missing_required_parameter', 'model'],
+    ['{"model":null,"messages":[]}', 'invalid_type', 'model'],
+    ['{"model":1,"messages":[]}', 'invalid_type', 'model'],
+    ['{"model":"","messages":[]}', 'invalid_value', 'model'],
+    ['{"model":"a\\nb","messages":[]}', 'invalid_value', 'model'],
+    ['{"model":"a\\u0085b","messages":[]}', 'invalid_value', 'model'],
+    ['{"model":"\\ud800","messages":[]}', 'invalid_value', 'model'],
+    ['{"model":"m","model":"m","messages":[]}', 'invalid_value', 'model'],
+    ['{"model":"m","mode\\u006c":"n","messages":[]}', 'invalid_value', 'model'],
+    ['{"model":"m","messages":null}', 'invalid_type', 'messages'],
+    ['{"model":"m","messages":{}}', 'invalid_type', 'messages'],
+    ['{"model":"m","messages":"hi"}', 'invalid_type', 'messages'],
+    ['{"model":"m","messages":[]}', 'invalid_value', 'messages'],
+    ['{"model":"m","messages":["hi"]}', 'invalid_type', 'messages[0]'],
+    ['{"model":"m","messages":[null]}', 'invalid_type', 'messages[0]'],
+  ])('refuses %s: %s of %s', async (text, code, param) => {
+    expect(await refusal(encode(text))).toEqual([code, param])
+  })
+
+  test('takes a model of 256 characters, whatever their bytes, and no more', async () => {
+    for (const character of ['m', 'é', '🙂', '\\ud83d\\ude42']) {
+      const body = (count: number) => encode(`{"model":"${character.repeat(count)}","messages":[{"role":"user","content":"x"}]}`)
+      expect(await refusal(body(256))).toBeUndefined()
+      expect(await refusal(body(257))).toEqual(['invalid_value', 'model'])
+      expect(await refusal(body(9000))).toEqual(['invalid_value', 'model'])
+    }
+  })
+
+  test('quotes at most 64 characters of what it found, and no control characters', () => {
+    const error = caught(() => parseChatRequest(encode(JSON.stringify({ model: `\u0000\u001b[31m${'x'.repeat(200)}` }))))
+    const quoted = error instanceof WireError ? /found '(.*)'/.exec(error.message)?.[1] : undefined
+    expect(quoted).toHaveLength(64)
+    expect(quoted).not.toMatch(/[\u0000-\u001f]/)
+  })
+
+  test.each([
+    [{ role: 'user', content: 'x' }, undefined, undefined],
+    [{ role: 'system', content: '' }, undefined, undefined],
+    [{ role: 'developer', content: [] }, undefined, undefined],
+    [{ role: 'tool', content: 'x', tool_call_id: 'a' }, undefined, undefined],
+    [{ role: 'function', content: null, name: 'f' }, undefined, undefined],
+    [{ role: 'assistant', content: null, tool_calls: [] }, undefined, undefined],
+    [{ role: 'assistant' }, undefined, undefined],
+    [{ content: null, role: 'assistant' }, undefined, undefined],
+    [{ content: 'x' }, 'missing_required_parameter', 'messages[0].role'],
+    [{ role: null, content: 'x' }, 'invalid_type', 'messages[0].role'],
+    [{ role: 7, content: 'x' }, 'invalid_type', 'messages[0].role'],
+    [{ role: 'User', content: 'x' }, 'invalid_value', 'messages[0].role'],
+    [{ role: 'robot', content: 'x' }, 'invalid_value', 'messages[0].role'],
+    [{ role: '', content: 'x' }, 'invalid_value', 'messages[0].role'],
+    [{ role: 'user' }, 'missing_required_parameter', 'messages[0].content'],
+    [{ role: 'tool' }, 'missing_required_parameter', 'messages[0].content'],
+    [{ role: 'user', content: null }, 'invalid_type', 'messages[0].content'],
+    [{ content: null, role: 'system' }, 'invalid_type', 'messages[0].content'],
+    [{ role: 'assistant', content: 1 }, 'invalid_type', 'messages[0].content'],
+    [{ role: 'user', content: {} }, 'invalid_type', 'messages[0].content'],
+    [{ role: 'user', content: true }, 'invalid_type', 'messages[0].content'],
+    [{ role: 'user', content: ['x'] }, 'invalid_type', 'messages[0].content[0]'],
+  ])('message %j: %p at %p', async (message, code, param) => {
+    expect(await refusal(withMessage(message))).toEqual(code === undefined ? undefined : [code, param ?? null])
+  })
+
+  test.each([
+    [{ type: 'text', text: 'x' }, undefined, undefined],
+    [{ text: 'x', type: 'text', cache_control: {} }, undefined, undefined],
+    [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } }, undefined, undefined],
+    [{ image_url: { url: '' }, type: 'image_url' }, undefined, undefined],
+    [{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }, undefined, undefined],
+    [{ type: 'file', file: {} }, undefined, undefined],
+    [{ type: 'refusal', refusal: 'no' }, undefined, undefined],
+    [{ text: 'x' }, 'missing_required_parameter', '.type'],
+    [{ type: 1 }, 'invalid_type', '.type'],
+    [{ type: 'video' }, 'invalid_value', '.type'],
+    [{ type: 'text' }, 'missing_required_parameter', '.text'],
+    [{ type: 'text', text: null }, 'invalid_type', '.text'],
+    [{ type: 'text', text: 5 }, 'invalid_type', '.text'],
+    [{ type: 'image_url' }, 'missing_required_parameter', '.image_url'],
+    [{ type: 'image_url', image_url: 'https://example.com/a.png' }, 'invalid_type', '.image_url'],
+    [{ type: 'image_url', image_url: null }, 'invalid_type', '.image_url'],
+    [{ type: 'image_url', image_url: {} }, 'missing_required_parameter', '.image_url.url'],
+    [{ type: 'image_url', image_url: { url: 4 } }, 'invalid_type', '.image_url.url'],
+  ])('part %j: %p at %p', async (part, code, param) => {
+    expect(await refusal(withPart(part))).toEqual(code === undefined ? undefined : [code, `messages[0].content[0]${param}`])
+  })
+
+  test('names the message and the part at fault', async () => {
+    const good = { role: 'user', content: [{ type: 'text', text: 'x' }] }
+    const bad = { role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image_url', image_url: { url: 1 } }] }
+    expect(await refusal(encode(JSON.stringify({ model: 'm', messages: [good, good, bad] })))).toEqual(['invalid_type', 'messages[2].content[1].image_url.url'])
+  })
+
+  test('leaves unknown members alone, whatever they are called', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`unknown_${index}`, { deep: [index, { a: null }] }]))
+    const text = `{"__proto__":{"model":"evil"},"constructor":1,"toString":[],"model":"m","messages":[{"role":"user","content":"x","__proto__":1}],"n":"many","tools":5,${JSON.stringify(unknown).slice(1)}`
+    expect(await refusal(encode(text))).toBeUndefined()
+    expect(parseChatRequest(encode(text)).members).toHaveLength(47)
+  })
+
+  test.each([
+    ['', 'The request body is empty.'],
+    [' \n', 'The request body is not valid JSON: unexpected end at byte 2.'],
+    ['{"model":"m",', 'The request body is not valid JSON: unexpected end at byte 13.'],
+    ['[]', 'The request body must be a JSON object.'],
+    ['"x"', 'The request body must be a JSON object.'],
+    ['null', 'The request body must be a JSON object.'],
+    ['42', 'The request body must be a JSON object.'],
+    ['{} {}', 'The request body is not valid JSON: unexpected character at byte 3.'],
+    ['{"model":1,"x":tru}', 'The request body is not valid JSON: unexpected character at byte 18.'],
+    ['\ufeff{}', 'The request body is not valid JSON: unexpected character at byte 0.'],
+  ])('refuses a body that is no JSON object: %p', async (text, message) => {
+    expect(await refusal(encode(text))).toEqual(['invalid_json', null])
+    expect(caught(() => parseChatRequest(encode(text)))).toMatchObject({ message })
+  })
+
+  test.each(['x', 'messages'])('refuses 100,000 levels in %s', async (name) => {
+    const body = encode(`{"${name}":${'['.repeat(100_000)}`)
+    expect(await refusal(body)).toEqual(['invalid_json', null])
+    expect(caught(() => parseChatRequest(body))).toMatchObject({ message: `The request body is not valid JSON: nested too deeply at byte ${name.length + 4 + 511}.` })
+  })
+
+  test('refuses invalid UTF-8, before any other fault', async () => {
+    const body = new Uint8Array([...encode('{"model":1,"x":"'), 0xff, ...encode('"}')])
+    expect(await refusal(body)).toEqual(['invalid_json', null])
+    expect(caught(() => parseChatRequest(body))).toMatchObject({ message: 'The request body is not valid JSON: invalid UTF-8 at byte 16.' })
+  })
+
+  test('agrees with JSON.parse on what is JSON, whatever the body', () => {
+    const isInvalidJson = (bytes: Uint8Array) => {
+      const error = caught(() => parseChatRequest(bytes))
+      return error instanceof WireError && error.code === 'invalid_json'
+    }
+    const seed = '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"ä\\n"}]}],"stop":["a"],"temperature":1.5}'
+    fc.assert(fc.property(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), (place, removed, inserted) => {
+      const bytes = [...encode(seed)]
+      bytes.splice(place % bytes.length, removed, ...inserted)
+      const body = new Uint8Array(bytes)
+      const parsed = caught(() => JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)))
+      expect(isInvalidJson(body)).toBe(parsed !== undefined)
+    }), { numRuns: 1500 })
+  })
+})
+
+describe('parseLargeChatRequest', () => {
+  test('lets others run while it reads 20 MB, and finds the same', async () => {
+    const body = encode(JSON.stringify({
+      model: 'm',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'ü' }, { type: 'image_url', image_url: { url: `data:image/png;base64,${'QUJD'.repeat(5_000_000)}` } }] }],
+      stream: true,
+    }))
+    let pauses = 0
+    const parsed = await parseLargeChatRequest(body, async () => { pauses++ })
+    expect(parsed).toEqual(parseChatRequest(body))
+    expect(pauses).toBeGreaterThan(20)
+  })
+
+  test('finds a fault at the end of a large body', async () => {
+    const text = `{"model":"m","messages":[{"role":"user","content":"${'a\\n"'.replace('"', '\\"').repeat(500_000)}"}],"top_p":2}`
+    expect(await refusal(encode(text))).toEqual(['invalid_value', 'top_p'])
+    expect(await refusal(encode(text.slice(0, -1)))).toEqual(['invalid_json', null])
+    expect(await refusal(encode(text.replace('a\\n', 'a\\q')))).toEqual(['invalid_json', null])
+  })
+})
+
+describe('encodeChatRequest', () => {
+  const text = '{ "model" : "m",\n"seed":9007199254740993, "temperature":1.0,"x":1,"x":2,"a\\u0062":"\\u00e9", "messages":[ {"role":"user","content":"hi"} ] ,"max_tokens":5 }'
+  const encoded = (changes: Partial<ChatRequestChanges>, from = text) => decode(join(encodeChatRequest(parseChatRequest(encode(from)), { model: 'm', ...changes })))
+
+  test('gives the caller\'s bytes when the model keeps its name', () => {
+    const parsed = parseChatRequest(encode(text))
+    expect(encodeChatRequest(parsed, { model: 'm' })).toEqual([parsed.body])
+    expect(encodeChatRequest(parsed, { model: 'm' })[0]).toBe(parsed.body)
+  })
+
+  test('changes nothing but the model', () => {
+    expect(encoded({ model: 'new "one"' })).toBe(text.replace('"m"', '"new \\"one\\""'))
+  })
+
+  test('keeps a model spelled with escapes as it is', () => {
+    const from = text.replace('"m"', '"\\u006d"')
+    expect(encoded({}, from)).toBe(from)
+  })
+
+  test('replaces overridden members where they stand and adds others after the model', () => {
+    expect(encoded({ overrides: { temperature: 0, top_k: 5, 'a"b': [1] } })).toBe(
+      text.replace('"temperature":1.0', '"temperature":0').replace('"m",', '"m","top_k":5,"a\\"b":[1],'))
+  })
+
+  test('does not let anything but `model` change the model', () => {
+    const result = JSON.parse(encoded({ overrides: { model: 'other' }, rename: { model: 'other', seed: 'model' }, drop: ['model'] }))
+    expect(result.model).toBe('m')
+    expect(result).not.toHaveProperty('seed')
+    expect(result).not.toHaveProperty('other')
+  })
+
+  test('renames by the bytes of the name only', () => {
+    expect(encoded({ rename: { max_tokens: 'max_completion_tokens' } })).toBe(text.replace('"max_tokens"', '"max_completion_tokens"'))
+    expect(encoded({ rename: { ab: 'b' } })).toBe(text.replace('"a\\u0062"', '"b"'))
+  })
+
+  test('leaves out what would be renamed to a name that is there', () => {
+    expect(encoded({ rename: { max_tokens: 'seed' } })).toBe(text.replace(' ,"max_tokens":5', ''))
+    expect(encoded({ rename: { max_tokens: 'seed' }, drop: ['seed'] })).not.toContain('9007199254740993')
+    expect(JSON.parse(encoded({ rename: { max_tokens: 'seed' }, drop: ['seed'] }))).toMatchObject({ seed: 5 })
+  })
+
+  test('appends a message', () => {
+    expect(encoded({ append: encode('{"role":"assistant","content":"so"}') })).toBe(text.replace(' ] ,', ' ,{"role":"assistant","content":"so"}] ,'))
+  })
+
+  test('leaves valid JSON whatever is left out, renamed or overridden', () => {
+    const names = ['seed', 'temperature', 'x', 'ab', 'messages', 'max_tokens', 'other', '__proto__']
+    const orders = fc.shuffledSubarray(['"seed":1', '"x":[1]', '"x":{}', '"temperature":0', '"max_tokens":7', '"__proto__":3'])
+    fc.assert(fc.property(
+      orders, fc.nat(), fc.nat(), fc.subarray(names), fc.dictionary(fc.constantFrom(...names), fc.jsonValue(), { maxKeys: 3 }), fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.constantFrom(...names)), { selector: ([from]) => from, maxLength: 3 }),
+      (members, modelPlace, messagesPlace, drop, overrides, renames) => {
+        const all = [...members]
+        all.splice(modelPlace % (all.length + 1), 0, '"model":"m"')
+        all.splice(messagesPlace % (all.length + 1), 0, '"messages":[{"role":"user","content":""}]')
+        const from = `{${all.join(' , ')}}`
+        const result = JSON.parse(encoded({ model: 'new', drop, overrides, rename: Object.fromEntries(renames) }, from))
+        expect(result.model).toBe('new')
+        for (const name of drop) {
+          if (!Object.hasOwn(overrides, name) && !renames.some(([, to]) => to === name)) expect(Object.hasOwn(result, name)).toBeFalse()
+        }
+        for (const [name, value] of Object.entries(overrides)) expect(JSON.stringify(result[name])).toBe(JSON.stringify(value))
+      },
+    ), { numRuns: 500 })
+  })
+
+  test('round-trips any request but for its model', () => {
+    fc.assert(fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), (others, model) => {
+      const original = { messages: [{ role: 'user', content: 'x' }], ...Object.fromEntries(Object.entries(others).map(([name, value]) => [`_${name}`, value])), model: 'm' }
+      const result = join(encodeChatRequest(parseChatRequest(encode(JSON.stringify(original))), { model }))
+      expect(parseJson(result)).toEqual({ ...original, model: JSON.parse(JSON.stringify(model).toWellFormed()) })
+    }), { numRuns: 200 })
+  })
+})
+
+describe('appendMessage', () => {
+  test('puts a message after the last and keeps the places of the members', () => {
+    const body = encode('{"a":1,"messages":[{"role":"user","content":"x"}\n],"model":"m","z":[2]}')
+    const longer = appendMessage(parseChatRequest(body), encode('{"role":"assistant","content":"y"}'))
+    expect(decode(longer.body)).toBe('{"a":1,"messages":[{"role":"user","content":"x"}\n,{"role":"assistant","content":"y"}],"model":"m","z":[2]}')
+    expect(longer).toEqual(parseChatRequest(longer.body))
+    expect(appendMessage(longer, encode('{"role":"user","content":"z"}'))).toEqual(parseChatRequest(appendMessage(longer, encode('{"role":"user","content":"z"}')).body))
+  })
+})
