@@ -72,8 +72,10 @@ describe('an anthropic stream', () => {
     expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 99, completionTokens: 2, totalTokens: 101 })
   })
 
-  test('may begin with everything in it', () => {
-    const { chunks, isDone } = read(fixtureEvents('anthropic-prefilled-start.jsonl'))
+  test('may begin with everything in it, even twice', () => {
+    const recorded = fixtureEvents('anthropic-prefilled-start.jsonl')
+    const { chunks, isDone } = read([...recorded.slice(0, 1), ...recorded])
+    expect(chunks).toHaveLength(3)
     expect(deltas(chunks)).toMatchObject([
       { role: 'assistant' },
       { tool_calls: [{ index: 0, id: 'toolu_3', type: 'function', function: { name: 'lookup', arguments: '{"id":"c1"}' } }] },
