@@ -51,6 +51,8 @@ interface Progress {
   unsent: readonly Uint8Array[]
   /** How much of the first unsent piece was written. */
   offset: number
+  /** The sending was given up before its end. */
+  isCutShort: boolean
   hasAnswered: boolean
   head: ResponseHead | undefined
   decoder: BodyDecoder | undefined
@@ -77,9 +79,10 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
 
   function carry(exchange: Exchange, isReused: boolean): void {
     const { signal, request, head } = exchange
-    const current: Progress = { exchange, isReused, unsent: nothing, offset: 0, hasAnswered: false, head: undefined, decoder: undefined, incoming: undefined, bodyBytes: 0 }
+    const current: Progress = { exchange, isReused, unsent: nothing, offset: 0, isCutShort: false, hasAnswered: false, head: undefined, decoder: undefined, incoming: undefined, bodyBytes: 0 }
     progress = current
     signal.addEventListener('abort', onAbort)
+    if (signal.aborted) return onAbort()
     let bodyLength = 0
     for (const piece of request.body) bodyLength += piece.length
     const headEnd = request.method === 'GET' && bodyLength === 0 ? '\r\n' : `content-length: ${bodyLength}\r\n\r\n`
@@ -155,6 +158,9 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     if (head.contentLength > request.bodyBytesMax) throw tooLarge()
     const incoming = incomingBody(source, head.framing === 'connection')
     const body = decodedBody(incoming.body, head.headers.get('content-encoding'), request.bodyBytesMax)
+    // Answered before it was asked completely: the upstream has heard enough.
+    current.isCutShort = current.unsent.length > 0
+    current.unsent = nothing
     current.head = head
     current.decoder = bodyDecoder(head.framing, head.contentLength)
     current.incoming = incoming
@@ -166,7 +172,7 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     if (decoder === undefined || head === undefined || incoming === undefined) return
     const end = decoder.push(bytes, from, deliver)
     if (!decoder.isComplete() || progress !== current) return
-    const isReusable = head.isReusable && current.unsent.length === 0 && end === bytes.length
+    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length
     finish()
     incoming.end()
     if (isReusable) owner.released(self, keepAliveMs(head.headers))

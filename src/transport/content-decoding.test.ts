@@ -107,6 +107,16 @@ describe('a compressed body', () => {
     expect(drops).toBe(1)
   })
 
+  test('is not decoded ahead of its reader', async () => {
+    const piece = gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 })
+    let reads = 0
+    const endless: UpstreamBody = { endsWithConnection: false, readAll: () => Promise.reject(new Error('not asked for')), cancel() {}, read: () => Promise.resolve(reads++ === 0 ? piece : piece.subarray(0, 1)) }
+    const body = decodedBody(endless, 'gzip', 1e9)
+    await body.read()
+    await Bun.sleep(5)
+    expect(reads).toBe(1)
+  })
+
   test('hands on what breaks below it', async () => {
     const incoming = incomingBody({ pause() {}, resume() {}, drop() {} }, false)
     incoming.push(gzipSync('hello').subarray(0, 12))

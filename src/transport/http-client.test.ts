@@ -199,16 +199,21 @@ describe('a response', () => {
     expect(transport.connections.idle).toBe(1)
   })
 
-  test('before the request was sent is delivered, and the connection not used again', async () => {
-    const server = upstream(() => {}, {
-      opened: ({ socket }) => void socket.pause(),
-    })
+  test('before the request was sent is delivered, the rest is not sent, and the connection not used again', async () => {
+    const server = upstream(() => {}, { opened: ({ socket }) => void socket.pause(), received: () => {} })
     const transport = client()
     const response = transport.request(post(server.origin, { body: [Buffer.alloc(20_000_000)] }), never)
     await eventually(() => server.connections.length === 1)
-    server.connections[0]?.write('HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno')
+    const [connection] = server.connections
+    connection?.write('HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nn')
     const { status, body } = await response
     expect(status).toBe(413)
+    connection?.socket.resume()
+    let before = -1
+    for (; connection?.bytes !== before; await Bun.sleep(10)) before = connection?.bytes ?? 0
+    expect(before).toBeGreaterThan(0)
+    expect(before).toBeLessThan(20_000_000)
+    connection?.write('o')
     expect(text(await body.readAll())).toBe('no')
     expect(transport.connections.active + transport.connections.idle).toBe(0)
   })
@@ -267,6 +272,19 @@ describe('a connection', () => {
     await exchange(transport, post(server.origin))
     server.connections[0]?.socket.end()
     await eventually(() => transport.connections.idle === 0)
+  })
+
+  test('is used again after a body larger than what is held for a reader', async () => {
+    const large = `HTTP/1.1 200 OK\r\ncontent-length: 400000\r\n\r\n${'x'.repeat(400_000)}`
+    const server = upstream((connection) => connection.write(large))
+    const transport = client()
+    for (let index = 0; index < 3; index++) {
+      const { body } = await transport.request(post(server.origin), never)
+      let read = 0
+      for (let piece = await body.read(); piece !== undefined; piece = await body.read()) read += piece.length
+      expect(read).toBe(400_000)
+    }
+    expect(server.connections.length).toBe(1)
   })
 
   test.each(['end', 'terminate'] as const)('that dies (%s) under a second request is replaced, unseen', async (way) => {
@@ -354,6 +372,22 @@ describe('an aborted request', () => {
     server.connections[0]?.socket.resume()
     await eventually(() => server.connections[0]?.isClosed === true)
     expect(performance.now() - began).toBeLessThan(50)
+    expect(transport.connections.active + transport.connections.idle).toBe(0)
+  })
+
+  test('is noticed even in the moment between connecting and sending', async () => {
+    const server = upstream((connection) => connection.write(ok))
+    const aborter = new AbortController()
+    // The client lets go of the signal once when it has connected: that is the moment.
+    const { signal } = aborter
+    const removeEventListener = signal.removeEventListener.bind(signal)
+    signal.removeEventListener = (...parameters: Parameters<typeof removeEventListener>) => {
+      removeEventListener(...parameters)
+      aborter.abort()
+    }
+    const transport = client()
+    expect(await kindOf(transport.request(post(server.origin), signal))).toBe('aborted')
+    await eventually(() => server.connections[0]?.isClosed === true)
     expect(transport.connections.active + transport.connections.idle).toBe(0)
   })
 

@@ -51,13 +51,14 @@ describe('a body', () => {
     expect(calls).toEqual(['pause', 'resume'])
   })
 
-  test('that has ended asks nothing more of its connection', async () => {
+  test('that has ended leaves its connection unpaused, and asks nothing more of it', async () => {
     const { incoming, body, calls } = watched()
     for (let index = 0; index < 3; index++) incoming.push(half)
     incoming.end()
+    expect(calls).toEqual(['pause', 'resume'])
     for (let index = 0; index < 3; index++) await body.read()
     body.cancel()
-    expect(calls).toEqual(['pause'])
+    expect(calls).toEqual(['pause', 'resume'])
   })
 
   test('of one piece is read whole without a copy', async () => {

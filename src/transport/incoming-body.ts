@@ -125,7 +125,10 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
       }
     },
     end() {
-      if (isOpen) close()?.resolve(undefined)
+      if (!isOpen) return
+      // The connection may carry another exchange, whose body would wait for this one's reader.
+      if (isPaused) unpause()
+      close()?.resolve(undefined)
     },
     fail(reason, keepsPieces) {
       if (!isOpen) return

@@ -52,6 +52,18 @@ describe('the pool', () => {
     expect(idle.take(shelf)).toBeUndefined()
   })
 
+  test('drops what has been idle for too long', () => {
+    const { idle, shelf, dropped, clock } = names()
+    idle.put(shelf, 'old', undefined)
+    clock.ms = 1_000
+    idle.put(shelf, 'young', undefined)
+    idle.put(shelf, 'short-lived', 10_000)
+    clock.ms = idleMs
+    idle.sweep()
+    expect(dropped).toEqual(['old', 'short-lived'])
+    expect(idle.idle).toBe(1)
+  })
+
   test('has room for 256 an origin', () => {
     const { idle, shelf } = names()
     for (let index = 0; index < idleMax; index++) expect(idle.put(shelf, String(index), undefined)).toBe(true)

@@ -28,7 +28,10 @@ export interface Pool<Item> {
   put(shelf: Shelf<Item>, item: Item, keepMs: number | undefined): boolean
   /** Forgets a connection that died. @returns whether it was here */
   remove(shelf: Shelf<Item>, item: Item): boolean
+  /** How many are idle, over all origins. */
   readonly idle: number
+  /** Drops what has been idle for too long. The pool does so itself every five seconds. */
+  sweep(): void
   /** Drops everything and keeps nothing from now on. */
   close(): void
 }
@@ -97,6 +100,7 @@ export function pool<Item>(drop: (item: Item) => void, now: () => number = () =>
     get idle() {
       return idle
     },
+    sweep,
     close() {
       isClosed = true
       if (timer !== undefined) clearInterval(timer)
