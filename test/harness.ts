@@ -114,7 +114,11 @@ export async function startService(config: ServiceConfig | string, options: Serv
       const code = await end()
       if (code !== 0) throw new Error(`svc exited with ${code} on SIGTERM:\n${output}`)
     },
-    async [Symbol.asyncDispose]() { await service.stop() },
+    async [Symbol.asyncDispose]() {
+      // How a service ended that a test has ended itself is that test's business.
+      if (child.exitCode === null) await service.stop()
+      else await end()
+    },
   }
   return service
 }

@@ -46,7 +46,7 @@ export async function startRig(scripts: readonly (Script | FaultUpstream)[], opt
     hits: () => upstreams.map(({ hits }) => hits.length),
     async [Symbol.asyncDispose]() {
       for (const upstream of upstreams) upstream.stop()
-      await service.stop()
+      await service[Symbol.asyncDispose]()
     },
   }
 }

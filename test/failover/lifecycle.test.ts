@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { chat, errorOf, isDone, question, rawChat, rawConnection } from '../client.ts'
+import { firstTokens } from '../fakes/faults/cut.ts'
+import { good, goodText } from '../fakes/good.ts'
+import { framed, streamHead } from '../fakes/replies.ts'
+import { startRig } from '../rig.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
+
+const endless: Script = async (exchange) => {
+  await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a'))]))
+  await exchange.hang()
+}
+
+describe('row 41 › draining', () => {
+  test('SIGTERM during a stream › it finishes, and the service exits with 0', async () => {
+    await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })])
+    const answer = rig.askStream()
+    await rig.upstreams[0]?.nextHit()
+    rig.service.signal('SIGTERM')
+    const { content, ...rest } = await answer
+    expect([content, isDone({ content, ...rest })]).toEqual([goodText({ tokens: 30 }), true])
+    expect(await rig.service.exited).toBe(0)
+  })
+
+  test('/ready says so at once, /health does not, and new requests are served within the window', async () => {
+    await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { environment: { SVC_DRAIN_WINDOW_MS: '300' } })
+    expect((await fetch(`${rig.service.url}/ready`)).status).toBe(200)
+    rig.service.signal('SIGTERM')
+    await Bun.sleep(30)
+    const [ready, health, answer] = await Promise.all([fetch(`${rig.service.url}/ready`), fetch(`${rig.service.url}/health`), rig.ask()])
+    expect([ready.status, health.status, answer.status]).toEqual([503, 200, 200])
+    expect(await rig.service.exited).toBe(0)
+  })
+
+  test('a stream that is still open at the deadline › ends with an error event and no [DONE], and the service exits with 0', async () => {
+    await using rig = await startRig([endless], { environment: { SVC_DRAIN_MS: '200' } })
+    const answer = rig.askStream()
+    await rig.upstreams[0]?.nextHit()
+    await Bun.sleep(20)
+    rig.service.signal('SIGTERM')
+    const cut = await answer
+    expect(cut.content).toBe(goodText({ name: 'a' }))
+    expect([errorOf(cut)?.type, isDone(cut)]).toEqual(['overloaded_error', false])
+    expect(await rig.service.exited).toBe(0)
+  })
+
+  test('a plain request that is still waiting at the deadline › gets an error, and no new attempt is made', async () => {
+    await using rig = await startRig([(exchange) => exchange.hang(), good()], { environment: { SVC_DRAIN_MS: '200' } })
+    const answer = rig.ask()
+    await rig.upstreams[0]?.nextHit()
+    rig.service.signal('SIGTERM')
+    expect((await answer).status).toBe(503)
+    expect(await rig.service.exited).toBe(0)
+    expect(rig.hits()).toEqual([1, 0])
+  })
+
+  test('SIGINT twice › ends at once', async () => {
+    await using rig = await startRig([endless])
+    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true }))))
+    await client.until('a-2')
+    rig.service.signal('SIGINT')
+    await Bun.sleep(50)
+    const started = performance.now()
+    rig.service.signal('SIGINT')
+    expect(await rig.service.exited).not.toBe(0)
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})
+
+describe('row 42 › our own resources', () => {
+  test('out of descriptors › requests get 503 or no connection, no provider is blamed, and all is well again afterwards', async () => {
+    await using rig = await startRig([good({ name: 'a', tokens: 3, pauseMs: 100 }), good({ name: 'b' })], { descriptors: 64 })
+    const answers = await Promise.allSettled(Array.from({ length: 100 }, () => chat(rig.service.url, question({ stream: true }), { headers: { connection: 'close' }, signal: AbortSignal.timeout(4_000) })))
+    const seen = answers.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    const refused = seen.filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThan(0)
+    expect([...new Set(refused.map((answer) => `${answer.status} ${String(errorOf(answer)?.type)} ${String(errorOf(answer)?.code)}`))]).toEqual(['503 overloaded_error overloaded'])
+    expect(refused.filter(({ headers }) => headers.get('retry-after') === null)).toEqual([])
+    expect([...new Set(seen.filter(({ status }) => status === 200).map((answer) => answer.content))]).toEqual([goodText({ name: 'a' })])
+    expect(rig.hits()[1]).toBe(0)
+    await Bun.sleep(100)
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+  }, 15_000)
+})
