@@ -58,7 +58,7 @@ function translatePart(part: ChatPart): readonly JsonObject[] {
     case 'text':
       return part.text.trim() === '' ? [] : [withCacheControl(textBlock(part.text), part.source)]
     case 'link':
-      return [withCacheControl({ type: isPdf(part.url) ? 'document' : 'image', source: { type: 'url', url: part.url } }, part.source)]
+      return [withCacheControl({ type: isDocument(part) ? 'document' : 'image', source: { type: 'url', url: part.url } }, part.source)]
     case 'media':
       return [withCacheControl(mediaBlock(part), part.source)]
   }
@@ -110,6 +110,6 @@ function textBlock(text: string): JsonObject {
   return { type: 'text', text }
 }
 
-function isPdf(url: string): boolean {
-  return /\.pdf(?:[?#]|$)/i.test(url)
+function isDocument({ url, source }: Extract<ChatPart, { kind: 'link' }>): boolean {
+  return source['type'] === 'file' || /\.pdf(?:[?#]|$)/i.test(url)
 }

@@ -143,6 +143,8 @@ describe('anthropic messages', () => {
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }, title: 'a.pdf' }],
     ['a PDF without a media type', { type: 'file', file: { filename: 'A.PDF', file_data: 'aGk=' } },
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }, title: 'A.PDF' }],
+    ['a PDF at an address', { type: 'image_url', image_url: { url: 'https://example.com/a.pdf?x' } },
+      { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf?x' } }],
     ['plain text in a file', { type: 'file', file: { file_data: 'data:text/plain,h%C3%A9' } },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hé' } }],
     ['a mark for the cache', { type: 'text', text: 'Long.', cache_control: { type: 'ephemeral' } },

@@ -115,6 +115,13 @@ describe('an anthropic stream', () => {
     expect(() => read(events({ type: 'error', error: { type, message: 'No.' } }))).toThrow(expect.objectContaining({ name: 'UpstreamFailure', failure }))
   })
 
+  test('that breaks with an event named error fails, whatever its data', () => {
+    const decoder = anthropic.stream(chatRequest({ stream: true }))
+    for (const data of ['{"message":"No."}', '{}']) {
+      expect(() => decoder.decode({ event: 'error', data: new TextEncoder().encode(data) })).toThrow(expect.objectContaining({ failure: 'server_error' }))
+    }
+  })
+
   test('passes over what it does not know', () => {
     expect(read(events({ type: 'ping' }, { type: 'new_kind', index: 1 }, { type: 'content_block_delta', index: 7, delta: { type: 'new_delta' } })).chunks)
       .toHaveLength(1)

@@ -29,7 +29,7 @@ export const anthropic: Protocol = {
 
   stream(request) {
     const { read } = anthropicStream(request.includeUsage)
-    return { decode: ({ data }) => isDone(data) ? 'done' : read(readEvent(data)) }
+    return { decode: event => isDone(event.data) ? 'done' : read(readEvent(event)) }
   },
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),

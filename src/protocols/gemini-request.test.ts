@@ -187,7 +187,7 @@ describe('gemini parameters', () => {
   })
 
   test('are left out where they have no counterpart', () => {
-    const fields = { stream: true, user: 'u', store: null, logit_bias: {}, parallel_tool_calls: false, metadata: {}, tool_choice: 'auto', unheard_of: 1, logprobs: false }
+    const fields = { stream: true, user: 'u', store: true, logit_bias: {}, parallel_tool_calls: false, metadata: {}, tool_choice: 'auto', unheard_of: 1, logprobs: false }
     expect(sent(fields)).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
     expect(sent({ reasoning_effort: 'high' }, 'gemma-3-27b-it')).not.toHaveProperty('generationConfig')
     expect(sent({ reasoning_effort: 'high' }, 'gemini-2.5-flash-image')).not.toHaveProperty('generationConfig')

@@ -10,7 +10,7 @@ import type { JsonObject } from './json-value.ts'
 
 /** Gemini's own top-level fields that pass through, in both spellings that Google accepts. */
 const ownFields: ReadonlySet<string> = new Set([
-  'safetySettings', 'safety_settings', 'cachedContent', 'cached_content', 'labels', 'serviceTier', 'store',
+  'safetySettings', 'safety_settings', 'cachedContent', 'cached_content', 'labels', 'serviceTier',
 ])
 
 const stopSequencesMost = 5

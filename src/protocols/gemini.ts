@@ -32,7 +32,7 @@ export const gemini: Protocol = {
 
   stream(request) {
     const { read } = geminiStream(request.includeUsage)
-    return { decode: ({ data }) => isDone(data) ? 'done' : read(readEvent(data)) }
+    return { decode: event => isDone(event.data) ? 'done' : read(readEvent(event)) }
   },
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),

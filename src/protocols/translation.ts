@@ -1,6 +1,7 @@
 import { UpstreamFailure } from '../service/failure.ts'
 import { errorOf } from '../wire/error-body.ts'
 import type { ErrorBody } from '../wire/error-body.ts'
+import type { ServerSentEvent } from '../wire/event-stream.ts'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { isObject, listOf, parseJsonBytes } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
@@ -37,9 +38,10 @@ export function readAnswer(body: Uint8Array): JsonObject {
  * @throws {UpstreamFailure} when it is an error
  * @throws {MalformedAnswer} when it is no object: a stream that has begun may go on without it (failover.md row 34)
  */
-export function readEvent(data: Uint8Array): JsonObject {
+export function readEvent({ event: name, data }: ServerSentEvent): JsonObject {
   const event = parseOr(data, () => new MalformedAnswer('malformed', 'an event that is not JSON'))
   if (!isObject(event)) throw new MalformedAnswer('malformed', 'an event that is not an object')
+  if (name === 'error') throw answeredError(errorOf(event) ?? unknownError)
   return withoutError(event)
 }
 
