@@ -1,6 +1,7 @@
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import type { StreamReply } from '../protocols/protocol.ts'
+import { callController, type CallController } from '../service/call-controller.ts'
 import { formatTrail, type Trail } from '../service/trail.ts'
 import { parseChatRequest, parseLargeChatRequest, type ChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
@@ -69,7 +70,7 @@ interface Progress {
 async function answer(exchange: Exchange, options: ChatOptions): Promise<Response> {
   const { request, started } = exchange
   const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, firstTokenMs: undefined }
-  const controller = new AbortController()
+  const controller = callController()
   const leave = () => controller.abort(new ClientLeft('the client left'))
   const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')))
   let timer: Timer | undefined
@@ -110,7 +111,7 @@ interface Streaming {
   readonly served: ServedReply | undefined
   readonly answering: Promise<ServedReply>
   readonly progress: Progress
-  readonly controller: AbortController
+  readonly controller: CallController
   readonly settle: (outcome: Outcome) => void
   readonly options: ChatOptions
 }
@@ -227,19 +228,18 @@ function nextTurn(): Promise<void> {
 }
 
 function recordOf({ exchange, trail, time, chat, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
-  const provider = trail.findLast((attempt) => attempt.failure === undefined)?.name
   return {
     time,
     id: exchange.id,
     model: chat === undefined ? '' : chat.model.slice(0, modelLengthMost),
     stream: chat?.stream ?? false,
     status,
+    error,
+    provider: trail.findLast((attempt) => attempt.failure === undefined)?.name,
     trail,
+    firstTokenMs,
     totalMs: performance.now() - exchange.started,
-    ...(error === undefined ? {} : { error }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(cause === undefined ? {} : { cause }),
+    usage,
+    cause,
   }
 }

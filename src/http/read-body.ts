@@ -30,8 +30,9 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   const declared = request.headers.get('content-length')
   const length = declared === null ? undefined : Number(declared)
   if (length !== undefined && length > limits.bytesMax) throw tooLarge(limits.bytesMax)
-  if (request.body === null) return new Uint8Array()
-  return length !== undefined && length <= smallBytesMax ? readSmall(request, limits) : readLarge(request.body, length, limits)
+  if (length !== undefined && length <= smallBytesMax) return readSmall(request, limits)
+  // Only here: asking for `body` makes a stream, which costs more than reading a small body does.
+  return request.body === null ? new Uint8Array() : readLarge(request.body, length, limits)
 }
 
 function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array> {

@@ -12,24 +12,24 @@ export interface RequestRecord {
   /** HTTP status the caller saw; 499 when the caller left. */
   readonly status: number
   /** `error.code` of the answer or of the error event that ended a stream; absent when all went well. */
-  readonly error?: string
+  readonly error?: string | undefined
   /** Who served it; absent when nobody did. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   readonly trail: readonly RecordedAttempt[]
   /** Milliseconds to the first meaningful event; absent when not streaming or none came. */
-  readonly firstTokenMs?: number
+  readonly firstTokenMs?: number | undefined
   readonly totalMs: number
-  readonly usage?: Usage
+  readonly usage?: Usage | undefined
   /** What a mistake of ours threw; for the log only. */
   readonly cause?: unknown
   /** The signed-in user, when there is one. */
-  readonly user?: string
+  readonly user?: string | undefined
 }
 
 /** One attempt, as log and metrics see it. The same shape as `Attempt` of service/trail.ts. */
 export interface RecordedAttempt {
   readonly name: string
-  readonly status?: number
-  readonly failure?: string
+  readonly status?: number | undefined
+  readonly failure?: string | undefined
   readonly ms: number
 }

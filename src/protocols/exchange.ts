@@ -120,16 +120,24 @@ function bodyOf(bytes: Uint8Array): Pick<UpstreamBody, 'read' | 'cancel'> {
   }
 }
 
-function firstCharacter(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().slice(0, 1)
+const asciiSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+
+/** Where the text begins: after a byte order mark and white space. */
+function textStart(bytes: Uint8Array): number {
+  let start = byteOrderMark.every((byte, position) => bytes[position] === byte) ? byteOrderMark.length : 0
+  while (start < bytes.length && asciiSpace.has(bytes[start] ?? 0)) start += 1
+  return start
 }
 
 function startsLikeJson(bytes: Uint8Array): boolean {
-  const first = firstCharacter(bytes)
-  return first === '{' || first === '['
+  const first = bytes[textStart(bytes)]
+  return first === 0x7b || first === 0x5b // { [
 }
 
 /** Begins as server-sent events do: a comment, or one of the four fields. */
 function looksLikeEvents(bytes: Uint8Array): boolean {
-  return /^(?::|(?:data|event|id|retry):?)/.test(new TextDecoder().decode(bytes.subarray(0, 64)).trimStart())
+  if (startsLikeJson(bytes)) return false
+  const start = textStart(bytes)
+  return /^(?::|(?:data|event|id|retry)(?::|\r|\n|$))/.test(new TextDecoder().decode(bytes.subarray(start, start + 16)))
 }

@@ -1,6 +1,6 @@
 import type { Connection } from './protocol.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
-import type { Transport } from '../transport/transport.ts'
+import type { Transport, UpstreamSignal } from '../transport/transport.ts'
 
 const bodyBytesMax = 16 * 1024 * 1024
 const modelsMost = 10_000
@@ -28,7 +28,7 @@ export async function listModels(
   connection: Connection,
   headers: Readonly<Record<string, string>>,
   connectMs: number,
-  signal: AbortSignal,
+  signal: UpstreamSignal,
 ): Promise<readonly UpstreamModel[]> {
   const url = new URL(connection.baseUrl)
   const response = await transport.request({

@@ -1,9 +1,10 @@
+import type { CallSignal } from './call-controller.ts'
 import type { Trail } from './trail.ts'
 
 /** What accompanies one request on its way through the layers. */
 export interface Call {
   /** Aborts when the caller has left or the whole request's time is up. An aborted call is nobody's failure (failover.md row 40). */
-  readonly signal: AbortSignal
+  readonly signal: CallSignal
   /** Every attempt made for this request so far, in order. Layers append; nobody removes. */
   readonly trail: Trail
 }

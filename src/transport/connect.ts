@@ -6,7 +6,7 @@ import { checkServerIdentity } from 'node:tls'
 import { plainHandlers, secureHandlers } from './socket-user.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError } from './transport.ts'
-import type { Origin, TransportErrorKind } from './transport.ts'
+import type { Origin, TransportErrorKind, UpstreamSignal } from './transport.ts'
 
 /**
  * Opens a socket to an origin: name look-up, TCP, and for a secure one TLS with the chain and the host name checked.
@@ -16,7 +16,7 @@ import type { Origin, TransportErrorKind } from './transport.ts'
  * @param certificateAuthorities PEM, instead of the platform's; by default those of Bun and of NODE_EXTRA_CA_CERTS
  * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `resources`, `aborted`
  */
-export function connect(origin: Origin, connectMs: number, signal: AbortSignal, certificateAuthorities?: string): Promise<Socket<SocketUser>> {
+export function connect(origin: Origin, connectMs: number, signal: UpstreamSignal, certificateAuthorities?: string): Promise<Socket<SocketUser>> {
   return new Promise((resolve, reject) => {
     let socket: Socket<SocketUser> | undefined
     let isSettled = false

@@ -8,7 +8,7 @@ import { keepAliveMs, responseHeadReader } from './response-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError } from './transport.ts'
-import type { UpstreamRequest, UpstreamResponse } from './transport.ts'
+import type { UpstreamRequest, UpstreamResponse, UpstreamSignal } from './transport.ts'
 
 /** Requests up to this size, in bytes, go out in one write; `scratch` holds as much. */
 export const joinedBytesMax = 64 * 1024
@@ -21,7 +21,7 @@ export interface Exchange {
   readonly request: UpstreamRequest
   /** The request's head without its Content-Length and its blank line. */
   readonly head: Uint8Array
-  readonly signal: AbortSignal
+  readonly signal: UpstreamSignal
   resolve(response: UpstreamResponse): void
   reject(error: TransportError): void
 }

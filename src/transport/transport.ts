@@ -75,6 +75,13 @@ export class TransportError extends Error {
   }
 }
 
+/** What an exchange needs of an `AbortSignal`; one will do. */
+export interface UpstreamSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
 /** Sends requests to upstreams over kept-alive connections. */
 export interface Transport {
   /**
@@ -82,7 +89,7 @@ export interface Transport {
    * A kept-alive connection that dies before the first response byte is tried once more on a fresh one, unseen by the caller (failover.md row 5).
    * @throws {TransportError}
    */
-  request(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResponse>
+  request(request: UpstreamRequest, signal: UpstreamSignal): Promise<UpstreamResponse>
   /** Connections open now: in use and idle. */
   readonly connections: { readonly active: number; readonly idle: number }
   /** Closes idle connections; those in use close when they are done. */

@@ -1,3 +1,4 @@
+import { callController, type CallSignal } from '../call-controller.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { Call, Layer } from '../service.ts'
 
@@ -9,7 +10,7 @@ export function deadline<Request, Reply>(msOf: (request: Request) => number): La
   return (inner) =>
     async function withinDeadline(request, call) {
       const ms = msOf(request)
-      const controller = new AbortController()
+      const controller = callController()
       const expire = () => controller.abort(new UpstreamFailure('timeout', `no answer within ${formatSeconds(ms)}`, { ambiguous: true }))
       const leave = () => controller.abort(call.signal.reason)
       const timer = setTimeout(expire, ms)
@@ -26,7 +27,7 @@ export function deadline<Request, Reply>(msOf: (request: Request) => number): La
     }
 }
 
-function withSignal(call: Call, signal: AbortSignal): Call {
+function withSignal(call: Call, signal: CallSignal): Call {
   return { signal, trail: call.trail }
 }
 

@@ -1,3 +1,4 @@
+import type { CallSignal } from '../call-controller.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { Layer } from '../service.ts'
 
@@ -11,7 +12,7 @@ export interface RetryOptions {
   /** 0 to 1, for the jitter. */
   readonly random?: () => number
   /** Resolves after so many milliseconds, or rejects with the signal's reason. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly sleep?: (ms: number, signal: CallSignal) => Promise<void>
 }
 
 /**
@@ -47,7 +48,7 @@ function waitBefore(error: unknown, attempt: number, random: () => number): numb
   }
 }
 
-function abortableSleep(ms: number, signal: AbortSignal): Promise<void> {
+function abortableSleep(ms: number, signal: CallSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => {
       clearTimeout(timer)

@@ -1,0 +1,49 @@
+/** What those who listen need of an `AbortSignal`, and no more: an `AbortSignal` is one. */
+export interface CallSignal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** Aborts a {@link CallSignal}. */
+export interface CallController {
+  readonly signal: CallSignal
+  /** Once; later calls do nothing. */
+  abort(reason: unknown): void
+}
+
+/**
+ * An `AbortController` without the event machinery: several stand in every request's way, and the platform's cost some 5 µs a request
+ * (docs/decisions/call-signal.md). Each listener is called once.
+ */
+export function callController(): CallController {
+  return new LightController()
+}
+
+class LightController implements CallController, CallSignal {
+  aborted = false
+  reason: unknown = undefined
+  /** Listeners are few: an attempt's, a transport's. */
+  readonly #listeners: (() => void)[] = []
+
+  get signal(): CallSignal {
+    return this
+  }
+
+  abort(reason: unknown): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    for (const listener of this.#listeners.splice(0)) listener()
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const position = this.#listeners.indexOf(listener)
+    if (position >= 0) this.#listeners.splice(position, 1)
+  }
+}
