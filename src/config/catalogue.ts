@@ -1,13 +1,15 @@
 import type { Brand } from './brand.ts'
 import type { Quirks } from './config.ts'
 import { noQuirks } from './defaults.ts'
+import { table } from './table.ts'
 
 /** What an entry below says; the rest is the same for nearly all brands. */
 type Entry = Pick<Brand, 'id' | 'name' | 'baseUrl' | 'keys' | 'sources'> &
   Partial<Pick<Brand, 'protocol' | 'port' | 'isDetected' | 'modelsPage' | 'models'>> & { readonly quirks?: Partial<Quirks> }
 
 function brand({ quirks, ...entry }: Entry): Brand {
-  return { protocol: 'openai', isDetected: true, ...entry, quirks: { ...noQuirks, ...quirks } }
+  const rename = table(Object.entries(quirks?.rename ?? {}))
+  return { protocol: 'openai', isDetected: true, ...entry, quirks: { ...noQuirks, ...quirks, rename } }
 }
 
 /**
@@ -314,7 +316,16 @@ export const brands: readonly Brand[] = [
     keys: ['GITHUB_MODELS_TOKEN', 'GITHUB_TOKEN'],
     isDetected: false,
     modelsPage: 'https://github.com/marketplace/models',
-    models: ['openai/gpt-4.1', 'openai/gpt-4.1-mini', 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/o4-mini', 'deepseek/deepseek-r1-0528', 'meta/llama-3.3-70b-instruct', 'xai/grok-3'],
+    models: [
+      'openai/gpt-4.1',
+      'openai/gpt-4.1-mini',
+      'openai/gpt-4o',
+      'openai/gpt-4o-mini',
+      'openai/o4-mini',
+      'deepseek/deepseek-r1-0528',
+      'meta/llama-3.3-70b-instruct',
+      'xai/grok-3',
+    ],
     sources: ['https://docs.github.com/en/rest/models/inference'],
   }),
   brand({

@@ -1,4 +1,5 @@
 import type { FailoverOptions, Limits, Quirks, Timeouts } from './config.ts'
+import { table } from './table.ts'
 
 /** Milliseconds (failover.md, Timers). */
 export const defaultTimeouts: Timeouts = { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 60_000, attemptMs: 120_000 }
@@ -10,4 +11,4 @@ export const defaultLimits: Limits = { bodyBytes: 32 * 1024 * 1024, deadlineMs: 
 export const defaultFailover: FailoverOptions = { onContentPolicy: 'stop', onCut: 'resume' }
 
 /** A provider that departs from the common format in nothing. */
-export const noQuirks: Quirks = { rename: {}, drop: [], continuation: false, streamUsage: false }
+export const noQuirks: Quirks = { rename: table(), drop: [], continuation: false, streamUsage: false }

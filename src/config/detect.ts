@@ -4,6 +4,7 @@ import type { Config, ProviderConfig } from './config.ts'
 import { defaultFailover, defaultLimits } from './defaults.ts'
 import { probeModels } from './probe.ts'
 import { readVariable, resolveProvider, type Environment } from './resolve-provider.ts'
+import { table } from './table.ts'
 
 /** The names of the models a server at this port of 127.0.0.1 offers; `undefined` when none answers. Never rejects. */
 export type Probe = (port: number) => Promise<readonly string[] | undefined>
@@ -25,7 +26,7 @@ export async function detectProviders({ environment, ownPort, probe = probeModel
   const local = await Promise.all(brands.map((brand) => answers(brand, ownPort, probe)))
   const found = [...brands.filter((_, index) => local[index]), ...brands.filter((brand) => hasKey(brand, environment))]
   const providers: readonly ProviderConfig[] = found.map(({ id }) => resolveProvider({ id }, environment))
-  const shared = { limits: defaultLimits, failover: defaultFailover, aliases: {} }
+  const shared = { limits: defaultLimits, failover: defaultFailover, aliases: table<string>() }
   if (providers.length > 0) return { ...shared, providers, source: { kind: 'detected' } }
   return { ...shared, providers: [resolveProvider({ id: 'echo', protocol: 'echo' }, environment)], source: { kind: 'echo' } }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parse } from 'jsonc-parser'
+import fc from 'fast-check'
+import { parse, type ParseError } from 'jsonc-parser'
 import { ConfigError } from './config.ts'
 import { editConfig, type ConfigEdit } from './edit-config.ts'
 
@@ -19,6 +20,13 @@ const text = `{
 function ids(edited: string): readonly string[] {
   const value: unknown = parse(edited, [], { allowTrailingComma: true })
   return JSON.stringify(value).match(/(?<="id":")\w+/g) ?? []
+}
+
+function readArray(edited: string): unknown[] {
+  const faults: ParseError[] = []
+  const value: unknown = parse(edited, faults, { allowTrailingComma: true })
+  expect(faults).toEqual([])
+  return Array.isArray(value) ? value : []
 }
 
 function comments(edited: string): readonly string[] {
@@ -69,6 +77,31 @@ describe('editConfig', () => {
     const there: ConfigEdit = { kind: 'move', path: ['providers'], from: 0, to: 2 }
     const tidy = '{"providers": [\n  {"id": "a"}, // 1\n  {"id": "b"}, // 2\n  {"id": "c"}, // 3\n]}'
     expect(editConfig(tidy, [there, { ...there, from: 2, to: 0 }])).toBe(tidy)
+  })
+
+  test('moves within one line', () => {
+    expect(editConfig('{"a": ["x", "y", "z"]}', [{ kind: 'move', path: ['a'], from: 2, to: 0 }])).toBe('{"a": ["z", "x", "y"]}')
+  })
+
+  test('moves an item and loses no comment, wherever comments, commas and line breaks stand', () => {
+    const blank = fc.constantFrom('', ' ', '\n  ', '\r\n\t')
+    const comment = fc.constantFrom('', '/* c1, x */', '// c2, y\n', '/*]*/', '// [\r\n')
+    const gap = fc.tuple(blank, comment, blank, comment, blank).map((parts) => parts.join(''))
+    const value = fc.constantFrom('"a,b"', '{"id": "z"}', '[1, 2]', '{ // in\n "q": [],\n}')
+    const items = fc.array(fc.tuple(gap, value, gap).map((parts) => parts.join('')), { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(items, fc.constantFrom('', ','), gap, fc.nat(), fc.nat(), (texts, lastComma, rest, someFrom, someTo) => {
+        const array = `[${texts.join()}${lastComma}${lastComma === '' ? '' : rest}]`
+        const from = someFrom % texts.length
+        const to = someTo % texts.length
+        const edited = editConfig(array, [{ kind: 'move', path: [], from, to }])
+        const expected = readArray(array)
+        expected.splice(to, 0, ...expected.splice(from, 1))
+        expect(readArray(edited)).toEqual(expected)
+        expect(comments(edited)).toEqual(comments(array))
+      }),
+      { numRuns: 150 },
+    )
   })
 
   test('keeps tabs and the ends of lines', () => {

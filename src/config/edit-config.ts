@@ -47,10 +47,12 @@ function formatOf(text: string): { insertSpaces: boolean; tabSize: number; eol: 
   }
 }
 
-/** What belongs to one item of an array: the comments above it, itself, and the comment behind it on its line. */
+/** What belongs to one item of an array, and moves with it. */
 interface Piece {
+  /** The comments above it. */
   readonly before: string
   readonly body: string
+  /** The comment behind it on its line. */
   readonly behind: string
 }
 
@@ -63,28 +65,48 @@ function moveItem(text: string, root: Node, path: JSONPath, from: number, to: nu
   }
   const start = array.offset + 1
   const end = array.offset + array.length - 1
-  const { pieces, hasLastComma, rest } = cutPieces(text, items, start, end)
+  const { pieces, blanks, hasLastComma, rest } = cutPieces(text, items, start, end)
   pieces.splice(to, 0, ...pieces.splice(from, 1))
   const joined = pieces.map(({ before, body, behind }, index) => {
     const comma = index < pieces.length - 1 || hasLastComma ? ',' : ''
-    return `${before}${body}${comma}${behind}`
+    const next = blanks[index + 1] ?? rest
+    const lineEnd = behind.includes('//') && !/^[\n\r]/.test(next) ? formatOf(text).eol : ''
+    return `${blanks[index] ?? ''}${before}${body}${comma}${behind}${lineEnd}`
   })
   return text.slice(0, start) + joined.join('') + rest + text.slice(end)
 }
 
-function cutPieces(text: string, items: readonly Node[], start: number, end: number): { pieces: Piece[]; hasLastComma: boolean; rest: string } {
+/** Everything between the brackets of an array. */
+interface CutArray {
+  readonly pieces: Piece[]
+  /** The line breaks and indentation before each piece: they stay where they are. */
+  readonly blanks: readonly string[]
+  readonly hasLastComma: boolean
+  readonly rest: string
+}
+
+/** A gap between items: comments and blanks up to the comma, the comma, and comments behind it that end the line. */
+const gapWithComma =
+  /^((?:\s|\/\/[^\n\r]*(?=[\n\r]|$)|\/\*[\s\S]*?\*\/)*?)(,)((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
+
+/** The gap after the last item when no comma follows it: comments that end the line. */
+const gapWithoutComma = /^()()((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
+
+function cutPieces(text: string, items: readonly Node[], start: number, end: number): CutArray {
   const pieces: Piece[] = []
+  const blanks: string[] = []
   let position = start
   let hasLastComma = false
   for (const [index, item] of items.entries()) {
     const bodyEnd = item.offset + item.length
     const gap = text.slice(bodyEnd, items[index + 1]?.offset ?? end)
-    // Comments and blanks up to the comma, the comma, and a comment behind it on the same line.
-    const [taken = '', early = '', comma = '', late = ''] =
-      /^((?:\s|\/\/[^\n\r]*(?=[\n\r]|$)|\/\*[\s\S]*?\*\/)*?)(,)((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*(?:\/\/[^\n\r]*)?)/.exec(gap) ?? /^()()([ \t]*(?:\/\/[^\n\r]*)?)/.exec(gap) ?? []
+    const [taken = '', early = '', comma = '', late = ''] = gapWithComma.exec(gap) ?? gapWithoutComma.exec(gap) ?? []
+    const before = text.slice(position, item.offset)
+    const blank = /^\s*/.exec(before)?.[0] ?? ''
     hasLastComma = comma !== ''
-    pieces.push({ before: text.slice(position, item.offset), body: text.slice(item.offset, bodyEnd) + early, behind: late })
+    blanks.push(blank)
+    pieces.push({ before: before.slice(blank.length), body: text.slice(item.offset, bodyEnd) + early, behind: late })
     position = bodyEnd + taken.length
   }
-  return { pieces, hasLastComma, rest: text.slice(position, end) }
+  return { pieces, blanks, hasLastComma, rest: text.slice(position, end) }
 }

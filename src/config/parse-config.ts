@@ -6,6 +6,7 @@ import { parseJsonTree } from './json-tree.ts'
 import { parseProvider } from './parse-provider.ts'
 import { resolveProvider, type Environment, type ProviderEntry } from './resolve-provider.ts'
 import { durationMsMax, modelNameRule } from './rules.ts'
+import { table } from './table.ts'
 
 /** 1 MiB: some thousand providers. */
 export const configBytesMax = 1024 * 1024
@@ -71,11 +72,16 @@ function parseProviders(field: Field | undefined, findings: Findings): readonly 
     const entry = parseProvider(item, findings)
     if (entry === undefined) continue
     const line = lines.get(entry.id)
-    if (line !== undefined) findings.add({ offset: item.offset, path: `${item.path}.id` }, `"${entry.id}" again`, `a name of its own for each provider (the first is on line ${line})`)
-    else lines.set(entry.id, findings.lineOf(item.offset))
+    if (line === undefined) lines.set(entry.id, findings.lineOf(item.offset))
+    else noteSameId(item, entry.id, line, findings)
     entries.push(entry)
   }
   return entries
+}
+
+function noteSameId(field: Field, id: string, line: number, findings: Findings): void {
+  const place = { offset: field.offset, path: `${field.path}.id` }
+  findings.add(place, `"${id}" again`, `a name of its own for each provider (the first is on line ${line})`)
 }
 
 function parseLimits(field: Field | undefined, findings: Findings): Limits {
@@ -100,7 +106,7 @@ function parseFailover(field: Field | undefined, findings: Findings): FailoverOp
 
 /** Aliases of aliases are followed here, so that a look-up is one step. */
 function parseAliases(field: Field | undefined, findings: Findings): Readonly<Record<string, string>> {
-  const aliases: Record<string, string> = Object.create(null)
+  const aliases = table<string>()
   if (field === undefined) return aliases
   const targets = new Map<string, string>()
   const members = readMembers(field, findings) ?? new Map<string, Field>()

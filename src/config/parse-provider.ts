@@ -32,6 +32,7 @@ import {
   unforcedFields,
   variablePattern,
 } from './rules.ts'
+import { table } from './table.ts'
 
 const protocols: readonly ProtocolName[] = ['openai', 'anthropic', 'gemini', 'echo']
 
@@ -132,7 +133,7 @@ function readBaseUrl(field: Field | undefined, findings: Findings): string | und
 
 function readHeaders(field: Field | undefined, findings: Findings): Readonly<Record<string, string>> | undefined {
   if (field === undefined) return undefined
-  const headers: Record<string, string> = Object.create(null)
+  const headers = table<string>()
   for (const [name, value] of readMembers({ ...field, isSecret: true }, findings) ?? []) {
     const lowered = name.toLowerCase()
     const place = { offset: value.node.parent?.offset ?? value.offset, path: value.path }
@@ -220,7 +221,7 @@ function readTimeouts(field: Field | undefined, findings: Findings): Partial<Tim
 
 function readOverrides(field: Field | undefined, findings: Findings): Readonly<Record<string, unknown>> | undefined {
   if (field === undefined) return undefined
-  const overrides: Record<string, unknown> = Object.create(null)
+  const overrides = table<unknown>()
   for (const [name, value] of readMembers({ ...field, isSecret: true }, findings) ?? []) {
     if (unforcedFields.includes(name)) findings.add(value, 'a field that cannot be forced', `any request field but ${unforcedFields.join(', ')}`)
     overrides[name] = readJson(value, findings)

@@ -39,6 +39,10 @@ describe('resolveProvider', () => {
     expect(provider).toMatchObject({ unavailable: 'A holds something that cannot be used here' })
   })
 
+  test.each(['groq', 'mistral'])('renames nothing that it was not told to: %s', (id) => {
+    expect(resolveProvider({ id }, {}).quirks.rename['constructor']).toBeUndefined()
+  })
+
   test('lists the models of a brand that has no list of its own', () => {
     expect(resolveProvider({ id: 'perplexity', models: '*' }, {}).models).toContainEqual({ name: 'sonar', upstream: 'sonar', aliases: [] })
     expect(resolveProvider({ id: 'echo' }, {}).models).toEqual([{ name: 'echo', upstream: 'echo', aliases: [] }])

@@ -3,6 +3,7 @@ import { findBrand } from './catalogue.ts'
 import type { ModelConfig, ProtocolName, ProviderConfig, Timeouts } from './config.ts'
 import { defaultTimeouts, noQuirks } from './defaults.ts'
 import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
+import { table } from './table.ts'
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -50,7 +51,7 @@ export function resolveProvider(entry: ProviderEntry, environment: Environment):
 
   const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
   const apiKey = protocol === 'echo' ? undefined : settle(resolveKey(entry, brand, baseUrl, environment))
-  const headers: Record<string, string> = Object.create(null)
+  const headers = table<string>()
   for (const [name, text] of Object.entries(entry.headers ?? {})) {
     const value = settle(resolveText(text, environment, headerValueRule.pattern))
     if (value !== undefined) headers[name.toLowerCase()] = value
@@ -69,7 +70,7 @@ export function resolveProvider(entry: ProviderEntry, environment: Environment):
     timeouts: { ...defaultTimeouts, ...entry.timeouts },
     retries: entry.retries ?? 0,
     ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
-    overrides: entry.overrides ?? {},
+    overrides: entry.overrides ?? table(),
     quirks: brand?.quirks ?? noQuirks,
   }
 }
