@@ -1,5 +1,7 @@
-import type { WholeReply } from '../protocols/protocol.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import type { WholeReply } from '../protocols/protocol.ts'
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import type { Transport, UpstreamResponse } from '../transport/transport.ts'
 import { parseChatRequest } from '../wire/chat-request.ts'
 import { eventStreamReader } from '../wire/event-stream.ts'
 import { firstChatModel, modelsListed } from './gateway-access.ts'
@@ -43,7 +45,7 @@ export function gatewayAnswerer(gateway: Gateway): Answerer {
 }
 
 async function* wholeText({ body }: WholeReply): AsyncIterable<string> {
-  yield contentOf(parseJson(new TextDecoder().decode(body)), 'message')
+  yield contentOf(parseJson(body), 'message')
 }
 
 async function* streamText(reply: { read(): Promise<readonly { readonly text: string }[] | undefined>; cancel(): void }): AsyncIterable<string> {
@@ -56,60 +58,66 @@ async function* streamText(reply: { read(): Promise<readonly { readonly text: st
   }
 }
 
-/** As `fetch`. */
-export type Send = (url: string, init: RequestInit) => Promise<Response>
+const connectMs = 10_000
+const answerBytesMax = 256 * 1024 * 1024
 
-/** Asks a running service. @param url with or without `/v1` */
-export function serviceAnswerer(url: string, send: Send = fetch): Answerer {
-  const base = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+/**
+ * Asks a running service. Over the transport that providers are asked with: `fetch` would send a request for 127.0.0.1 to HTTP_PROXY.
+ * @param url with or without `/v1`
+ */
+export function serviceAnswerer(url: string, transport: Transport): Answerer {
+  const base = new URL(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`)
 
-  async function request(path: string, init: RequestInit): Promise<Response> {
-    const response = await send(`${base}${path}`, init).catch((error: unknown) => {
-      throw new Error(`no answer from ${base}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  async function request(path: string, body: string | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
+    const response = await transport.request({
+      origin: parseOrigin(base), method: body === undefined ? 'GET' : 'POST', path: `${base.pathname}${path}`,
+      headers: headerBlock({ accept: '*/*', ...(body === undefined ? {} : { 'content-type': 'application/json' }) }),
+      body: body === undefined ? [] : [new TextEncoder().encode(body)], connectMs, bodyBytesMax: answerBytesMax,
+    }, signal).catch((error: unknown) => {
+      throw new Error(`no answer from ${base.href}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     })
-    if (response.ok) return response
-    throw new Error(errorMessage(parseJson(await response.text())) ?? `${base} answered with status ${response.status}`)
+    if (response.status === 200) return response
+    throw new Error(errorMessage(parseJson(await response.body.readAll())) ?? `${base.href} answered with status ${response.status}`)
   }
 
   return {
     async defaultModel(signal) {
-      const list = parseJson(await (await request('/models', { signal })).text())
-      const models = (isArray(member(list, 'data')) ?? []).flatMap((model) => {
+      const list = parseJson(await (await request('/models', undefined, signal)).body.readAll())
+      const models = (arrayOf(member(list, 'data')) ?? []).flatMap((model) => {
         const name = member(model, 'id')
         return typeof name === 'string' ? [{ name }] : []
       })
       const model = firstChatModel(models)
-      if (model === undefined) throw new Error(`${base} offers no model`)
+      if (model === undefined) throw new Error(`${base.href} offers no model`)
       return model.name
     },
     async ask(body, signal) {
-      const response = await request('/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal })
-      const header = (name: string): string | undefined => response.headers.get(name) ?? undefined
-      return { provider: header('x-svc-provider'), model: header('x-svc-model'), pieces: eventText(response) }
+      const response = await request('/chat/completions', body, signal)
+      return { provider: response.headers.get('x-svc-provider'), model: response.headers.get('x-svc-model'), pieces: eventText(response) }
     },
   }
 }
 
-async function* eventText(response: Response): AsyncIterable<string> {
-  if (response.body === null) return
+async function* eventText({ body }: UpstreamResponse): AsyncIterable<string> {
   const reader = eventStreamReader()
-  let isDone = false
-  for await (const bytes of response.body) {
-    for (const { data } of reader.push(bytes)) {
-      const text = new TextDecoder().decode(data)
-      isDone ||= text === '[DONE]'
-      if (isDone) continue
-      const event = parseJson(text)
-      const message = errorMessage(event)
-      if (message !== undefined) throw new Error(message)
-      yield contentOf(event, 'delta')
+  try {
+    for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
+      for (const { data } of reader.push(bytes)) {
+        if (new TextDecoder().decode(data) === '[DONE]') return
+        const event = parseJson(data)
+        const message = errorMessage(event)
+        if (message !== undefined) throw new Error(message)
+        yield contentOf(event, 'delta')
+      }
     }
+  } finally {
+    body.cancel()
   }
-  if (!isDone) throw new Error('the answer broke off')
+  throw new Error('the answer broke off')
 }
 
 function contentOf(value: unknown, part: 'message' | 'delta'): string {
-  const content = member(member(isArray(member(value, 'choices'))?.[0], part), 'content')
+  const content = member(member(arrayOf(member(value, 'choices'))?.[0], part), 'content')
   return typeof content === 'string' ? content : ''
 }
 
@@ -123,13 +131,13 @@ function member(value: unknown, name: string): unknown {
   return Object.getOwnPropertyDescriptor(value, name)?.value
 }
 
-function isArray(value: unknown): readonly unknown[] | undefined {
+function arrayOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
-function parseJson(text: string): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     // Whoever answered is no chat service; what it meant is looked for and not found.
     return undefined

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UpstreamFailure } from '../service/failure.ts'
-import type { Send } from './answer.ts'
 import { UsageError } from './arguments.ts'
 import { chatCommand } from './chat.ts'
 import { imageType } from './image-part.ts'
@@ -117,37 +116,51 @@ describe('svc chat --url', () => {
     new Response(data.map((each) => `data: ${each}\n\n`).join(''), { headers: { 'content-type': 'text/event-stream', 'x-svc-provider': 'groq', 'x-svc-model': 'llama-70b' } })
   const delta = (content: string): string => JSON.stringify({ choices: [{ index: 0, delta: { content } }] })
 
-  async function askService(argv: readonly string[], response: () => Response | Promise<Response>, options: CapturedOptions = {}) {
+  /** @param place what stands after the port in `--url` */
+  async function askService(argv: readonly string[], answer: () => Response, options: CapturedOptions & { readonly place?: string } = {}) {
     const requests: string[] = []
-    const send: Send = async (url, init) => {
-      requests.push(`${init.method ?? 'GET'} ${url}${typeof init.body === 'string' ? ` ${init.body}` : ''}`)
-      return url.endsWith('/models') ? Response.json({ object: 'list', data: [{ id: 'text-embedding-3' }, { id: 'gpt-4o' }] }) : response()
-    }
+    const service = Bun.serve({
+      port: 0, hostname: '127.0.0.1',
+      async fetch(request) {
+        requests.push(`${request.method} ${new URL(request.url).pathname} ${await request.text()}`)
+        return request.url.endsWith('/models') ? Response.json({ object: 'list', data: [{ id: 'text-embedding-3' }, { id: 'gpt-4o' }] }) : answer()
+      },
+    })
     const access = { load: async () => { throw new Error('must not be read') }, open: async () => { throw new Error('must not be opened') } }
-    return { ...(await runCommand(chatCommand(access, send), argv, options)), requests }
+    try {
+      return { ...(await runCommand(chatCommand(access), ['--url', `http://127.0.0.1:${service.port}${options.place ?? ''}`, ...argv], options)), requests }
+    } finally {
+      await service.stop(true)
+    }
   }
 
-  test.each(['http://127.0.0.1:8000', 'http://127.0.0.1:8000/', 'http://127.0.0.1:8000/v1'])('asks a running service at %s', async (url) => {
-    expect(await askService(['--url', url, 'why?'], () => events(delta('hel'), ': ping', delta('lo'), '[DONE]'), { stderr: { isTerminal: true } })).toMatchObject({
+  test.each(['', '/', '/v1', '/v1/', '/behind/a/proxy'])('asks a running service at http://…%s', async (place) => {
+    const prefix = place.startsWith('/behind') ? place : ''
+    expect(await askService(['why?'], () => events(delta('hel'), delta('lo'), '[DONE]'), { place, stderr: { isTerminal: true } })).toMatchObject({
       code: 0, out: 'hello\n', err: expect.stringMatching(/^llama-70b from groq, /),
-      requests: ['GET http://127.0.0.1:8000/v1/models', 'POST http://127.0.0.1:8000/v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}'],
+      requests: [`GET ${prefix}/v1/models `, `POST ${prefix}/v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}`],
     })
   })
 
   test('passes its error on', async () => {
     const refusal = () => Response.json({ error: { message: 'Invalid or expired session', type: 'authentication_error', code: 'invalid_session' } }, { status: 401 })
-    await expect(askService(['--url', 'http://127.0.0.1:8000', '-m', 'x', 'why?'], refusal)).rejects.toThrow('Invalid or expired session')
-    await expect(askService(['--url', 'http://127.0.0.1:8000', '-m', 'x', 'why?'], () => new Response('<html>', { status: 502 }))).rejects.toThrow('http://127.0.0.1:8000/v1 answered with status 502')
-    await expect(askService(['--url', 'http://127.0.0.1:8000', '-m', 'x', 'why?'], () => { throw new Error('connection refused') })).rejects.toThrow('no answer from http://127.0.0.1:8000/v1: connection refused')
+    await expect(askService(['-m', 'x', 'why?'], refusal)).rejects.toThrow('Invalid or expired session')
+    await expect(askService(['-m', 'x', 'why?'], () => new Response('<html>', { status: 502 }))).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+\/v1 answered with status 502$/)
+  })
+
+  test('says where nobody answers', async () => {
+    const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    await closed.stop(true)
+    await expect(runCommand(chatCommand(fakeAccess([])), ['--url', `http://127.0.0.1:${closed.port}`, 'why?'])).rejects.toThrow(`no answer from http://127.0.0.1:${closed.port}/v1: `)
   })
 
   test('notices an error event, and an answer without its end', async () => {
-    await expect(askService(['--url', 'http://x', '-m', 'x', 'y'], () => events(delta('a'), '{"error":{"message":"cut short","code":"provider_error"}}'))).rejects.toThrow('cut short')
-    await expect(askService(['--url', 'http://x', '-m', 'x', 'y'], () => events(delta('a')))).rejects.toThrow('the answer broke off')
+    await expect(askService(['-m', 'x', 'y'], () => events(delta('a'), '{"error":{"message":"cut short","code":"provider_error"}}'))).rejects.toThrow('cut short')
+    await expect(askService(['-m', 'x', 'y'], () => events(delta('a')))).rejects.toThrow('the answer broke off')
   })
 
   test('refuses what is no URL', async () => {
-    await expect(askService(['--url', 'localhost:8000', 'y'], () => events())).rejects.toThrow(new UsageError('--url: found localhost:8000, allowed: an http or https URL'))
+    await expect(runCommand(chatCommand(fakeAccess([])), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(new UsageError('--url: found localhost:8000, allowed: an http or https URL'))
   })
 })
 

@@ -1,6 +1,6 @@
 import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
 import { gatewayAnswerer, serviceAnswerer } from './answer.ts'
-import type { Answer, Answerer, Send } from './answer.ts'
+import type { Answer, Answerer } from './answer.ts'
 import { repeatedFlag, show, textFlag, UsageError } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag } from './flags.ts'
@@ -17,13 +17,13 @@ const flags = {
 
 type Context = CommandContext<typeof flags>
 
-/** `svc chat` (decisions.md 2). @param send stands in for `fetch` in tests */
-export function chatCommand(access: GatewayAccess, send: Send = fetch): Command<typeof flags> {
+/** `svc chat` (decisions.md 2). */
+export function chatCommand(access: GatewayAccess): Command<typeof flags> {
   async function runChat(context: Context): Promise<number> {
     const { flags } = context
     const question = await readQuestion(context)
     const images = await Promise.all(flags.image.map(imageUrl))
-    if (flags.url !== undefined) return answer(serviceAnswerer(checkedUrl(flags.url), send), question, images, context)
+    if (flags.url !== undefined) return askService(checkedUrl(flags.url), question, images, context)
     const gateway = await access.open(await access.load(flags.config, context), context.environment, { isFresh: false })
     try {
       return await answer(gatewayAnswerer(gateway), question, images, context)
@@ -49,6 +49,16 @@ export function chatCommand(access: GatewayAccess, send: Send = fetch): Command<
 
 /** `svc chat`. */
 export const chat = chatCommand(gatewayAccess)
+
+async function askService(url: string, question: string, images: readonly string[], context: Context): Promise<number> {
+  const { httpClient } = await import('../transport/http-client.ts')
+  const transport = httpClient()
+  try {
+    return await answer(serviceAnswerer(url, transport), question, images, context)
+  } finally {
+    transport.close()
+  }
+}
 
 function checkedUrl(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw new UsageError(`--url: found ${show(url)}, allowed: an http or https URL`)
