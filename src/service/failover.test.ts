@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'bun:test'
+import type { Unavailability } from './circuit.ts'
+import { AllFailed, failover, type Candidate } from './failover.ts'
+import { UpstreamFailure, type FailureClass } from './failure.ts'
+import { callOf, failureOf, rejection } from './testing.ts'
+
+/** What a candidate does when it is asked: answers with a text, or throws. */
+type Behaviour = string | Error
+
+interface Fake extends Candidate {
+  readonly behaviours: Behaviour[]
+}
+
+function candidate(name: string, behaviour: Behaviour | Behaviour[], unavailability?: Unavailability): Fake {
+  return { name, behaviours: Array.isArray(behaviour) ? behaviour : [behaviour], unavailable: () => unavailability }
+}
+
+/** A walk over fakes, with the names of those who were asked. An answer in brackets is poor. */
+function walkOver(...fakes: Fake[]) {
+  const asked: string[] = []
+  const released: string[] = []
+  const walk = failover<Fake, string>(fakes, { isPoor: (reply) => reply.startsWith('('), release: (reply) => released.push(reply) })
+  const ask = async (each: Fake): Promise<string> => {
+    asked.push(each.name)
+    const behaviour = each.behaviours.shift() ?? 'nothing more'
+    if (typeof behaviour !== 'string') throw behaviour
+    return behaviour
+  }
+  return { asked, released, walk, ask, next: (call = callOf()) => walk.next(ask, call) }
+}
+
+const down = () => failureOf('server_error')
+const openFor = (remainingMs: number): Unavailability => ({ reason: 'open', remainingMs })
+const coolingFor = (remainingMs: number): Unavailability => ({ reason: 'cool_down', remainingMs })
+const leftAloneFor = (remainingMs: number): Unavailability => ({ reason: 'retry_after', remainingMs })
+const full: Unavailability = { reason: 'full', remainingMs: 1_000 }
+
+describe('failover', () => {
+  test('asks nobody but the first when it answers', async () => {
+    const { next, asked } = walkOver(candidate('a', 'hello'), candidate('b', 'other'))
+    const { candidate: { name }, reply } = await next()
+    expect({ name, reply, asked }).toEqual({ name: 'a', reply: 'hello', asked: ['a'] })
+  })
+
+  test('moves on when the first fails', async () => {
+    const { next, asked } = walkOver(candidate('a', down()), candidate('b', 'hello'), candidate('c', 'other'))
+    expect((await next()).candidate.name).toBe('b')
+    expect(asked).toEqual(['a', 'b'])
+  })
+
+  const movedOnFrom = ['dns', 'bad_request', 'context_length', 'credential', 'quota', 'rate_limit', 'timeout', 'malformed', 'content_policy'] as const
+  test.each(movedOnFrom)('moves on from %s that is not final', async (failure) => {
+    const { next } = walkOver(candidate('a', failureOf(failure)), candidate('b', 'hello'))
+    expect((await next()).candidate.name).toBe('b')
+  })
+
+  test('asks in the order given', async () => {
+    const { next, asked } = walkOver(candidate('c', down()), candidate('a', down()), candidate('b', down()))
+    await rejection(next())
+    expect(asked).toEqual(['c', 'a', 'b'])
+  })
+
+  test('asks the next only when the one before has failed', async () => {
+    let isUnderWay = false
+    const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
+    const overlaps: boolean[] = []
+    await rejection(walk.next(async () => {
+      overlaps.push(isUnderWay)
+      isUnderWay = true
+      await Bun.sleep(1)
+      isUnderWay = false
+      throw down()
+    }, callOf()))
+    expect(overlaps).toEqual([false, false])
+  })
+
+  test('tells who failed and why when all failed', async () => {
+    const failures = [failureOf('rate_limit'), failureOf('dns')] as const
+    const { next } = walkOver(candidate('a', failures[0]), candidate('b', failures[1]))
+    const error = await rejection(next())
+    if (!(error instanceof AllFailed)) throw error
+    expect(error.failures).toEqual([{ name: 'a', failure: failures[0] }, { name: 'b', failure: failures[1] }])
+    expect(error.skipped).toEqual([])
+    expect(error.cause).toEqual([...failures])
+  })
+
+  test('without candidates fails without failures', async () => {
+    const error = await rejection(walkOver().next())
+    expect(error).toBeInstanceOf(AllFailed)
+    expect(error).toHaveProperty('failures', [])
+  })
+
+  test.each(['content_policy', 'resources'] as const)('stops at %s that is final', async (failure: FailureClass) => {
+    const final = failureOf(failure, { isFinal: true })
+    const { next, asked } = walkOver(candidate('a', final), candidate('b', 'hello'))
+    expect(await rejection(next())).toBe(final)
+    expect(asked).toEqual(['a'])
+  })
+
+  test('stops at a mistake of ours, which is no provider\'s failure', async () => {
+    const mistake = new TypeError('undefined is not a function')
+    const { next, asked } = walkOver(candidate('a', mistake), candidate('b', 'hello'))
+    expect(await rejection(next())).toBe(mistake)
+    expect(asked).toEqual(['a'])
+  })
+
+  test('stops when the caller has left, with the reason it left for', async () => {
+    const controller = new AbortController()
+    const gone = new Error('gone')
+    const asked: string[] = []
+    const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
+    const error = await rejection(walk.next(async ({ name }) => {
+      asked.push(name)
+      controller.abort(gone)
+      throw down()
+    }, callOf(controller.signal)))
+    expect(error).toBe(gone)
+    expect(asked).toEqual(['a'])
+  })
+
+  test('goes on where it stopped', async () => {
+    const { next, asked } = walkOver(candidate('a', down()), candidate('b', 'first'), candidate('c', down()), candidate('d', 'second'))
+    expect((await next()).reply).toBe('first')
+    expect((await next()).reply).toBe('second')
+    expect(await rejection(next())).toBeInstanceOf(AllFailed)
+    expect(asked).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('tells all failures of its life when it goes on and nobody is left', async () => {
+    const { next } = walkOver(candidate('a', down()), candidate('b', 'first'), candidate('c', down()))
+    await next()
+    const error = await rejection(next())
+    if (!(error instanceof AllFailed)) throw error
+    expect(error.failures.map(({ name }) => name)).toEqual(['a', 'c'])
+  })
+})
+
+describe('failover past those that are to be left alone', () => {
+  test.each([openFor(1), coolingFor(1), leftAloneFor(1), full])('skips one that is %j while another is available', async (unavailability) => {
+    const { next, asked } = walkOver(candidate('a', 'never', unavailability), candidate('b', 'hello'))
+    expect((await next()).candidate.name).toBe('b')
+    expect(asked).toEqual(['b'])
+  })
+
+  test('asks all in order when all are to be left alone', async () => {
+    const { next, asked } = walkOver(
+      candidate('a', down(), leftAloneFor(9)), candidate('b', down(), openFor(9)), candidate('c', 'hello', coolingFor(9)),
+    )
+    expect((await next()).candidate.name).toBe('c')
+    expect(asked).toEqual(['a', 'b', 'c'])
+  })
+
+  test('asks nobody who is full, though all are to be left alone', async () => {
+    const { next, asked } = walkOver(candidate('a', 'never', full), candidate('b', 'hello', openFor(9)))
+    expect((await next()).candidate.name).toBe('b')
+    expect(asked).toEqual(['b'])
+  })
+
+  test('asks nobody when all are full', async () => {
+    const { next, asked } = walkOver(candidate('a', 'never', full), candidate('b', 'never', full))
+    const error = await rejection(next())
+    if (!(error instanceof AllFailed)) throw error
+    expect(error.failures).toEqual([])
+    expect(error.skipped).toEqual([full, full])
+    expect(asked).toEqual([])
+  })
+
+  test('asks the skipped after all, in order, when the available ones failed by their own fault', async () => {
+    const { next, asked } = walkOver(
+      candidate('a', down(), openFor(9)), candidate('b', down()), candidate('c', 'hello', coolingFor(9)), candidate('d', down()),
+    )
+    expect((await next()).candidate.name).toBe('c')
+    expect(asked).toEqual(['b', 'd', 'a', 'c'])
+  })
+
+  test('leaves the skipped alone when the available ones failed for reasons that last', async () => {
+    const { next, asked } = walkOver(candidate('a', 'hello', openFor(9)), candidate('b', failureOf('bad_request')))
+    expect(await rejection(next())).toBeInstanceOf(AllFailed)
+    expect(asked).toEqual(['b'])
+  })
+
+  test('never asks those after all that asked to be left alone, or are full', async () => {
+    const { next, asked } = walkOver(candidate('a', 'never', leftAloneFor(9)), candidate('b', 'never', full), candidate('c', down()))
+    const error = await rejection(next())
+    if (!(error instanceof AllFailed)) throw error
+    expect(error.skipped).toEqual([leftAloneFor(9), full])
+    expect(asked).toEqual(['c'])
+  })
+
+  test('asks each at most once', async () => {
+    const { next, asked } = walkOver(candidate('a', down(), openFor(9)), candidate('b', down()))
+    await rejection(next())
+    await rejection(next())
+    expect(asked).toEqual(['b', 'a'])
+  })
+
+  test('looks at availability once, when the walk begins', async () => {
+    let looks = 0
+    const watched: Fake = { ...candidate('a', 'hello'), unavailable: () => { looks += 1; return undefined } }
+    await walkOver(watched, candidate('b', 'other')).next()
+    expect(looks).toBe(1)
+  })
+})
+
+describe('failover from a poor answer', () => {
+  test('moves on while somebody remains (failover.md row 27)', async () => {
+    const { next, asked, released } = walkOver(candidate('a', '(empty)'), candidate('b', 'hello'))
+    expect((await next()).reply).toBe('hello')
+    expect(asked).toEqual(['a', 'b'])
+    expect(released).toEqual(['(empty)'])
+  })
+
+  test('delivers it when nobody remains, without releasing it', async () => {
+    const { next, released } = walkOver(candidate('a', down()), candidate('b', '(empty)'))
+    expect((await next()).reply).toBe('(empty)')
+    expect(released).toEqual([])
+  })
+
+  test('delivers the first when all others fail', async () => {
+    const { next } = walkOver(candidate('a', '(one)'), candidate('b', down()))
+    const { candidate: { name }, reply } = await next()
+    expect({ name, reply }).toEqual({ name: 'a', reply: '(one)' })
+  })
+
+  test('delivers the first when all others are poor too', async () => {
+    const { next, asked } = walkOver(candidate('a', '(one)'), candidate('b', '(two)'), candidate('c', '(three)'))
+    expect((await next()).reply).toBe('(one)')
+    expect(asked).toEqual(['a', 'b', 'c'])
+  })
+
+  test('marks the attempt in the trail as empty', async () => {
+    const { walk, ask } = walkOver(candidate('a', '(empty)'), candidate('b', 'hello'))
+    const call = callOf()
+    await walk.next((each) => {
+      call.trail.push({ name: each.name, status: 200, ms: 1 })
+      return ask(each)
+    }, call)
+    expect(call.trail).toEqual([
+      { name: 'a', status: 200, ms: 1, failure: 'empty', reason: 'an empty answer' },
+      { name: 'b', status: 200, ms: 1 },
+    ])
+  })
+
+  test('takes every answer for good when it is not told what is poor', async () => {
+    const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
+    expect((await walk.next(async () => '(empty)', callOf())).candidate.name).toBe('a')
+  })
+})
+
+describe('a failure', () => {
+  test('that says it is final stays final when its status is told anew', () => {
+    const failure = new UpstreamFailure('content_policy', 'no', { status: 400, isFinal: true, retryAfterMs: 5, ambiguous: true, cause: 'why' }).answeredWith(200)
+    expect(failure).toMatchObject({ failure: 'content_policy', message: 'no', status: 200, isFinal: true, retryAfterMs: 5, ambiguous: true, cause: 'why' })
+  })
+
+  test.each([['timeout', {}, true], ['connect', { timedOut: true }, true], ['connect', {}, false]] as const)('of class %s with %j has timed out: %p', (failure, details, expected) => {
+    expect(failureOf(failure, details).timedOut).toBe(expected)
+  })
+})

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { UpstreamFailure } from '../failure.ts'
+import type { Call } from '../service.ts'
+import { callOf, failureOf, rejection } from '../testing.ts'
+import { deadline } from './deadline.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+/** A service that answers when the signal aborts: with its reason. */
+function untilAborted(_request: string, { signal }: Call): Promise<string> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('the connection was dropped', { cause: signal.reason })), { once: true })
+  })
+}
+
+describe('a deadline', () => {
+  test('lets an answer in time pass, and leaves no timer', async () => {
+    const service = deadline<string, string>(() => 1_000)(async (request) => `${request}!`)
+    expect(await service('hello', callOf())).toBe('hello!')
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('hands a failure in time on, and leaves no timer', async () => {
+    const failure = failureOf('dns')
+    const service = deadline<string, string>(() => 1_000)(async () => { throw failure })
+    expect(await rejection(service('hello', callOf()))).toBe(failure)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test.each([[30_000, '30 s'], [1_500, '1500 ms']] as const)('of %p ms aborts the attempt and fails it as a timeout', async (ms, shown) => {
+    let signal: Call['signal'] | undefined
+    const service = deadline<string, string>(() => ms)((request, call) => {
+      signal = call.signal
+      return untilAborted(request, call)
+    })
+    const failing = rejection(service('hello', callOf()))
+    jest.advanceTimersByTime(ms - 1)
+    expect(signal?.aborted).toBe(false)
+    jest.advanceTimersByTime(1)
+    expect(signal?.aborted).toBe(true)
+    const error = await failing
+    expect(error).toBeInstanceOf(UpstreamFailure)
+    expect(error).toMatchObject({ failure: 'timeout', ambiguous: true, timedOut: true, isFinal: false, message: `no answer within ${shown}` })
+  })
+
+  test('depends on the request', async () => {
+    const service = deadline<string, string>((request) => request.length * 100)(untilAborted)
+    const failing = rejection(service('four', callOf()))
+    jest.advanceTimersByTime(400)
+    expect(await failing).toMatchObject({ message: 'no answer within 400 ms' })
+  })
+
+  test('aborts the attempt when the caller leaves, and tells the caller\'s reason', async () => {
+    const controller = new AbortController()
+    const gone = new Error('gone')
+    const failing = rejection(deadline<string, string>(() => 1_000)(untilAborted)('hello', callOf(controller.signal)))
+    controller.abort(gone)
+    expect(await failing).toBe(gone)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('begins an attempt aborted when the caller has left already', async () => {
+    let wasAborted: boolean | undefined
+    const service = deadline<string, string>(() => 1_000)(async (_request, { signal }) => {
+      wasAborted = signal.aborted
+      throw new Error('dropped')
+    })
+    const gone = new Error('gone')
+    expect(await rejection(service('hello', callOf(AbortSignal.abort(gone))))).toBe(gone)
+    expect(wasAborted).toBe(true)
+  })
+
+  test('hands on the same trail', async () => {
+    const call = callOf()
+    await deadline<string, string>(() => 1_000)(async (_request, { trail }) => {
+      trail.push({ name: 'a', ms: 1 })
+      return ''
+    })('hello', call)
+    expect(call.trail).toEqual([{ name: 'a', ms: 1 }])
+  })
+
+  test('does not end what the reply does afterwards', async () => {
+    let signal: Call['signal'] | undefined
+    const service = deadline<string, string>(() => 1_000)(async (_request, call) => {
+      signal = call.signal
+      return ''
+    })
+    await service('hello', callOf())
+    jest.advanceTimersByTime(10_000)
+    expect(signal?.aborted).toBe(false)
+  })
+})

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { watchdog } from './watchdog.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+function subject(limitMs = 1_000) {
+  let expired = 0
+  const dog = watchdog(limitMs, () => { expired += 1 })
+  return { dog, expired: () => expired }
+}
+
+describe('a watchdog', () => {
+  test('expires once when nothing touches it', () => {
+    const { expired } = subject()
+    jest.advanceTimersByTime(999)
+    expect(expired()).toBe(0)
+    jest.advanceTimersByTime(1)
+    expect(expired()).toBe(1)
+    jest.advanceTimersByTime(100_000)
+    expect(expired()).toBe(1)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('counts anew from every touch', () => {
+    const { dog, expired } = subject()
+    for (let time = 0; time < 10; time += 1) {
+      jest.advanceTimersByTime(900)
+      dog.touch()
+    }
+    jest.advanceTimersByTime(999)
+    expect(expired()).toBe(0)
+    jest.advanceTimersByTime(1)
+    expect(expired()).toBe(1)
+  })
+
+  test('does not count while it is paused', () => {
+    const { dog, expired } = subject()
+    dog.pause()
+    jest.advanceTimersByTime(100_000)
+    expect(expired()).toBe(0)
+    dog.touch()
+    jest.advanceTimersByTime(2_000)
+    expect(expired()).toBe(1)
+  })
+
+  test('expires at most its limit late after a pause', () => {
+    const { dog, expired } = subject()
+    jest.advanceTimersByTime(500)
+    dog.pause()
+    jest.advanceTimersByTime(501)
+    dog.touch()
+    jest.advanceTimersByTime(999)
+    expect(expired()).toBe(0)
+    jest.advanceTimersByTime(1_001)
+    expect(expired()).toBe(1)
+  })
+
+  test('never expires when it is stopped', () => {
+    const { dog, expired } = subject()
+    dog.stop()
+    dog.touch()
+    jest.advanceTimersByTime(100_000)
+    expect(expired()).toBe(0)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('has one timer, however often it is touched', () => {
+    const { dog } = subject()
+    for (let time = 0; time < 1_000; time += 1) dog.touch()
+    expect(jest.getTimerCount()).toBe(1)
+  })
+})
