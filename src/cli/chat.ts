@@ -66,6 +66,7 @@ function checkedUrl(url: string): string {
 }
 
 const stdinHintMs = 1_000
+const interrupted = 130
 
 async function readQuestion({ positionals, stdin, stderr }: Context): Promise<string> {
   const asked = positionals.join(' ').trim()
@@ -95,12 +96,12 @@ async function answer(answerer: Answerer, question: string, images: readonly str
       stdout.write(stdout.isTerminal ? harmlessLines(piece) : piece)
     }
     endLine(last, context)
-    if (signal.aborted) return interrupted(signal)
+    if (signal.aborted) return interrupted
     if (stderr.isTerminal) stderr.write(`${paintFor(stderr)('dim', servedBy(answered, performance.now() - start))}\n`)
     return 0
   } catch (error) {
     endLine(last, context)
-    if (signal.aborted) return interrupted(signal)
+    if (signal.aborted) return interrupted
     throw error
   }
 }
@@ -112,10 +113,6 @@ function contentOf(question: string, images: readonly string[]): unknown {
 
 function endLine(last: string, { stdout }: Context): void {
   if (last !== '' && !last.endsWith('\n')) stdout.write('\n')
-}
-
-function interrupted(signal: AbortSignal): number {
-  return signal.reason === 'SIGTERM' ? 143 : 130
 }
 
 function servedBy({ provider, model }: Answer, ms: number): string {
