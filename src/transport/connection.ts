@@ -35,6 +35,9 @@ export interface ConnectionOwner {
   stale(exchange: Exchange): void
 }
 
+/** What a connection needs of its socket. */
+export type ConnectionSocket = Pick<Socket, 'write' | 'pause' | 'resume' | 'terminate'>
+
 /** One socket to an upstream, carrying one exchange at a time. */
 export interface Connection extends SocketUser {
   /** Sends a request; the outcome goes to the exchange. Only when no other is being carried. */
@@ -66,7 +69,7 @@ const nothing: readonly Uint8Array[] = []
  * A connection over a socket that is open and, if secure, authorized.
  * @param scratch {@link joinedBytesMax} bytes that each request overwrites; connections share it
  */
-export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, scratch: Buffer): Connection {
+export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer): Connection {
   const headReader = responseHeadReader()
   const source: BodySource = {
     pause: () => socket.pause(),
@@ -75,7 +78,7 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
   }
   let progress: Progress | undefined
   let isClosed = false
-  let continuation: ReturnType<typeof setImmediate> | undefined
+  let isWaitingItsTurn = false
 
   function carry(exchange: Exchange, isReused: boolean): void {
     const { signal, request, head } = exchange
@@ -118,10 +121,8 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
         continue
       }
       if (allowance === 0) {
-        continuation = setImmediate(() => {
-          continuation = undefined
-          drained()
-        })
+        isWaitingItsTurn = true
+        setImmediate(takeTurn)
         return
       }
       const length = Math.min(piece.length - current.offset, allowance)
@@ -133,8 +134,13 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     }
   }
 
+  function takeTurn(): void {
+    isWaitingItsTurn = false
+    drained()
+  }
+
   function drained(): void {
-    if (progress !== undefined && continuation === undefined) send(progress)
+    if (progress !== undefined && !isWaitingItsTurn) send(progress)
   }
 
   function received(bytes: Buffer): void {
@@ -205,8 +211,6 @@ export function connection(socket: Socket<SocketUser>, owner: ConnectionOwner, s
     if (finished === undefined) return undefined
     progress = undefined
     finished.exchange.signal.removeEventListener('abort', onAbort)
-    if (continuation !== undefined) clearImmediate(continuation)
-    continuation = undefined
     return finished
   }
 

@@ -69,6 +69,22 @@ describe('a request', () => {
     expect(server.requests[1]).toEndWith('\r\ncontent-length: 0\r\n\r\n')
   })
 
+  test('is never written with the head of another', async () => {
+    const server = upstream((connection) => connection.write(ok))
+    const transport = client()
+    const body = [Buffer.from('1')]
+    for (const more of [{ body }, { body, path: '/x' }, { body, path: '/x', headers: headerBlock({ a: 'b' }) }, { body, path: '/x', headers: headerBlock({ a: 'b' }), method: 'GET' as const }]) {
+      await exchange(transport, post(server.origin, more))
+    }
+    const start = (line: string): string => `${line} HTTP/1.1\r\nhost: 127.0.0.1:${server.origin.port}\r\naccept-encoding: identity\r\n`
+    expect(server.requests).toEqual([
+      `${start('POST /v1/chat/completions')}content-type: application/json\r\ncontent-length: 1\r\n\r\n1`,
+      `${start('POST /x')}content-type: application/json\r\ncontent-length: 1\r\n\r\n1`,
+      `${start('POST /x')}a: b\r\ncontent-length: 1\r\n\r\n1`,
+      `${start('GET /x')}a: b\r\ncontent-length: 1\r\n\r\n1`,
+    ])
+  })
+
   test.each(['no-slash', '/a b', '/a\r\nx: y', '/ü', ''])('with the path %j is refused', (path) => {
     expect(client().request(post({ secure: false, hostname: '127.0.0.1', port: 1 }, { path }), never)).rejects.toBeInstanceOf(TypeError)
   })
@@ -373,6 +389,17 @@ describe('an aborted request', () => {
     await eventually(() => server.connections[0]?.isClosed === true)
     expect(performance.now() - began).toBeLessThan(50)
     expect(transport.connections.active + transport.connections.idle).toBe(0)
+  })
+
+  test('drops the connection when it opens after all', async () => {
+    const server = upstream((connection) => connection.write(ok))
+    const aborter = new AbortController()
+    const transport = client()
+    const outcome = transport.request(post(server.origin), aborter.signal)
+    aborter.abort()
+    expect(await kindOf(outcome)).toBe('aborted')
+    await eventually(() => server.connections[0]?.isClosed === true)
+    expect(server.requests.length).toBe(0)
   })
 
   test('is noticed even in the moment between connecting and sending', async () => {

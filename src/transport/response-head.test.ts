@@ -52,6 +52,12 @@ describe('the head of a response', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readAll([Buffer.from(`HTTP/1.1 200 OK\r\n`), Buffer.from(bytes), Buffer.from('\r\n\r\n')])))
   })
 
+  test('may follow 20 informational ones each time', () => {
+    const reader = responseHeadReader()
+    const bytes = Buffer.from(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(20)}HTTP/1.1 200 OK\r\n\r\n`)
+    for (let index = 0; index < 3; index++) expect(reader.push(bytes)?.head.status).toBe(200)
+  })
+
   test('is refused as soon as it cannot be HTTP', () => {
     expect(readAll([Buffer.from('HTT')])).toBe('more')
     expect(readAll([Buffer.from('HTT'), Buffer.from('Q')])).toBe('malformed')

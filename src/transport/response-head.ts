@@ -129,7 +129,7 @@ const colon = 58
  * @throws {TransportError} `malformed`
  */
 export function parseResponseHead(bytes: Buffer, from: number, end: number): ResponseHead {
-  const status = statusOf(bytes, from, end)
+  const status = statusOf(bytes, from)
   const headers = new Map<string, string>()
   const text = bytes.toString('latin1', from, end)
   let index = nextLine(bytes, from, end)
@@ -153,14 +153,14 @@ export function parseResponseHead(bytes: Buffer, from: number, end: number): Res
 }
 
 /** The status of a line such as `HTTP/1.1 200 OK`, whose reason may be missing. */
-function statusOf(bytes: Buffer, from: number, end: number): number {
+function statusOf(bytes: Buffer, from: number): number {
   const minor = bytes[from + start.length]
   const behind = from + start.length + 1
   const after = bytes[behind + 4]
   let status = 0
   for (let index = behind + 1; index < behind + 4; index++) status = status * 10 + digitOf(bytes[index])
   const isStatusLine = beginsLikeHttp(bytes, from) && (minor === 48 || minor === 49) && bytes[behind] === space && (after === space || after === carriageReturn)
-  if (!isStatusLine || !(status >= 100) || behind + 4 > end) throw malformed('not an HTTP/1 status line')
+  if (!isStatusLine || !(status >= 100)) throw malformed('not an HTTP/1 status line')
   return status
 }
 
