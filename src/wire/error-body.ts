@@ -43,7 +43,10 @@ export function errorOf(value: unknown): ErrorBody | undefined {
   if (typeof value === 'string') return textError(value)
   if (!isRecord(value)) return undefined
   const error = Array.isArray(value['error']) ? value['error'][0] : value['error']
-  if (typeof error === 'string' && error !== '') return errorFields({ message: value['message'] ?? error, code: value['code'], type: error })
+  if (typeof error === 'string' && error !== '') {
+    const { message, code } = { message: value['message'], code: value['code'] }
+    return errorFields(typeof message === 'string' ? { message, code, type: error } : { message: error, code })
+  }
   if (isRecord(error)) return errorFields({ ...outerFields(value), ...error })
   const errors = value['errors']
   if (Array.isArray(errors) && errors.length > 0) return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
@@ -136,12 +139,10 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   // Header values and assignments: "authorization: Bearer …", "x-api-key=…", "api key provided: …", "password":"…".
   [/\b(?:proxy-)?(authorization|(?:set-)?cookie|x-[a-z0-9-]{1,40})\b["']?\s*[:=]\s*[^\r\n,;]+/gi, '$1: [redacted]'],
   [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [redacted]'],
-  [/\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*["'`]?[^\s"',;`]+/gi, '$1: [redacted]'],
-  // Keys as they are made: a short prefix, a dash or underscore, then letters and digits; also masked ones ("sk-ab***yz").
-  [/\b(?:sk|pk|rk|gsk|xai|hf|key|ghp|gho|ghs|github_pat|glpat|xox[a-z]|AKIA|ASIA|AIza|ya29|eyJ)[-_.]?[\w*.-]{6,}/g, '[redacted]'],
-  // Long runs of hexadecimal, base64 and the like; a run of letters alone is a word.
-  [/(?=[A-Za-z+/_*-]*[\d*])[A-Za-z0-9+/_*=-]{24,}/g, '[redacted]'],
-  [/[A-Za-z0-9+/_=-]{40,}/g, '[redacted]'],
+  [/\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*["'`]?(?!\d{1,9}\b)[^\s"',;`]+/gi, '$1: [redacted]'],
+  // Keys as they are made: a short prefix and letters and digits; also masked ones ("sk-ab***yz").
+  [/\b(?:sk|pk|rk|gsk|xai|hf|gh[a-z]|github_pat|glpat|xox[a-z])[-_][\w*.-]{4,}/g, '[redacted]'],
+  [/\b(?:AKIA|ASIA|AIza|ya29\.|eyJ)[\w*.-]{8,}/g, '[redacted]'],
   [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g, '[address]'],
 ]
 
@@ -155,6 +156,24 @@ export function redact(text: string): string {
   let clean = (isCut ? text.slice(0, fieldCharactersMax) : text).toWellFormed()
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g, ' ')
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement)
+  clean = clean.replace(/[A-Za-z0-9+/_=*.-]{16,}/g, (run) => (isRandom(run) ? '[redacted]' : run))
   clean = clean.replace(/ {2,}/g, ' ').trim()
   return clean.length > shownCharactersMax ? `${clean.slice(0, shownCharactersMax - 1).toWellFormed()}…` : clean
+}
+
+/**
+ * Whether a long run of letters, digits and what joins them looks like hexadecimal, base64 or the like rather than like words:
+ * `meta-llama/llama-4-scout-17b` is words, and so are most names of models.
+ */
+function isRandom(run: string): boolean {
+  if (run.includes('**') || /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(run)) return true
+  let mixed = 0
+  for (const piece of run.split(/[^A-Za-z0-9]+/)) {
+    const hasBoth = /\d/.test(piece) && /[A-Za-z]/.test(piece)
+    const hasCases = /[a-z][A-Z]/.test(piece)
+    if (piece.length >= 16 && (hasBoth || !/[A-Za-z]/.test(piece))) return true
+    if ((piece.length >= 24 && hasCases) || piece.length >= 40) return true
+    if (piece.length >= 5 && (hasBoth || hasCases)) mixed++
+  }
+  return run.length >= 40 && mixed >= 3
 }
