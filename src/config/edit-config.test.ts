@@ -54,9 +54,35 @@ describe('editConfig', () => {
     expect(comments(edited)).toEqual(comments(text))
   })
 
-  test.each([0, 1, 2])('removes provider %d and no other', (index) => {
+  test.each([
+    [0, 'bc', ['// fast', '// first, cheap']],
+    [1, 'ac', ['/* slow */', '// odd']],
+    [2, 'ab', ['// last resort', '// third']],
+  ])('removes provider %d and its comments, and no other', (index, left, gone) => {
     const edited = editConfig(text, [{ kind: 'remove', path: ['providers', index] }])
-    expect(ids(edited)).toEqual(['a', 'b', 'c'].filter((_, position) => position !== index))
+    expect(ids(edited).join('')).toBe(left)
+    expect(comments(edited)).toEqual(comments(text).filter((comment) => !gone.includes(comment)))
+  })
+
+  test('adds and removes the way people write', () => {
+    const before = '{\n  "providers": [\n    // one\n    { "id": "a" },\n\n    // more to come\n  ],\n}\n'
+    const added = editConfig(before, [{ kind: 'insert', path: ['providers', -1], value: { id: 'b', models: ['x'] } }])
+    expect(added).toBe('{\n  "providers": [\n    // one\n    { "id": "a" },\n    { "id": "b", "models": [ "x" ] },\n\n    // more to come\n  ],\n}\n')
+    expect(editConfig(added, [{ kind: 'remove', path: ['providers', 1] }])).toBe(before)
+    const disabled = editConfig(before, [{ kind: 'set', path: ['providers', 0, 'enabled'], value: false }])
+    expect(disabled).toBe(before.replace('"a" }', '"a", "enabled": false }'))
+  })
+
+  test.each(['{"providers":[]}', '{"providers":[],}', '{"providers":[\n// none\n]}', '{}'])('adds the first provider to %j', (empty) => {
+    const edited = editConfig(empty, [{ kind: 'insert', path: ['providers', -1], value: { id: 'a' } }])
+    expect(ids(edited)).toEqual(['a'])
+    expect(comments(edited)).toEqual(comments(empty))
+  })
+
+  test('writes what is long over several lines', () => {
+    const value = { id: 'b', headers: { 'x-a': 'y'.repeat(100) } }
+    const edited = editConfig(text, [{ kind: 'insert', path: ['providers', -1], value }])
+    expect(edited).toContain('\n    {\n      "id": "b",\n      "headers": {\n        "x-a"')
   })
 
   test.each([

@@ -1,6 +1,10 @@
 import { applyEdits, findNodeAtLocation, modify, type JSONPath, type Node } from 'jsonc-parser'
 import { collectFindings } from './findings.ts'
 import { parseJsonTree } from './json-tree.ts'
+import { rearrange, type Piece } from './rearrange.ts'
+
+/** What is longer than this, in characters, is written over several lines. */
+const lineLengthMax = 100
 
 /** One change to a configuration text. Paths are of names and indexes, such as `['providers', 0, 'enabled']`. */
 export type ConfigEdit =
@@ -13,9 +17,9 @@ export type ConfigEdit =
 
 /**
  * Makes changes to a configuration text, one after another, and leaves everything else as it is: comments, order, indentation.
- * The result is not checked: that is `parseConfig`'s work.
+ * A comment above an item of an array, or behind it on its line, goes where the item goes. The result is not checked: that is `parseConfig`'s work.
  * @throws {ConfigError} when the text is no JSON
- * @throws {RangeError} when there is nothing at a `move`'s indexes
+ * @throws {RangeError} when there is nothing at the indexes of a `move`
  */
 export function editConfig(text: string, edits: readonly ConfigEdit[]): string {
   return edits.reduce(applyEdit, text)
@@ -23,10 +27,20 @@ export function editConfig(text: string, edits: readonly ConfigEdit[]): string {
 
 function applyEdit(text: string, edit: ConfigEdit): string {
   const root = parseSound(text)
-  if (edit.kind === 'move') return moveItem(text, root, edit.path, edit.from, edit.to)
-  const value = edit.kind === 'remove' ? undefined : edit.value
-  const changes = modify(text, edit.path, value, { isArrayInsertion: edit.kind === 'insert', formattingOptions: formatOf(text) })
-  return applyEdits(text, changes)
+  switch (edit.kind) {
+    case 'set':
+      return addWithinLine(text, root, edit.path, edit.value) ?? modifyText(text, edit.path, edit.value, false)
+    case 'remove':
+      return removeItem(text, root, edit.path) ?? modifyText(text, edit.path, undefined, false)
+    case 'insert':
+      return insertItem(text, root, edit.path, edit.value) ?? modifyText(text, edit.path, edit.value, true)
+    case 'move':
+      return moveItem(text, root, edit.path, edit.from, edit.to)
+  }
+}
+
+function modifyText(text: string, path: JSONPath, value: unknown, isArrayInsertion: boolean): string {
+  return applyEdits(text, modify(text, path, value, { isArrayInsertion, formattingOptions: formatOf(text) }))
 }
 
 function parseSound(text: string): Node {
@@ -47,66 +61,54 @@ function formatOf(text: string): { insertSpaces: boolean; tabSize: number; eol: 
   }
 }
 
-/** What belongs to one item of an array, and moves with it. */
-interface Piece {
-  /** The comments above it. */
-  readonly before: string
-  readonly body: string
-  /** The comment behind it on its line. */
-  readonly behind: string
+/** A new member for an object that stands on one line, which stays on it. */
+function addWithinLine(text: string, root: Node, path: JSONPath, value: unknown): string | undefined {
+  const name = path.at(-1)
+  const object = findNodeAtLocation(root, path.slice(0, -1))
+  const last = object?.children?.at(-1)
+  if (object?.type !== 'object' || last === undefined || typeof name !== 'string' || findNodeAtLocation(root, path) !== undefined) return undefined
+  const member = `, ${JSON.stringify(name)}: ${JSON.stringify(value)}`
+  const line = text.slice(object.offset, object.offset + object.length)
+  if (/[\n\r]/.test(line) || line.length + member.length > lineLengthMax) return undefined
+  const end = last.offset + last.length
+  return text.slice(0, end) + member + text.slice(end)
+}
+
+function removeItem(text: string, root: Node, path: JSONPath): string | undefined {
+  const found = findArray(root, path)
+  if (found === undefined || found.items[found.index] === undefined) return undefined
+  return rearrange(text, found.array, formatOf(text).eol, (pieces) => pieces.toSpliced(found.index, 1))
+}
+
+function insertItem(text: string, root: Node, path: JSONPath, value: unknown): string | undefined {
+  const found = findArray(root, path)
+  if (found === undefined || found.items.length === 0) return undefined
+  const index = found.index === -1 ? found.items.length : found.index
+  const piece: Piece = { before: '', body: formatValue(text, value), behind: '' }
+  return rearrange(text, found.array, formatOf(text).eol, (pieces) => pieces.toSpliced(index, 0, piece))
 }
 
 function moveItem(text: string, root: Node, path: JSONPath, from: number, to: number): string {
-  const array = findNodeAtLocation(root, path)
-  const items = array?.type === 'array' ? (array.children ?? []) : []
-  const first = items[0]
-  if (array === undefined || first === undefined || items[from] === undefined || items[to] === undefined) {
+  const found = findArray(root, [...path, from])
+  const moved = found?.items[from]
+  if (found === undefined || moved === undefined || found.items[to] === undefined) {
     throw new RangeError(`there is no item ${from} or no place ${to} to move it to`)
   }
-  const start = array.offset + 1
-  const end = array.offset + array.length - 1
-  const { pieces, blanks, hasLastComma, rest } = cutPieces(text, items, start, end)
-  pieces.splice(to, 0, ...pieces.splice(from, 1))
-  const joined = pieces.map(({ before, body, behind }, index) => {
-    const comma = index < pieces.length - 1 || hasLastComma ? ',' : ''
-    const next = blanks[index + 1] ?? rest
-    const lineEnd = behind.includes('//') && !/^[\n\r]/.test(next) ? formatOf(text).eol : ''
-    return `${blanks[index] ?? ''}${before}${body}${comma}${behind}${lineEnd}`
-  })
-  return text.slice(0, start) + joined.join('') + rest + text.slice(end)
+  return rearrange(text, found.array, formatOf(text).eol, (pieces) => pieces.toSpliced(from, 1).toSpliced(to, 0, ...pieces.slice(from, from + 1)))
 }
 
-/** Everything between the brackets of an array. */
-interface CutArray {
-  readonly pieces: Piece[]
-  /** The line breaks and indentation before each piece: they stay where they are. */
-  readonly blanks: readonly string[]
-  readonly hasLastComma: boolean
-  readonly rest: string
+/** The array that a path's last step is an index of. */
+function findArray(root: Node, path: JSONPath): { array: Node; items: readonly Node[]; index: number } | undefined {
+  const index = path.at(-1)
+  const array = findNodeAtLocation(root, path.slice(0, -1))
+  return array?.type === 'array' && typeof index === 'number' ? { array, items: array.children ?? [], index } : undefined
 }
 
-/** A gap between items: comments and blanks up to the comma, the comma, and comments behind it that end the line. */
-const gapWithComma =
-  /^((?:\s|\/\/[^\n\r]*(?=[\n\r]|$)|\/\*[\s\S]*?\*\/)*?)(,)((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
-
-/** The gap after the last item when no comma follows it: comments that end the line. */
-const gapWithoutComma = /^()()((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
-
-function cutPieces(text: string, items: readonly Node[], start: number, end: number): CutArray {
-  const pieces: Piece[] = []
-  const blanks: string[] = []
-  let position = start
-  let hasLastComma = false
-  for (const [index, item] of items.entries()) {
-    const bodyEnd = item.offset + item.length
-    const gap = text.slice(bodyEnd, items[index + 1]?.offset ?? end)
-    const [taken = '', early = '', comma = '', late = ''] = gapWithComma.exec(gap) ?? gapWithoutComma.exec(gap) ?? []
-    const before = text.slice(position, item.offset)
-    const blank = /^\s*/.exec(before)?.[0] ?? ''
-    hasLastComma = comma !== ''
-    blanks.push(blank)
-    pieces.push({ before: before.slice(blank.length), body: text.slice(item.offset, bodyEnd) + early, behind: late })
-    position = bodyEnd + taken.length
-  }
-  return { pieces, blanks, hasLastComma, rest: text.slice(position, end) }
+/** On one line with blanks, as people write it; over several lines when it would be long. */
+function formatValue(text: string, value: unknown): string {
+  const { insertSpaces, tabSize, eol } = formatOf(text)
+  const step = insertSpaces ? ' '.repeat(tabSize) : '\t'
+  const lines = (JSON.stringify(value, null, step) ?? 'null').split('\n')
+  const oneLine = lines.map((line) => line.trim()).join(' ')
+  return oneLine.length <= lineLengthMax ? oneLine : lines.join(`${eol}${step}${step}`)
 }
