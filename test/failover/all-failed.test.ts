@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { chat, errorOf, question } from '../client.ts'
+import { faultUpstream } from '../fakes/fault-upstream.ts'
+import { status } from '../fakes/faults/status.ts'
+import { good } from '../fakes/good.ts'
+import { errorReply, reply } from '../fakes/replies.ts'
+import { provider, quick, startService } from '../harness.ts'
+import { startRig } from '../rig.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
+
+const silent: Script = (exchange) => exchange.hang()
+const quota: Script = (exchange) => exchange.write(errorReply(429, { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' }))
+const tooLong: Script = (exchange) => exchange.write(errorReply(400, { message: 'too long', code: 'context_length_exceeded' }))
+const notJson: Script = (exchange) => exchange.write(reply(200, '<html>'))
+
+describe('all failed', () => {
+  const table: readonly (readonly [words: string, scripts: readonly Script[], status: number, shouldRetry: string, retryAfter?: string])[] = [
+    ['all timed out', [silent, silent], 504, 'true'],
+    ['all 429', [status(429, { 'retry-after': '20' }), status(429, { 'retry-after': '7' })], 429, 'true', '7'],
+    ['all out of quota', [quota, quota], 502, 'false'],
+    ['one 429, one out of quota', [status(429, { 'retry-after': '7' }), quota], 502, 'true'],
+    ['all 503', [status(503, { 'retry-after': '9' }), status(503, { 'retry-after': '30' })], 503, 'true', '9'],
+    ['all refuse the request', [status(400), status(422)], 400, 'false'],
+    ['all say the context is too long', [tooLong, tooLong], 400, 'false'],
+    ['all refuse the key', [status(401), status(403)], 502, 'false'],
+    ['500 and 400', [status(500), status(400)], 502, 'true'],
+    ['timeout and 500', [silent, status(500)], 502, 'true'],
+    ['malformed answers', [notJson, notJson], 502, 'true'],
+  ]
+
+  for (const [words, scripts, code, shouldRetry, retryAfter] of table) {
+    test.each([['plain', false], ['streaming', true]] as const)(`${words}, %s › ${code}, x-should-retry: ${shouldRetry}`, async (_, stream) => {
+      await using rig = await startRig(scripts, { every: quick })
+      const answer = await rig.ask(stream ? { stream } : {})
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([code, shouldRetry])
+      expect(answer.headers.get('content-type')).toStartWith('application/json')
+      const error = errorOf(answer)
+      expect(error?.message).toStartWith("All providers failed for model 'm'")
+      expect(error?.message).toMatch(/\ba\b.*\bb\b/s)
+      expect([typeof error?.type, typeof error?.code]).toEqual(['string', 'string'])
+      if (code === 502) expect([error?.type, error?.code]).toEqual(['api_error', 'provider_error'])
+      if (retryAfter !== undefined) expect(answer.headers.get('retry-after')).toBe(retryAfter)
+      expect(answer.headers.get('x-svc-attempts')).toBe('2')
+      expect(rig.hits()).toEqual([1, 1])
+    })
+  }
+
+  test('while all are cooling down › they are tried anyway, and the least Retry-After is told', async () => {
+    await using rig = await startRig([status(429, { 'retry-after': '20' }), status(429, { 'retry-after': '20' })])
+    await rig.ask()
+    const answer = await rig.ask()
+    expect([429, 503]).toContain(answer.status)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('three providers, two dead › the third answers, attempts: 3', async () => {
+    await using rig = await startRig([status(500), status(401), good({ name: 'c' })])
+    const answer = await rig.ask()
+    expect([answer.status, answer.headers.get('x-svc-attempts'), answer.headers.get('x-svc-provider')]).toEqual([200, '3', 'c'])
+    expect(rig.hits()).toEqual([1, 1, 1])
+  })
+
+  test('nobody serves the model › 404 model_not_found, nobody is asked', async () => {
+    await using rig = await startRig([good()])
+    const answer = await rig.ask({ model: 'other' })
+    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.message]).toEqual([404, 'model_not_found', "The model 'other' was not found in any enabled provider"])
+    expect(rig.hits()).toEqual([0])
+  })
+
+  test('a disabled provider › is never asked', async () => {
+    await using rig = await startRig([good({ name: 'a' }), good({ name: 'b' })], { each: { a: { enabled: false } } })
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('b')
+    expect(rig.hits()).toEqual([0, 1])
+  })
+
+  test('a provider whose key is not set › is skipped', async () => {
+    await using rig = await startRig([good({ name: 'a' }), good({ name: 'b' })], { each: { a: { api_key: '$SOME_KEY_THAT_NOBODY_SET' } } })
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('b')
+    expect(rig.hits()).toEqual([0, 1])
+  })
+
+  test('each provider is asked for the model by its own name, and one can be pinned', async () => {
+    const first = faultUpstream(status(500)), second = faultUpstream(good())
+    const named = (upstream: string) => ({ models: [{ name: 'm', upstream }] })
+    await using service = await startService({ providers: [provider('first', first.url, [], named('one')), provider('second', second.url, [], named('two/2'))] })
+    const answer = await chat(service.url, question())
+    expect(answer.headers.get('x-svc-model')).toBe('two/2')
+    const asked = [first, second].map(({ hits }) => /"model":"([^"]*)"/.exec(new TextDecoder().decode(hits[0]?.body))?.[1])
+    expect(asked).toEqual(['one', 'two/2'])
+    expect((await chat(service.url, question({ model: 'second/m' }))).status).toBe(200)
+    expect([first.hits.length, second.hits.length]).toEqual([1, 2])
+    first.stop()
+    second.stop()
+  })
+})

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'bun:test'
+import { chat, question, trailOf } from '../client.ts'
+import { status } from '../fakes/faults/status.ts'
+import { good, goodText } from '../fakes/good.ts'
+import { errorReply } from '../fakes/replies.ts'
+import { provider, startService } from '../harness.ts'
+import { faultUpstream } from '../fakes/fault-upstream.ts'
+import { startRig } from '../rig.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
+import type { Rig } from '../rig.ts'
+
+async function askTimes(rig: Rig, times: number): Promise<void> {
+  for (let round = 0; round < times; round++) await rig.ask()
+}
+
+function saying(code: number, error: object): Script {
+  return (exchange) => exchange.write(errorReply(code, error))
+}
+
+describe('row 18 › 429', () => {
+  test.each([
+    ['retry-after in seconds', { 'retry-after': '1' }],
+    ['retry-after-ms', { 'retry-after-ms': '900' }],
+    ['an HTTP date against the provider’s own clock', { date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' }],
+  ] as const)('%s › moves on, and the provider is left alone for so long', async (_, headers) => {
+    await using rig = await startRig([status(429, headers), good()])
+    await askTimes(rig, 3)
+    expect(rig.hits()).toEqual([1, 3])
+    rig.upstreams[0]?.use(good({ name: 'a' }))
+    await Bun.sleep(1_100)
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+  })
+
+  test.each(['-5', 'soon', '1e99', '', 'Infinity', '0x10'])('nonsense in Retry-After (%p) › is ignored: order is a promise', async (value) => {
+    await using rig = await startRig([status(429, { 'retry-after': value }), good()])
+    await askTimes(rig, 2)
+    expect(rig.hits()).toEqual([2, 2])
+  })
+
+  test('without Retry-After › the third in a row puts the provider aside', async () => {
+    await using rig = await startRig([status(429), good()])
+    await askTimes(rig, 5)
+    expect(rig.hits()).toEqual([3, 5])
+  })
+
+  test('with retries and a short Retry-After › asks the same provider again', async () => {
+    let asked = 0
+    await using rig = await startRig([(exchange) => (asked++ === 0 ? status(429, { 'retry-after-ms': '50' }) : good({ name: 'a' }))(exchange), good()], { every: { retries: 1 } })
+    expect((await rig.ask()).content).toBe(goodText({ name: 'a' }))
+    expect(rig.hits()).toEqual([2, 0])
+  })
+
+  test('with retries and a long Retry-After › moves on', async () => {
+    await using rig = await startRig([status(429, { 'retry-after': '4' }), good()], { every: { retries: 2 } })
+    expect((await rig.ask()).content).toBe(goodText())
+    expect(rig.hits()).toEqual([1, 1])
+  })
+})
+
+describe('row 20 › 503', () => {
+  test('with Retry-After › the provider is left alone for so long', async () => {
+    await using rig = await startRig([status(503, { 'retry-after': '30' }), good()])
+    await askTimes(rig, 3)
+    expect(rig.hits()).toEqual([1, 3])
+  })
+})
+
+describe('row 19 › retries', () => {
+  test.each([500, 503])('%d once, with retries › the same provider answers', async (code) => {
+    let asked = 0
+    await using rig = await startRig([(exchange) => (asked++ === 0 ? status(code) : good({ name: 'a' }))(exchange), good()], { every: { retries: 1 } })
+    const answer = await rig.ask()
+    expect([answer.content, answer.headers.get('x-svc-attempts')]).toEqual([goodText({ name: 'a' }), '2'])
+    expect(rig.hits()).toEqual([2, 0])
+  })
+
+  test('500 every time, with retries › moves on when they are used up', async () => {
+    await using rig = await startRig([status(500), good()], { each: { a: { retries: 1 } } })
+    expect((await rig.ask()).content).toBe(goodText())
+    expect(rig.hits()).toEqual([2, 1])
+  })
+
+  test.each([400, 401, 402, 404, 413])('%d, with retries › is not asked again', async (code) => {
+    await using rig = await startRig([status(code), good()], { every: { retries: 2 } })
+    await rig.ask()
+    expect(rig.hits()).toEqual([1, 1])
+  })
+})
+
+describe('a cool-down', () => {
+  test.each([
+    ['row 9 › a redirect', status(302)],
+    ['row 11 › a key problem told by its text', saying(400, { message: 'API key not valid.' })],
+    ['row 14 › 401', status(401)],
+    ['row 15 › 402', status(402)],
+    ['row 16 › 404 model not found', saying(404, { message: 'no such model', code: 'model_not_found' })],
+  ] as const)('%s › from the third in a row the provider is left alone', async (_, script) => {
+    await using rig = await startRig([script, good()])
+    await askTimes(rig, 5)
+    expect(rig.hits()).toEqual([3, 5])
+  })
+
+  test('does not begin while successes lie between', async () => {
+    let asked = 0
+    await using rig = await startRig([(exchange) => (asked++ % 3 === 2 ? good({ name: 'a' }) : status(401))(exchange), good()])
+    await askTimes(rig, 9)
+    expect(rig.hits()).toEqual([9, 6])
+  })
+
+  test('of the key is the whole provider’s; of the model is that model’s alone', async () => {
+    const key = faultUpstream(status(401)), gone = faultUpstream(saying(404, { message: 'no', code: 'model_not_found' })), last = faultUpstream(good())
+    await using service = await startService({ providers: [provider('key', key.url, ['k1', 'k2']), provider('gone', gone.url, ['g1', 'g2']), provider('last', last.url, ['k1', 'k2', 'g1', 'g2'])] })
+    for (const model of ['k1', 'k1', 'k1', 'k2', 'g1', 'g1', 'g1', 'g2']) expect((await chat(service.url, question({ model }))).status).toBe(200)
+    expect([key.hits.length, gone.hits.length]).toEqual([3, 4])
+    for (const upstream of [key, gone, last]) upstream.stop()
+  })
+
+  test('of everyone › they are tried anyway, in order', async () => {
+    await using rig = await startRig([status(401), status(401)])
+    await askTimes(rig, 6)
+    expect(rig.hits()).toEqual([6, 6])
+  })
+
+  test.each([400, 422, 409])('row 10 and 17 › %d as often as you like › puts nobody aside', async (code) => {
+    await using rig = await startRig([status(code), good()])
+    await askTimes(rig, 12)
+    expect(rig.hits()).toEqual([12, 12])
+  })
+})
+
+describe('the circuit breaker', () => {
+  test('opens at five in a row, and the provider is skipped', async () => {
+    await using rig = await startRig([status(500), good()])
+    await askTimes(rig, 9)
+    expect(rig.hits()).toEqual([5, 9])
+  })
+
+  test('a skipped provider stands in no attempt count', async () => {
+    await using rig = await startRig([status(500), good()])
+    await askTimes(rig, 6)
+    const answer = await rig.ask()
+    expect([answer.headers.get('x-svc-attempts'), trailOf(answer).length]).toEqual(['1', 1])
+  })
+
+  test('does not skip the only provider', async () => {
+    await using rig = await startRig([status(500)])
+    await askTimes(rig, 8)
+    expect(rig.hits()).toEqual([8])
+  })
+
+  test('is one model’s: another model at the same provider is still asked', async () => {
+    const first = faultUpstream((exchange) => (Buffer.from(exchange.hit.body).includes('"m1"') ? status(500) : good({ name: 'a' }))(exchange)), second = faultUpstream(good())
+    await using service = await startService({ providers: [provider('first', first.url, ['m1', 'm2']), provider('second', second.url, ['m1', 'm2'])] })
+    for (let round = 0; round < 6; round++) await chat(service.url, question({ model: 'm1' }))
+    expect((await chat(service.url, question({ model: 'm2' }))).headers.get('x-svc-provider')).toBe('first')
+    first.stop()
+    second.stop()
+  })
+
+  test('after its time lets one real request probe, and a success closes it', async () => {
+    await using rig = await startRig([status(500), good()])
+    await askTimes(rig, 6)
+    expect(rig.hits()[0]).toBe(5)
+    // Open for 5 s, ± 20 %.
+    await Bun.sleep(6_100)
+    rig.upstreams[0]?.use(async (exchange) => {
+      await exchange.pause(150)
+      await good({ name: 'a' })(exchange)
+    })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => rig.ask()))
+    expect(answers.map(({ headers }) => headers.get('x-svc-provider')).filter((id) => id === 'a').length).toBe(1)
+    expect(rig.hits()[0]).toBe(6)
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+  }, 15_000)
+})
+
+describe('max_concurrent', () => {
+  test('of a provider › above it the provider is skipped, which is no failure', async () => {
+    await using rig = await startRig([good({ name: 'a', pauseMs: 60 }), good({ name: 'b' })], { each: { a: { max_concurrent: 2 } } })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => rig.askStream()))
+    expect(answers.map(({ headers }) => headers.get('x-svc-provider')).toSorted()).toEqual(['a', 'a', 'b', 'b', 'b'])
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+  })
+
+  test('of all providers › 503 and Retry-After', async () => {
+    await using rig = await startRig([good({ pauseMs: 60 })], { each: { a: { max_concurrent: 1 } } })
+    const answers = await Promise.all([rig.askStream(), rig.askStream()])
+    const refused = answers.find((answer) => answer.status !== 200)
+    expect([refused?.status, refused?.headers.get('x-should-retry')]).toEqual([503, 'true'])
+    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/)
+  })
+
+  test('of the service › 503, overloaded, and Retry-After', async () => {
+    await using rig = await startRig([good({ pauseMs: 60 })], { limits: { max_concurrent: 1 } })
+    const answers = await Promise.all([rig.askStream(), rig.askStream()])
+    const refused = answers.find((answer) => answer.status !== 200)
+    expect([refused?.status, refused?.json]).toMatchObject([503, { error: { type: 'overloaded_error', code: 'overloaded' } }])
+    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(rig.hits()).toEqual([1])
+  })
+})

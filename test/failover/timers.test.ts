@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test'
+import { errorOf, isDone, question, rawChat, rawConnection, trailOf } from '../client.ts'
+import { firstTokens } from '../fakes/faults/cut.ts'
+import { status } from '../fakes/faults/status.ts'
+import { good, goodText } from '../fakes/good.ts'
+import { chunk, event, framed, streamHead } from '../fakes/replies.ts'
+import { startRig } from '../rig.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
+
+const silent: Script = (exchange) => exchange.hang()
+
+function lateFor(ms: number, then: Script): Script {
+  return async (exchange) => {
+    await exchange.pause(ms)
+    await then(exchange)
+  }
+}
+
+describe('the heartbeat', () => {
+  const environment = { SVC_HEARTBEAT_MS: '60' }
+
+  test('a stream that waits › gets 200 and comments, and failover goes on behind them', async () => {
+    await using rig = await startRig([lateFor(250, status(500)), good()], { environment })
+    const answer = await rig.askStream()
+    expect([answer.status, answer.content, isDone(answer)]).toEqual([200, goodText(), true])
+    expect(answer.text).toMatch(/^(: keep-alive\n\n){2,}data: /)
+    expect(rig.hits()).toEqual([1, 1])
+  })
+
+  test('a stream that waits in vain › ends with an error event', async () => {
+    await using rig = await startRig([lateFor(150, status(500)), status(400)], { environment })
+    const answer = await rig.askStream()
+    expect([answer.status, isDone(answer), errorOf(answer)?.type, errorOf(answer)?.code]).toEqual([200, false, 'api_error', 'provider_error'])
+    expect(answer.text).toStartWith(': keep-alive\n\n')
+  })
+
+  test('a stream that begins in time › has none', async () => {
+    await using rig = await startRig([good()], { environment: { SVC_HEARTBEAT_MS: '2000' } })
+    expect((await rig.askStream()).text).toStartWith('data: ')
+  })
+
+  test('a plain request › has none', async () => {
+    await using rig = await startRig([lateFor(200, good())], { environment })
+    expect((await rig.ask()).text).toStartWith('{')
+  })
+})
+
+describe('x-svc-timeout-ms', () => {
+  test.each([['plain', false], ['streaming', true]] as const)('lowers the time for the whole request, %s', async (_, stream) => {
+    await using rig = await startRig([silent, good()])
+    const started = performance.now()
+    const answer = await rig.ask(stream ? { stream } : {}, { 'x-svc-timeout-ms': '200' })
+    expect(answer.status).toBe(504)
+    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
+  })
+
+  test('never raises it', async () => {
+    await using rig = await startRig([silent], { limits: { deadline_ms: 200 } })
+    const started = performance.now()
+    expect((await rig.ask({}, { 'x-svc-timeout-ms': '60000' })).status).toBe(504)
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+
+  test.each(['0', '-1', 'soon', '1e3', ''])('%p › does no harm', async (value) => {
+    await using rig = await startRig([good()])
+    expect([200, 400]).toContain((await rig.ask({}, { 'x-svc-timeout-ms': value })).status)
+  })
+})
+
+describe('the whole request', () => {
+  test('has a deadline over all attempts', async () => {
+    await using rig = await startRig([silent, silent, silent], { limits: { deadline_ms: 500 }, every: { timeouts: { attempt_ms: 300 } } })
+    const started = performance.now()
+    const answer = await rig.ask()
+    expect(answer.status).toBe(504)
+    expect(performance.now() - started).toBeLessThan(1_500)
+    expect(trailOf(answer).map(({ class: failure }) => failure)).toEqual(['timeout', 'timeout'])
+  })
+
+  test('has a deadline that ends a stream too, with an error event', async () => {
+    const trickling: Script = async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a'))]))
+      for (;;) {
+        await exchange.pause(20)
+        await exchange.write(framed(event(chunk({ content: 'x' }))))
+      }
+    }
+    await using rig = await startRig([trickling], { limits: { deadline_ms: 300 } })
+    const answer = await rig.askStream()
+    expect([answer.status, isDone(answer), errorOf(answer)?.type]).toEqual([200, false, 'api_error'])
+    expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
+  })
+})
+
+describe('after the commit', () => {
+  test('bytes within the idle time keep a slow stream alive', async () => {
+    await using rig = await startRig([good({ tokens: 6, pauseMs: 120 })], { every: { timeouts: { idle_ms: 300, first_token_ms: 300, attempt_ms: 300 } } })
+    const answer = await rig.askStream()
+    expect([answer.content, isDone(answer)]).toEqual([goodText({ tokens: 6 }), true])
+  })
+})
+
+describe('a client that does not read', () => {
+  test('holds its upstream back, and both are let go in the end', async () => {
+    const flood = framed(event(chunk({ content: 'x'.repeat(16 * 1024) })))
+    const flooding: Script = async (exchange) => {
+      await exchange.write(streamHead)
+      for (;;) await exchange.write(flood)
+    }
+    await using rig = await startRig([flooding], { environment: { SVC_STALL_MS: '400' } })
+    const arrived = rig.upstreams[0]?.nextHit()
+    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true }))), 10_000)
+    client.socket.pause()
+    const hit = await arrived
+    await Bun.sleep(200)
+    const held = rig.upstreams[0]?.bytesWritten ?? 0
+    expect(held).toBeLessThan(32 * 1024 * 1024)
+    expect(await hit?.left).toBeNumber()
+    expect((rig.upstreams[0]?.bytesWritten ?? 0) - held).toBeLessThan(8 * 1024 * 1024)
+    client.socket.destroy()
+  }, 10_000)
+})
