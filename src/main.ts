@@ -3,6 +3,7 @@ import { dispatch, reportFailure } from './cli/dispatch.ts'
 import { interruption, packageVersion, processInput, processOutput } from './cli/process.ts'
 
 let isService = false
+let hasFailed = false
 
 function readerLeft(): void {
   if (!isService) process.exit(0)
@@ -13,8 +14,14 @@ const environment = process.env
 const stdout = processOutput(1, environment, readerLeft)
 const stderr = processOutput(2, environment, () => {})
 
+const { signal, stop } = interruption()
+
+/** A service does not go on in a state nobody knows, but lets the requests under way finish; whoever supervises it starts it again. */
 function uncaught(error: unknown): void {
-  process.exit(reportFailure(error, argv, { stderr, environment }))
+  const exitCode = reportFailure(error, argv, { stderr, environment })
+  if (!isService) process.exit(exitCode)
+  hasFailed = true
+  stop('uncaught error')
 }
 process.on('uncaughtException', uncaught)
 process.on('unhandledRejection', uncaught)
@@ -24,9 +31,9 @@ const exitCode = await dispatch(argv, commands, packageVersion(), {
   stdin: processInput(),
   stdout,
   stderr,
-  signal: interruption(),
+  signal,
   starting: (command) => {
     isService = command.isService === true
   },
 })
-process.exit(exitCode)
+process.exit(hasFailed ? 1 : exitCode)

@@ -1,4 +1,5 @@
-import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { fstatSync, statSync, writeSync } from 'node:fs'
+import manifest from '../../package.json' with { type: 'json' }
 import { wantsColour } from './terminal.ts'
 import type { Input, Output } from './terminal.ts'
 
@@ -56,19 +57,21 @@ export function processInput(): Input {
   return { isTerminal: isTerminal(0), text: () => Bun.stdin.text() }
 }
 
-/** Aborts on the first SIGINT or SIGTERM, its reason being the signal's name; a second SIGINT ends the process with 130. */
-export function interruption(): AbortSignal {
+/**
+ * Aborts on the first SIGINT or SIGTERM, its reason being the signal's name; a second SIGINT ends the process with 130.
+ * `stop` does the same for a reason from inside.
+ */
+export function interruption(): { readonly signal: AbortSignal; readonly stop: (reason: string) => void } {
   const controller = new AbortController()
   process.on('SIGINT', () => {
     if (controller.signal.aborted) process.exit(130)
     controller.abort('SIGINT')
   })
   process.on('SIGTERM', () => controller.abort('SIGTERM'))
-  return controller.signal
+  return { signal: controller.signal, stop: (reason) => controller.abort(reason) }
 }
 
 /** The version in package.json. */
 export function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown'
+  return manifest.version
 }

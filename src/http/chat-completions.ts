@@ -2,6 +2,7 @@ import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import type { StreamReply } from '../protocols/protocol.ts'
 import { callController, type CallController } from '../service/call-controller.ts'
+import { TimeUp } from '../service/time-up.ts'
 import { formatTrail, type Trail } from '../service/trail.ts'
 import { parseChatRequest, parseLargeChatRequest, type ChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
@@ -37,11 +38,6 @@ export interface ChatOptions {
   readonly underWay: UnderWay
   readonly streamsOpen: { add(difference: number): void }
   readonly record: (record: RequestRecord) => void
-}
-
-/** The whole request's time is up (failover.md, timers, "whole request"). */
-class DeadlineExceeded extends Error {
-  override readonly name = 'DeadlineExceeded'
 }
 
 /** `POST /v1/chat/completions` (service.md 4.1). */
@@ -90,7 +86,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     const chat = body.length > sliceBytes ? await parseLargeChatRequest(body, nextTurn) : parseChatRequest(body)
     progress.chat = chat
     const ms = Math.min(options.deadlineMs(), requestedTimeoutMs(request)) - (performance.now() - started)
-    timer = setTimeout(() => controller.abort(new DeadlineExceeded('the whole request took too long')), Math.max(1, ms))
+    timer = setTimeout(() => controller.abort(new TimeUp('the whole request took too long')), Math.max(1, ms))
     if (request.signal.aborted) leave()
     const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail })
     const served = chat.stream ? await decidedWithin(answering, options.timers.heartbeatMs) : await answering
@@ -171,7 +167,7 @@ function decidedWithin(answering: Promise<ServedReply>, ms: number): Promise<Ser
 function describe(error: unknown, { chat, trail }: Progress): WireError {
   if (error instanceof WireError) return error
   if (error instanceof ClientLeft) return new WireError(499, 'invalid_request_error', 'client_left', 'The client left')
-  if (error instanceof DeadlineExceeded) {
+  if (error instanceof TimeUp) {
     const tried = trail.map(({ name, reason }) => `${name}: ${reason ?? 'no answer in time'}`).join('; ')
     return new WireError(504, 'api_error', 'provider_error', `All providers failed for model '${chat?.model ?? ''}': ${tried === '' ? 'no answer in time' : tried}`, {
       headers: { 'x-should-retry': 'true' }, cause: error,

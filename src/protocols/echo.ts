@@ -25,7 +25,9 @@ export function echo(now: () => number = Date.now): ChatService {
     if (!request.stream) {
       return { kind: 'whole', body: completion(answer), usage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }, isEmpty: false }
     }
-    return chunksOneByOne(completionToChunks(completion(answer), { includeUsage: request.includeUsage }).flatMap(splitIntoWords))
+    const chunks = completionToChunks(completion(answer), { includeUsage: request.includeUsage }).flatMap(splitIntoWords)
+    const counted = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
+    return chunksOneByOne(chunks.map((chunk) => (chunk.finishReason === undefined ? chunk : { ...chunk, usage: counted })))
   }
 }
 

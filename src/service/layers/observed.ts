@@ -1,6 +1,7 @@
 import { UpstreamFailure } from '../failure.ts'
 import type { Health } from '../health.ts'
 import type { Layer } from '../service.ts'
+import { TimeUp } from '../time-up.ts'
 import type { WatchEnd } from './bulkhead.ts'
 
 /** What {@link observed} needs. */
@@ -44,6 +45,9 @@ export function observed<Request, Reply>({ name, health, watchEnd, now }: Observ
           })
         } else {
           attempt.abandoned()
+          if (call.signal.reason instanceof TimeUp) {
+            call.trail.push({ name, ms, failure: 'timeout', reason: 'no answer before the time for the whole request was up', ambiguous: true })
+          }
         }
         throw error
       }
