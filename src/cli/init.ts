@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import schema from '../../schema/providers.schema.json' with { type: 'json' }
 import { detectProviders } from '../config/detect.ts'
 import type { Probe } from '../config/detect.ts'
 import { findHome } from '../config/home.ts'
@@ -8,6 +10,9 @@ import { writeConfig } from '../config/write-config.ts'
 import { harmless } from '../observe/text.ts'
 import { booleanFlag, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
+
+/** Lies beside the configuration, so that editors find it wherever this program is. */
+const schemaFile = 'providers.schema.json'
 
 const flags = {
   config: textFlag('file to write', 'FILE', { environment: 'SVC_CONFIG', otherwise: '~/.svc/providers.json' }),
@@ -23,9 +28,10 @@ export function initCommand(probe?: Probe): Command<typeof flags> {
       return 1
     }
     const detected = await detectProviders({ environment, ...(probe === undefined ? {} : { probe }) })
-    const text = initialConfig(detected, { environment })
+    const text = initialConfig(detected, { environment, schema: `./${schemaFile}` })
     // What this program writes it must be able to read.
     parseConfig(text, { file: path, environment })
+    await writeConfig(join(dirname(path), schemaFile), `${JSON.stringify(schema, undefined, 2)}\n`)
     await writeConfig(path, text)
     stdout.write(`${harmless(path)} was written: ${detected.providers.map(({ id }) => id).join(', ')}\n`)
     if (detected.source.kind === 'echo') {

@@ -51,8 +51,18 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const load = () => loadConfig({
     environment, ownPort: given.port, warn: (message) => log.warn(message), ...(given.config === undefined ? {} : { file: given.config }),
   })
-  let config = await load()
   const contributions = await startExtension(given.auth)
+  // Watched before it is read, so that no change falls between.
+  const started = Promise.withResolvers<void>()
+  const watch = watchConfig(path, load, async (next) => {
+    await started.promise
+    apply(next)
+  }, (error) => {
+    metrics.reloaded('failed')
+    log.error('the configuration was not reloaded; the one before stays in force', { reason: error instanceof Error ? error.message : String(error) })
+  })
+  await watch.ready
+  let config = await load()
 
   const transport = httpClient()
   const health = healthBook(() => performance.now())
@@ -106,10 +116,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     metrics.reloaded('ok')
     log.info('configuration reloaded', { providers: next.providers.map(({ id }) => id).join(', ') })
   }
-  const watch = watchConfig(path, load, apply, (error) => {
-    metrics.reloaded('failed')
-    log.error('the configuration was not reloaded; the one before stays in force', { reason: error instanceof Error ? error.message : String(error) })
-  })
+  started.resolve()
   const reload = () => void watch.reload()
   process.on('SIGHUP', reload)
 

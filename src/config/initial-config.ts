@@ -5,18 +5,15 @@ import { readVariable, type Environment } from './resolve-provider.ts'
 /** What the first configuration file is made from. */
 export interface InitialOptions {
   readonly environment: Environment
-  /** Address of the JSON Schema for `$schema`. Default: the one that came with this program. */
-  readonly schema?: string
+  /** Address of the JSON Schema for `$schema`: absolute, or relative to the file. */
+  readonly schema: string
 }
-
-/** The JSON Schema that came with this program, as a `file:` address. */
-export const installedSchema = new URL('../../schema/providers.schema.json', import.meta.url).href
 
 /**
  * The text of a first configuration file: what was found on this machine, in that order, and examples to uncomment. Keys are named, never written.
  * It reads back as the same providers.
  */
-export function initialConfig(detected: Config, { environment, schema = installedSchema }: InitialOptions): string {
+export function initialConfig(detected: Config, { environment, schema }: InitialOptions): string {
   const found = detected.providers.map((provider) => describeEntry(provider, environment))
   const present = new Set(detected.providers.map((provider) => provider.id))
   const examples = exampleLines.filter(({ id }) => !present.has(id)).map(({ line }) => `    // ${line},`)
