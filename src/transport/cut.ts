@@ -1,8 +1,3 @@
-import fc from 'fast-check'
-
-/** For tests: lengths of pieces into which bytes may be cut, some of them nothing. */
-export const pieceLengths = fc.array(fc.nat({ max: 40 }), { maxLength: 60 })
-
 /** For tests: the bytes in pieces of the given lengths, each a buffer of its own; the last has what is left. */
 export function cut(bytes: Uint8Array, lengths: readonly number[]): Buffer[] {
   const pieces: Buffer[] = []

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cut, pieceLengths } from './cut.ts'
+import { cut } from './cut.ts'
 import { keepAliveMs, parseResponseHead, responseHeadReader } from './response-head.ts'
 import type { ReadHead, ResponseHead } from './response-head.ts'
 import { TransportError } from './transport.ts'
+
+/** Lengths of pieces into which bytes may be cut. */
+const pieceLengths = fc.array(fc.nat({ max: 40 }), { maxLength: 60 })
 
 /** The first head in the pieces and all bytes behind it; or what went wrong. */
 function readAll(pieces: readonly Buffer[]): unknown {
