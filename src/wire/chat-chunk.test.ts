@@ -22,7 +22,10 @@ function chunkReaderOf(): (value: unknown) => ChatChunk | ErrorChunk {
 }
 
 function readOne(value: unknown): ChatChunk {
-  const chunk = chunkReaderOf()(value)
+  return readChunk(chunkReaderOf()(value))
+}
+
+function readChunk(chunk: ChatChunk | ErrorChunk): ChatChunk {
   if (chunk.kind === 'error') throw new Error('an error', { cause: chunk.error })
   return chunk
 }
@@ -110,9 +113,19 @@ describe('chunkReader', () => {
     expect(() => read(JSON.stringify(texts[0]).slice(0, -1))).toThrow(MalformedAnswer)
     expect(() => read(`${JSON.stringify(texts[0])}x`)).toThrow(MalformedAnswer)
     expect(parsed(read(texts[1]))).toEqual(texts[1])
-    const twice = `{"id":"i","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}],"choices":[{"index":0,"delta":{"content":"y"},"finish_reason":"stop"}]}`
-    expect(read(twice)).toMatchObject({ finishReason: 'stop' })
+    const twice = `{"id":"i","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"reasoning":"x"},"finish_reason":null}],"choices":[{"index":0,"delta":{"content":"y"},"finish_reason":"stop"}]}`
+    expect(read(twice)).toMatchObject({ finishReason: 'stop', isBeyondText: true })
     expect(read(twice)).toEqual(chunkReaderOf()(twice))
+  })
+
+  test('finds line breaks and invalid UTF-8 in what a chunk begins with, every time', () => {
+    const read = chunkReaderOf()
+    const broken = JSON.stringify(chunk({}), null, 1)
+    for (let count = 0; count < 2; count++) expect(decode(readChunk(read(broken)).data)).not.toContain('\n')
+    const invalid = encode(JSON.stringify(chunk({})).replace('"m"', '"é"'))
+    invalid[invalid.indexOf(0xc3) + 1] = 0x20
+    const readBytes = chunkReader()
+    for (let count = 0; count < 2; count++) expect(() => readBytes(invalid)).toThrow(MalformedAnswer)
   })
 
   test('numbers tool calls without an index, and gives those with an id a type', () => {
@@ -203,7 +216,7 @@ describe('chunkReader', () => {
         const again = chunkReader(defaults)(result.data)
         expect(again).toEqual(result)
       }
-    }), { numRuns: 1500 })
+    }), { numRuns: 700 })
   })
 
   test('throws nothing but MalformedAnswer on broken bytes', () => {
@@ -218,7 +231,7 @@ describe('chunkReader', () => {
       } catch (error) {
         if (!(error instanceof MalformedAnswer)) throw error
       }
-    }), { numRuns: 1500 })
+    }), { numRuns: 700 })
   })
 })
 

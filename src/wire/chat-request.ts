@@ -6,6 +6,7 @@ import type { Edit } from './splice.ts'
 
 /** A member of the request's top-level object and where it stands in the bytes. Ends are exclusive. */
 export interface Member {
+  /** Decoded; empty when it takes more than 1,024 bytes. */
   readonly name: string
   /** Offset of the name's opening quote. */
   readonly start: number
@@ -44,7 +45,8 @@ export interface ChatRequestChanges {
 /**
  * Checks a request (service.md 2.1, 2.2) and reads what the gateway needs of it, without building the rest.
  * For bodies up to 1 MiB; parseLargeChatRequest takes larger ones without holding up the others.
- * Members that are not of service.md 2.1 are not looked at. Of a known member that stands twice the last counts, and all are checked.
+ * Members that are not of service.md 2.1 are not looked at, but there may be at most 10,000. Of a known member that stands twice the last
+ * counts and all are checked; `model` may stand only once, since two readers might take different ones.
  *
  * @throws {WireError} 400: `invalid_json` before anything else, then the first fault as it stands in the body
  */
@@ -102,7 +104,8 @@ export async function parseLargeChatRequest(body: Uint8Array, pause: () => Promi
 export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChanges): readonly Uint8Array[] {
   const { body, members } = request
   const { model, overrides = {}, rename = {}, drop = [], append } = changes
-  const names = upstreamNames(members, rename, drop)
+  const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
+  const names = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
   const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
   const lastMessages = append === undefined ? -1 : members.findLastIndex((member) => member.name === 'messages')
   const edits: Edit[] = []
@@ -154,12 +157,12 @@ function upstreamNames(
   drop: readonly string[],
 ): readonly (string | undefined)[] {
   const isDropped = (name: string) => name !== 'model' && drop.includes(name)
+  const present = new Set(members.map(({ name }) => name))
   return members.map(({ name }) => {
     if (isDropped(name)) return undefined
     const target = name !== 'model' && Object.hasOwn(rename, name) ? rename[name] : undefined
     if (target === undefined || target === name) return name
-    const isTaken = members.some((other) => other.name === target && !isDropped(target))
-    return isTaken ? undefined : target
+    return present.has(target) && !isDropped(target) ? undefined : target
   })
 }
 
@@ -256,6 +259,11 @@ const fieldNames = Object.keys(rules)
 const fieldRules = Object.values(rules)
 const fields = nameTable(fieldNames)
 
+/** Far more than any client sends; the place of each is remembered. */
+const membersMax = 10_000
+/** Names longer than this are not decoded. */
+const nameBytesMax = 1024
+
 function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   if (cursor.peek() !== 'object') {
     yield* skip(cursor, pace)
@@ -271,7 +279,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
     const start = cursor.nameStart
     const code = cursor.nameCode(fields)
     const rule = fieldRules[code]
-    const name = fieldNames[code] ?? cursor.name()
+    const name = fieldNames[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
     const valueStart = cursor.position
     switch (rule?.kind) {
       case undefined:
@@ -307,6 +315,9 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
         break
       default:
         rule satisfies never
+    }
+    if (members.length === membersMax) {
+      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
     }
     members.push({ name, start, valueStart, end: cursor.position })
     if (cursor.position >= pace.limit) yield pace

@@ -77,7 +77,7 @@ describe('completionToChunks', () => {
 
 describe('chunkAggregator', () => {
   test('strings text together and takes the last usage', () => {
-    const answer = gather([delta({ role: 'assistant', content: '' }), delta({ content: 'h' }), delta({ content: 'i' }), delta({}, { finish_reason: 'stop' }), { ...head, choices: [], usage: { prompt_tokens: 0 } }, { ...head, choices: [], usage }])
+    const answer = gather([delta({ role: 'assistant', content: '' }), delta({ content: 'h' }), delta({ content: 'i' }), delta({ content: null }), delta({}, { finish_reason: 'stop' }), { ...head, choices: [], usage: { prompt_tokens: 0 } }, { ...head, choices: [], usage }])
     expect<unknown>(answer).toEqual({ ...whole, usage })
     expect(isAnswer(answer)).toBeTrue()
   })
@@ -110,7 +110,7 @@ describe('chunkAggregator', () => {
       delta({ content: 'd', refusal: 'no' }, { ...logprobs('d'), stop_reason: 5, finish_reason: 'stop' }),
     ])
     expect(answer).toMatchObject({ x_top: 2, system_fingerprint: 'fp' })
-    expect(answer.choices[0]).toEqual({
+    expect<unknown>(answer.choices[0]).toEqual({
       index: 0, finish_reason: 'stop', stop_reason: 5,
       message: { role: 'assistant', content: 'cd', refusal: 'no', reasoning_content: 'ab', audio: { id: 'x', data: 'AABB' } },
       logprobs: { content: [...logprobs('c').logprobs.content, ...logprobs('d').logprobs.content], refusal: null },
@@ -138,11 +138,11 @@ describe('chunkAggregator', () => {
       const answer = { ...whole, choices: all.map((choice, index) => ({ index, ...choice })), usage, service_tier: 'x' }
       const expected = JSON.parse(JSON.stringify(answer))
       expect<unknown>(gather(parsedChunks(answer, true))).toEqual(expected)
-    }), { numRuns: 200 })
+    }), { numRuns: 100 })
   })
 
-  test('gathers 20,000 chunks with log probabilities in linear time', () => {
-    const answer = gather(Array.from({ length: 20_000 }, () => delta({ content: 'x' }, { logprobs: { content: [{ token: 'x' }] } })))
-    expect(answer.choices[0]?.logprobs?.content).toHaveLength(20_000)
+  test('gathers 5,000 chunks with log probabilities in linear time', () => {
+    const answer = gather(Array.from({ length: 5_000 }, () => delta({ content: 'x' }, { logprobs: { content: [{ token: 'x' }] } })))
+    expect(answer.choices[0]?.logprobs?.content).toHaveLength(5_000)
   })
 })

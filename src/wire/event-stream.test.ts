@@ -87,7 +87,7 @@ describe('the event stream reader', () => {
         expect(read(cut(bytes, places), limit)).toEqual(whole)
         expect(read(Array.from(bytes, (byte) => Uint8Array.of(byte)), limit)).toEqual(whole)
       }
-    }), { numRuns: 1000 })
+    }), { numRuns: 800 })
   })
 
   test('reads any bytes at all', () => {
@@ -115,13 +115,13 @@ describe('the event stream reader', () => {
     expect(read([encode(`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`)], 100)).toEqual({ isTooLarge: true, events: [['', 'a']] })
   })
 
-  test('reads 1 MiB in single bytes, and floods of comments, in linear time', () => {
+  test('reads 256 KiB in single bytes, and floods of comments, in linear time', () => {
     const reader = eventStreamReader()
-    const bytes = encode(`data: ${'x'.repeat(1024 * 1024)}\n\n`)
+    const bytes = encode(`data: ${'x'.repeat(256 * 1024)}\n\n`)
     const events = Array.from(bytes, (_, index) => reader.push(bytes.subarray(index, index + 1))).flat()
-    expect(events.map(({ data }) => data.length)).toEqual([1024 * 1024])
+    expect(events.map(({ data }) => data.length)).toEqual([256 * 1024])
     const flood = encode(`:${'x'.repeat(65_535)}`)
-    for (let count = 0; count < 200; count++) expect(reader.push(flood)).toEqual([])
+    for (let count = 0; count < 50; count++) expect(reader.push(flood)).toEqual([])
     expect(reader.push(encode('\ndata: a\n\n'))).toHaveLength(1)
     const endings = encode('\r'.repeat(500_000))
     expect(reader.push(endings)).toEqual([])

@@ -105,8 +105,9 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
       if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf && end - start >= 3) start += 3
     }
     if (start === end) return dispatch()
-    if (bytes[start] === COLON) return
+    if (bytes[from] === COLON) return
     if (end - start > eventBytesMax + lineNameBytes) throw tooLarge()
+    if (bytes[start] === COLON) return
     if (isField(bytes, start, end, dataName)) return addData(bytes, valueStart(bytes, start + 4, end), end)
     if (isField(bytes, start, end, eventName)) event = decoder.decode(bytes.subarray(valueStart(bytes, start + 5, end), end))
   }

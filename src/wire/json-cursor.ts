@@ -38,6 +38,8 @@ const runBytesMin = 32
 /** Input smaller than this is not worth the view of four bytes at a time. */
 const viewBytesMin = 512
 
+const numberBytesMax = 1024
+
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
@@ -273,13 +275,13 @@ export class JsonCursor {
     return kind === 'number' || (kind !== 'null' && this.position - start > 2)
   }
 
-  /** Passes the number that `peek` saw and gives its value as JavaScript has it. */
+  /** Passes the number that `peek` saw and gives its value as JavaScript has it; NaN when it takes more than 1,024 bytes. */
   number(): number {
     const start = this.position
     const end = this.passNumber(start)
     this.position = end
     if (end - start === 1) return (this.bytes[start] ?? 0x30) - 0x30
-    return Number(latin1(this.bytes, start, end))
+    return end - start <= numberBytesMax ? Number(latin1(this.bytes, start, end)) : NaN
   }
 
   /** Passes the boolean that `peek` saw. */

@@ -19,8 +19,10 @@ export function readUsage(cursor: JsonCursor): Usage | undefined {
   const counts: (number | undefined)[] = [undefined, undefined, undefined]
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
-    if (code !== -1 && cursor.peek() === 'number') counts[code] = cursor.number()
-    else cursor.skip()
+    if (code !== -1 && cursor.peek() === 'number') {
+      const count = cursor.number()
+      if (Number.isFinite(count)) counts[code] = count
+    } else cursor.skip()
   }
   const [promptTokens, completionTokens, totalTokens] = counts
   if (promptTokens === undefined && completionTokens === undefined && totalTokens === undefined) return undefined
