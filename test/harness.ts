@@ -1,6 +1,7 @@
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readLines } from './lines.ts'
 
 /** An entry of `providers` (docs/configuration.md). */
 export interface ProviderEntry {
@@ -132,17 +133,6 @@ async function writeConfig(file: string, config: ServiceConfig | string): Promis
 function scrubbed(): Record<string, string> {
   const kept = Object.entries(process.env).filter(([name]) => !/_API_KEY$|_TOKEN$|_proxy$|^SVC_/i.test(name))
   return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
-}
-
-async function readLines(stream: ReadableStream<Uint8Array>, note: (line: string) => void): Promise<void> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) note(line)
-  }
-  if (rest !== '') note(rest)
 }
 
 function parsedObject(line: string): readonly Record<string, unknown>[] {
