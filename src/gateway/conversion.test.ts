@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import type { ChatReply } from '../protocols/protocol.ts'
+import { callOf, rejection } from '../service/testing.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
+import { conversion } from './conversion.ts'
+import { chunks, cutFailure, fakeStream, failureOf, jsonOf, readAll, requestOf, textOf, wholeReply, type Step } from './testing.ts'
+
+const plain = requestOf()
+const streaming = requestOf({ stream: true })
+const streamingWithUsage = requestOf({ stream: true, stream_options: { include_usage: true } })
+
+function convert(reply: ChatReply, request: ChatRequest): Promise<ChatReply> {
+  return conversion(async () => reply)(request, callOf())
+}
+
+describe('conversion', () => {
+  test('leaves a stream to a stream request alone', async () => {
+    const stream = fakeStream(chunks.text('Hi'))
+    expect(await convert(stream, streaming)).toBe(stream)
+  })
+
+  test('leaves a whole answer to a plain request alone', async () => {
+    const whole = wholeReply('Hi')
+    expect(await convert(whole, plain)).toBe(whole)
+  })
+
+  test('makes a stream of a whole answer (failover.md row 30)', async () => {
+    const reply = await convert(wholeReply('Hello'), streaming)
+    if (reply.kind !== 'stream') throw new Error('not a stream')
+    const { chunks: read, error } = await readAll(reply)
+    expect(error).toBeUndefined()
+    expect(textOf(read)).toBe('Hello')
+    expect(read.at(-1)?.finishReason).toBe('stop')
+    expect(read.every((chunk) => chunk.usage === undefined)).toBe(true)
+  })
+
+  test('gives usage in the last chunk when it was asked for', async () => {
+    const reply = await convert(wholeReply('Hello'), streamingWithUsage)
+    if (reply.kind !== 'stream') throw new Error('not a stream')
+    const { chunks: read } = await readAll(reply)
+    expect(read.at(-1)?.usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
+  })
+
+  test('makes a whole answer of a stream (failover.md row 31)', async () => {
+    const stream = fakeStream(chunks.role(), [chunks.text('Hel'), chunks.text('lo')], chunks.finish('length'), chunks.usage())
+    const reply = await convert(stream, plain)
+    if (reply.kind !== 'whole') throw new Error('not whole')
+    expect(jsonOf({ data: reply.body })).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', refusal: null }, finish_reason: 'length' }],
+      usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+    })
+    expect(reply.usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
+    expect(reply.isEmpty).toBe(false)
+  })
+
+  const empties: readonly (readonly [string, readonly Step[], boolean])[] = [
+    ['a stream that says nothing and stops', [chunks.role(), chunks.finish('stop')], true],
+    ['a stream that says nothing for its length', [chunks.role(), chunks.finish('length')], false],
+    ['a stream of a tool call', [chunks.toolCall(), chunks.finish('stop')], false],
+  ]
+  test.each(empties)('knows whether %s is empty', async (_name, steps, isEmpty) => {
+    expect((await convert(fakeStream(...steps), plain)).isEmpty).toBe(isEmpty)
+  })
+
+  test('never makes a whole answer of a stream that was cut', async () => {
+    const cut = cutFailure()
+    const stream = fakeStream(chunks.text('Hel'), cut)
+    expect(await rejection(convert(stream, plain))).toBe(cut)
+    expect(stream.isCancelled).toBe(true)
+  })
+
+  test('takes a stream without any choice for malformed', async () => {
+    expect(await rejection(convert(fakeStream(chunks.usage()), plain))).toMatchObject({ failure: 'malformed', status: 200 })
+  })
+
+  test('gathers at most 32 MiB (failover.md row 29)', async () => {
+    const large = { ...chunks.text('x'), data: new TextEncoder().encode(`${' '.repeat(17 * 1024 * 1024)}{"choices":[]}`) }
+    const stream = fakeStream(chunks.text('x'), large, large, chunks.finish())
+    expect(await rejection(convert(stream, plain))).toMatchObject({ failure: 'too_large', status: 200 })
+    expect(stream.isCancelled).toBe(true)
+    expect(stream.reads).toBe(3)
+  })
+
+  test('hands failures on', async () => {
+    const failure = failureOf('rate_limit')
+    expect(await rejection(conversion(async () => { throw failure })(plain, callOf()))).toBe(failure)
+  })
+
+  test('of a whole answer to a stream is over when it is cancelled', async () => {
+    const reply = await convert(wholeReply('Hello'), streaming)
+    if (reply.kind !== 'stream') throw new Error('not a stream')
+    reply.cancel()
+    expect(await reply.read()).toBeUndefined()
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import type { StreamReply } from '../protocols/protocol.ts'
+import { chunks, cutFailure, fakeStream, readAll, wholeReply, type FakeStream } from './testing.ts'
+import { Cancelled, watchEnd } from './watch-end.ts'
+
+function watched(stream: FakeStream): { readonly reply: StreamReply; readonly ends: readonly unknown[] } {
+  const ends: unknown[] = []
+  const reply = watchEnd(stream, (failure) => ends.push(failure))
+  if (reply.kind !== 'stream') throw new Error('not a stream')
+  return { reply, ends }
+}
+
+describe('the end of a reply', () => {
+  test('of a whole one is told at once', () => {
+    const ends: unknown[] = []
+    const whole = wholeReply('hello')
+    expect(watchEnd(whole, (failure) => ends.push(failure))).toBe(whole)
+    expect(ends).toEqual([undefined])
+  })
+
+  test('of a stream is told when it has been read, not before', async () => {
+    const { reply, ends } = watched(fakeStream(chunks.text('Hi'), chunks.finish()))
+    await reply.read()
+    await reply.read()
+    expect(ends).toEqual([])
+    expect(await reply.read()).toBeUndefined()
+    expect(ends).toEqual([undefined])
+  })
+
+  test('is told with the failure of a stream, which its reader gets too', async () => {
+    const cut = cutFailure()
+    const { reply, ends } = watched(fakeStream(chunks.text('Hi'), cut))
+    expect((await readAll(reply)).error).toBe(cut)
+    expect(ends).toEqual([cut])
+  })
+
+  test('is told as nobody\'s failure when the stream is no longer wanted', () => {
+    const stream = fakeStream(chunks.text('Hi'))
+    const { reply, ends } = watched(stream)
+    reply.cancel()
+    expect(ends).toHaveLength(1)
+    expect(ends[0]).toBeInstanceOf(Cancelled)
+    expect(stream.isCancelled).toBe(true)
+  })
+
+  test('is told once, whatever comes after', async () => {
+    const { reply, ends } = watched(fakeStream(chunks.finish()))
+    await readAll(reply)
+    await reply.read()
+    reply.cancel()
+    reply.cancel()
+    expect(ends).toEqual([undefined])
+  })
+
+  test('keeps what is known of the stream', () => {
+    expect(watchEnd({ ...fakeStream(), isEmpty: true }, () => undefined).isEmpty).toBe(true)
+  })
+})
