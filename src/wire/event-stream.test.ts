@@ -111,6 +111,12 @@ describe('the event stream reader', () => {
     expect(read([encode(text(101))], 100)).toEqual({ isTooLarge: true, events: [] })
   })
 
+  test('bounds a first line that begins with a byte order mark, a comment too, however it is cut up', () => {
+    const bytes = encode(`\ufeff:${'x'.repeat(200)}\n\ndata: a\n\n`)
+    expect(read([bytes], 100)).toEqual({ isTooLarge: true, events: [] })
+    expect(read(cut(bytes, [50]), 100)).toEqual({ isTooLarge: true, events: [] })
+  })
+
   test('gives the events before one that is too large', () => {
     expect(read([encode(`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`)], 100)).toEqual({ isTooLarge: true, events: [['', 'a']] })
   })
