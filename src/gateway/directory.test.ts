@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import { directory, type Finding } from './directory.ts'
+import type { ModelList, OfferedModel } from './provider.ts'
+import { fakeProvider, offered, unknownModels } from './testing.ts'
+
+type Listed = readonly (string | OfferedModel)[] | ModelList
+
+function directoryOf(lists: Readonly<Record<string, Listed>>, aliases: Readonly<Record<string, string>> = {}) {
+  return directory(Object.entries(lists).map(([id, models]) => fakeProvider(id, [], { models })), aliases)
+}
+
+/** `provider:upstream's name`, in try-order. */
+function whom({ candidates }: Finding): readonly string[] {
+  return candidates.map(({ name, model }) => `${name}:${model}`)
+}
+
+const lists = {
+  one: [offered('gpt-4o', { upstream: 'gpt-4o-2024', aliases: ['fast', 'GPT'] }), 'llama'],
+  two: ['llama', 'Llama', offered('meta/llama-3', { aliases: ['fast'] })],
+  three: ['GPT-4o', 'one/llama'],
+}
+
+describe('a directory finds', () => {
+  const cases: readonly (readonly [string, string, readonly string[]])[] = [
+    ['an exact name, at all who offer it, in order', 'llama', ['one:llama', 'two:llama']],
+    ['an exact name before one that differs in case', 'Llama', ['two:Llama']],
+    ['by an alias, under the upstream\'s name', 'GPT', ['one:gpt-4o-2024']],
+    ['by an alias that several have', 'fast', ['one:gpt-4o-2024', 'two:meta/llama-3']],
+    ['a name without regard to case when nobody has it exactly', 'GPT-4O', ['one:gpt-4o-2024', 'three:GPT-4o']],
+    ['an alias without regard to case', 'gpt', ['one:gpt-4o-2024']],
+    ['a name with a slash that is a model\'s own', 'meta/llama-3', ['two:meta/llama-3']],
+    ['a model at one provider by `provider/model`', 'two/llama', ['two:llama']],
+    ['a pinned model by its alias', 'two/fast', ['two:meta/llama-3']],
+    ['a pinned model without regard to case', 'one/GPT-4O', ['one:gpt-4o-2024']],
+    ['a pinned model whose name has a slash', 'two/meta/llama-3', ['two:meta/llama-3']],
+    ['a model\'s full name before a pin', 'one/llama', ['three:one/llama']],
+    ['nobody for a model that nobody offers', 'claude', []],
+    ['nobody for a pin to somebody who does not offer it', 'three/llama', []],
+    ['nobody for a pin to somebody unknown', 'four/llama', []],
+    ['nobody for a pin without a model', 'one/', []],
+    ['nobody for a pin without a provider', '/llama', []],
+    ['nobody for the name of something every object has', 'constructor', []],
+    ['nobody for nothing', '', []],
+  ]
+  test.each(cases)('%s: %s', (_name, asked, expected) => {
+    const finding = directoryOf(lists).find(asked)
+    expect(whom(finding)).toEqual([...expected])
+    expect(finding.isListed).toBe(expected.length > 0)
+  })
+
+  test('pins to a provider\'s id in the case it is written in', () => {
+    expect(whom(directoryOf(lists).find('Two/llama'))).toEqual([])
+  })
+
+  test('one candidate a provider, though name and alias are both its own', () => {
+    expect(whom(directoryOf({ one: [offered('a', { aliases: ['a', 'A'] })] }).find('a'))).toEqual(['one:a'])
+  })
+
+  test('the same again when it is asked again', () => {
+    const found = directoryOf(lists)
+    expect(found.find('llama')).toBe(found.find('llama'))
+  })
+
+  test('what it found before although it was asked for a thousand others', () => {
+    const found = directoryOf(lists)
+    for (let count = 0; count < 2_500; count += 1) found.find(`none-${count}`)
+    expect(whom(found.find('llama'))).toEqual(['one:llama', 'two:llama'])
+  })
+})
+
+describe('a top-level alias', () => {
+  test('stands for a model name', () => {
+    expect(whom(directoryOf(lists, { default: 'gpt-4o' }).find('default'))).toEqual(['one:gpt-4o-2024'])
+  })
+
+  test('stands for a pinned model', () => {
+    expect(whom(directoryOf(lists, { default: 'two/llama' }).find('default'))).toEqual(['two:llama'])
+  })
+
+  test('may stand for another alias', () => {
+    expect(whom(directoryOf(lists, { a: 'b', b: 'c', c: 'llama' }).find('a'))).toEqual(['one:llama', 'two:llama'])
+  })
+
+  test('goes before a model of that name', () => {
+    expect(whom(directoryOf(lists, { llama: 'gpt-4o' }).find('llama'))).toEqual(['one:gpt-4o-2024'])
+  })
+
+  test('that goes round in a circle finds nobody, and ends', () => {
+    expect(whom(directoryOf(lists, { a: 'b', b: 'a' }).find('a'))).toEqual([])
+  })
+})
+
+describe('a directory with lists that are not known', () => {
+  const withUnknown = { one: ['llama'], two: unknownModels, three: unknownModels }
+
+  test('knows who offers a listed model', () => {
+    const finding = directoryOf(withUnknown).find('llama')
+    expect(whom(finding)).toEqual(['one:llama'])
+    expect(finding.isListed).toBe(true)
+  })
+
+  test('asks those it does not know for a model nobody is known to offer', () => {
+    const finding = directoryOf(withUnknown).find('claude')
+    expect(whom(finding)).toEqual(['two:claude', 'three:claude'])
+    expect(finding.isListed).toBe(false)
+  })
+
+  test('pins to a provider it does not know', () => {
+    expect(whom(directoryOf(withUnknown).find('two/a/b'))).toEqual(['two:a/b'])
+  })
+
+  test('asks them by what an alias stands for', () => {
+    expect(whom(directoryOf(withUnknown, { mine: 'claude' }).find('mine'))).toEqual(['two:claude', 'three:claude'])
+  })
+
+  test('follows a list as it changes', () => {
+    let models: readonly OfferedModel[] | undefined
+    let version = 0
+    const found = directoryOf({ one: { current: () => models, get version() { return version }, pending: undefined }, two: ['claude'] })
+    expect(whom(found.find('llama'))).toEqual(['one:llama'])
+    models = [offered('claude')]
+    version += 1
+    expect(whom(found.find('llama'))).toEqual([])
+    expect(whom(found.find('claude'))).toEqual(['one:claude', 'two:claude'])
+    models = []
+    version += 1
+    expect(whom(found.find('claude'))).toEqual(['two:claude'])
+  })
+})
+
+describe('the list of models', () => {
+  test('has every name and alias once, with who offers it, in the order of providers', () => {
+    expect(directoryOf(lists).list().map(({ name, providers }) => [name, ...providers])).toEqual([
+      ['gpt-4o', 'one'], ['fast', 'one', 'two'], ['GPT', 'one'], ['llama', 'one', 'two'], ['Llama', 'two'],
+      ['meta/llama-3', 'two'], ['GPT-4o', 'three'], ['one/llama', 'three'],
+    ])
+  })
+
+  test('describes a model as its first provider does', () => {
+    const found = directoryOf({ one: [offered('a', { context: 1 })], two: [offered('a', { context: 2 })] })
+    expect(found.get('a')).toMatchObject({ name: 'a', providers: ['one', 'two'], model: { context: 1 } })
+  })
+
+  test.each([['GPT-4O', ['one', 'three']], ['two/llama', ['two']], ['mine', ['one', 'two']]] as const)('gets %s under the name it was asked by', (name, providers) => {
+    expect(directoryOf(lists, { mine: 'llama' }).get(name)).toMatchObject({ name, providers: [...providers] })
+  })
+
+  test('gets nothing for what nobody offers', () => {
+    expect(directoryOf(lists).get('claude')).toBeUndefined()
+    expect(directoryOf({ one: unknownModels }).get('claude')).toBeUndefined()
+  })
+})
