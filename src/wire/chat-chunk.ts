@@ -1,11 +1,15 @@
-import { errorOf } from './error-body.ts'
+import { errorWithin } from './error-body.ts'
 import type { ErrorBody } from './error-body.ts'
+import { flattenParts, insertMembers } from './fill.ts'
 import { isAt, JsonCursor, JsonSyntaxError, nameTable } from './json-cursor.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import { join, splice } from './splice.ts'
 import type { Edit } from './splice.ts'
-import type { Usage } from './usage.ts'
+import { encode, utf8 } from './text.ts'
+import { toolCallNumbers } from './tool-call-numbers.ts'
+import type { ToolCallNumbers } from './tool-call-numbers.ts'
 import { readUsage } from './usage.ts'
+import type { Usage } from './usage.ts'
 
 /** One chunk of a stream: JSON as the client will get it, and what the gateway needs to know of it. */
 export interface ChatChunk {
@@ -56,9 +60,6 @@ const deltaNames = [
   'reasoning_content', 'reasoning', 'reasoning_details', 'thinking',
 ] as const
 const deltaTable = nameTable(deltaNames)
-const toolCallNames = ['index', 'id', 'type', 'function'] as const
-const toolCallTable = nameTable(toolCallNames)
-const functionTable = nameTable(['name'])
 const objectTable = nameTable(['chat.completion.chunk', 'error'])
 
 /**
@@ -87,16 +88,9 @@ interface StreamState {
   /** The JSON of `id`, `created` and `model`, once an upstream has said them. */
   readonly head: [Uint8Array | undefined, Uint8Array | undefined, Uint8Array | undefined]
   readonly defaults: ChunkDefaults
-  /** By index of the choice: its tool calls so far. */
-  readonly toolCalls: Map<number, ToolCallState>
+  readonly toolCalls: ToolCallNumbers
   /** What the last chunk began with, up to the value of `choices`, when there was nothing to be changed in it. */
   opening: { readonly bytes: Uint8Array, readonly seen: number } | undefined
-}
-
-interface ToolCallState {
-  readonly indexById: Map<string, number>
-  next: number
-  last: number
 }
 
 /** What is found out about one chunk. */
@@ -115,7 +109,7 @@ function isPlainOpening(cursor: JsonCursor, seen: number, findings: Findings): b
 }
 
 function streamState(defaults: ChunkDefaults): StreamState {
-  return { head: [undefined, undefined, undefined], defaults, toolCalls: new Map(), opening: undefined }
+  return { head: [undefined, undefined, undefined], defaults, toolCalls: toolCallNumbers(), opening: undefined }
 }
 
 function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChunk {
@@ -203,7 +197,7 @@ function keepHead(cursor: JsonCursor, stream: StreamState, edits: Edit[], slot: 
 /** The JSON for a missing `id`, `created` or `model`; made up and kept when the upstream has not said it yet. */
 function headText(stream: StreamState, slot: 0 | 1 | 2): string {
   const kept = stream.head[slot]
-  if (kept !== undefined) return decoder.decode(kept)
+  if (kept !== undefined) return utf8(kept)
   const { id, created, model } = headOf(stream.defaults)
   const text = JSON.stringify(slot === 0 ? id : slot === 1 ? created : model)
   if (text !== '""') stream.head[slot] = encode(text)
@@ -313,7 +307,9 @@ function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, 
     const code = cursor.nameCode(deltaTable)
     if (code === -1) cursor.skip()
     else if (code === 0) readContent(cursor, findings)
-    else if (code === 1) readToolCalls(cursor, stream, findings, choice)
+    else if (code === 1) {
+      if (stream.toolCalls.read(cursor, choice, findings.edits)) beyondText(findings)
+    }
     else if (cursor.isFilled()) beyondText(findings)
   }
 }
@@ -335,7 +331,7 @@ function readContent(cursor: JsonCursor, findings: Findings): void {
   const start = cursor.position
   cursor.skip()
   if (kind === 'null') return
-  const parts: unknown = kind === 'array' ? JSON.parse(decoder.decode(cursor.bytes.subarray(start, cursor.position))) : undefined
+  const parts: unknown = kind === 'array' ? JSON.parse(utf8(cursor.bytes, start, cursor.position)) : undefined
   if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `'content' of an event is a ${kind}`)
   const { text, reasoning } = flattenParts(parts)
   const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
@@ -347,126 +343,11 @@ function readContent(cursor: JsonCursor, findings: Findings): void {
   if (reasoning !== '') beyondText(findings)
 }
 
-/** Content in parts (Mistral) as text and as reasoning. */
-export function flattenParts(parts: readonly unknown[]): { text: string, reasoning: string } {
-  let text = ''
-  let reasoning = ''
-  for (const part of parts) {
-    if (typeof part === 'string') text += part
-    else if (isRecord(part)) {
-      if (typeof part['text'] === 'string') text += part['text']
-      const { thinking } = part
-      if (typeof thinking === 'string') reasoning += thinking
-      else if (Array.isArray(thinking)) reasoning += flattenParts(thinking).text
-    }
-  }
-  return { text, reasoning }
-}
-
-function readToolCalls(cursor: JsonCursor, stream: StreamState, findings: Findings, choice: number): void {
-  if (cursor.peek() !== 'array') {
-    cursor.skip()
-    return
-  }
-  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    beyondText(findings)
-    if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call of an event is not an object')
-    let state = stream.toolCalls.get(choice)
-    if (state === undefined) {
-      state = { indexById: new Map(), next: 0, last: 0 }
-      stream.toolCalls.set(choice, state)
-    }
-    readToolCall(cursor, state, findings.edits)
-  }
-}
-
-function readToolCall(cursor: JsonCursor, state: ToolCallState, edits: Edit[]): void {
-  let hasMembers = false
-  let index: number | undefined
-  let id = ''
-  let hasName = false
-  let isTyped = false
-  /** Where `index` and `type` stand when they are there but null or the like. */
-  let wrongIndex: Span | undefined
-  let wrongType: Span | undefined
-  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    hasMembers = true
-    const code = cursor.nameCode(toolCallTable)
-    const kind = cursor.peek()
-    const start = cursor.position
-    if (code === 0 && kind === 'number') index = cursor.number()
-    else if (code === 1 && kind === 'string') id = cursor.string()
-    else if (code === 3 && kind === 'object') hasName = readHasName(cursor) || hasName
-    else cursor.skip()
-    if (code === 0 && !(index !== undefined && Number.isSafeInteger(index) && index >= 0)) {
-      wrongIndex = { start, end: cursor.position }
-      index = undefined
-    }
-    if (code === 2 && kind === 'string' && cursor.position - start > 2) isTyped = true
-    else if (code === 2) wrongType = { start, end: cursor.position }
-  }
-  const missing: string[] = []
-  if (index === undefined) {
-    index = state.indexById.get(id) ?? (id !== '' || hasName ? state.next : state.last)
-    if (wrongIndex === undefined) missing.push(`"index":${index}`)
-    else edits.push({ ...wrongIndex, replacement: encode(String(index)) })
-  }
-  if (id !== '') state.indexById.set(id, index)
-  state.last = index
-  state.next = Math.max(state.next, index + 1)
-  if (id !== '' && !isTyped) {
-    if (wrongType === undefined) missing.push('"type":"function"')
-    else edits.push({ ...wrongType, replacement: encode('"function"') })
-  }
-  insertMembers(edits, cursor.position - 1, missing, hasMembers)
-}
-
-interface Span {
-  readonly start: number
-  readonly end: number
-}
-
-/** Passes a tool call's `function`; whether it has a name. */
-function readHasName(cursor: JsonCursor): boolean {
-  let hasName = false
-  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    if (cursor.nameCode(functionTable) === 0) hasName = cursor.isFilled()
-    else cursor.skip()
-  }
-  return hasName
-}
-
-/** Puts members before the closing brace at `end`. */
-export function insertMembers(edits: Edit[], end: number, members: readonly string[], hasMembers: boolean): void {
-  if (members.length === 0) return
-  edits.push({ start: end, end, replacement: encode((hasMembers ? ',' : '') + members.join(',')) })
-}
-
 /** The error that the event speaks of, if it does; otherwise throws `malformed`. */
 function errorInstead(data: Uint8Array, malformed: MalformedAnswer): ErrorChunk {
   const error = errorWithin(data)
   if (error === undefined) throw malformed
   return { kind: 'error', error }
-}
-
-/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter). */
-export function errorWithin(data: Uint8Array): ErrorBody | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(decoder.decode(data))
-  } catch {
-    return undefined // Not JSON: the caller says so, with the place.
-  }
-  if (!isRecord(value)) return undefined
-  if (value['object'] === 'error' || isError(value['error'])) return errorOf(value)
-  const choices: readonly unknown[] = Array.isArray(value['choices']) ? value['choices'] : []
-  const failed = choices.find((choice) => isRecord(choice) && isError(choice['error']))
-  return failed === undefined ? undefined : errorOf(failed)
-}
-
-function isError(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return Boolean(value)
-  return Object.keys(value).length > 0
 }
 
 /** Raw line breaks in JSON only stand between tokens. */
@@ -482,15 +363,6 @@ function isInteger(bytes: Uint8Array, start: number, end: number): boolean {
   return true
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function encode(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
-}
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const chunkObject = encode('"chat.completion.chunk"')
 const emptyArray = encode('[]')
 const emptyObject = encode('{}')

@@ -1,10 +1,12 @@
-import { errorWithin, flattenParts, insertMembers } from './chat-chunk.ts'
 import type { ChunkDefaults } from './chat-chunk.ts'
+import { errorWithin } from './error-body.ts'
 import type { ErrorBody } from './error-body.ts'
-import { JsonCursor, JsonSyntaxError, nameTable, utf8 } from './json-cursor.ts'
+import { flattenParts, insertMembers } from './fill.ts'
+import { JsonCursor, JsonSyntaxError, nameTable } from './json-cursor.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import { join, splice } from './splice.ts'
 import type { Edit } from './splice.ts'
+import { encode, utf8 } from './text.ts'
 import { readUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
 
@@ -262,8 +264,4 @@ function wholeIsJson(body: Uint8Array): MalformedAnswer | undefined {
 
 function isBlank(body: Uint8Array): boolean {
   return body.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
-}
-
-function encode(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
 }

@@ -1,8 +1,8 @@
 import { chunkOf, headMembers } from './chat-chunk.ts'
 import type { ChatChunk, ChunkHead } from './chat-chunk.ts'
+import { isRecord } from './json-value.ts'
+import type { JsonObject } from './json-value.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
-
-type JsonObject = Record<string, unknown>
 
 /**
  * A complete answer as the chunks of a stream (failover.md row 30): for each choice, by index, its role with what is neither text nor tool calls,
@@ -59,11 +59,11 @@ export interface ChunkAggregator {
 
 interface GatheredChoice {
   readonly index: number
-  readonly message: Record<string, unknown>
-  readonly toolCalls: Map<number, Record<string, unknown>>
-  readonly others: Record<string, unknown>
+  readonly message: JsonObject
+  readonly toolCalls: Map<number, JsonObject>
+  readonly others: JsonObject
   finishReason: unknown
-  logprobs: Record<string, unknown> | null
+  logprobs: JsonObject | null
 }
 
 /**
@@ -72,7 +72,7 @@ interface GatheredChoice {
  * strings are strung together, arrays joined, objects merged by the same rule and of anything else the last counts; at the top and in a choice the last counts.
  */
 export function chunkAggregator(): ChunkAggregator {
-  const top: Record<string, unknown> = {}
+  const top: JsonObject = {}
   const choices = new Map<number, GatheredChoice>()
 
   function addChoice(value: unknown): void {
@@ -139,7 +139,7 @@ function gathered(choice: GatheredChoice): JsonObject {
 }
 
 /** Adds `more` to `known`: strings strung together but for those named in `replaced`, arrays joined, objects merged, of the rest the last. */
-function merge(known: Record<string, unknown>, more: JsonObject, replaced: readonly string[]): Record<string, unknown> {
+function merge(known: JsonObject, more: JsonObject, replaced: readonly string[]): JsonObject {
   for (const [name, value] of Object.entries(more)) {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (value === null && before !== undefined) continue
@@ -160,17 +160,17 @@ function merged(before: unknown, value: unknown, replaced: readonly string[]): u
   return value
 }
 
-function assign(known: Record<string, unknown>, more: JsonObject): void {
+function assign(known: JsonObject, more: JsonObject): void {
   for (const [name, value] of Object.entries(more)) define(known, name, value)
 }
 
 /** Sets a member whatever its name; `__proto__` too is just a name. */
-function define(object: Record<string, unknown>, name: string, value: unknown): void {
+function define(object: JsonObject, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
 }
 
-function emptyRecord(): Record<string, unknown> {
+function emptyRecord(): JsonObject {
   return {}
 }
 
@@ -187,8 +187,4 @@ function parseObject(bytes: Uint8Array, what: string): JsonObject {
 
 function isFilled(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
-}
-
-function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

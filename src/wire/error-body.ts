@@ -1,4 +1,6 @@
-import { utf8 } from './json-cursor.ts'
+import { isRecord } from './json-value.ts'
+import type { JsonObject } from './json-value.ts'
+import { utf8 } from './text.ts'
 
 /** What an upstream says of its error, in whatever shape. Raw: pass `message` through `redact` before anyone sees it. */
 export interface ErrorBody {
@@ -58,14 +60,34 @@ export function errorOf(value: unknown): ErrorBody | undefined {
   return undefined
 }
 
+/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter). */
+export function errorWithin(data: Uint8Array): ErrorBody | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8(data))
+  } catch {
+    return undefined // Not JSON: the caller says so, with the place.
+  }
+  if (!isRecord(value)) return undefined
+  if (value['object'] === 'error' || isError(value['error'])) return errorOf(value)
+  const choices: readonly unknown[] = Array.isArray(value['choices']) ? value['choices'] : []
+  const failed = choices.find((choice) => isRecord(choice) && isError(choice['error']))
+  return failed === undefined ? undefined : errorOf(failed)
+}
+
+function isError(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value)
+  return Object.keys(value).length > 0
+}
+
 /** Of the object around the error, what the error may lack itself (LiteLLM, OpenRouter put `code` and `status` there). */
-function outerFields(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const outer: Record<string, unknown> = {}
+function outerFields(value: JsonObject): JsonObject {
+  const outer: JsonObject = {}
   for (const name of ['code', 'status', 'message']) if (value[name] !== undefined) outer[name] = value[name]
   return outer
 }
 
-function errorFields(fields: Readonly<Record<string, unknown>>): ErrorBody {
+function errorFields(fields: JsonObject): ErrorBody {
   const { code, status } = { code: fields['code'], status: fields['status'] }
   const text = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
   const type = textOf(fields['type']) ?? (typeof status === 'string' ? textOf(status) : undefined)
@@ -121,10 +143,6 @@ function textError(text: string): ErrorBody {
 
 function cut(text: string): string {
   return text.length <= fieldCharactersMax ? text : text.slice(0, fieldCharactersMax).toWellFormed()
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Characters of a redacted text that are shown at most. */

@@ -1,3 +1,5 @@
+import { encode, utf8 } from './text.ts'
+
 /** One server-sent event. */
 export interface ServerSentEvent {
   /** The `event:` field; empty when there is none. */
@@ -32,10 +34,10 @@ export class EventTooLarge extends Error {
 }
 
 /** Ends a stream that ended well. */
-export const doneEvent: Uint8Array = new TextEncoder().encode('data: [DONE]\n\n')
+export const doneEvent: Uint8Array = encode('data: [DONE]\n\n')
 
 /** A comment, to keep the connection open; clients ignore it. */
-export const keepAliveEvent: Uint8Array = new TextEncoder().encode(': keep-alive\n\n')
+export const keepAliveEvent: Uint8Array = encode(': keep-alive\n\n')
 
 const LF = 0x0a
 const CR = 0x0d
@@ -109,7 +111,7 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
     if (end - start > eventBytesMax + lineNameBytes) throw tooLarge()
     if (bytes[start] === COLON) return
     if (isField(bytes, start, end, dataName)) return addData(bytes, valueStart(bytes, start + 4, end), end)
-    if (isField(bytes, start, end, eventName)) event = decoder.decode(bytes.subarray(valueStart(bytes, start + 5, end), end))
+    if (isField(bytes, start, end, eventName)) event = utf8(bytes, valueStart(bytes, start + 5, end), end)
   }
 
   /** Keeps what has come of a line that is not whole yet. */
@@ -212,11 +214,10 @@ export function formatEvents(chunks: readonly { readonly data: Uint8Array }[]): 
   return bytes
 }
 
-const prefix = new TextEncoder().encode('data: ')
-const lineFeed = new TextEncoder().encode('\n')
-const dataName = new TextEncoder().encode('data')
-const eventName = new TextEncoder().encode('event')
-const decoder = new TextDecoder()
+const prefix = encode('data: ')
+const lineFeed = encode('\n')
+const dataName = encode('data')
+const eventName = encode('event')
 /** What a line may have beside the data: `event: ` is the longest. */
 const lineNameBytes = 7
 const byteOrderMarkBytes = 3

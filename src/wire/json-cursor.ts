@@ -1,4 +1,5 @@
-import { Buffer, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
+import { latin1, utf8 } from './text.ts'
 
 /** The bytes are not the JSON they should be (RFC 8259). */
 export class JsonSyntaxError extends Error {
@@ -611,14 +612,4 @@ function invalidUtf8(bytes: Uint8Array, from: number, to: number): JsonSyntaxErr
     size = 0
   }
   return new JsonSyntaxError('invalid UTF-8', start)
-}
-
-/** Decodes ASCII bytes. */
-export function latin1(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.prototype.latin1Slice.call(bytes, start, end)
-}
-
-/** Decodes UTF-8 bytes; invalid ones become U+FFFD. */
-export function utf8(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.prototype.utf8Slice.call(bytes, start, end)
 }

@@ -1,0 +1,25 @@
+import { invalidRequest } from './error.ts'
+import type { WireError } from './error.ts'
+import type { JsonKind } from './json-cursor.ts'
+
+/** A required member is not there. `param` is its path, such as `messages[0].content`. */
+export function missing(param: string): WireError {
+  return invalidRequest('missing_required_parameter', `'${param}' is required.`, param)
+}
+
+/** A member is of another type than `expected`, which comes with its article. */
+export function wrongType(param: string, expected: string, found: JsonKind): WireError {
+  return invalidRequest('invalid_type', `'${param}' must be ${expected}; found ${withArticle(found)}.`, param)
+}
+
+/** The kind as a sentence has it: `an object`, `null`. */
+function withArticle(kind: JsonKind): string {
+  if (kind === 'null') return kind
+  return kind === 'object' || kind === 'array' ? `an ${kind}` : `a ${kind}`
+}
+
+/** A value of the caller's, fit to be shown: no control characters, at most 64 characters. */
+export function shown(text: string): string {
+  const clean = text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd')
+  return clean.length > 64 ? `${clean.slice(0, 63).toWellFormed()}…` : clean
+}

@@ -1,0 +1,18 @@
+import { Buffer } from 'node:buffer'
+
+/** Decodes ASCII bytes. */
+export function latin1(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.prototype.latin1Slice.call(bytes, start, end)
+}
+
+/** Decodes UTF-8 bytes; invalid ones become U+FFFD. */
+export function utf8(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  return Buffer.prototype.utf8Slice.call(bytes, start, end)
+}
+
+/** Encodes text as UTF-8; lone surrogates become U+FFFD. */
+export function encode(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+const encoder = new TextEncoder()
