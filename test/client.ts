@@ -146,3 +146,23 @@ export function rawChat(body: string, headers: Readonly<Record<string, string>> 
   const lines = Object.entries({ host: 'svc', 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers })
   return `POST /v1/chat/completions HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
+
+/** The body of a raw response in chunked framing (RFC 9112 section 7.1). @throws when it lacks its last chunk */
+export function chunkedBody(response: string): string {
+  const start = response.indexOf('\r\n\r\n') + 4
+  const pieces: string[] = []
+  for (let at = start; ;) {
+    const line = response.indexOf('\r\n', at)
+    const size = line === -1 ? Number.NaN : Number.parseInt(response.slice(at, line), 16)
+    if (Number.isNaN(size) || line + 2 + size > response.length) throw new Error('the chunked body is cut')
+    if (size === 0) return pieces.join('')
+    pieces.push(response.slice(line + 2, line + 2 + size))
+    at = line + 2 + size + 2
+  }
+}
+
+/** The value of a metric without labels. */
+export async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+}

@@ -13,6 +13,7 @@ export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, .
 /** What an upstream can be told to do by name. */
 export const modes: Readonly<Record<string, Script | undefined>> = {
   good: good(),
+  paced: good({ pauseMs: 25 }),
   ...Object.fromEntries([...faults, ...cuts].map(({ name, script }) => [name, script])),
 }
 

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test'
+import { chat, pick, question, rawChat, rawConnection } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
+import { status } from './fakes/faults/status.ts'
+import { good, goodText } from './fakes/good.ts'
+import { startUpstreamProcess } from './fakes/process.ts'
+import { completion, reply } from './fakes/replies.ts'
+import { provider, startService } from './harness.ts'
+import { startRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+
+/** The body the upstream got for this text. */
+async function relayed(rig: Rig, text: string): Promise<string> {
+  rig.upstreams[0]?.forget()
+  const answer = await chat(rig.service.url, text)
+  if (answer.status !== 200) throw new Error(answer.text)
+  return new TextDecoder().decode(rig.upstreams[0]?.hits[0]?.body)
+}
+
+const messages = '"messages":[{"role":"user","content":"hello"}]'
+
+describe('what the provider gets', () => {
+  const table: readonly (readonly [string, string])[] = [
+    ['white space', `\n {\t"model" :\r\n "MODEL" , ${messages} } \n`],
+    ['an integer of 16 digits', `{"model":"MODEL",${messages},"seed":9007199254740993}`],
+    ['a number of 40 digits', `{"model":"MODEL",${messages},"x":1234567890123456789012345678901234567890.10}`],
+    ['the spelling of numbers', `{"model":"MODEL",${messages},"temperature":1.0,"top_p":1E-0,"x":-0,"y":1e400}`],
+    ['forty unknown fields', `{${Array.from({ length: 20 }, (_, index) => `"x${index}":{"n":[${index},null]},`).join('')}"model":"MODEL",${messages}${Array.from({ length: 20 }, (_, index) => `,"y${index}":"${index}"`).join('')}}`],
+    ['the order of fields', `{"z":1,"stream":false,${messages},"a":2,"model":"MODEL","m":3}`],
+    ['unknown fields that come twice', `{"x":1,"model":"MODEL","x":2,${messages},"x":3}`],
+    ['unicode escapes', `{"model":"MODEL","messages":[{"role":"user","content":"\\u00e9\\ud83d\\ude00\\u0000\\/\\u2028 é 😀"}]}`],
+    ['a lone surrogate escape', `{"model":"MODEL","messages":[{"role":"user","content":"\\ud800"}]}`],
+    ['escaped field names', `{"model":"MODEL","m\\u0065ssages":[{"role":"user","content":"x"}]}`],
+    ['fields of messages and tools', `{"model":"MODEL","messages":[{"role":"user","content":"x","name":"n","cache_control":{"type":"ephemeral"}}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#"}},"x":1}],"metadata":{"model":"not this one"}}`],
+    ['names that are traps elsewhere', `{"__proto__":{"a":1},"constructor":1,"model":"MODEL",${messages},"toString":null}`],
+  ]
+
+  test.each(table)('%s › as the caller wrote it', async (_, template) => {
+    await using rig = await startRig([good()])
+    expect(await relayed(rig, template.replace('MODEL', 'm'))).toBe(template.replace('MODEL', 'm'))
+  })
+
+  test.each(table)('%s › as the caller wrote it, but for the model, whose name is the provider’s', async (_, template) => {
+    const upstream = faultUpstream(good())
+    await using service = await startService({ providers: [provider('a', upstream.url, [], { models: [{ name: 'm', upstream: 'vendor/m-2026' }] })] })
+    expect((await chat(service.url, template.replace('MODEL', 'm'))).status).toBe(200)
+    expect(new TextDecoder().decode(upstream.hits[0]?.body)).toBe(template.replace('MODEL', 'vendor/m-2026'))
+    upstream.stop()
+  })
+
+  test('every provider in turn gets the same bytes', async () => {
+    await using rig = await startRig([status(500), status(429), good()])
+    const text = `{ "model":"m", ${messages}, "seed":9007199254740993 }`
+    await chat(rig.service.url, text)
+    expect(rig.upstreams.map(({ hits }) => new TextDecoder().decode(hits[0]?.body))).toEqual([text, text, text])
+  })
+
+  test('overrides are forced, and nothing else changes', async () => {
+    await using rig = await startRig([good()], { each: { a: { overrides: { temperature: 0.5, top_k: 40 } } } })
+    const sent: unknown = JSON.parse(await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`))
+    expect(sent).toEqual({ model: 'm', messages: [{ role: 'user', content: 'hello' }], temperature: 0.5, seed: Number('9007199254740993'), top_k: 40 })
+    expect(await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`)).toContain('9007199254740993')
+  })
+
+  test('a body in many small pieces arrives whole', async () => {
+    await using rig = await startRig([good()])
+    const body = JSON.stringify(question({ x: 'é'.repeat(5_000) }))
+    const bytes = new TextEncoder().encode(rawChat(body, { connection: 'close' }))
+    const client = rawConnection(rig.service.port, '')
+    for (let at = 0; at < bytes.length; at += 997) {
+      client.socket.write(bytes.subarray(at, at + 997))
+      await Bun.sleep(1)
+    }
+    expect(await client.response).toStartWith('HTTP/1.1 200')
+    expect(new TextDecoder().decode(rig.upstreams[0]?.hits[0]?.body)).toBe(body)
+  })
+})
+
+describe('what the client gets', () => {
+  test('unknown fields, number spellings and escapes of a provider survive', async () => {
+    const text = JSON.stringify(completion('héllo')).replace('"usage":{', '"x":12345678901234567890,"y":"\\u00e9","service_tier":null,"usage":{"cost":0.00010,')
+    await using rig = await startRig([(exchange) => exchange.write(reply(200, text))])
+    const answer = await rig.ask()
+    for (const kept of ['12345678901234567890', '"\\u00e9"', '"service_tier":null', '0.00010']) expect(answer.text).toContain(kept)
+  })
+
+  test('known required fields that a provider leaves out are filled', async () => {
+    await using rig = await startRig([(exchange) => exchange.write(reply(200, '{"choices":[{"message":{"content":"hi"}}]}'))])
+    const { json } = await rig.ask()
+    expect(json).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'hi', refusal: null }, logprobs: null }] })
+    expect([typeof pick(json, 'id'), typeof pick(json, 'created'), typeof pick(json, 'model'), typeof pick(json, 'choices', 0, 'finish_reason')]).toEqual(['string', 'number', 'string', 'string'])
+  })
+})
+
+describe('a request with an image of 20 MB', () => {
+  const image = `data:image/png;base64,${'iVBORw0KGgo'.repeat(1_900_000)}`
+  const large = JSON.stringify(question({ messages: [{ role: 'user', content: [{ type: 'text', text: 'what is this?' }, { type: 'image_url', image_url: { url: image } }] }] }))
+
+  test('arrives byte for byte, after a failover too', async () => {
+    await using rig = await startRig([status(500), good()])
+    expect((await chat(rig.service.url, large)).content).toBe(goodText())
+    for (const { hits } of rig.upstreams) expect(Buffer.from(hits[0]?.body ?? []).equals(Buffer.from(large))).toBe(true)
+  })
+
+  test('holds nobody else up', async () => {
+    await using large = await startUpstreamProcess()
+    const small = faultUpstream(good())
+    await using service = await startService({ providers: [provider('a', large.url('good'), ['large']), provider('b', small.url)] })
+    for (let round = 0; round < 50; round++) await chat(service.url, question())
+    const sender = Bun.spawn([process.execPath, new URL('./fakes/large-sender.ts', import.meta.url).pathname, service.url, '6'], { stdout: 'pipe' })
+    const times: number[] = []
+    while (sender.exitCode === null) {
+      const started = performance.now()
+      await chat(service.url, question())
+      times.push(performance.now() - started)
+      await Bun.sleep(1)
+    }
+    small.stop()
+    expect((await sender.stdout.text()).trim().split('\n')).toEqual(Array(6).fill('200'))
+    // The promise is 10 ms; this process, three others and whatever else runs here share the processors.
+    expect(times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.9)] ?? Number.NaN).toBeLessThan(25)
+  }, 20_000)
+})
