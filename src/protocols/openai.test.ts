@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'bun:test'
+import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
+import { MalformedAnswer } from '../wire/malformed-answer.ts'
+import { chatRequest, connectionTo, encoded, jsonOf } from './fixtures/load.ts'
+import { openai } from './openai.ts'
+import { chunkJson, completionJson } from './testing.ts'
+
+const encoder = new TextEncoder()
+
+function decode(answer: unknown) {
+  return openai.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)))
+}
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+describe('the openai protocol', () => {
+  const paths: readonly (readonly [string, string])[] = [
+    ['https://api.openai.com/v1', '/v1/chat/completions'],
+    ['https://api.groq.com/openai/v1/', '/openai/v1/chat/completions'],
+    ['http://127.0.0.1:11434', '/chat/completions'],
+    ['https://x/a//', '/a/chat/completions'],
+    ['https://x/v1?key=1#f', '/v1/chat/completions'],
+  ]
+  test.each(paths)('of %s is at %s, whatever the model is called', (baseUrl, path) => {
+    expect(openai.path(connectionTo(baseUrl), '../x?y', true)).toBe(path)
+    expect(openai.path(connectionTo(baseUrl), 'm', false)).toBe(path)
+  })
+
+  test('sends the key as a bearer', () => {
+    expect(openai.headers(connectionTo('https://x'))).toEqual({
+      'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: 'Bearer key-for-tests',
+    })
+  })
+
+  test('sends no authorization without a key', () => {
+    expect(openai.headers(connectionTo('https://x', { apiKey: undefined }))).not.toHaveProperty('authorization')
+  })
+
+  test('lets the owner\'s headers go before its own', () => {
+    expect(openai.headers(connectionTo('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } }))).toMatchObject({ authorization: 'Token t', 'x-own': '1' })
+  })
+
+  test('sends the caller\'s bytes but for the model', () => {
+    const request = chatRequest({ seed: 1, unknown: { deep: [1, null] } })
+    const sent = Buffer.concat([...openai.encode(request, 'theirs', connectionTo('https://x'))]).toString()
+    expect(sent).toBe(new TextDecoder().decode(request.body).replace('"asked-for"', '"theirs"'))
+  })
+
+  test('sends the caller\'s very bytes when the model is called the same', () => {
+    const request = chatRequest()
+    expect(openai.encode(request, 'asked-for', connectionTo('https://x'))).toEqual([request.body])
+  })
+
+  test('forces, renames and leaves out what the provider needs', () => {
+    const connection = connectionTo('https://x', { overrides: { temperature: 0, store: false }, rename: { max_completion_tokens: 'max_tokens' }, drop: ['logit_bias'] })
+    expect(encoded(openai, { temperature: 1, max_completion_tokens: 5, logit_bias: {} }, 'theirs', connection)).toEqual({
+      model: 'theirs', messages: [{ role: 'user', content: 'Hi' }], temperature: 0, max_tokens: 5, store: false,
+    })
+  })
+})
+
+describe('a complete answer', () => {
+  test('passes in the upstream\'s own bytes', () => {
+    const body = encoder.encode(JSON.stringify({ ...completionJson(), x_extra: 9007199254740993 }))
+    const reply = openai.decode(body)
+    expect(reply.body).toBe(body)
+    expect(reply).toMatchObject({ kind: 'whole', isEmpty: false, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } })
+  })
+
+  test('is filled in where something is missing', () => {
+    expect(jsonOf(decode({ choices: [{ message: { content: 'Hi' } }] }).body)).toMatchObject({
+      object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, logprobs: null }],
+    })
+  })
+
+  test.each([['', 'stop', true], [null, 'stop', true], ['', 'length', false], ['', 'content_filter', false], ['Hi', 'stop', false]] as const)(
+    'with content %j and finish_reason %s is empty: %p (failover.md rows 27 and 28)', (content, finishReason, isEmpty) => {
+      expect(decode(completionJson(content, finishReason)).isEmpty).toBe(isEmpty)
+    },
+  )
+
+  const failures: readonly (readonly [string, unknown, FailureClass])[] = [
+    ['nothing but blanks', '  \n', 'empty'],
+    ['half of JSON (failover.md row 23)', '{"choices":[{"mess', 'malformed'],
+    ['HTML (row 24)', '<html><body>Welcome</body></html>', 'malformed'],
+    ['text (row 24)', 'upstream connect error', 'malformed'],
+    ['a list', [completionJson()], 'malformed'],
+    ['no choices (row 26)', { id: 'x' }, 'malformed'],
+    ['an empty list of choices (row 26)', { ...completionJson(), choices: [] }, 'malformed'],
+    ['an error of its own fault (row 22)', { error: { message: 'oops', type: 'server_error' } }, 'server_error'],
+    ['an error that is a rate limit (row 22)', { error: { message: 'slow down', code: 429 } }, 'rate_limit'],
+    ['an error about money (row 22)', { error: { message: 'no money', code: 'insufficient_quota' } }, 'quota'],
+    ['an error about the key (row 22)', { error: { message: 'no', type: 'authentication_error' } }, 'credential'],
+    ['an error as vLLM tells it', { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 }, 'model_gone'],
+    ['an error beside choices', { ...completionJson(), error: { message: 'oops', code: 503 } }, 'overloaded'],
+  ]
+  test.each(failures)('that is %s is a failure', (_name, answer, expected) => {
+    const failure = thrownBy(() => decode(answer))
+    expect(failure).toBeInstanceOf(UpstreamFailure)
+    expect(failure).toMatchObject({ failure: expected, status: 200 })
+  })
+
+  test('with an error that is null is no failure', () => {
+    expect(decode({ ...completionJson(), error: null }).isEmpty).toBe(false)
+  })
+
+  test('that is bad UTF-8 is malformed (failover.md row 23)', () => {
+    const body = encoder.encode(JSON.stringify(completionJson('abc')))
+    body[body.indexOf(0x62)] = 0xff
+    body[body.lastIndexOf(0x61)] = 0xff
+    expect(thrownBy(() => openai.decode(body))).toHaveProperty('failure', 'malformed')
+  })
+})
+
+describe('an event of a stream', () => {
+  function decoded(data: unknown, name = '') {
+    return openai.stream(chatRequest({ stream: true })).decode({ event: name, data: encoder.encode(typeof data === 'string' ? data : JSON.stringify(data)) })
+  }
+
+  test('is a chunk in the upstream\'s own bytes', () => {
+    const data = { ...chunkJson({ content: 'Hi' }), x_extra: 1 }
+    const chunks = decoded(data)
+    const chunk = chunks === 'done' ? undefined : chunks[0]
+    if (chunk === undefined) throw new Error('no chunk')
+    expect(chunk).toMatchObject({ kind: 'chunk', text: 'Hi', isMeaningful: true, isBeyondText: false })
+    expect(jsonOf(chunk.data)).toEqual({ ...data })
+  })
+
+  test.each(['[DONE]', ' [DONE] ', '[DONE]\r'])('that is %j ends the stream', (data) => {
+    expect(decoded(data)).toBe('done')
+  })
+
+  const errors: readonly (readonly [string, unknown, string, FailureClass])[] = [
+    ['an error', { error: { message: 'oops', type: 'server_error' } }, '', 'server_error'],
+    ['an error with a code', { error: { message: 'slow', code: 429 } }, '', 'rate_limit'],
+    ['an error by its name', { message: 'overloaded', code: '503' }, 'error', 'overloaded'],
+    ['a chunk named error', chunkJson({ content: 'Hi' }), 'error', 'server_error'],
+    ['an error within a choice', { ...chunkJson({}), choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 502, message: 'oops' } }] }, '', 'server_error'],
+  ]
+  test.each(errors)('that is %s is a failure by its class (failover.md row 33)', (_name, data, name, expected) => {
+    const failure = thrownBy(() => decoded(data, name))
+    expect(failure).toBeInstanceOf(UpstreamFailure)
+    expect(failure).toMatchObject({ failure: expected, status: 200 })
+  })
+
+  test.each(['not JSON', '{"choices":', '[]', '42', '"[DONE]"'])('that is %s is malformed (failover.md row 34)', (data) => {
+    expect(thrownBy(() => decoded(data))).toBeInstanceOf(MalformedAnswer)
+  })
+
+  test('keeps id, created and model as they first were (failover.md row 39)', () => {
+    const decoder = openai.stream(chatRequest({ stream: true }))
+    const events = [chunkJson({ content: 'a' }), { ...chunkJson({ content: 'b' }), id: 'c2', created: 2, model: 'other' }]
+    const chunks = events.flatMap((data) => decoder.decode({ event: '', data: encoder.encode(JSON.stringify(data)) }))
+    for (const chunk of chunks) {
+      if (typeof chunk === 'string') throw new Error('done')
+      expect(jsonOf(chunk.data)).toMatchObject({ id: 'c1', created: 1, model: 'm' })
+    }
+    expect(chunks).toHaveLength(2)
+  })
+})
+
+describe('a refusal', () => {
+  test('is told by its status and body', () => {
+    const failure = openai.failure(429, new Map([['retry-after', '3']]), encoder.encode('{"error":{"message":"slow down"}}'))
+    expect(failure).toMatchObject({ failure: 'rate_limit', status: 429, retryAfterMs: 3_000, message: 'status 429: slow down' })
+  })
+
+  test('without a body is told by its status', () => {
+    expect(openai.failure(500, new Map(), new Uint8Array())).toMatchObject({ failure: 'server_error', message: 'status 500' })
+  })
+})
