@@ -157,11 +157,14 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   // Header values and assignments: "authorization: Bearer …", "x-api-key=…", "api key provided: …", "password":"…".
   [/\b(?:proxy-)?(authorization|(?:set-)?cookie|x-[a-z0-9-]{1,40})\b["']?\s*[:=]\s*[^\r\n,;]+/gi, '$1: [redacted]'],
   [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [redacted]'],
-  [/\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*["'`]?(?!\d{1,9}\b)[^\s"',;`]+/gi, '$1: [redacted]'],
+  [/\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*(?!\d{1,9}\b)(?:"[^"]*"?|'[^']*'?|`[^`]*`?|[^\s"',;`]+)/gi, '$1: [redacted]'],
   // Keys as they are made: a short prefix and letters and digits; also masked ones ("sk-ab***yz").
   [/\b(?:sk|pk|rk|gsk|xai|hf|gh[a-z]|github_pat|glpat|xox[a-z])[-_][\w*.-]{4,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA|AIza|ya29\.|eyJ)[\w*.-]{8,}/g, '[redacted]'],
+  // Hosts with a port, and IP addresses of both kinds.
+  [/\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z][a-z0-9-]{1,62}:\d{2,5}\b/gi, '[address]'],
   [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g, '[address]'],
+  [/(?<![\w:])(?:[0-9a-f]{1,4}:){1,7}(?::[0-9a-f]{0,4}(?::[0-9a-f]{1,4}){0,6}|(?:[0-9a-f]{1,4}:){3}[0-9a-f]{1,4})(?![\w:])/gi, '[address]'],
 ]
 
 /**
@@ -185,13 +188,16 @@ export function redact(text: string): string {
  */
 function isRandom(run: string): boolean {
   if (run.includes('**') || /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(run)) return true
-  let mixed = 0
+  let pairs = 0
+  let changes = 0
   for (const piece of run.split(/[^A-Za-z0-9]+/)) {
     const hasBoth = /\d/.test(piece) && /[A-Za-z]/.test(piece)
-    const hasCases = /[a-z][A-Z]/.test(piece)
     if (piece.length >= 16 && (hasBoth || !/[A-Za-z]/.test(piece))) return true
-    if ((piece.length >= 24 && hasCases) || piece.length >= 40) return true
-    if (piece.length >= 5 && (hasBoth || hasCases)) mixed++
+    if ((piece.length >= 24 && /[a-z][A-Z]/.test(piece)) || piece.length >= 40) return true
+    pairs += Math.max(piece.length - 1, 0)
+    changes += piece.match(/(?:[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z]))/g)?.length ?? 0
   }
-  return run.length >= 40 && mixed >= 3
+  // Between small letters, capitals and digits random text changes at three of five characters, names at one of three at most,
+  // but short names at more.
+  return pairs >= 12 && changes / pairs >= (pairs >= 24 ? 0.38 : 0.45)
 }
