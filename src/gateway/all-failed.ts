@@ -55,7 +55,7 @@ function statusOf(failures: readonly FailedCandidate[]): 400 | 429 | 502 | 503 |
   if (failures.every(({ failure }) => failure.timedOut)) return 504
   if (all('rate_limit')) return 429
   if (all('overloaded', 'rate_limit')) return 503
-  if (all('bad_request', 'context_length')) return 400
+  if (all('bad_request', 'context_length', 'content_policy')) return 400
   return 502
 }
 

@@ -15,7 +15,10 @@ export function conversion(inner: ChatService): ChatService {
     const cancel = () => reply.cancel()
     call.signal.addEventListener('abort', cancel, { once: true })
     try {
-      return await gather(reply)
+      const whole = await gather(reply)
+      // An aborted stream reads as if it had ended: what was gathered of it is no answer.
+      if (call.signal.aborted) throw call.signal.reason
+      return whole
     } finally {
       call.signal.removeEventListener('abort', cancel)
       reply.cancel()

@@ -1,6 +1,7 @@
 import type { ChatReply } from '../protocols/protocol.ts'
 import { AllFailed, failover, type Walk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
+import type { CallSignal } from '../service/call-controller.ts'
 import type { Call } from '../service/service.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
@@ -47,14 +48,15 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   const failoverOptions = { isPoor: (reply: ChatReply) => isPoor(reply), release }
 
   /** Those to ask. A name nobody is known to offer waits for the lists that are being fetched for the first time. */
-  async function find(name: string): Promise<readonly ChatCandidate[]> {
-    await settledOrLate(providers)
+  async function find(name: string, { signal }: Call): Promise<readonly ChatCandidate[]> {
+    await settledOrLate(providers, signal)
+    if (signal.aborted) throw signal.reason
     return models.find(name).candidates
   }
 
   async function chat(request: ChatRequest, call: Call): Promise<ServedReply> {
     const known = models.find(request.model)
-    const candidates = known.isListed ? known.candidates : await find(request.model)
+    const candidates = known.isListed ? known.candidates : await find(request.model, call)
     if (candidates.length === 0) throw modelNotFound(request.model)
     const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
     try {
@@ -100,11 +102,14 @@ function release(reply: ChatReply): void {
   if (reply.kind === 'stream') reply.cancel()
 }
 
-async function settledOrLate(providers: readonly Provider[]): Promise<void> {
+/** Waits for the lists that are under way, but neither long nor for a caller who has left. */
+async function settledOrLate(providers: readonly Provider[], signal: CallSignal): Promise<void> {
   const pending = providers.flatMap(({ models }) => models.pending ?? [])
   if (pending.length === 0) return
-  let timer: Timer | undefined
-  const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, firstListsMs) })
-  await Promise.race([Promise.all(pending), late])
+  const { promise: enough, resolve: stopWaiting } = Promise.withResolvers<void>()
+  const timer = setTimeout(stopWaiting, firstListsMs)
+  signal.addEventListener('abort', stopWaiting)
+  await Promise.race([Promise.all(pending), enough])
+  signal.removeEventListener('abort', stopWaiting)
   clearTimeout(timer)
 }

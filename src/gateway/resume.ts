@@ -57,17 +57,19 @@ export function resumable(options: ResumeOptions): StreamReply {
       if (isCancelled) return undefined
       if (!(error instanceof UpstreamFailure)) throw error
       if (!isResumable || isFinished) throw cutOff(error)
-      return remember(await resume(error))
+      const chunks = await resume(error)
+      return chunks === undefined ? undefined : remember(chunks)
     }
   }
 
-  /** Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client. */
-  async function resume(cut: UpstreamFailure): Promise<readonly ChatChunk[]> {
+  /** Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client, `undefined` when it was cancelled. */
+  async function resume(cut: UpstreamFailure): Promise<readonly ChatChunk[] | undefined> {
     for (;;) {
+      if (isCancelled) return undefined
       const taken = await takeUp(cut)
       if (isCancelled) {
         taken.stream.cancel()
-        throw cutOff(cut)
+        return undefined
       }
       current = taken.stream
       try {
@@ -125,7 +127,8 @@ async function readBeyond(stream: StreamReply, sent: string): Promise<readonly C
     for (const [position, chunk] of chunks.entries()) {
       if (replayed === sent.length && (chunk.text !== '' || chunk.finishReason !== undefined || chunk.isBeyondText)) return chunks.slice(position)
       const overlap = Math.min(chunk.text.length, sent.length - replayed)
-      if (!sent.startsWith(chunk.text.slice(0, overlap), replayed)) return undefined
+      // What is beyond text cannot be told apart from what the client has not got.
+      if (chunk.isBeyondText || !sent.startsWith(chunk.text.slice(0, overlap), replayed)) return undefined
       replayed += overlap
       if (overlap < chunk.text.length) return [resumedChunk(chunk, undefined, chunk.text.slice(overlap)), ...chunks.slice(position + 1)]
       if (chunk.finishReason !== undefined) {
