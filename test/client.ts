@@ -161,8 +161,8 @@ export function chunkedBody(response: string): string {
   }
 }
 
-/** The value of a metric without labels. */
+/** The value of a metric, named with its labels as it stands in the text. */
 export async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  return Number(text.split('\n').find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN)
 }

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+
+/**
+ * What `npm test` runs: the type check, then every test. Says nothing while all is well, but for its last line, `N passed, N failed`;
+ * what fails is shown above it. Arguments narrow the tests: `npm test -- test/reload.test.ts`. Exits with the worst code of the two.
+ */
+
+const root = join(import.meta.dir, '..')
+
+interface Outcome {
+  readonly code: number
+  readonly output: string
+}
+
+async function run(...command: readonly string[]): Promise<Outcome> {
+  const child = Bun.spawn([...command], { cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, NO_COLOR: '1' } })
+  const [code, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
+  return { code, output: stdout + stderr }
+}
+
+/** Adds up bun's own counts, which it prints as ` 12 pass`. */
+function count(output: string, word: 'pass' | 'fail'): number {
+  return [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].reduce((sum, [, digits]) => sum + Number(digits), 0)
+}
+
+const types = await run('node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit')
+if (types.code !== 0) console.log(types.output.trimEnd())
+
+const tests = await run(process.execPath, 'test', '--timeout', '20000', '--parallel=2', '--only-failures', ...process.argv.slice(2))
+const passed = count(tests.output, 'pass'), failed = count(tests.output, 'fail')
+if (tests.code !== 0) console.log(tests.output.trimEnd())
+
+console.log(`${passed} passed, ${tests.code === 0 ? failed : Math.max(1, failed)} failed`)
+process.exitCode = Math.max(types.code, tests.code)
+

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+
+interface Import {
+  readonly from: string
+  readonly to: string
+  readonly isType: boolean
+}
+
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+
+/** Paths below `src/`. */
+const imports: readonly Import[] = files.flatMap((from) =>
+  [...readFileSync(join(root, 'src', from), 'utf8').matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm)]
+    .map(([, type, named, dynamic]) => ({ from, to: normalize(join(dirname(from), named ?? dynamic ?? '')), isType: type !== undefined })))
+
+function roomOf(file: string): string {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : file
+}
+
+/** The import table of ARCHITECTURE.md: room → what it may import, a room or a file, as types only or not. */
+const table = new Map(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n').filter((line) => line.startsWith('| `src/')).flatMap((line) => {
+  const [, rooms = '', , may = ''] = line.split('|')
+  const allowed = may.split(',').map((each) => ({ name: each.replace(/\(types\)|`/g, '').trim(), isType: each.includes('(types)') }))
+  return [...rooms.matchAll(/`src\/([^`]+?)\/?`/g)].map(([, room = '']) => [room, allowed] as const)
+}))
+
+test('every room imports only what ARCHITECTURE.md lets it', () => {
+  const trespasses = imports.filter(({ from, to, isType }) => roomOf(from) !== roomOf(to)
+    && !(table.get(roomOf(from)) ?? []).some((allowed) => allowed.name === 'everything' || ([to, roomOf(to)].includes(allowed.name) && (isType || !allowed.isType))))
+  expect(trespasses.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+})
+
+test('every room stands in the table, and every row is a room', () => {
+  expect([...new Set(files.map(roomOf))].toSorted()).toEqual([...table.keys()].toSorted())
+})
+
+test('no file imports itself, however far round', () => {
+  const next = Map.groupBy(imports, ({ from }) => from)
+  const done = new Set<string>(), cycles: string[] = []
+  function walk(file: string, path: readonly string[]): void {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (done.has(file) || path.includes(file)) return
+    for (const { to } of next.get(file) ?? []) walk(to, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) walk(file, [])
+  expect(cycles).toEqual([])
+  expect(imports.length).toBeGreaterThan(files.length)
+})
