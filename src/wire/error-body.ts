@@ -187,6 +187,7 @@ export function redact(text: string): string {
  * `meta-llama/llama-4-scout-17b` is words, and so are most names of models.
  */
 function isRandom(run: string): boolean {
+  if (run.length >= 24 && /\+|=$/.test(run)) return true
   if (run.includes('**') || /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(run)) return true
   let pairs = 0
   let changes = 0
