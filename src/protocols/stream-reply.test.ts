@@ -1,0 +1,314 @@
+import { afterEach, describe, expect, jest, test } from 'bun:test'
+import fc from 'fast-check'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { chatRequest } from './fixtures/load.ts'
+import { openai } from './openai.ts'
+import type { StreamReply } from './protocol.ts'
+import { streamReply } from './stream-reply.ts'
+import { chunkJson, cutAt, event, fakeBody, transportError, type BodyStep, type FakeBody } from './testing.ts'
+
+afterEach(() => void jest.useRealTimers())
+
+const idleMs = 60_000
+
+function replyOf(body: FakeBody, first?: Uint8Array): StreamReply {
+  return streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs, first)
+}
+
+interface Read {
+  readonly chunks: readonly ChatChunk[]
+  readonly text: string
+  readonly failure: UpstreamFailure | undefined
+}
+
+async function readAll(reply: StreamReply): Promise<Read> {
+  const chunks: ChatChunk[] = []
+  const read = (failure?: UpstreamFailure): Read => ({ chunks, text: chunks.map(({ text }) => text).join(''), failure })
+  try {
+    for (let next = await reply.read(); next !== undefined; next = await reply.read()) {
+      expect(next.length).toBeGreaterThan(0)
+      chunks.push(...next)
+    }
+    return read()
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    return read(error)
+  }
+}
+
+async function readSteps(...steps: readonly BodyStep[]): Promise<Read & { readonly body: FakeBody }> {
+  const body = fakeBody(steps)
+  return { ...await readAll(replyOf(body)), body }
+}
+
+const role = event(chunkJson({ role: 'assistant', content: '' }))
+const hel = event(chunkJson({ content: 'Hel' }))
+const lo = event(chunkJson({ content: 'lo' }))
+const stop = event(chunkJson({}, 'stop'))
+const usage = event({ id: 'c1', choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
+const done = event('[DONE]')
+const broken = 'data: {"choices":[{"del\n\n'
+
+describe('a stream', () => {
+  const proper: readonly (readonly [string, readonly BodyStep[]])[] = [
+    ['ends with [DONE]', [role, hel, lo, stop, usage, done]],
+    ['ends with a finish_reason, without [DONE] (failover.md row 36)', [hel, lo, stop]],
+    ['ends with a finish_reason and then breaks off', [hel, lo, stop, transportError('short_body')]],
+    ['ends with [DONE] without a finish_reason', [hel, lo, done]],
+    ['ends without its last blank line', [hel, lo, stop, 'data: [DONE]']],
+    ['has comments and pings in between', [': hello\n\n', hel, ': ping\n\nevent: ping\n\n', lo, stop, done]],
+    ['goes on after [DONE], which is not listened to (row 37)', [hel, lo, stop, done, event(chunkJson({ content: 'more' }))]],
+    ['goes on after [DONE] in the same bytes', [hel + lo + stop + done + event(chunkJson({ content: 'more' })) + broken]],
+    ['has up to three malformed events, and finishes (row 34)', [hel, broken, broken, lo, broken, stop, done]],
+  ]
+  test.each(proper)('that %s ends as it should', async (_name, steps) => {
+    const { text, failure, chunks } = await readSteps(...steps)
+    expect(failure).toBeUndefined()
+    expect(text).toBe('Hello')
+    expect(chunks.every(({ kind }) => kind === 'chunk')).toBe(true)
+  })
+
+  const failing: readonly (readonly [string, readonly BodyStep[], Readonly<Record<string, unknown>>, string])[] = [
+    ['has nothing in it (failover.md row 32)', [], { failure: 'empty' }, ''],
+    ['has comments only (row 32)', [': a\n\n', ': b\n\n'], { failure: 'empty' }, ''],
+    ['has [DONE] only (row 32)', [done], { failure: 'empty' }, ''],
+    ['says only who speaks', [role, usage], { failure: 'empty' }, ''],
+    ['says only who speaks, then [DONE]', [role, done], { failure: 'empty' }, ''],
+    ['begins with an error (row 33)', [event({ error: { message: 'no', code: 429 } })], { failure: 'rate_limit' }, ''],
+    ['has an error after who speaks (row 33)', [role, event({ error: { message: 'no', type: 'overloaded_error' } })], { failure: 'overloaded' }, ''],
+    ['has an error after text (row 33)', [hel, lo, event({ error: { message: 'no' } })], { failure: 'server_error' }, 'Hello'],
+    ['has a malformed event first (row 34)', [broken, hel, lo, stop, done], { failure: 'malformed' }, ''],
+    ['has a malformed event after who speaks (row 34)', [role, broken, hel, lo, stop, done], { failure: 'malformed' }, ''],
+    ['has four malformed events (row 34)', [hel, broken, broken, lo, broken, broken, stop, done], { failure: 'malformed' }, 'Hello'],
+    ['has malformed events and never finishes (row 34)', [hel, lo, broken], { failure: 'cut' }, 'Hello'],
+    ['breaks off before text', [role, transportError('short_body')], { failure: 'malformed' }, ''],
+    ['breaks off after text (row 35)', [hel, lo, transportError('short_body')], { failure: 'cut' }, 'Hello'],
+    ['is reset after text (row 35)', [hel, lo, transportError('reset')], { failure: 'cut' }, 'Hello'],
+    ['ends cleanly after text without an end (row 36)', [hel, lo], { failure: 'cut', timedOut: false }, 'Hello'],
+    ['is HTML (row 24)', ['<html>\n\n<body>hello</body>\n'], { failure: 'empty' }, ''],
+  ]
+  test.each(failing)('that %s fails', async (_name, steps, expected, said) => {
+    const { text, failure } = await readSteps(...steps)
+    expect(failure).toMatchObject({ ...expected, status: 200 })
+    expect(text).toBe(said)
+  })
+
+  test.each([event({ error: { message: 'no' } }), broken, done])('that fails in the middle lets its upstream go: %j', async (step) => {
+    expect((await readSteps(role, step, lo)).body.isCancelled).toBe(true)
+  })
+
+  test('has events of at most 1 MiB (failover.md row 29)', async () => {
+    const event1Mi = event(chunkJson({ content: 'x'.repeat(1024 * 1024 - 500) }))
+    expect((await readSteps(event1Mi, stop)).failure).toBeUndefined()
+    const { failure, body } = await readSteps(hel, `data: ${'x'.repeat(600_000)}`, 'x'.repeat(600_000))
+    expect(failure).toMatchObject({ failure: 'too_large', status: 200 })
+    expect(body.isCancelled).toBe(true)
+  })
+
+  test('begins with what was already read of its body', async () => {
+    const { text, failure } = await readAll(replyOf(fakeBody([lo, stop, done]), new TextEncoder().encode(hel)))
+    expect({ text, failure }).toEqual({ text: 'Hello', failure: undefined })
+  })
+
+  test('gives a chunk as soon as its event is whole', async () => {
+    const reply = replyOf(fakeBody([hel, lo.slice(0, -1)], { hangs: true }))
+    expect(await reply.read()).toHaveLength(1)
+  })
+
+  test('reads no further than it is asked to', async () => {
+    const body = fakeBody([hel, lo, stop, done])
+    await replyOf(body).read()
+    expect(body.reads).toBe(1)
+  })
+
+  test('hands a mistake of ours on as it is', async () => {
+    const mistake = new TypeError('ours')
+    const reply = streamReply(fakeBody([hel]), { decode() { throw mistake } }, idleMs)
+    expect(await reply.read().catch((error: unknown) => error)).toBe(mistake)
+  })
+})
+
+describe('however its bytes are cut up, a stream', () => {
+  const cuts = fc.array(fc.nat(900), { maxLength: 40 })
+  const whole: readonly (readonly [string, string])[] = [
+    ['in order', role + hel + ': ping\n\n' + lo + stop + usage + done],
+    ['with other line ends', (hel + lo + stop + done).replaceAll('\n', '\r\n')],
+    ['with a byte order mark, umlauts and emoji', `\ufeff${event(chunkJson({ content: 'Grüße 🌍' }))}${stop}${done}`],
+    ['without [DONE]', hel + lo + stop],
+    ['with malformed events', hel + broken + lo + broken + stop + done],
+    ['that is cut', role + hel + lo],
+    ['with an error in it', hel + lo + event({ error: { message: 'no', code: 503 } })],
+    ['that is malformed', broken + hel],
+    ['that is empty', `: a\n\n${role}${done}`],
+  ]
+  test.each(whole)('%s gives the same chunks, or the same failure', async (_name, text) => {
+    const bytes = new TextEncoder().encode(text)
+    const expected = await readSteps(...cutAt(bytes, Array.from({ length: bytes.length }, (_each, index) => index)))
+    await fc.assert(fc.asyncProperty(cuts, async (places) => {
+      const { chunks, failure } = await readSteps(...cutAt(bytes, places))
+      expect(failure?.failure).toBe(expected.failure?.failure)
+      // What came in the same bytes as the failure may be lost with it: whoever resumes asks for it again.
+      const said = chunks.map(({ data }) => new TextDecoder().decode(data))
+      const all = expected.chunks.map(({ data }) => new TextDecoder().decode(data))
+      expect(said).toEqual(failure === undefined ? all : all.slice(0, said.length))
+    }), { numRuns: 60 })
+  })
+})
+
+describe('a stream that falls silent', () => {
+  /** Reads until nothing comes any more; the last read is still waiting. */
+  async function hanging(...steps: readonly BodyStep[]) {
+    jest.useFakeTimers()
+    const body = fakeBody(steps, { hangs: true })
+    const reply = replyOf(body)
+    for (const _step of steps) await reply.read()
+    return { body, reading: readAll(reply) }
+  }
+
+  test('after text is a cut after its idle time (failover.md row 38)', async () => {
+    const { body, reading } = await hanging(hel)
+    jest.advanceTimersByTime(idleMs - 1)
+    expect(body.isCancelled).toBe(false)
+    jest.advanceTimersByTime(1)
+    expect((await reading).failure).toMatchObject({ failure: 'cut', message: 'silent for 60 s', timedOut: true, status: 200 })
+    expect(body.isCancelled).toBe(true)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('before text is somebody else\'s affair: no timer runs', async () => {
+    jest.useFakeTimers()
+    void replyOf(fakeBody([role], { hangs: true })).read()
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('counts from the last bytes, comments too', async () => {
+    jest.useFakeTimers()
+    const left = [hel, ': ping\n\n', ': ping\n\n', lo]
+    const body = {
+      read: () => new Promise<Uint8Array | undefined>((resolve) => {
+        const step = left.shift()
+        if (step === undefined) return
+        setTimeout(() => resolve(new TextEncoder().encode(step)), 50_000)
+      }),
+      cancel: () => undefined,
+    }
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs)
+    const texts: string[] = []
+    const reading = (async () => {
+      for (let next = await reply.read(); next !== undefined; next = await reply.read()) texts.push(...next.map(({ text }) => text))
+    })()
+    reading.catch(() => undefined)
+    for (let time = 0; time < 4; time += 1) {
+      jest.advanceTimersByTime(50_000)
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    }
+    expect(texts).toEqual(['Hel', 'lo'])
+    reply.cancel()
+  })
+
+  test('but for comments is a cut after 300 s without content', async () => {
+    jest.useFakeTimers()
+    let isCancelled = false
+    let isFirst = true
+    const body = {
+      read: () => new Promise<Uint8Array | undefined>((resolve, reject) => {
+        const bytes = new TextEncoder().encode(isFirst ? hel : ': ping\n\n')
+        isFirst = false
+        setTimeout(() => (isCancelled ? reject(transportError('aborted')) : resolve(bytes)), 10_000)
+      }),
+      cancel() { isCancelled = true },
+    }
+    const reading = readAll(streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs))
+    for (let time = 0; time < 33; time += 1) {
+      jest.advanceTimersByTime(10_000)
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    }
+    expect((await reading).failure).toMatchObject({ failure: 'cut', message: 'no content for 300 s', timedOut: true })
+  })
+
+  test('because nobody reads it is not silent', async () => {
+    jest.useFakeTimers()
+    const reply = replyOf(fakeBody([hel, lo, stop, done]))
+    await reply.read()
+    await reply.read()
+    jest.advanceTimersByTime(200_000)
+    expect((await readAll(reply)).failure).toBeUndefined()
+  })
+})
+
+describe('a stream that is cancelled', () => {
+  test('lets its upstream go and ends', async () => {
+    const body = fakeBody([hel, lo])
+    const reply = replyOf(body)
+    await reply.read()
+    reply.cancel()
+    expect(body.isCancelled).toBe(true)
+    expect(await reply.read()).toBeUndefined()
+  })
+
+  test('while it is being read ends without a failure', async () => {
+    const reply = replyOf(fakeBody([hel], { hangs: true }))
+    await reply.read()
+    const reading = readAll(reply)
+    reply.cancel()
+    expect((await reading).failure).toBeUndefined()
+  })
+
+  test('before it was read lets its upstream go', () => {
+    const body = fakeBody([hel])
+    replyOf(body).cancel()
+    expect(body.isCancelled).toBe(true)
+  })
+
+  test('twice, or after its end, is cancelled once', async () => {
+    jest.useFakeTimers()
+    let cancels = 0
+    const body = fakeBody([hel, stop, done])
+    const reply = streamReply({ read: () => body.read(), cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true })), idleMs)
+    await readAll(reply)
+    reply.cancel()
+    reply.cancel()
+    expect(cancels).toBe(0)
+  })
+
+  test('leaves no timer', async () => {
+    jest.useFakeTimers()
+    const reply = replyOf(fakeBody([hel, lo]))
+    await reply.read()
+    expect(jest.getTimerCount()).toBe(2)
+    reply.cancel()
+    expect(jest.getTimerCount()).toBe(0)
+  })
+})
+
+describe('after [DONE] the upstream', () => {
+  async function afterDone(body: FakeBody): Promise<void> {
+    jest.useFakeTimers()
+    await readAll(replyOf(body))
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+  }
+
+  test('is read to its end, so that the connection can be used again', async () => {
+    const body = fakeBody([hel + stop + done])
+    await afterDone(body)
+    expect(body.reads).toBe(2)
+    expect(body.isCancelled).toBe(false)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('is let go when it goes on (failover.md row 37)', async () => {
+    const body = fakeBody([hel + stop + done, hel])
+    await afterDone(body)
+    expect(body.isCancelled).toBe(true)
+  })
+
+  test('is let go when it does not end within 250 ms', async () => {
+    const body = fakeBody([hel + stop + done], { hangs: true })
+    await afterDone(body)
+    jest.advanceTimersByTime(249)
+    expect(body.isCancelled).toBe(false)
+    jest.advanceTimersByTime(1)
+    expect(body.isCancelled).toBe(true)
+  })
+})
