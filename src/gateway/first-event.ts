@@ -1,16 +1,18 @@
 import type { ChatReply, ChatService, StreamReply } from '../protocols/protocol.ts'
 import { UpstreamFailure } from '../service/failure.ts'
+import type { Call } from '../service/service.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
 
 const heldChunksMost = 64
 const heldBytesMost = 256 * 1024
 
 /**
- * Holds a stream back until its first meaningful event, so that failing over before it is free (failover.md rule 3). A whole answer passes.
+ * Holds a stream back until its first meaningful event, so that failing over before it is free (failover.md rule 3). Asked for a whole answer, it does nothing.
  * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 events or 256 KiB come before
  */
 export function firstEvent(inner: ChatService): ChatService {
-  return async function heldUntilFirstEvent(request, call) {
+  async function heldUntilFirstEvent(request: ChatRequest, call: Call): Promise<ChatReply> {
     const reply = await inner(request, call)
     if (reply.kind === 'whole') return reply
     const cancel = () => reply.cancel()
@@ -24,6 +26,7 @@ export function firstEvent(inner: ChatService): ChatService {
       call.signal.removeEventListener('abort', cancel)
     }
   }
+  return (request, call) => (request.stream ? heldUntilFirstEvent(request, call) : inner(request, call))
 }
 
 async function readUntilMeaningful(reply: StreamReply): Promise<readonly ChatChunk[]> {

@@ -45,6 +45,7 @@ export interface Gateway {
 /** A gateway to these providers. Immutable: a new configuration makes a new one. */
 export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayOptions): Gateway {
   const models = directory(providers, aliases)
+  const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isPoor: (reply: ChatReply) => isPoor(reply), release }
 
   /** Those to ask. A name nobody is known to offer waits for the lists that are being fetched for the first time. */
@@ -72,16 +73,20 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     }
   }
 
-  async function ask(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {
-    try {
-      return await candidate.chat(request, call)
-    } catch (error) {
-      if (onContentPolicy === 'next' && error instanceof UpstreamFailure && error.failure === 'content_policy') throw notFinal(error)
-      throw error
-    }
-  }
-
   return { chat, models: () => models.list(), model: (name) => models.get(name), providers }
+}
+
+function askCandidate(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {
+  return candidate.chat(request, call)
+}
+
+/** As the owner wishes: what one provider's policy forbids may be asked of the next. */
+async function askPastPolicy(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {
+  try {
+    return await candidate.chat(request, call)
+  } catch (error) {
+    throw error instanceof UpstreamFailure && error.failure === 'content_policy' ? notFinal(error) : error
+  }
 }
 
 function wireErrorOf(error: unknown, model: string): unknown {

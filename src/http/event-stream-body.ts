@@ -107,7 +107,7 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     body,
     leave,
     fail(error) {
-      if (isOver) return
+      if (isOver || forced !== undefined) return
       forced = error
       abort()
       if (!isPulling && sink !== undefined) end(sink, error)

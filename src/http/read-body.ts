@@ -22,17 +22,21 @@ export class ClientLeft extends Error {
  * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow
  * @throws {ClientLeft}
  */
-export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
-  const encoding = request.headers.get('content-encoding')
-  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
-    throw new WireError(415, 'invalid_request_error', 'unsupported_encoding', 'A request body with a Content-Encoding is not supported: send it as it is')
-  }
+export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? undefined : Number(declared)
-  if (length !== undefined && length > limits.bytesMax) throw tooLarge(limits.bytesMax)
+  const refusal = refusalOf(request.headers.get('content-encoding'), length, limits)
+  if (refusal !== undefined) return Promise.reject(refusal)
   if (length !== undefined && length <= smallBytesMax) return readSmall(request, limits)
   // Only here: asking for `body` makes a stream, which costs more than reading a small body does.
-  return request.body === null ? new Uint8Array() : readLarge(request.body, length, limits)
+  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, length, limits)
+}
+
+function refusalOf(encoding: string | null, length: number | undefined, { bytesMax }: BodyLimits): WireError | undefined {
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+    return new WireError(415, 'invalid_request_error', 'unsupported_encoding', 'A request body with a Content-Encoding is not supported: send it as it is')
+  }
+  return length !== undefined && length > bytesMax ? tooLarge(bytesMax) : undefined
 }
 
 function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array> {

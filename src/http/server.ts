@@ -41,20 +41,20 @@ export function startServer({ host, port, routes, guards, allowedOrigins, isClos
     return route.handle(exchange)
   }
 
-  async function answer(request: Request, id: string, keepOpen: () => void): Promise<Response> {
+  function answer(request: Request, id: string, keepOpen: () => void): Response | Promise<Response> {
     const started = performance.now()
-    try {
-      const path = requestPath(request)
-      const methods = request.method === 'OPTIONS' ? routed.methods(path) : []
-      if (methods.length > 0) return preflight(request, methods.join(', '), allowedOrigins)
-      const route = routed.find(request.method, path)
-      const exchange = { request, path, id, started, keepOpen }
-      return await (route.isPublic || guards.length === 0 ? route.handle(exchange) : guarded(route, exchange))
-    } catch (error) {
-      if (error instanceof WireError) return errorResponse(error, id)
-      onMistake(error, id)
-      return errorResponse(new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id'), id)
-    }
+    const path = requestPath(request)
+    const methods = request.method === 'OPTIONS' ? routed.methods(path) : []
+    if (methods.length > 0) return preflight(request, methods.join(', '), allowedOrigins)
+    const route = routed.find(request.method, path)
+    const exchange = { request, path, id, started, keepOpen }
+    return route.isPublic || guards.length === 0 ? route.handle(exchange) : guarded(route, exchange)
+  }
+
+  function refusal(error: unknown, id: string): Response {
+    if (error instanceof WireError) return errorResponse(error, id)
+    onMistake(error, id)
+    return errorResponse(new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id'), id)
   }
 
   const server = Bun.serve({
@@ -65,7 +65,13 @@ export function startServer({ host, port, routes, guards, allowedOrigins, isClos
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     async fetch(request, server) {
-      const response = await answer(request, requestId(request), () => server.timeout(request, 0))
+      const id = requestId(request)
+      let response: Response
+      try {
+        response = await answer(request, id, () => server.timeout(request, 0))
+      } catch (error) {
+        response = refusal(error, id)
+      }
       if (isClosing()) response.headers.set('connection', 'close')
       return withCors(request, response, allowedOrigins)
     },

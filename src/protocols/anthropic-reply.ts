@@ -12,13 +12,14 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 
 /**
  * Translates a complete Message (https://platform.claude.com/docs/en/api/messages).
+ * @param asked the model's name where the message has none
  * @throws {UpstreamFailure} `malformed` when it has no content
  */
-export function anthropicReply(message: JsonObject): WholeReply {
+export function anthropicReply(message: JsonObject, asked: string): WholeReply {
   if (!Array.isArray(message['content'])) throw new UpstreamFailure('malformed', 'an answer without content', { status: 200 })
   const counts = addUsage(undefined, message['usage'])
   const choice = { index: 0, message: messageFields(objectsOf(message['content'])), finishReason: finishReasonOf(message['stop_reason']) }
-  return wholeReply({ id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? '' }, [choice], counts && tokenCounts(counts))
+  return wholeReply({ id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? asked }, [choice], counts && tokenCounts(counts))
 }
 
 /** `end_turn`, `stop_sequence`, `pause_turn` and what is not known yet are a plain `stop`. */

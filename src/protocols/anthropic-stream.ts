@@ -1,4 +1,5 @@
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
 import { addUsage, finishReasonOf, messageFields, tokenCounts } from './anthropic-reply.ts'
 import { thinkingBlock } from './anthropic-thinking.ts'
 import { chunkWriter, newId, toolCall } from './chat-reply.ts'
@@ -21,7 +22,7 @@ type OpenBlock =
  * Begins the reading of a Messages stream (https://platform.claude.com/docs/en/build-with-claude/streaming).
  * A second `message_start` only brings newer usage. Usage follows the finish at once, since the end marker cannot bring chunks.
  */
-export function anthropicStream(includeUsage: boolean): AnthropicStream {
+export function anthropicStream({ model: asked, includeUsage }: Pick<ChatRequest, 'model' | 'includeUsage'>): AnthropicStream {
   const open = new Map<unknown, OpenBlock>()
   let writer: ChunkWriter | undefined
   let usage: JsonObject | undefined
@@ -31,14 +32,14 @@ export function anthropicStream(includeUsage: boolean): AnthropicStream {
   /** The role chunk, once, before anything else. */
   function begin(head?: ReplyHead): { readonly writer: ChunkWriter; readonly opening: readonly ChatChunk[] } {
     if (writer !== undefined) return { writer, opening: [] }
-    writer = chunkWriter(head ?? { id: newId('chatcmpl'), model: '' }, includeUsage)
+    writer = chunkWriter(head ?? { id: newId('chatcmpl'), model: asked }, includeUsage)
     return { writer, opening: [writer.delta({ role: 'assistant', content: '' })] }
   }
 
   function startMessage(message: JsonObject): readonly ChatChunk[] {
     usage = addUsage(usage, message['usage'])
     if (writer !== undefined) return []
-    const { writer: chunks, opening } = begin({ id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? '' })
+    const { writer: chunks, opening } = begin({ id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? asked })
     // After tools that ran at Anthropic, the message may begin with whole blocks in it, and even ended.
     const { tool_calls = [], content = '', ...fields } = messageFields(objectsOf(message['content']))
     const calls = tool_calls.map(call => ({ index: toolCount++, ...call }))

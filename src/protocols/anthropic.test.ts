@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { anthropic } from './anthropic.ts'
-import { connectionTo, fixture, jsonOf } from './fixtures/load.ts'
+import { chatRequest, connectionTo, fixture, jsonOf } from './fixtures/load.ts'
 
 const encoder = new TextEncoder()
 
 function decode(answer: unknown) {
-  return anthropic.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)))
+  return anthropic.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)), chatRequest())
 }
 
 describe('the anthropic protocol', () => {
@@ -34,7 +34,7 @@ describe('the anthropic protocol', () => {
   })
 
   test('translates a complete answer', () => {
-    const reply = anthropic.decode(fixture('anthropic-message.json'))
+    const reply = anthropic.decode(fixture('anthropic-message.json'), chatRequest())
     const { created, ...body } = jsonOf(reply.body)
     expect(created).toBeNumber()
     expect(body).toEqual({
@@ -92,7 +92,7 @@ describe('the anthropic protocol', () => {
   })
 
   test('fails on bytes that are no UTF-8', () => {
-    expect(() => anthropic.decode(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(expect.objectContaining({ failure: 'malformed' }))
+    expect(() => anthropic.decode(Uint8Array.of(0x22, 0xff, 0x22), chatRequest())).toThrow(expect.objectContaining({ failure: 'malformed' }))
   })
 
   const failures: readonly (readonly [number, string, string, string])[] = [

@@ -25,10 +25,10 @@ export const anthropic: Protocol = {
     return [encodeJson({ ...translated, ...connection.overrides })]
   },
 
-  decode: body => anthropicReply(readAnswer(body)),
+  decode: (body, request) => anthropicReply(readAnswer(body), request.model),
 
   stream(request) {
-    const { read } = anthropicStream(request.includeUsage)
+    const { read } = anthropicStream(request)
     return { decode: event => isDone(event.data) ? 'done' : read(readEvent(event)) }
   },
 

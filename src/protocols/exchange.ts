@@ -32,15 +32,20 @@ export function chatExchange({ transport, protocol, connection, model, connectMs
   const streamPath = protocol.path(connection, model, true)
 
   return async function askUpstream(request: ChatRequest, call: Call): Promise<ChatReply> {
-    const response = await transport.request({
-      origin,
-      method: 'POST',
-      path: request.stream ? streamPath : wholePath,
-      headers,
-      body: protocol.encode(request, model, connection),
-      connectMs,
-      bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
-    }, call.signal).catch((error: unknown) => { throw exchangeFailure(error) })
+    let response: UpstreamResponse
+    try {
+      response = await transport.request({
+        origin,
+        method: 'POST',
+        path: request.stream ? streamPath : wholePath,
+        headers,
+        body: protocol.encode(request, model, connection),
+        connectMs,
+        bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
+      }, call.signal)
+    } catch (error) {
+      throw exchangeFailure(error)
+    }
     if (response.status === 200) return readAnswer(response, request, protocol, idleMs)
     if (response.status === 204) {
       response.body.cancel()
@@ -53,39 +58,36 @@ export function chatExchange({ transport, protocol, connection, model, connectMs
 async function readAnswer(response: UpstreamResponse, request: ChatRequest, protocol: Protocol, idleMs: number): Promise<ChatReply> {
   const { body } = response
   const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
-  if (!saysStream && !request.stream) {
-    const bytes = await body.readAll().catch(rethrow)
-    return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request), idleMs) : decodeWhole(protocol, bytes)
+  try {
+    if (!saysStream && !request.stream) {
+      const bytes = await body.readAll()
+      return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request), idleMs) : decodeWhole(protocol, bytes, request)
+    }
+    const first = await body.read()
+    if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
+    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body), request)
+    return streamReply(body, protocol.stream(request), idleMs, first)
+  } catch (error) {
+    throw bodyFailure(error)
   }
-  const first = await body.read().catch(rethrow)
-  if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
-  if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body))
-  return streamReply(body, protocol.stream(request), idleMs, first)
 }
 
-function decodeWhole(protocol: Protocol, bytes: Uint8Array): ChatReply {
+function decodeWhole(protocol: Protocol, bytes: Uint8Array, request: ChatRequest): ChatReply {
   if (bytes.length === 0) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
-  return protocol.decode(bytes)
+  return protocol.decode(bytes, request)
 }
 
 async function collect(first: Uint8Array, body: UpstreamBody): Promise<Uint8Array> {
   const pieces = [first]
   let length = first.length
-  try {
-    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-      pieces.push(piece)
-      length += piece.length
-      if (length > bodyBytesMax) throw new TransportError('too_large', 'the answer is too large')
-    }
-  } catch (error) {
+  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+    pieces.push(piece)
+    length += piece.length
+    if (length <= bodyBytesMax) continue
     body.cancel()
-    return rethrow(error)
+    throw new TransportError('too_large', 'the answer is too large')
   }
   return pieces.length === 1 ? first : Buffer.concat(pieces, length)
-}
-
-function rethrow(error: unknown): never {
-  throw bodyFailure(error)
 }
 
 /** Reads what there is of an error's body, without waiting long for it. */

@@ -15,10 +15,11 @@ const broken: ReadonlySet<string> = new Set([
 
 /**
  * Translates a complete GenerateContentResponse (https://ai.google.dev/api/generate-content). A blocked prompt is an empty answer with `content_filter`.
+ * @param asked the model's name where the response has none
  * @throws {UpstreamFailure} `malformed` when it has no candidates, or only a function call that Gemini itself calls malformed
  */
-export function geminiReply(response: JsonObject): WholeReply {
-  const head = { id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? '' }
+export function geminiReply(response: JsonObject, asked: string): WholeReply {
+  const head = { id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? asked }
   const usage = addUsage(undefined, response['usageMetadata'])
   const choices = objectsOf(response['candidates']).map(readCandidate)
   if (choices.length > 0) return wholeReply(head, choices, usage && tokenCounts(usage))

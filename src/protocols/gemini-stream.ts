@@ -1,4 +1,5 @@
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
 import { chunkWriter, newId } from './chat-reply.ts'
 import type { ChunkWriter, MessageFields } from './chat-reply.ts'
 import { addUsage, finishReasonOf, isBlocked, messageFields, producedBy, tokenCounts } from './gemini-reply.ts'
@@ -14,7 +15,7 @@ export interface GeminiStream {
  * Begins the reading of a stream of GenerateContentResponses. It has no end marker: the body ends after the one that has a `finishReason`,
  * and usage follows the finish at once. Of several candidates the first is read.
  */
-export function geminiStream(includeUsage: boolean): GeminiStream {
+export function geminiStream({ model: asked, includeUsage }: Pick<ChatRequest, 'model' | 'includeUsage'>): GeminiStream {
   let writer: ChunkWriter | undefined
   let usage: JsonObject | undefined
   let callCount = 0
@@ -24,7 +25,7 @@ export function geminiStream(includeUsage: boolean): GeminiStream {
   /** The role chunk, once, before anything else. */
   function begin(response: JsonObject): { readonly writer: ChunkWriter; readonly opening: readonly ChatChunk[] } {
     if (writer !== undefined) return { writer, opening: [] }
-    writer = chunkWriter({ id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? '' }, includeUsage)
+    writer = chunkWriter({ id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? asked }, includeUsage)
     return { writer, opening: [writer.delta({ role: 'assistant', content: '' })] }
   }
 

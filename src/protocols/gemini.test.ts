@@ -7,7 +7,7 @@ const encoder = new TextEncoder()
 const withUsage = { stream: true, stream_options: { include_usage: true } }
 
 function decode(answer: unknown) {
-  return gemini.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)))
+  return gemini.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)), chatRequest())
 }
 
 function read(events: readonly string[], fields: JsonObject = { stream: true }) {
@@ -51,7 +51,7 @@ describe('the gemini protocol', () => {
   })
 
   test('translates a complete answer', () => {
-    const reply = gemini.decode(fixture('gemini-response.json'))
+    const reply = gemini.decode(fixture('gemini-response.json'), chatRequest())
     const { created, ...body } = jsonOf(reply.body)
     expect(created).toBeNumber()
     expect(body).toEqual({

@@ -28,10 +28,10 @@ export const gemini: Protocol = {
     return [encodeJson(withOverrides(translated, connection.overrides))]
   },
 
-  decode: body => geminiReply(readAnswer(body)),
+  decode: (body, request) => geminiReply(readAnswer(body), request.model),
 
   stream(request) {
-    const { read } = geminiStream(request.includeUsage)
+    const { read } = geminiStream(request)
     return { decode: event => isDone(event.data) ? 'done' : read(readEvent(event)) }
   },
 

@@ -8,7 +8,7 @@ import { chunkJson, completionJson } from './testing.ts'
 const encoder = new TextEncoder()
 
 function decode(answer: unknown) {
-  return openai.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)))
+  return openai.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)), chatRequest())
 }
 
 function thrownBy(action: () => unknown): unknown {
@@ -69,7 +69,7 @@ describe('the openai protocol', () => {
 describe('a complete answer', () => {
   test('passes in the upstream\'s own bytes', () => {
     const body = encoder.encode(JSON.stringify({ ...completionJson(), x_extra: 9007199254740993 }))
-    const reply = openai.decode(body)
+    const reply = openai.decode(body, chatRequest())
     expect(reply.body).toBe(body)
     expect(reply).toMatchObject({ kind: 'whole', isEmpty: false, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } })
   })
@@ -115,7 +115,7 @@ describe('a complete answer', () => {
     const body = encoder.encode(JSON.stringify(completionJson('abc')))
     body[body.indexOf(0x62)] = 0xff
     body[body.lastIndexOf(0x61)] = 0xff
-    expect(thrownBy(() => openai.decode(body))).toHaveProperty('failure', 'malformed')
+    expect(thrownBy(() => openai.decode(body, chatRequest()))).toHaveProperty('failure', 'malformed')
   })
 })
 

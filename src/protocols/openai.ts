@@ -22,9 +22,9 @@ export const openai: Protocol = {
 
   encode: (request, model, { overrides, rename, drop }) => encodeChatRequest(request, { model, overrides, rename, drop }),
 
-  decode(body) {
+  decode(body, { model }) {
     try {
-      const completion = readCompletion(body)
+      const completion = readCompletion(body, { model })
       if (completion.kind === 'error') throw answeredError(completion.error)
       return { kind: 'whole', body: completion.body, usage: completion.usage, isEmpty: completion.isEmpty }
     } catch (error) {
@@ -32,13 +32,14 @@ export const openai: Protocol = {
     }
   },
 
-  stream() {
-    const read = chunkReader()
+  stream({ model }) {
+    const read = chunkReader({ model })
     return {
       decode({ event, data }) {
         if (isDone(data)) return 'done'
+        if (event === 'error') throw eventError(data)
         const chunk = read(data)
-        if (chunk.kind === 'chunk') return event === 'error' ? throwEventError(data) : [chunk]
+        if (chunk.kind === 'chunk') return [chunk]
         throw answeredError(chunk.error)
       },
     }
@@ -52,9 +53,9 @@ export function answeredError(error: ErrorBody): UpstreamFailure {
   return classifyFailure(statusOfError(error), noHeaders, error).answeredWith(200)
 }
 
-function throwEventError(data: Uint8Array): never {
+function eventError(data: Uint8Array): UpstreamFailure {
   const error = readErrorBody(data)
-  throw error === undefined ? new UpstreamFailure('server_error', 'an error event', { status: 200 }) : answeredError(error)
+  return error === undefined ? new UpstreamFailure('server_error', 'an error event', { status: 200 }) : answeredError(error)
 }
 
 function malformed(error: MalformedAnswer): UpstreamFailure {

@@ -54,7 +54,8 @@ export interface Connection {
 export interface StreamDecoder {
   /**
    * The chunks one event means: none for what carries nothing (pings), `'done'` for the end marker.
-   * @throws {UpstreamFailure} for an error event, or an event that is not what the protocol says
+   * @throws {UpstreamFailure} for an error event
+   * @throws {MalformedAnswer} for an event that is not what the protocol says
    */
   decode(event: ServerSentEvent): readonly ChatChunk[] | 'done'
 }
@@ -67,8 +68,8 @@ export interface Protocol {
   headers(connection: Connection): Readonly<Record<string, string>>
   /** The request body in pieces. `model` is the upstream's name for the model. */
   encode(request: ChatRequest, model: string, connection: Connection): readonly Uint8Array[]
-  /** Reads a complete 200 answer. @throws {UpstreamFailure} when it is an error, malformed, or has no choices */
-  decode(body: Uint8Array): WholeReply
+  /** Reads a complete 200 answer to `request`. @throws {UpstreamFailure} when it is an error, malformed, or has no choices */
+  decode(body: Uint8Array, request: ChatRequest): WholeReply
   /** Begins the reading of a stream. `request` tells whether usage was asked for. */
   stream(request: ChatRequest): StreamDecoder
   /** Reads an answer that is not 200. `headers` are lower-case. */

@@ -175,7 +175,7 @@ describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, ans
   test('is a completion or a failure of the upstream', () => {
     fc.assert(fc.property(bytes, (body) => {
       try {
-        const { choices } = jsonOf(protocol.decode(body).body)
+        const { choices } = jsonOf(protocol.decode(body, chatRequest()).body)
         expect(objectsOf(choices).length).toBeGreaterThan(0)
         for (const choice of objectsOf(choices)) {
           expect(choice['finish_reason']).toBeString()
