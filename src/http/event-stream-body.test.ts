@@ -179,7 +179,6 @@ describe('a stream that must end', () => {
     const reading = readPieces(body)
     await settle()
     fail(stop)
-    fail(new WireError(500, 'api_error', 'provider_error', 'another'))
     await reading
     leave()
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])

@@ -1,0 +1,339 @@
+import { describe, expect, test } from 'bun:test'
+import type { ServedReply } from '../gateway/gateway.ts'
+import type { RequestRecord } from '../observe/record.ts'
+import type { ChatReply } from '../protocols/protocol.ts'
+import type { Call } from '../service/service.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
+import { WireError } from '../wire/error.ts'
+import { chatRoute, type ChatOptions } from './chat-completions.ts'
+import { chunks, exchangeOf, fakeGateway, fakeStream, readPieces, untilAborted, wholeReply } from './testing.ts'
+import { underWay } from './under-way.ts'
+
+type Chat = (request: ChatRequest, call: Call) => Promise<ServedReply>
+
+/** The route over a gateway that answers so, with what it tells of its work. */
+function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
+  const records: RequestRecord[] = []
+  const requests = underWay()
+  let open = 0
+  const route = chatRoute({
+    gateway: () => fakeGateway(chat),
+    bodyLimits: () => ({ bytesMax: 4 * 1024 * 1024, totalMs: 1_000, idleMs: 1_000 }),
+    deadlineMs: () => 5_000,
+    requestsMost: () => 10,
+    timers: { heartbeatMs: 1_000, stallMs: 1_000 },
+    underWay: requests,
+    streamsOpen: { add(difference) { open += difference } },
+    record: (record) => records.push(record),
+    ...changes,
+  })
+  return {
+    records,
+    requests,
+    open: () => open,
+    post: (fields: Readonly<Record<string, unknown>> | string = {}, init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {}) =>
+      Promise.resolve(route.handle(exchangeOf(new Request('http://x/v1/chat/completions', {
+        method: 'POST', body: typeof fields === 'string' ? fields : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }), ...init,
+      })))),
+  }
+}
+
+/** A gateway that answers with this reply after a failure elsewhere. */
+function serving(reply: ChatReply, model = 'm-2024'): Chat {
+  return async (_request, { trail }) => {
+    trail.push({ name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429', ms: 12 }, { name: 'openai', status: 200, ms: 340 })
+    return { reply, provider: 'openai', model }
+  }
+}
+
+const trailHeader = 'groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340'
+
+async function errorOf(response: Response): Promise<unknown> {
+  const body: unknown = await response.json()
+  return typeof body === 'object' && body !== null && 'error' in body ? body.error : body
+}
+
+describe('a plain chat request', () => {
+  test('is answered with who served it in the headers', async () => {
+    const { post, records, requests } = subject(serving(wholeReply()))
+    const response = await post()
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('{"object":"chat.completion"}')
+    const { 'server-timing': timing, ...headers } = Object.fromEntries(response.headers)
+    expect(headers).toEqual({
+      'content-type': 'application/json', 'x-request-id': 'request-1', 'x-svc-provider': 'openai', 'x-svc-model': 'm-2024', 'x-svc-attempts': '2', 'x-svc-trail': trailHeader,
+    })
+    expect(timing).toMatch(/^gw;dur=\d+\.\d\d$/)
+    expect(records).toMatchObject([{
+      id: 'request-1', model: 'm', stream: false, status: 200, provider: 'openai', usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 }, trail: [{ name: 'groq' }, { name: 'openai' }],
+    }])
+    expect(records[0]?.error).toBeUndefined()
+    expect(records[0]?.totalMs).toBeGreaterThanOrEqual(0)
+    expect(requests.count).toBe(0)
+  })
+
+  test('has no line break or odd character in its headers, whatever the model is called', async () => {
+    const response = await subject(serving(wholeReply(), 'mödel\r\nx: y 🌍')).post()
+    expect(response.headers.get('x-svc-model')).toBe('m?del??x: y ??')
+    expect(response.headers.has('x')).toBe(false)
+  })
+
+  test('hands the gateway what the caller sent', async () => {
+    let seen: ChatRequest | undefined
+    await subject(async (request, call) => {
+      seen = request
+      return serving(wholeReply())(request, call)
+    }).post({ unknown: [1] })
+    expect(seen).toMatchObject({ model: 'm', stream: false })
+    expect(new TextDecoder().decode(seen?.body)).toContain('"unknown":[1]')
+  })
+
+  test('of more than 1 MiB is read as well', async () => {
+    const { post, records } = subject(serving(wholeReply()))
+    expect((await post({ messages: [{ role: 'user', content: 'x'.repeat(1_500_000) }] })).status).toBe(200)
+    expect(records).toMatchObject([{ model: 'm', status: 200 }])
+  })
+
+  const refusals: readonly (readonly [string, Readonly<Record<string, unknown>> | string, Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, number])[] = [
+    ['is not JSON', '{', {}, { type: 'invalid_request_error', code: 'invalid_json', param: null }, 400],
+    ['is nothing', '', {}, { code: 'invalid_json' }, 400],
+    ['has no model', { model: undefined }, {}, { code: 'missing_required_parameter', param: 'model' }, 400],
+    ['has a value out of range', { temperature: 3 }, {}, { code: 'invalid_value', param: 'temperature' }, 400],
+    ['is encoded', {}, { 'content-encoding': 'gzip' }, { code: 'unsupported_encoding' }, 415],
+    ['is too large', {}, { 'content-length': '99999999' }, { code: 'request_too_large' }, 413],
+  ]
+  test.each(refusals)('that %s is refused before anybody is asked', async (_name, fields, headers, expected, status) => {
+    let isAsked = false
+    const { post, records, requests } = subject(async (request, call) => {
+      isAsked = true
+      return serving(wholeReply())(request, call)
+    })
+    const response = await post(fields, { headers })
+    expect(response.status).toBe(status)
+    expect(await errorOf(response)).toMatchObject(expected)
+    expect(Object.fromEntries(response.headers)).toMatchObject({ 'content-type': 'application/json', 'x-request-id': 'request-1', 'x-svc-attempts': '0', 'x-should-retry': 'false' })
+    expect(isAsked).toBe(false)
+    expect(records).toMatchObject([{ status, error: expected['code'], model: '' }])
+    expect(requests.count).toBe(0)
+  })
+
+  test('that failed everywhere is told so, with the attempts in the headers', async () => {
+    const { post, records } = subject(async (_request, { trail }) => {
+      trail.push({ name: 'groq', status: 500, failure: 'server_error', reason: 'status 500', ms: 3 })
+      throw new WireError(502, 'api_error', 'provider_error', 'All providers failed', { headers: { 'x-should-retry': 'true' } })
+    })
+    const response = await post()
+    expect(response.status).toBe(502)
+    expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-svc-attempts': '1', 'x-svc-trail': 'groq;status=500;class=server_error;ms=3', 'x-should-retry': 'true' })
+    expect(records).toMatchObject([{ status: 502, error: 'provider_error' }])
+    expect(records[0]?.provider).toBeUndefined()
+  })
+
+  test('that met a mistake of ours tells nothing of it, but the log', async () => {
+    const mistake = new TypeError('secret detail')
+    const { post, records } = subject(() => Promise.reject(mistake))
+    const response = await post()
+    expect(response.status).toBe(500)
+    expect(JSON.stringify(await errorOf(response))).not.toContain('secret')
+    expect(records).toMatchObject([{ status: 500, error: 'internal_error', cause: mistake }])
+  })
+
+  test('above the limit is answered 503 at once', async () => {
+    const { post, records } = subject(serving(wholeReply()), { requestsMost: () => 0 })
+    const response = await post()
+    expect(response.status).toBe(503)
+    expect(Object.fromEntries(response.headers)).toMatchObject({ 'retry-after': '1', 'x-should-retry': 'true' })
+    expect(await errorOf(response)).toMatchObject({ type: 'overloaded_error', code: 'overloaded' })
+    expect(records).toMatchObject([{ status: 503 }])
+  })
+
+  test('up to the limit is answered', async () => {
+    expect((await subject(serving(wholeReply()), { requestsMost: () => 1 }).post()).status).toBe(200)
+  })
+})
+
+describe('the time for a whole request', () => {
+  const waiting: Chat = async (_request, call) => {
+    call.trail.push({ name: 'groq', status: 500, failure: 'server_error', reason: 'status 500', ms: 1 })
+    return untilAborted(call)
+  }
+
+  test('ends it with 504 and what was tried', async () => {
+    const { post, records } = subject(waiting, { deadlineMs: () => 10 })
+    const response = await post()
+    expect(response.status).toBe(504)
+    expect(await errorOf(response)).toMatchObject({ type: 'api_error', code: 'provider_error', message: "All providers failed for model 'm': groq: status 500" })
+    expect(response.headers.get('x-should-retry')).toBe('true')
+    expect(records).toMatchObject([{ status: 504, error: 'provider_error' }])
+  })
+
+  test('can be lowered by the caller', async () => {
+    expect((await subject(waiting).post({}, { headers: { 'x-svc-timeout-ms': '10' } })).status).toBe(504)
+  })
+
+  test.each(['0', '-5', 'soon', '1e1', '99999999999'])('is not changed by a header of %j, nor raised', async (given) => {
+    const started = performance.now()
+    expect((await subject(waiting, { deadlineMs: () => 15 }).post({}, { headers: { 'x-svc-timeout-ms': given } })).status).toBe(504)
+    expect(performance.now() - started).toBeGreaterThanOrEqual(10)
+  })
+
+  test('ends a stream with an error event', async () => {
+    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const { post, records, open } = subject(serving(reply), { deadlineMs: () => 20 })
+    const response = await post({ stream: true })
+    const pieces = await readPieces(response.body ?? new ReadableStream())
+    expect(pieces).toHaveLength(2)
+    expect(pieces[1]).toContain('"code":"provider_error"')
+    expect(reply.isCancelled).toBe(true)
+    expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
+    expect(open()).toBe(0)
+  })
+})
+
+describe('a stream', () => {
+  test('is answered with its headers, chunks and [DONE]', async () => {
+    const { post, records, open, requests } = subject(serving(fakeStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]])))
+    const response = await post({ stream: true })
+    expect(open()).toBe(1)
+    expect(requests.count).toBe(1)
+    expect(records).toEqual([])
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no',
+      'x-request-id': 'request-1', 'x-svc-provider': 'openai', 'x-svc-model': 'm-2024', 'x-svc-attempts': '2', 'x-svc-trail': trailHeader,
+    })
+    const pieces = await readPieces(response.body ?? new ReadableStream())
+    expect(pieces).toHaveLength(4)
+    expect(pieces.at(-1)).toBe('data: [DONE]\n\n')
+    expect(records).toMatchObject([{ stream: true, status: 200, provider: 'openai', usage: { totalTokens: 3 } }])
+    expect(records[0]?.firstTokenMs).toBeGreaterThanOrEqual(0)
+    expect(open()).toBe(0)
+    expect(requests.count).toBe(0)
+  })
+
+  test('that failed before it began is an error with its status', async () => {
+    const { post, open } = subject(() => Promise.reject(new WireError(429, 'api_error', 'provider_error', 'no', { headers: { 'retry-after': '5' } })))
+    const response = await post({ stream: true })
+    expect(response.status).toBe(429)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(open()).toBe(0)
+  })
+
+  test('that is cut ends with an error event and no [DONE], and is told as failed', async () => {
+    const cut = new WireError(502, 'api_error', 'provider_error', 'The answer was cut off')
+    const { post, records } = subject(serving(fakeStream([[chunks.text('Hel')], cut])))
+    const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
+    expect(pieces.at(-1)).toBe('data: {"error":{"message":"The answer was cut off","type":"api_error","param":null,"code":"provider_error"}}\n\n')
+    expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
+  })
+
+  test('that meets a mistake of ours tells nothing of it', async () => {
+    const pieces = await readPieces((await subject(serving(fakeStream([[chunks.text('Hel')], new TypeError('secret')]))).post({ stream: true })).body ?? new ReadableStream())
+    expect(pieces.at(-1)).toContain('"code":"internal_error"')
+    expect(pieces.at(-1)).not.toContain('secret')
+  })
+
+  test('that takes long to begin has its headers and comments meanwhile, and then its chunks', async () => {
+    const chat: Chat = async (request, call) => {
+      await Bun.sleep(20)
+      return serving(fakeStream([[chunks.text('Hi')]]))(request, call)
+    }
+    const { post } = subject(chat, { timers: { heartbeatMs: 5, stallMs: 1_000 } })
+    const response = await post({ stream: true })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-request-id')).toBe('request-1')
+    const pieces = await readPieces(response.body ?? new ReadableStream())
+    expect(pieces[0]).toBe(': keep-alive\n\n')
+    expect(pieces.slice(-2)).toEqual([`data: ${new TextDecoder().decode(chunks.text('Hi').data)}\n\n`, 'data: [DONE]\n\n'])
+  })
+
+  test('that took long to begin and failed ends with an error event', async () => {
+    const chat: Chat = async () => {
+      await Bun.sleep(15)
+      throw new WireError(502, 'api_error', 'provider_error', 'All providers failed')
+    }
+    const { post, records, open } = subject(chat, { timers: { heartbeatMs: 5, stallMs: 1_000 } })
+    const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
+    expect(pieces.at(-1)).toContain('All providers failed')
+    expect(pieces.join('')).not.toContain('[DONE]')
+    expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
+    expect(open()).toBe(0)
+  })
+})
+
+describe('a client that leaves', () => {
+  test('before the answer aborts the work, and is nobody\'s failure (failover.md row 40)', async () => {
+    const client = new AbortController()
+    let reason: unknown
+    const { post, records, requests } = subject(async (_request, call) => {
+      setTimeout(() => client.abort(), 2)
+      return untilAborted(call).catch((error: unknown) => {
+        reason = error
+        throw error
+      })
+    })
+    await post({}, { signal: client.signal })
+    expect(reason).toHaveProperty('name', 'ClientLeft')
+    expect(records).toMatchObject([{ status: 499, error: 'client_left' }])
+    expect(requests.count).toBe(0)
+  })
+
+  test('while it reads a stream aborts the work', async () => {
+    const client = new AbortController()
+    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    let call: Call | undefined
+    const { post, records, open } = subject(async (request, given) => {
+      call = given
+      return serving(reply)(request, given)
+    })
+    const response = await post({ stream: true }, { signal: client.signal })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    client.abort()
+    expect(reply.isCancelled).toBe(true)
+    expect(call?.signal.aborted).toBe(true)
+    expect(records).toMatchObject([{ status: 499, error: 'client_left' }])
+    expect(open()).toBe(0)
+  })
+
+  test('by giving the body up aborts the work', async () => {
+    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const { post, records } = subject(serving(reply))
+    const response = await post({ stream: true })
+    await response.body?.cancel()
+    expect(reply.isCancelled).toBe(true)
+    expect(records).toMatchObject([{ status: 499 }])
+  })
+
+  test('while its stream has not begun aborts the work', async () => {
+    let call: Call | undefined
+    const { post, records } = subject((_request, given) => {
+      call = given
+      return untilAborted(given)
+    }, { timers: { heartbeatMs: 2, stallMs: 1_000 } })
+    const response = await post({ stream: true })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    expect(call?.signal.aborted).toBe(true)
+    expect(records).toMatchObject([{ status: 499 }])
+  })
+})
+
+describe('a service that stops', () => {
+  test('ends plain requests with 503 and streams with an error event', async () => {
+    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const { post, requests } = subject(async (request, call) => (request.stream ? serving(reply)(request, call) : untilAborted(call)))
+    const plain = post()
+    const stream = await post({ stream: true })
+    const reading = readPieces(stream.body ?? new ReadableStream())
+    await Bun.sleep(2)
+    expect(requests.count).toBe(2)
+    requests.stopAll()
+    expect((await plain).status).toBe(503)
+    const pieces = await reading
+    expect(pieces.at(-1)).toContain('The service is stopping')
+    expect(pieces.join('')).not.toContain('[DONE]')
+    await requests.idle()
+  })
+})

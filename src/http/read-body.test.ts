@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { WireError } from '../wire/error.ts'
+import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
+
+const limits: BodyLimits = { bytesMax: 200_000, totalMs: 30_000, idleMs: 10_000 }
+
+/** A body of pieces; after them it ends, or fails, or never says anything more. */
+function bodyOf(pieces: readonly (Uint8Array | string)[], end: 'ends' | 'breaks' | 'hangs' = 'ends', everyMs = 0): ReadableStream<Uint8Array> & { readonly wasCancelled?: boolean } {
+  const left = [...pieces]
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (everyMs > 0) await Bun.sleep(everyMs)
+      const piece = left.shift()
+      if (piece !== undefined) controller.enqueue(typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)
+      else if (end === 'ends') controller.close()
+      else if (end === 'breaks') controller.error(new Error('connection lost'))
+      else await new Promise(() => undefined)
+    },
+  }, { highWaterMark: 0 })
+}
+
+function post(body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>> = {}): Request {
+  return new Request('http://x/v1/chat/completions', { method: 'POST', body, headers })
+}
+
+async function textOf(request: Request, given: Partial<BodyLimits> = {}): Promise<string> {
+  return new TextDecoder().decode(await readBody(request, { ...limits, ...given }))
+}
+
+const failure = (request: Request, given: Partial<BodyLimits> = {}): Promise<unknown> => textOf(request, given).then((text) => new Error(`read ${text.length}`), (error: unknown) => error)
+
+describe('a request\'s body', () => {
+  const large = 'x'.repeat(100_000)
+  const bodies: readonly (readonly [string, () => Request, string])[] = [
+    ['small and of a known length', () => post('{"a":1}', { 'content-length': '7' }), '{"a":1}'],
+    ['small and chunked', () => post(bodyOf(['{"a"', ':1}'])), '{"a":1}'],
+    ['large and of a known length', () => post(bodyOf([large.slice(0, 70_000), large.slice(70_000)]), { 'content-length': '100000' }), large],
+    ['large and chunked', () => post(bodyOf([large.slice(0, 70_000), large.slice(70_000)])), large],
+    ['nothing', () => new Request('http://x/', { method: 'POST' }), ''],
+    ['nothing and says so', () => post('', { 'content-length': '0' }), ''],
+    ['encoded as itself', () => post('hi', { 'content-encoding': 'Identity' }), 'hi'],
+    ['exactly as long as it may be', () => post(bodyOf(['x'.repeat(200_000)])), 'x'.repeat(200_000)],
+  ]
+  test.each(bodies)('that is %s is read', async (_name, request, expected) => {
+    expect(await textOf(request())).toBe(expected)
+  })
+
+  test('that is of several characters split anywhere is read', async () => {
+    const bytes = new TextEncoder().encode('Grüße 🌍')
+    expect(await textOf(post(bodyOf([...bytes].map((byte) => new Uint8Array([byte])))))).toBe('Grüße 🌍')
+  })
+
+  test.each(['gzip', 'br', 'deflate, gzip', 'x'])('with Content-Encoding %s is refused with 415', async (encoding) => {
+    expect(await failure(post('x', { 'content-encoding': encoding }))).toMatchObject({ status: 415, type: 'invalid_request_error', code: 'unsupported_encoding' })
+  })
+
+  test('that says it is too large is refused with 413 before it is read', async () => {
+    const request = post(bodyOf([], 'hangs'), { 'content-length': '200001' })
+    expect(await failure(request)).toMatchObject({ status: 413, type: 'invalid_request_error', code: 'request_too_large' })
+    expect(request.bodyUsed).toBe(false)
+  })
+
+  test('that is too large without saying so is refused with 413 as soon as it is', async () => {
+    let given = 0
+    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(50_000)) } }, { highWaterMark: 0 })
+    expect(await failure(post(endless))).toMatchObject({ status: 413, code: 'request_too_large' })
+    expect(given).toBeLessThan(10)
+  })
+
+  const slow: readonly (readonly [string, () => Request, Partial<BodyLimits>])[] = [
+    ['says nothing for too long', () => post(bodyOf(['{'], 'hangs')), { idleMs: 10 }],
+    ['says nothing for too long though it is small', () => post(bodyOf(['{'], 'hangs'), { 'content-length': '2' }), { idleMs: 10 }],
+    ['comes too slowly altogether', () => post(bodyOf(Array.from({ length: 100 }, () => 'x'), 'ends', 4)), { totalMs: 15 }],
+  ]
+  test.each(slow)('that %s is refused with 408', async (_name, request, given) => {
+    expect(await failure(request(), given)).toMatchObject({ status: 408, type: 'invalid_request_error', code: 'request_timeout', headers: { connection: 'close' } })
+  })
+
+  test('may take longer than the idle time as long as it comes', async () => {
+    expect(await textOf(post(bodyOf(['a', 'b', 'c', 'd'], 'ends', 5)), { idleMs: 18 })).toBe('abcd')
+  })
+
+  test.each([[undefined], ['5'], ['100000']])('that breaks off means the client left (content-length %p)', async (length) => {
+    const error = await failure(post(bodyOf(['ab'], 'breaks'), length === undefined ? {} : { 'content-length': length }))
+    expect(error).toBeInstanceOf(ClientLeft)
+    expect(error).not.toBeInstanceOf(WireError)
+  })
+})
