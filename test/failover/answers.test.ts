@@ -76,6 +76,28 @@ describe('one attempt a provider', () => {
   })
 })
 
+describe('a stream that fails before its first token', () => {
+  test.each([
+    ['an error event', event({ error: { message: 'Overloaded', type: 'overloaded_error' } })],
+    ['a role and an error event', role + event({ error: { message: 'Overloaded', type: 'overloaded_error' } })],
+    ['a malformed event', 'data: {oops\n\n'],
+    ['[DONE]', done],
+    ['an event above 1 MiB', event(chunk({ content: 'a'.repeat(1024 * 1024 + 10) }))],
+    ['an event above 1 MiB that has not ended', `data: ${'a'.repeat(1024 * 1024 + 10)}`],
+    ['65 events that mean nothing', role.repeat(65)],
+    ['256 KiB that mean nothing', event(chunk({ role: 'assistant', padding: 'a'.repeat(40_000) })).repeat(7)],
+  ])('rule 6 › with %s, and stays open › is let go before the next provider is asked', async (_, text) => {
+    await using rig = await startRig([async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(text)]))
+      await exchange.hang()
+    }, good()])
+    const answer = await rig.askStream()
+    expect([answer.status, answer.content, errorOf(answer)]).toEqual([200, goodText(), undefined])
+    expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
+    expect(rig.hits()).toEqual([1, 1])
+  })
+})
+
 describe('empty answers', () => {
   test('row 27 › an empty answer, and nobody else left › is delivered', async () => {
     await using rig = await startRig([answering(completion(''))])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chat, errorOf, isDone, pick, question } from '../client.ts'
+import { chat, errorOf, isDone, parseJson, pick, question } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { cuts, firstTokens, tokensBeforeCut } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
@@ -195,5 +195,21 @@ describe('resuming', () => {
     }, good({ name: 'same', tokens: 6 }))
     expectWhole(await rig.askStream(), before)
     expect(rig.hits()).toEqual([1, 0])
+  })
+  describe('at a provider that continues', () => {
+    const continuing = { brand: 'llamacpp' }
+
+    test('it is asked to go on after what the client has', async () => {
+      await using rig = await startRig([lost, streamOf(...streamEvents(['same-3 ', 'same-4 ', 'same-5 ']))], { each: { b: continuing } })
+      expectWhole(await rig.askStream(), whole)
+      const asked = parseJson(new TextDecoder().decode(rig.upstreams[1]?.hits[0]?.body))
+      expect(pick(asked, 'messages')).toEqual([{ role: 'user', content: 'hello' }, { role: 'assistant', content: before }])
+    })
+
+    test('its refusal to continue never reaches the client: it is asked afresh', async () => {
+      await using rig = await startRig([lost, (exchange) => (exchange.hit.nth === 1 ? status(400) : good({ name: 'same', tokens: 6 }))(exchange)], { each: { b: continuing } })
+      expectWhole(await rig.askStream(), whole)
+      expect(rig.hits()).toEqual([1, 2])
+    })
   })
 })

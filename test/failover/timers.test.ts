@@ -50,9 +50,10 @@ describe('x-svc-timeout-ms', () => {
     await using rig = await startRig([silent, good()])
     const started = performance.now()
     const answer = await rig.ask(stream ? { stream } : {}, { 'x-svc-timeout-ms': '200' })
-    expect(answer.status).toBe(504)
+    expect([answer.status, answer.headers.get('x-should-retry'), errorOf(answer)?.code]).toEqual([504, 'true', 'provider_error'])
     expect(performance.now() - started).toBeLessThan(1_000)
     expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
+    expect(rig.hits()).toEqual([1, 0])
   })
 
   test('never raises it', async () => {
