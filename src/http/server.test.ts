@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { WireError } from '../wire/error.ts'
+import { jsonResponse } from './exchange.ts'
+import type { Route } from './route.ts'
+import { startServer, type Server, type ServerOptions } from './server.ts'
+import { statusRoutes } from './status-routes.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop(true)
+})
+
+const mistakes: { readonly error: unknown; readonly id: string }[] = []
+
+const routes: readonly Route[] = [
+  { method: 'GET', path: '/open', isPublic: true, handle: ({ id, path }) => jsonResponse({ path }, id) },
+  { method: 'GET', path: '/closed', isPublic: false, handle: ({ id }) => jsonResponse({ secret: true }, id) },
+  { method: 'POST', path: '/v1/echo', isPublic: false, handle: async ({ request, id }) => jsonResponse({ body: await request.text() }, id) },
+  { method: 'GET', path: '/refused', isPublic: true, handle: () => { throw new WireError(418, 'invalid_request_error', 'teapot', 'no', { headers: { 'x-own': '1' } }) } },
+  { method: 'GET', path: '/mistake', isPublic: true, handle: () => { throw new TypeError('secret detail') } },
+  { method: 'GET', path: '/v1/models/', isPublic: true, handle: ({ id, path }) => jsonResponse({ path }, id) },
+]
+
+function start(options: Partial<ServerOptions> = {}): string {
+  mistakes.length = 0
+  const server = startServer({
+    host: '127.0.0.1', port: 0, routes, guards: [], allowedOrigins: '*', isClosing: () => false, onMistake: (error, id) => mistakes.push({ error, id }), ...options,
+  })
+  servers.push(server)
+  return `http://127.0.0.1:${server.port}`
+}
+
+/** The status line and body that raw bytes are answered with. */
+function raw(base: string, text: string): Promise<{ readonly status: number; readonly answer: string }> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(Number(new URL(base).port), '127.0.0.1', () => socket.write(text))
+    socket.on('data', (bytes) => { answer += bytes.toString() })
+    socket.on('end', () => socket.end())
+    socket.on('close', () => resolve({ status: Number(answer.slice(9, 12)), answer }))
+    socket.on('error', reject)
+  })
+}
+
+describe('the server', () => {
+  test('sends a request to its route', async () => {
+    const response = await fetch(`${start()}/v1/echo`, { method: 'POST', body: 'hi', headers: { 'x-request-id': 'mine-1' } })
+    expect(await response.json()).toEqual({ body: 'hi' })
+    expect(response.headers.get('x-request-id')).toBe('mine-1')
+  })
+
+  test('gives a request an id where it has none', async () => {
+    expect((await fetch(`${start()}/open`)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('answers HEAD as GET, without a body', async () => {
+    const response = await fetch(`${start()}/open`, { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
+  })
+
+  test.each([['GET', '/nowhere', 404, 'not_found'], ['POST', '/open', 405, 'method_not_allowed'], ['GET', '/v1/echo', 405, 'method_not_allowed']] as const)(
+    'answers %s %s with %p in the shape of service.md 2.4', async (method, path, status, code) => {
+      const response = await fetch(`${start()}${path}`, { method })
+      expect(response.status).toBe(status)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: null, code } })
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    },
+  )
+
+  test('says with 405 what is allowed', async () => {
+    expect((await fetch(`${start()}/v1/echo`)).headers.get('allow')).toBe('POST, OPTIONS')
+  })
+
+  test('answers a preflight before any guard', async () => {
+    const base = start({ guards: [async () => new Response('no', { status: 401 })] })
+    const response = await fetch(`${base}/v1/echo`, { method: 'OPTIONS', headers: { origin: 'https://page.example', 'access-control-request-headers': 'authorization' } })
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-headers')).toBe('authorization')
+    expect((await fetch(`${base}/nowhere`, { method: 'OPTIONS' })).status).toBe(404)
+  })
+
+  test('lets a page read errors too', async () => {
+    const response = await fetch(`${start()}/nowhere`, { headers: { origin: 'https://page.example' } })
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test('tells a refusal with its headers', async () => {
+    const response = await fetch(`${start()}/refused`)
+    expect(response.status).toBe(418)
+    expect(response.headers.get('x-own')).toBe('1')
+    expect(mistakes).toEqual([])
+  })
+
+  test('tells nothing of a mistake of ours, but the log under the request\'s id', async () => {
+    const response = await fetch(`${start()}/mistake`, { headers: { 'x-request-id': 'mine-2' } })
+    expect(response.status).toBe(500)
+    const text = await response.text()
+    expect(text).toContain('internal_error')
+    expect(text).not.toContain('secret')
+    expect(mistakes).toMatchObject([{ id: 'mine-2', error: { message: 'secret detail' } }])
+  })
+
+  test('closes connections when it is to stop', async () => {
+    expect((await fetch(`${start({ isClosing: () => true })}/open`)).headers.get('connection')).toBe('close')
+  })
+})
+
+describe('a guard', () => {
+  const refuse = { guards: [async () => new Response('refused', { status: 401 })] }
+
+  test('answers instead of what is not public', async () => {
+    expect((await fetch(`${start(refuse)}/closed`)).status).toBe(401)
+  })
+
+  test('is not asked for what is public', async () => {
+    expect((await fetch(`${start(refuse)}/open`)).status).toBe(200)
+  })
+
+  test('is not asked for what does not exist', async () => {
+    expect((await fetch(`${start(refuse)}/nowhere`)).status).toBe(404)
+  })
+
+  test('may let a request pass; all must', async () => {
+    const asked: string[] = []
+    const base = start({ guards: [async () => { asked.push('a'); return undefined }, async () => { asked.push('b'); return undefined }] })
+    expect(await (await fetch(`${base}/closed`)).json()).toEqual({ secret: true })
+    expect(asked).toEqual(['a', 'b'])
+  })
+
+  test('that makes a mistake lets nobody pass', async () => {
+    expect((await fetch(`${start({ guards: [() => Promise.reject(new Error('broken'))] })}/closed`)).status).toBe(500)
+  })
+
+  test.each(['/open/../closed', '/./closed', '/%2e/closed', '/open/%2e%2e/closed', '\\closed'])('is not passed by by way of %s', async (path) => {
+    const { answer } = await raw(start(refuse), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(answer).not.toContain('secret')
+  })
+})
+
+describe('on the wire', () => {
+  const odd: readonly (readonly [string, string, number])[] = [
+    ['no Host', 'GET /open HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['two Hosts', 'GET /open HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', 400],
+    ['an odd Host', 'GET /open HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n', 400],
+    ['TRACE', 'TRACE /open HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 501],
+    ['a body on GET', 'GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi', 400],
+    ['a query', 'GET /open?a=/closed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+    ['a model with a slash', 'GET /v1/models/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+  ]
+  test.each(odd)('%s is answered as it should be', async (_name, text, status) => {
+    expect((await raw(start(), text)).status).toBe(status)
+  })
+})
+
+describe('the status routes', () => {
+  const base = (unready?: string) => start({ routes: statusRoutes({ unready: () => unready, metrics: () => 'svc_up 1\n' }), guards: [async () => new Response('no', { status: 401 })] })
+
+  test('tell that it lives, to anybody', async () => {
+    const response = await fetch(`${base('stopping')}/health`)
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('ok\n')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('tell whether it is ready, to anybody', async () => {
+    expect((await fetch(`${base()}/ready`)).status).toBe(200)
+    const response = await fetch(`${base('stopping')}/ready`)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(await response.json()).toMatchObject({ error: { code: 'not_ready', message: 'Not ready: stopping' } })
+  })
+
+  test('tell the metrics only to whom the guards let pass', async () => {
+    expect((await fetch(`${base()}/metrics`)).status).toBe(401)
+    const open = start({ routes: statusRoutes({ unready: () => undefined, metrics: () => 'svc_up 1\n' }) })
+    const response = await fetch(`${open}/metrics`)
+    expect(await response.text()).toBe('svc_up 1\n')
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+})
