@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config, ProviderConfig } from '../config/config.ts'
+import { defaultFailover, defaultLimits } from '../config/defaults.ts'
+import { resolveProvider } from '../config/resolve-provider.ts'
+import { readAll, requestOf, textOf } from '../gateway/testing.ts'
+import { chunkJson, completionJson, event, fakeBody, fakeTransport, transportError, type FakeAnswer, type FakeTransport } from '../protocols/testing.ts'
+import { healthBook, type HealthBook } from '../service/health.ts'
+import { callOf, fakeClock, rejection } from '../service/testing.ts'
+import type { Transport } from '../transport/transport.ts'
+import { assembleGateway, type AssembledGateway } from './assemble.ts'
+
+const cleanUps: (() => void | Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+type Answers = readonly (FakeAnswer | Error)[]
+
+interface Subject {
+  readonly gateway: AssembledGateway
+  readonly hits: (id: string) => number
+  readonly transports: Readonly<Record<string, FakeTransport>>
+  readonly health: HealthBook
+  readonly warnings: readonly string[]
+}
+
+/** A gateway to upstreams `http://<id>.example/v1` that answer so; each offers model `m` unless it says otherwise. */
+function assemble(upstreams: Readonly<Record<string, Answers>>, changes: Readonly<Record<string, Partial<ProviderConfig>>> = {}, more: { readonly modelsCache?: string; readonly clock?: () => number } = {}): Subject {
+  const transports: Record<string, FakeTransport> = {}
+  for (const [id, answers] of Object.entries(upstreams)) transports[id] = fakeTransport(...answers)
+  const transport: Transport = {
+    request(request, signal) {
+      const own = transports[request.origin.hostname.replace('.example', '')]
+      return own === undefined ? Promise.reject(transportError('dns')) : own.request(request, signal)
+    },
+    connections: { active: 0, idle: 0 },
+    close: () => undefined,
+  }
+  const config: Config = {
+    providers: Object.keys(upstreams).map((id) => ({
+      ...resolveProvider({ id, baseUrl: `http://${id}.example/v1`, models: [{ name: 'm', upstream: `${id}-m`, aliases: [] }] }, {}), ...changes[id],
+    })),
+    limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'echo' },
+  }
+  const health = healthBook(more.clock ?? (() => performance.now()), () => 0.5)
+  const warnings: string[] = []
+  const gateway = assembleGateway(config, {
+    transport, health, log: { debug: () => undefined, warn: (message) => warnings.push(message) }, ...(more.modelsCache === undefined ? {} : { modelsCache: more.modelsCache }),
+  })
+  cleanUps.push(() => gateway.close())
+  return { gateway, hits: (id) => transports[id]?.requests.length ?? 0, transports, health, warnings }
+}
+
+const good: FakeAnswer = { headers: { 'content-type': 'application/json' }, body: [JSON.stringify(completionJson('Hello'))] }
+const down: FakeAnswer = { status: 500, body: ['{"error":{"message":"oops"}}'] }
+const streamed = (...texts: readonly string[]): FakeAnswer => ({
+  headers: { 'content-type': 'text/event-stream' }, body: [...texts.map((text) => event(chunkJson({ content: text }))), event(chunkJson({}, 'stop')), event('[DONE]')],
+})
+const plain = requestOf()
+const streaming = requestOf({ stream: true })
+
+async function streamOf(gateway: AssembledGateway, call = callOf()) {
+  const { reply, provider } = await gateway.chat(streaming, call)
+  if (reply.kind !== 'stream') throw new Error('not a stream')
+  return { ...await readAll(reply), provider }
+}
+
+describe('an assembled gateway', () => {
+  test('fails over, and tells the attempts in its trail', async () => {
+    const { gateway, hits } = assemble({ a: [down], b: [transportError('connect')], c: [good] })
+    const call = callOf()
+    const { provider, model } = await gateway.chat(plain, call)
+    expect({ provider, model }).toEqual({ provider: 'c', model: 'c-m' })
+    expect(['a', 'b', 'c'].map(hits)).toEqual([1, 1, 1])
+    expect(call.trail).toMatchObject([{ name: 'a', status: 500, failure: 'server_error' }, { name: 'b', failure: 'connect' }, { name: 'c', status: 200 }])
+    expect(call.trail[2]?.failure).toBeUndefined()
+  })
+
+  test('leaves out who is switched off or unavailable', async () => {
+    const { gateway, hits } = assemble({ a: [good], b: [good], c: [good] }, { a: { enabled: false }, b: { unavailable: 'KEY is not set' } })
+    expect(gateway.providers.map(({ id }) => id)).toEqual(['c'])
+    expect((await gateway.chat(plain, callOf())).provider).toBe('c')
+    expect([hits('a'), hits('b')]).toEqual([0, 0])
+  })
+
+  test('skips a provider after its fifth failure, and probes it later', async () => {
+    const clock = fakeClock()
+    const { gateway, hits, health } = assemble({ a: [down, down, down, down, down, good], b: [good] }, {}, { clock: clock.now })
+    for (let time = 0; time < 7; time += 1) await gateway.chat(plain, callOf())
+    expect(hits('a')).toBe(5)
+    expect(health.openBreakers()).toEqual([{ provider: 'a', model: 'a-m' }])
+    clock.pass(5_000)
+    expect((await gateway.chat(plain, callOf())).provider).toBe('a')
+    expect(health.openBreakers()).toEqual([])
+  })
+
+  test('leaves a provider alone for as long as it asks to be', async () => {
+    const clock = fakeClock()
+    const { gateway, hits } = assemble({ a: [{ status: 429, headers: { 'retry-after': '7' } }, good], b: [good] }, {}, { clock: clock.now })
+    await gateway.chat(plain, callOf())
+    expect((await gateway.chat(plain, callOf())).provider).toBe('b')
+    expect(hits('a')).toBe(1)
+    clock.pass(7_000)
+    expect((await gateway.chat(plain, callOf())).provider).toBe('a')
+  })
+
+  test('asks the same provider again where its owner wants that, each time in the trail', async () => {
+    const { gateway, hits } = assemble({ a: [{ status: 429, headers: { 'retry-after-ms': '1' } }, good] }, { a: { retries: 1 } })
+    const call = callOf()
+    await gateway.chat(plain, call)
+    expect(hits('a')).toBe(2)
+    expect(call.trail).toMatchObject([{ status: 429, failure: 'rate_limit' }, { status: 200 }])
+  })
+
+  test('moves on when an attempt takes too long, which is aborted', async () => {
+    const timeouts = { connectMs: 5_000, firstTokenMs: 10, idleMs: 60_000, attemptMs: 10 }
+    const silent: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: fakeBody([event(chunkJson({ role: 'assistant', content: '' }))], { hangs: true }) }
+    const { gateway, transports } = assemble({ a: [silent], b: [streamed('Hello')] }, { a: { timeouts } })
+    const call = callOf()
+    const { chunks, provider } = await streamOf(gateway, call)
+    expect({ text: textOf(chunks), provider }).toEqual({ text: 'Hello', provider: 'b' })
+    expect(transports['a']?.bodies[0]?.isCancelled).toBe(true)
+    expect(call.trail).toMatchObject([{ name: 'a', failure: 'timeout', ambiguous: true }, { name: 'b' }])
+  })
+
+  test('resumes a stream that is cut, and blames who cut it', async () => {
+    const cut: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: [event(chunkJson({ content: 'Hel' })), transportError('short_body')] }
+    const { gateway } = assemble({ a: [cut], b: [streamed('He', 'llo')] })
+    const call = callOf()
+    const { chunks, error } = await streamOf(gateway, call)
+    expect(error).toBeUndefined()
+    expect(textOf(chunks)).toBe('Hello')
+    expect(call.trail).toMatchObject([{ name: 'a', status: 200 }, { name: 'a', failure: 'cut' }, { name: 'b', status: 200 }])
+  })
+
+  test('converts in both directions (failover.md rows 30 and 31)', async () => {
+    const { gateway } = assemble({ a: [good, streamed('Hel', 'lo')] })
+    expect(textOf((await streamOf(gateway)).chunks)).toBe('Hello')
+    const { reply } = await gateway.chat(plain, callOf())
+    if (reply.kind !== 'whole') throw new Error('not whole')
+    expect(new TextDecoder().decode(reply.body)).toContain('"content":"Hello"')
+  })
+
+  test('moves on from an empty answer, and delivers it when nobody remains (row 27)', async () => {
+    const empty: FakeAnswer = { ...good, body: [JSON.stringify(completionJson(''))] }
+    expect((await assemble({ a: [empty], b: [good] }).gateway.chat(plain, callOf())).provider).toBe('b')
+    expect((await assemble({ a: [empty], b: [down] }).gateway.chat(plain, callOf())).provider).toBe('a')
+    expect((await streamOf(assemble({ a: [empty], b: [streamed('Hello')] }).gateway)).provider).toBe('b')
+    const { chunks, error, provider } = await streamOf(assemble({ a: [empty], b: [down] }).gateway)
+    expect({ provider, error, finish: chunks.at(-1)?.finishReason }).toEqual({ provider: 'a', error: undefined, finish: 'stop' })
+  })
+
+  test('skips who has as many requests as it may have, which is no failure', async () => {
+    const { gateway, hits } = assemble({ a: [streamed('Hello')], b: [streamed('Other')] }, { a: { maxConcurrent: 1 } })
+    const first = await gateway.chat(streaming, callOf())
+    expect(first.provider).toBe('a')
+    expect((await gateway.chat(streaming, callOf())).provider).toBe('b')
+    if (first.reply.kind === 'stream') await readAll(first.reply)
+    expect((await gateway.chat(streaming, callOf())).provider).toBe('a')
+    expect(hits('a')).toBe(2)
+  })
+
+  test('answers 503 when everybody is full', async () => {
+    const { gateway } = assemble({ a: [streamed('Hello')] }, { a: { maxConcurrent: 1 } })
+    await gateway.chat(streaming, callOf())
+    expect(await rejection(gateway.chat(streaming, callOf()))).toMatchObject({ status: 503, code: 'overloaded' })
+  })
+
+  test('gives the place of a stream that was cancelled free', async () => {
+    const { gateway } = assemble({ a: [streamed('Hello')] }, { a: { maxConcurrent: 1 } })
+    const { reply } = await gateway.chat(streaming, callOf())
+    if (reply.kind === 'stream') reply.cancel()
+    expect((await gateway.chat(streaming, callOf())).provider).toBe('a')
+  })
+
+  test('counts a departed caller against nobody', async () => {
+    const { gateway, health } = assemble({ a: Array.from({ length: 6 }, () => ({ body: fakeBody([], { hangs: true }) })) })
+    for (let time = 0; time < 6; time += 1) {
+      const controller = new AbortController()
+      const failing = rejection(gateway.chat(plain, callOf(controller.signal)))
+      await Bun.sleep(1)
+      controller.abort(new Error('gone'))
+      expect(await failing).toHaveProperty('message', 'gone')
+    }
+    expect(health.openBreakers()).toEqual([])
+  })
+
+  test('has the echo answer as model echo', async () => {
+    const { gateway } = assemble({ echo: [] }, { echo: { protocol: 'echo', models: '*' } })
+    expect((await gateway.chat(requestOf({ model: 'echo' }), callOf())).provider).toBe('echo')
+    expect(gateway.models().map(({ name }) => name)).toEqual(['echo'])
+  })
+})
+
+describe('models that are asked for', () => {
+  const asking = { a: { models: '*' as const } }
+
+  async function folder(): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), 'svc-models-'))
+    cleanUps.push(() => rm(path, { recursive: true, force: true }))
+    return path
+  }
+
+  test('are learned from the provider, and kept between starts', async () => {
+    const modelsCache = join(await folder(), 'deeper')
+    const { gateway, transports } = assemble({ a: [{ body: ['{"data":[{"id":"x","context_length":4096},{"id":"y"}]}'] }] }, asking, { modelsCache })
+    await gateway.providers[0]?.models.pending
+    expect(gateway.models().map(({ name, model }) => [name, model.context])).toEqual([['x', 4096], ['y', undefined]])
+    expect(transports['a']?.requests).toMatchObject([{ method: 'GET', path: '/v1/models' }])
+    expect(JSON.parse(await readFile(join(modelsCache, 'a.json'), 'utf8'))).toEqual([{ name: 'x', context: 4096 }, { name: 'y' }])
+  })
+
+  test('are known from the last start while the provider is down', async () => {
+    const modelsCache = await folder()
+    await writeFile(join(modelsCache, 'a.json'), '[{"name":"x","context":4096},{"no":"name"},null]')
+    const { gateway, warnings } = assemble({ a: [down] }, asking, { modelsCache })
+    await gateway.providers[0]?.models.pending
+    expect(gateway.models().map(({ name }) => name)).toEqual(['x'])
+    await Bun.sleep(1)
+    expect(warnings).toEqual(['could not list the models of a provider'])
+  })
+
+  test('are asked for as if nothing were kept when what is kept is broken', async () => {
+    const modelsCache = await folder()
+    await writeFile(join(modelsCache, 'a.json'), '[{"name":')
+    const { gateway } = assemble({ a: [{ body: ['{"data":[{"id":"x"}]}'] }] }, asking, { modelsCache })
+    await gateway.providers[0]?.models.pending
+    expect(gateway.models().map(({ name }) => name)).toEqual(['x'])
+  })
+})

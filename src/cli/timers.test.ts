@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'bun:test'
+import { UsageError } from './arguments.ts'
+import { readTimers } from './timers.ts'
+
+const defaults = { heartbeatMs: 10_000, stallMs: 30_000, bodyMs: 30_000, bodyIdleMs: 10_000, drainMs: 30_000, drainWindowMs: 1_000 }
+
+describe('the times of the service', () => {
+  test('are those of failover.md where nothing is said', () => {
+    expect(readTimers({})).toEqual(defaults)
+    expect(readTimers({ SVC_HEARTBEAT_MS: '' })).toEqual(defaults)
+  })
+
+  const variables: readonly (readonly [string, keyof typeof defaults])[] = [
+    ['SVC_HEARTBEAT_MS', 'heartbeatMs'], ['SVC_STALL_MS', 'stallMs'], ['SVC_BODY_TIMEOUT_MS', 'bodyMs'],
+    ['SVC_BODY_IDLE_MS', 'bodyIdleMs'], ['SVC_DRAIN_MS', 'drainMs'], ['SVC_DRAIN_WINDOW_MS', 'drainWindowMs'],
+  ]
+  test.each(variables)('are changed by %s', (name, timer) => {
+    expect(readTimers({ [name]: '1234' })).toEqual({ ...defaults, [timer]: 1234 })
+    expect(readTimers({ [name]: '0' })[timer]).toBe(0)
+    expect(readTimers({ [name]: '3600000' })[timer]).toBe(3_600_000)
+  })
+
+  test.each(['-1', '1.5', '3600001', 'soon', '1e3', ' 5', '0x10', '99999999999'])('are refused when they are %j, and the variable is named', (value) => {
+    expect(() => readTimers({ SVC_DRAIN_MS: value })).toThrow(UsageError)
+    expect(() => readTimers({ SVC_DRAIN_MS: value })).toThrow('SVC_DRAIN_MS')
+  })
+})
