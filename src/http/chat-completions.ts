@@ -97,7 +97,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     return streamResponse({ served, answering, progress, controller, settle, options })
   } catch (error) {
     const told = describe(error, progress)
-    settle({ status: told.status, error: told.code, ...(told.status === 500 ? { cause: error } : {}) })
+    settle({ status: told.status, ...failureOf(told, error) })
     return errorResponse(told, exchange.id, attemptHeaders(progress))
   }
 }
@@ -129,9 +129,9 @@ function streamResponse({ served, answering, progress, controller, settle, optio
       controller.abort(new ClientLeft('the client left'))
       reply?.cancel()
     },
-    onEnd({ error, hasClientLeft, usage }) {
+    onEnd({ error, cause, hasClientLeft, usage }) {
       options.streamsOpen.add(-1)
-      settle(hasClientLeft ? { status: 499, error: 'client_left', usage } : { status: 200, usage, ...(error === undefined ? {} : { error: error.code }) })
+      settle(hasClientLeft ? { status: 499, error: 'client_left', usage } : { status: 200, usage, ...failureOf(error, cause) })
     },
   })
   options.streamsOpen.add(1)
@@ -174,6 +174,12 @@ function describe(error: unknown, { chat, trail }: Progress): WireError {
     })
   }
   return new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id', { cause: error })
+}
+
+/** What the record says of an error; what caused it only where it is a mistake of ours. */
+function failureOf(told: WireError | undefined, cause: unknown): Pick<Outcome, 'error' | 'cause'> {
+  if (told === undefined) return {}
+  return told.status === 500 ? { error: told.code, cause } : { error: told.code }
 }
 
 function overloaded(message: string): WireError {
@@ -227,7 +233,7 @@ function recordOf({ exchange, trail, time, chat, firstTokenMs }: Progress, { sta
   return {
     time,
     id: exchange.id,
-    model: chat === undefined ? '' : chat.model.slice(0, modelLengthMost),
+    model: chat === undefined ? '' : chat.model.slice(0, modelLengthMost).toWellFormed(),
     stream: chat?.stream ?? false,
     status,
     error,

@@ -8,6 +8,8 @@ import type { Usage } from '../wire/usage.ts'
 export interface StreamOutcome {
   /** The error event that ended it; absent when it ended well or the client left. */
   readonly error?: WireError
+  /** What was thrown, for the log; absent when it ended well or the client left. */
+  readonly cause?: unknown
   readonly hasClientLeft: boolean
   readonly usage: Usage | undefined
 }
@@ -75,8 +77,8 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     return formatEvents(chunks)
   }
 
-  function end(controller: ReadableStreamDefaultController<Uint8Array>, error: WireError | undefined): void {
-    finish({ hasClientLeft: false, usage, ...(error === undefined ? {} : { error }) })
+  function end(controller: ReadableStreamDefaultController<Uint8Array>, error?: WireError, cause?: unknown): void {
+    finish({ hasClientLeft: false, usage, ...(error === undefined ? {} : { error, cause }) })
     controller.enqueue(error === undefined ? doneEvent : formatEvent(new TextEncoder().encode(JSON.stringify(error))))
     controller.close()
   }
@@ -88,13 +90,13 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
       const bytes = await next()
       if (isOver) return
       if (forced !== undefined) end(controller, forced)
-      else if (bytes === undefined) end(controller, undefined)
+      else if (bytes === undefined) end(controller)
       else {
         controller.enqueue(bytes)
         stall.touch()
       }
     } catch (error) {
-      if (!isOver) end(controller, forced ?? describe(error))
+      if (!isOver) end(controller, forced ?? describe(error), error)
       abort()
     } finally {
       isPulling = false

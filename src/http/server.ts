@@ -64,6 +64,8 @@ export function startServer({ host, port, routes, guards, allowedOrigins, isClos
     // Larger bodies are refused by the route, in the API's own error shape.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    // Without it, and with `development` off, a second process would silently take half of the connections.
+    reusePort: false,
     async fetch(request, server) {
       const id = requestId(request)
       let response: Response

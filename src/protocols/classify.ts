@@ -1,12 +1,12 @@
 import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
 import { redact, type ErrorBody } from '../wire/error-body.ts'
-import { parseRetryAfter } from '../wire/retry-after.ts'
+import { parseRetryAfter, retryAfterMaxMs } from '../wire/retry-after.ts'
 
-const policy = /content[_ ]?policy|content[_ ]?filter|content management policy|responsibleai|prohibited_content|\bsafety\b|moderation|flagged/i
+const policy = /content[_ ]?policy|content[_ ]?filter|content management policy|responsibleai|prohibited_content|\bsafety\b|requires moderation|(?:was|were|been) flagged|flagged (?:for|as|by)|data_inspection_failed/i
 const contextLength = /context[_ ]?length|maximum context|context window|context size|too many tokens|prompt is too long|input is too long|reduce the length|exceeds? the (?:model'?s )?(?:maximum|max)[^.]{0,40}tokens/i
 const key = /invalid[_ ]?(?:x-)?api[_ -]?key|api[_ -]?key[_ ](?:not valid|is invalid|invalid|missing|expired)|incorrect api key|authentication[_ ]?error|unauthori[sz]ed|invalid[_ ]?(?:token|credentials?)|permission[_ ]?denied/i
-const quota = /insufficient[_ ]?(?:quota|credits?|funds|balance)|credit balance|billing|payment[_ ]?required|out of credits?|exceeded your current quota, please check your plan|hard limit/i
-const modelGone = /model[_ ]?not[_ ]?found|model[_ ]?decommissioned|no such model|unknown model|invalid model|model [^.]{0,120}(?:does not exist|doesn't exist|not found|not exist|decommissioned|deprecated|no longer|not available|not supported|is not a valid)|not a valid model/i
+const quota = /insufficient[_ ]?(?:quota|credits?|funds|balance)|credit balance|billing[_ ](?:error|hard|limit|not)|payment[_ ]?required|specified API usage limits|arrearage|out of credits?|exceeded your current quota, please check your plan|hard limit/i
+const modelGone = /model[_ ]?not[_ ]?found|model[_ ]?decommissioned|no such model|unknown model|invalid model|not a valid model|model:? ?[`'"]?[\w./:@-]{0,120}[`'"]? ?(?:does not exist|doesn't exist|not exist|(?:(?:was|is|could) )?not (?:be )?found|(?:has been|is|was) (?:decommissioned|deprecated|no longer|not available|not supported|not a valid))/i
 
 /** Statuses that the codes and types of error bodies stand for, where they are not numbers (failover.md row 22). */
 const statusByCode: Readonly<Record<string, number>> = {
@@ -39,7 +39,7 @@ export function classifyFailure(
   const words = error === undefined ? '' : `${error.code ?? ''} ${error.type ?? ''} ${error.message}`
   const { failure, isFinal } = classOf(status, words, error)
   const reason = error === undefined || error.message === '' ? `status ${status}` : `status ${status}: ${redact(error.message)}`
-  const retryAfterMs = error?.retryDelayMs ?? parseRetryAfter(headers, nowMs)
+  const retryAfterMs = error?.retryDelayMs === undefined ? parseRetryAfter(headers, nowMs) : Math.min(error.retryDelayMs, retryAfterMaxMs)
   const details: FailureDetails = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isFinal === true ? { isFinal } : {}) }
   return new UpstreamFailure(failure, reason, details)
 }

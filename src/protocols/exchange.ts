@@ -8,6 +8,9 @@ import { streamReply } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 
 const bodyBytesMax = 32 * 1024 * 1024
+/** `event:` is the longest beginning of an event stream. */
+const fieldNameBytes = 6
+const beginningBytesMax = 4 * 1024
 const errorBodyBytesMax = 64 * 1024
 /** An error's status is known; its body is only waited for this long. */
 const errorBodyMs = 1_000
@@ -63,7 +66,7 @@ async function readAnswer(response: UpstreamResponse, request: ChatRequest, prot
       const bytes = await body.readAll()
       return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request), idleMs) : decodeWhole(protocol, bytes, request)
     }
-    const first = await body.read()
+    const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body), request)
     return streamReply(body, protocol.stream(request), idleMs, first)
@@ -75,6 +78,22 @@ async function readAnswer(response: UpstreamResponse, request: ChatRequest, prot
 function decodeWhole(protocol: Protocol, bytes: Uint8Array, request: ChatRequest): ChatReply {
   if (bytes.length === 0) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
   return protocol.decode(bytes, request)
+}
+
+/** As much of a body as tells events from JSON: six bytes of text, or a line. `undefined`: it is empty. */
+async function readBeginning(body: UpstreamBody): Promise<Uint8Array | undefined> {
+  let beginning = await body.read()
+  while (beginning !== undefined && !isTelling(beginning)) {
+    const more = await body.read()
+    if (more === undefined) break
+    beginning = Buffer.concat([beginning, more])
+  }
+  return beginning
+}
+
+function isTelling(bytes: Uint8Array): boolean {
+  const start = textStart(bytes)
+  return bytes.length - start >= fieldNameBytes || bytes.length > beginningBytesMax || bytes.includes(0x0a, start) || bytes.includes(0x0d, start)
 }
 
 async function collect(first: Uint8Array, body: UpstreamBody): Promise<Uint8Array> {

@@ -54,6 +54,7 @@ export function streamReply(
     }
     hasBegun = true
     idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`))
+    idle.pause()
     barren = watchdog(barrenMs, () => giveUp(`no content for ${barrenMs / 1000} s`))
   }
 
