@@ -126,6 +126,14 @@ describe('an assembled gateway', () => {
     expect(call.trail).toMatchObject([{ name: 'a', failure: 'timeout', ambiguous: true }, { name: 'b' }])
   })
 
+  test('never answers a plain request with the beginning of a stream that ran out of time', async () => {
+    const timeouts = { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 60_000, attemptMs: 10 }
+    const slow: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: fakeBody([event(chunkJson({ content: 'Hel' }))], { hangs: true }) }
+    const { gateway, transports } = assemble({ a: [slow] }, { a: { timeouts } })
+    expect(await rejection(gateway.chat(plain, callOf()))).toMatchObject({ status: 504 })
+    expect(transports['a']?.bodies[0]?.isCancelled).toBe(true)
+  })
+
   test('resumes a stream that is cut, and blames who cut it', async () => {
     const cut: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: [event(chunkJson({ content: 'Hel' })), transportError('short_body')] }
     const { gateway } = assemble({ a: [cut], b: [streamed('He', 'llo')] })

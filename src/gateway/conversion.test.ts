@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatReply } from '../protocols/protocol.ts'
+import { deadline } from '../service/layers/deadline.ts'
+import { stack } from '../service/service.ts'
 import { callOf, rejection } from '../service/testing.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { conversion } from './conversion.ts'
-import { chunks, cutFailure, fakeStream, failureOf, jsonOf, readAll, requestOf, textOf, wholeReply, type Step } from './testing.ts'
+import { chunks, cutFailure, fakeStream, failureOf, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeStream, type Step } from './testing.ts'
 
 const plain = requestOf()
 const streaming = requestOf({ stream: true })
@@ -11,6 +13,24 @@ const streamingWithUsage = requestOf({ stream: true, stream_options: { include_u
 
 function convert(reply: ChatReply, request: ChatRequest): Promise<ChatReply> {
   return conversion(async () => reply)(request, callOf())
+}
+
+/** A stream that says a little, then nothing; cancelled, it ends, as streams do. */
+function begun(): FakeStream {
+  const rest = silentStream()
+  let isFirst = true
+  return {
+    kind: 'stream',
+    isEmpty: false,
+    read() {
+      if (!isFirst) return rest.read()
+      isFirst = false
+      return Promise.resolve([chunks.text('Hel')])
+    },
+    cancel: () => rest.cancel(),
+    get reads() { return rest.reads },
+    get isCancelled() { return rest.isCancelled },
+  }
 }
 
 describe('conversion', () => {
@@ -68,6 +88,22 @@ describe('conversion', () => {
     const stream = fakeStream(chunks.text('Hel'), cut)
     expect(await rejection(convert(stream, plain))).toBe(cut)
     expect(stream.isCancelled).toBe(true)
+  })
+
+  test('never makes a whole answer of a stream whose attempt ran out of time', async () => {
+    const stream = begun()
+    const service = stack<ChatRequest, ChatReply>(async () => stream, deadline(() => 10), conversion)
+    expect(await rejection(service(plain, callOf()))).toMatchObject({ failure: 'timeout' })
+    expect(stream.isCancelled).toBe(true)
+  })
+
+  test('never makes a whole answer of a stream whose caller has left', async () => {
+    const controller = new AbortController()
+    const converting = rejection(conversion(async () => begun())(plain, callOf(controller.signal)))
+    await Promise.resolve()
+    const gone = new Error('gone')
+    controller.abort(gone)
+    expect(await converting).toBe(gone)
   })
 
   test('takes a stream without any choice for malformed', async () => {

@@ -4,7 +4,7 @@ import type { ChatReply } from '../protocols/protocol.ts'
 import { failover } from '../service/failover.ts'
 import type { Call } from '../service/service.ts'
 import { callOf } from '../service/testing.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { makeChunk, type ChatChunk } from '../wire/chat-chunk.ts'
 import { WireError } from '../wire/error.ts'
 import { resumable } from './resume.ts'
 import {
@@ -200,6 +200,17 @@ describe('a stream that is cut', () => {
     expect(read.at(-1)?.finishReason).toBe('tool_calls')
   })
 
+  test('is not taken up by one that calls a tool before the text ends', async () => {
+    expectCutOff((await readAll(interrupted([text('Hello')], [other(text('Hel', 'second'), chunks.toolCall(), text('lo', 'second'), finish('tool_calls', 'second'))]))).error)
+  })
+
+  test('never loses a tool call that comes with the last of the same text', async () => {
+    const both = makeChunk(headFrom('second'), { delta: { content: 'lo', tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '' } }] } })
+    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(text('Hel', 'second'), both, finish('tool_calls', 'second'))]))
+    expect(error !== undefined || read.some(({ isBeyondText }) => isBeyondText)).toBe(true)
+    expect(textOf(read)).toBe('Hello')
+  })
+
   test('is not resumed again after a tool call of the one that took it up', async () => {
     const third = fakeProvider('third', [fakeStream(text('Hello'))])
     const { error } = await readAll(interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), cutFailure()), third]))
@@ -308,8 +319,19 @@ describe('a stream that is cancelled', () => {
     const reading = readAll(reply)
     await Bun.sleep(1)
     reply.cancel()
-    await reading
+    expect((await reading).error).toBeUndefined()
     expect(stream.isCancelled).toBe(true)
+  })
+
+  test('while another repeats asks nobody else', async () => {
+    const third = fakeProvider('third', [fakeStream(text('Hello world', 'third'))])
+    const reply = interrupted([text('Hello')], [fakeProvider('second', [silentStream()]), third])
+    await reply.read()
+    const reading = readAll(reply)
+    await Bun.sleep(1)
+    reply.cancel()
+    await reading
+    expect(third.requests).toEqual([])
   })
 
   test('while another is asked lets go of that one\'s answer', async () => {
@@ -322,7 +344,7 @@ describe('a stream that is cancelled', () => {
     await Bun.sleep(1)
     reply.cancel()
     answer(late)
-    expect(textOf((await reading).chunks)).toBe('')
+    expect(await reading).toEqual({ chunks: [] })
     expect(late.isCancelled).toBe(true)
   })
 
