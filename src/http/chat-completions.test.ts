@@ -227,10 +227,13 @@ describe('a stream', () => {
     expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
   })
 
-  test('that meets a mistake of ours tells nothing of it', async () => {
-    const pieces = await readPieces((await subject(serving(fakeStream([[chunks.text('Hel')], new TypeError('secret')]))).post({ stream: true })).body ?? new ReadableStream())
+  test('that meets a mistake of ours tells nothing of it, but the log', async () => {
+    const mistake = new TypeError('secret')
+    const { post, records } = subject(serving(fakeStream([[chunks.text('Hel')], mistake])))
+    const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
     expect(pieces.at(-1)).toContain('"code":"internal_error"')
     expect(pieces.at(-1)).not.toContain('secret')
+    expect(records).toMatchObject([{ status: 200, error: 'internal_error', cause: mistake }])
   })
 
   test('that takes long to begin has its headers and comments meanwhile, and then its chunks', async () => {

@@ -106,6 +106,11 @@ describe('the server', () => {
   test('closes connections when it is to stop', async () => {
     expect((await fetch(`${start({ isClosing: () => true })}/open`)).headers.get('connection')).toBe('close')
   })
+
+  test('says when its address cannot be had', () => {
+    const port = Number(new URL(start()).port)
+    expect(() => start({ port })).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }))
+  })
 })
 
 describe('a guard', () => {

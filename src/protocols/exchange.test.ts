@@ -82,6 +82,10 @@ describe('an answer to', () => {
     ['a stream request that is a stream without a type and with blank lines first', streaming, { body: [`\n\n${stream}`] }, 'stream'],
     ['a stream request that is JSON (row 30)', streaming, { headers: json, body: [JSON.stringify(completionJson())] }, 'whole'],
     ['a stream request that is JSON though it says it is a stream', streaming, { headers: eventStream, body: [JSON.stringify(completionJson())] }, 'whole'],
+    ['a stream request that is a stream without its type whose first byte comes alone', streaming, { body: ['d', stream.slice(1)] }, 'stream'],
+    ['a stream request that is a stream without its type whose first three bytes come alone', streaming, { body: [stream.slice(0, 3), stream.slice(3)] }, 'stream'],
+    ['a stream request that is a stream without its type whose first byte is a line feed', streaming, { body: ['\n', stream] }, 'stream'],
+    ['a stream request that is JSON though it says it is a stream, after a blank that comes alone', streaming, { headers: eventStream, body: ['\n', JSON.stringify(completionJson())] }, 'whole'],
     ['a stream request that is JSON in pieces', streaming, { headers: json, body: cutAt(new TextEncoder().encode(JSON.stringify(completionJson(), null, 2)), [1, 9, 40]) }, 'whole'],
   ]
   test.each(answers)('%s is read as what it is', async (_name, request, answer, kind) => {
@@ -170,7 +174,10 @@ describe('a refusal', () => {
 describe('however its bytes are cut up, an answer', () => {
   const bodies: readonly (readonly [string, FakeAnswer['headers'], string])[] = [
     ['that is a stream', eventStream, `: hi\n\n${stream}`],
+    ['that is a stream without its type', undefined, stream],
+    ['that is a stream without its type, comments first', json, `\n: hi\n\n${stream}`],
     ['that is JSON', json, JSON.stringify(completionJson('Grüße 🌍'))],
+    ['that is JSON after blanks with a type of a stream', eventStream, `\n  ${JSON.stringify(completionJson())}`],
     ['that is JSON with a type of a stream', eventStream, JSON.stringify(completionJson())],
     ['that is HTML', { 'content-type': 'text/html' }, '<html><title>no</title></html>'],
     ['that is an error', json, '{"error":{"message":"slow","code":429}}'],

@@ -207,31 +207,43 @@ describe('a stream that falls silent', () => {
     reply.cancel()
   })
 
-  test('but for comments is a cut after 300 s without content', async () => {
+  /** A stream that begins with text and then says this every 10 s. */
+  async function every10s(step: string, seconds: number): Promise<StreamReply | Read> {
     jest.useFakeTimers()
     let isCancelled = false
     let isFirst = true
     const body = {
       read: () => new Promise<Uint8Array | undefined>((resolve, reject) => {
-        const bytes = new TextEncoder().encode(isFirst ? hel : ': ping\n\n')
+        const bytes = new TextEncoder().encode(isFirst ? hel : step)
         isFirst = false
         setTimeout(() => (isCancelled ? reject(transportError('aborted')) : resolve(bytes)), 10_000)
       }),
       cancel() { isCancelled = true },
     }
-    const reading = readAll(streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs))
-    for (let time = 0; time < 33; time += 1) {
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs)
+    let outcome: Read | undefined
+    void readAll(reply).then((read) => { outcome = read })
+    for (let time = 0; time < seconds / 10; time += 1) {
       jest.advanceTimersByTime(10_000)
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
     }
-    expect((await reading).failure).toMatchObject({ failure: 'cut', message: 'no content for 300 s', timedOut: true })
+    return outcome ?? reply
+  }
+
+  test('but for comments is a cut after 300 s without content', async () => {
+    expect(await every10s(': ping\n\n', 330)).toMatchObject({ failure: { failure: 'cut', message: 'no content for 300 s', timedOut: true } })
   })
 
-  test('because nobody reads it is not silent', async () => {
+  test('never, because it goes on, is not cut after 300 s', async () => {
+    const reply = await every10s(lo, 700)
+    expect(reply).toHaveProperty('kind', 'stream')
+    if ('cancel' in reply) reply.cancel()
+  })
+
+  test.each([1, 2])('because nobody reads it after %p reads is not silent', async (reads) => {
     jest.useFakeTimers()
     const reply = replyOf(fakeBody([hel, lo, stop, done]))
-    await reply.read()
-    await reply.read()
+    for (let read = 0; read < reads; read += 1) await reply.read()
     jest.advanceTimersByTime(200_000)
     expect((await readAll(reply)).failure).toBeUndefined()
   })
