@@ -84,6 +84,43 @@ describe('row 40 › the client leaves', () => {
     expect(rig.hits()).toEqual([rounds, rounds, 0])
   })
 
+  test('behind heartbeats › the upstream is let go within 50 ms', async () => {
+    await using rig = await startRig([silent, good()], { environment: { SVC_HEARTBEAT_MS: '30' } })
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) times.push(await departure(rig, 0, true, ': keep-alive', 'close'))
+    expect(median(times)).toBeLessThan(abortMsMax)
+    expect(rig.hits()).toEqual([rounds, 0])
+  })
+
+  test('while a cut stream is being resumed › the one that resumes is let go', async () => {
+    const lost: Script = async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
+      await exchange.pause(20)
+      exchange.reset()
+    }
+    const repeatsAndStops: Script = async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('same', 2))]))
+      await exchange.hang()
+    }
+    await using rig = await startRig([lost, repeatsAndStops, good()])
+    const times: number[] = []
+    for (let round = 0; round < 3; round++) times.push(await departure(rig, 1, true, 'same-2', 'close'))
+    expect(median(times)).toBeLessThan(abortMsMax)
+    expect(rig.hits()).toEqual([3, 3, 0])
+  })
+
+  test('between two attempts at the same provider › no other is made', async () => {
+    await using rig = await startRig([status(500), good()], { every: { retries: 5 } })
+    const arrived = rig.upstreams[0]?.nextHit()
+    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question())))
+    await arrived
+    client.socket.destroy()
+    await Bun.sleep(700)
+    const [first = 0, second] = rig.hits()
+    expect(first).toBeLessThanOrEqual(2)
+    expect(second).toBe(0)
+  })
+
   test('is nobody’s failure: the provider stays in use, and the log says 499', async () => {
     await using rig = await startRig([silent, good()])
     for (let round = 0; round < 8; round++) await departure(rig, 0, true, undefined, 'close')

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { errorOf, isDone, question, rawChat, rawConnection, trailOf } from '../client.ts'
+import { chunkedBody, errorOf, isDone, question, rawChat, rawConnection, trailOf } from '../client.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { chunk, event, framed, streamHead } from '../fakes/replies.ts'
+import { chunk, done, event, framed, lastChunk, streamHead } from '../fakes/replies.ts'
+import { quick } from '../harness.ts'
 import { startRig } from '../rig.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 
@@ -100,6 +101,25 @@ describe('after the commit', () => {
     const answer = await rig.askStream()
     expect([answer.content, isDone(answer)]).toEqual([goodText({ tokens: 6 }), true])
   })
+})
+
+describe('a client that reads slowly', () => {
+  test('is no fault of its upstream: the stream is whole, however long it waits before it reads on', async () => {
+    const large = 'x'.repeat(64 * 1024), count = 300
+    const flooding: Script = async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: 'first' })))]))
+      for (let sent = 0; sent < count; sent++) await exchange.write(framed(event(chunk({ content: large }))))
+      await exchange.write(Buffer.concat([framed(event(chunk({}, 'stop')) + done), lastChunk]))
+    }
+    await using rig = await startRig([flooding, good()], { every: quick })
+    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true })), { connection: 'close' }), 8_000)
+    await client.until('first')
+    client.socket.pause()
+    await Bun.sleep(900)
+    client.socket.resume()
+    const response = await client.response
+    expect([chunkedBody(response).length > count * large.length, response.includes('[DONE]'), response.includes('"error"')]).toEqual([true, true, false])
+  }, 10_000)
 })
 
 describe('a client that does not read', () => {

@@ -82,4 +82,8 @@ export const bodyFaults: readonly Fault[] = [
     script: (exchange) => exchange.write(reply(200, bomb(), { 'content-encoding': 'gzip' })) },
   { name: 'a-stream-for-a-plain-request-that-breaks', row: 31, words: 'a stream to a plain request that ends early', on: 'plain', classes: ['malformed', 'cut', 'empty'], status: 200,
     script: (exchange) => exchange.write(Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: 'never' }))), lastChunk])) },
+  { name: 'a-stream-for-a-plain-request-that-stalls', row: 31, words: 'a stream to a plain request that stalls', on: 'plain', classes: ['timeout', 'cut'], async script(exchange) {
+    await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: 'never' })))]))
+    await exchange.hang()
+  } },
 ]
