@@ -194,6 +194,16 @@ describe('a model that nobody is known to offer', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
+  test('does not wait for a caller who has left', async () => {
+    const controller = new AbortController()
+    const provider = fakeProvider('a', [], { models: laterKnown().list })
+    const failing = rejection(gatewayTo([provider]).chat(request, callOf(controller.signal)))
+    const gone = new Error('gone')
+    controller.abort(gone)
+    expect(await failing).toBe(gone)
+    expect(provider.requests).toEqual([])
+  })
+
   test('does not hold up a model that somebody offers', async () => {
     const served = await gatewayTo([fakeProvider('a', [], { models: laterKnown().list }), fakeProvider('b', [wholeReply('hello')])]).chat(request, callOf())
     expect(served.provider).toBe('b')
