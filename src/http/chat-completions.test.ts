@@ -237,15 +237,19 @@ describe('a stream', () => {
   })
 
   test('that takes long to begin has its headers and comments meanwhile, and then its chunks', async () => {
-    const chat: Chat = async (request, call) => {
-      await Bun.sleep(20)
+    const { promise: decided, resolve: decide } = Promise.withResolvers<void>()
+    const { post } = subject(async (request, call) => {
+      await decided
       return serving(fakeStream([[chunks.text('Hi')]]))(request, call)
-    }
-    const { post } = subject(chat, { timers: { heartbeatMs: 5, stallMs: 1_000 } })
+    }, { timers: { heartbeatMs: 5, stallMs: 1_000 } })
     const response = await post({ stream: true })
     expect(response.status).toBe(200)
     expect(response.headers.get('x-request-id')).toBe('request-1')
-    const pieces = await readPieces(response.body ?? new ReadableStream())
+    const pieces: string[] = []
+    for await (const piece of response.body ?? new ReadableStream<Uint8Array>()) {
+      pieces.push(new TextDecoder().decode(piece))
+      decide()
+    }
     expect(pieces[0]).toBe(': keep-alive\n\n')
     expect(pieces.slice(-2)).toEqual([`data: ${new TextDecoder().decode(chunks.text('Hi').data)}\n\n`, 'data: [DONE]\n\n'])
   })
