@@ -59,16 +59,18 @@ export interface Walk<Asked, Reply> {
  */
 export function failover<Asked extends Candidate, Reply>(candidates: readonly Asked[], options?: FailoverOptions<Reply>): Walk<Asked, Reply> {
   const failures: FailedCandidate[] = []
-  const { queue, held, skipped } = order(candidates)
+  const { available, held, skipped } = order(candidates)
+  let queue = available
   let isHeldTaken = held.length === 0
+  let asked = 0
 
   function nextCandidate(): Asked | undefined {
-    const candidate = queue.shift()
-    if (candidate !== undefined || isHeldTaken) return candidate
-    isHeldTaken = true
-    if (failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return undefined
-    queue.push(...held)
-    return queue.shift()
+    if (asked === queue.length && !isHeldTaken) {
+      isHeldTaken = true
+      if (failures.some(({ failure }) => !failureEffects[failure.failure].permanent)) queue = [...queue, ...held]
+    }
+    asked += 1
+    return queue[asked - 1]
   }
 
   async function next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>> {
@@ -77,7 +79,7 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
       try {
         const reply = await ask(candidate)
         if (options?.isPoor(reply) !== true) return { candidate, reply }
-        if (poor === undefined && queue.length === 0) return { candidate, reply }
+        if (poor === undefined && asked === queue.length) return { candidate, reply }
         poor ??= { candidate, reply }
         options.release(reply)
         markEmpty(call.trail, candidate.name)
@@ -101,11 +103,16 @@ function markEmpty(trail: Trail, name: string): void {
   if (attempt !== undefined) trail[position] = { ...attempt, failure: 'empty', reason: 'an empty answer' }
 }
 
-function order<Asked extends Candidate>(candidates: readonly Asked[]): {
-  readonly queue: Asked[]
+interface Order<Asked> {
+  /** To be asked, in order. */
+  readonly available: readonly Asked[]
+  /** To be asked when those have failed through their own fault. */
   readonly held: readonly Asked[]
   readonly skipped: readonly Unavailability[]
-} {
+}
+
+function order<Asked extends Candidate>(candidates: readonly Asked[]): Order<Asked> {
+  if (candidates.every((candidate) => candidate.unavailable() === undefined)) return { available: candidates, held: [], skipped: [] }
   const available: Asked[] = []
   const cooling: Asked[] = []
   const held: Asked[] = []
@@ -121,5 +128,5 @@ function order<Asked extends Candidate>(candidates: readonly Asked[]): {
     cooling.push(candidate)
     if (unavailability.reason !== 'retry_after') held.push(candidate)
   }
-  return available.length > 0 ? { queue: available, held, skipped } : { queue: cooling, held: [], skipped }
+  return available.length > 0 ? { available, held, skipped } : { available: cooling, held: [], skipped }
 }

@@ -57,7 +57,7 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
       const single = circuitOf({ provider, model })
       return {
         unavailable: () => whole.unavailable() ?? single.unavailable(),
-        begin: () => attemptHealth(whole, single),
+        begin: () => new BegunAttempt(whole, single),
       }
     },
     openBreakers() {
@@ -69,38 +69,52 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
 }
 
 /** A failure counts where it belongs: connection and credential trouble to the provider, the rest to the model at it. */
-function attemptHealth(whole: Circuit, single: Circuit): AttemptHealth {
-  const probesWhole = whole.begin()
-  const probesSingle = single.begin()
-  let isSettled = false
-  return {
-    answered() {
-      whole.answered()
-      single.answered()
-    },
-    succeeded() {
-      if (isSettled) return
-      isSettled = true
-      whole.succeeded()
-      single.succeeded()
-    },
-    failed(failure) {
-      if (isSettled) return
-      isSettled = true
-      if (failureEffects[failure.failure].scope === 'provider') {
-        whole.failed(failure, probesWhole)
-        single.abandoned(probesSingle)
-      } else {
-        // It was reached: whatever is wrong with the model, the provider's connection and credential are not.
-        whole.succeeded()
-        single.failed(failure, probesSingle)
-      }
-    },
-    abandoned() {
-      if (isSettled) return
-      isSettled = true
-      whole.abandoned(probesWhole)
-      single.abandoned(probesSingle)
-    },
+class BegunAttempt implements AttemptHealth {
+  readonly #whole: Circuit
+  readonly #single: Circuit
+  readonly #probesWhole: boolean
+  readonly #probesSingle: boolean
+  #isSettled = false
+
+  constructor(whole: Circuit, single: Circuit) {
+    this.#whole = whole
+    this.#single = single
+    this.#probesWhole = whole.begin()
+    this.#probesSingle = single.begin()
+  }
+
+  answered(): void {
+    this.#whole.answered()
+    this.#single.answered()
+  }
+
+  succeeded(): void {
+    if (!this.#settle()) return
+    this.#whole.succeeded()
+    this.#single.succeeded()
+  }
+
+  failed(failure: UpstreamFailure): void {
+    if (!this.#settle()) return
+    if (failureEffects[failure.failure].scope === 'provider') {
+      this.#whole.failed(failure, this.#probesWhole)
+      this.#single.abandoned(this.#probesSingle)
+    } else {
+      // It was reached: whatever is wrong with the model, the provider's connection and credential are not.
+      this.#whole.succeeded()
+      this.#single.failed(failure, this.#probesSingle)
+    }
+  }
+
+  abandoned(): void {
+    if (!this.#settle()) return
+    this.#whole.abandoned(this.#probesWhole)
+    this.#single.abandoned(this.#probesSingle)
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    return true
   }
 }
