@@ -31,7 +31,8 @@ export function streamReply(
   let hasBegun = false
   let hasFinished = false
   let malformed = 0
-  let silence: UpstreamFailure | undefined
+  /** Why the stream ended, where it did not end well; told to every later read as well. */
+  let failure: { readonly error: unknown } | undefined
   let idle: Watchdog | undefined
   let barren: Watchdog | undefined
 
@@ -42,9 +43,16 @@ export function streamReply(
   }
 
   function giveUp(reason: string): void {
-    silence = new UpstreamFailure('cut', reason, { status: 200, timedOut: true })
+    failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
     end()
     body.cancel()
+  }
+
+  function fail(error: unknown): void {
+    end()
+    body.cancel()
+    if (failure !== undefined || (hasFinished && error instanceof TransportError)) return
+    failure = { error: streamFailure(error, hasBegun) }
   }
 
   function markMeaningful(): void {
@@ -72,11 +80,21 @@ export function streamReply(
   function decode(received: readonly ServerSentEvent[]): ChatChunk[] {
     const chunks: ChatChunk[] = []
     for (const event of received) {
-      const decoded = decodeOne(event)
+      let decoded: readonly ChatChunk[] | 'done'
+      try {
+        decoded = decodeOne(event)
+      } catch (error) {
+        // What came before the error is the client's all the same.
+        fail(error)
+        break
+      }
       if (decoded === 'done') {
-        if (!hasBegun) throw new UpstreamFailure('empty', 'a stream without content', { status: 200 })
-        end()
-        drain(body)
+        if (hasBegun) {
+          end()
+          drain(body)
+        } else {
+          fail(emptyStream())
+        }
         break
       }
       for (const chunk of decoded) {
@@ -100,33 +118,25 @@ export function streamReply(
     return bytes
   }
 
-  /** The body has ended: as it should, or in the middle. */
-  function close(): undefined {
-    end()
-    if (hasFinished) return undefined
-    if (!hasBegun) throw new UpstreamFailure('empty', 'a stream without content', { status: 200 })
-    throw new UpstreamFailure('cut', 'the stream ended in the middle', { status: 200 })
-  }
-
   async function read(): Promise<readonly ChatChunk[] | undefined> {
     while (!isOver) {
-      let bytes: Uint8Array | undefined
       try {
-        bytes = await nextBytes()
+        const bytes = await nextBytes()
         const chunks = decode(bytes === undefined ? events.end() : events.push(bytes))
+        if (bytes === undefined && !isOver) atEndOfBody()
         if (chunks.length > 0) return chunks
       } catch (error) {
-        end()
-        body.cancel()
-        if (isCancelled) return undefined
-        if (silence !== undefined) throw silence
-        if (hasFinished && error instanceof TransportError) return undefined
-        throw streamFailure(error, hasBegun)
+        fail(error)
       }
-      if (bytes === undefined && !isOver) return close()
     }
-    if (silence !== undefined) throw silence
+    if (failure !== undefined && !isCancelled) throw failure.error
     return undefined
+  }
+
+  /** As it should be, or in the middle. */
+  function atEndOfBody(): void {
+    if (hasFinished) end()
+    else fail(hasBegun ? new UpstreamFailure('cut', 'the stream ended in the middle', { status: 200 }) : emptyStream())
   }
 
   return {
@@ -140,6 +150,10 @@ export function streamReply(
       body.cancel()
     },
   }
+}
+
+function emptyStream(): UpstreamFailure {
+  return new UpstreamFailure('empty', 'a stream without content', { status: 200 })
 }
 
 function streamFailure(error: unknown, hasBegun: boolean): unknown {
