@@ -15,7 +15,7 @@ export interface CallController {
 
 /**
  * An `AbortController` without the event machinery: several stand in every request's way, and the platform's cost some 5 µs a request
- * (docs/decisions/call-signal.md). Each listener is called once.
+ * (docs/decisions/0003-call-signal.md). Each listener is called once.
  */
 export function callController(): CallController {
   return new LightController()
