@@ -1,12 +1,14 @@
-// `npm run build`: one executable of everything, at dist/svc. It does what `svc` does.
 import { mkdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
-const root = new URL('..', import.meta.url).pathname
-const outfile = `${root}dist/svc`
+/** What `npm run build` runs: one executable of everything, which does what `svc` does. Argument: where to write it (default: dist/svc). */
 
-await mkdir(`${root}dist`, { recursive: true })
+const root = join(import.meta.dir, '..')
+const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
+
+await mkdir(dirname(outfile), { recursive: true })
 const built = await Bun.build({
-  entrypoints: [`${root}src/main.ts`],
+  entrypoints: [join(root, 'src', 'main.ts')],
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: 'inline',
@@ -16,4 +18,4 @@ if (!built.success) {
   process.exit(1)
 }
 const { size } = await stat(outfile)
-console.log(`dist/svc (${Math.round(size / 1_048_576)} MiB)`)
+console.log(`${outfile} (${Math.round(size / 1_048_576)} MiB)`)

@@ -12,7 +12,7 @@ import { anthropic } from '../protocols/anthropic.ts'
 import { echo } from '../protocols/echo.ts'
 import { chatExchange } from '../protocols/exchange.ts'
 import { gemini } from '../protocols/gemini.ts'
-import { listModels } from '../protocols/list-models.ts'
+import { listModels, modelsStatus } from '../protocols/list-models.ts'
 import { openai } from '../protocols/openai.ts'
 import type { ChatReply, ChatService, Connection, Protocol } from '../protocols/protocol.ts'
 import type { HealthBook } from '../service/health.ts'
@@ -39,8 +39,19 @@ export interface Surroundings {
 
 /** A gateway made of a configuration. */
 export interface AssembledGateway extends Gateway {
+  /** What a provider answers when it is asked for its models: whether it can be reached and takes the key. */
+  probe(id: string, signal: AbortSignal): Promise<ProbeResult>
   /** Ends what it does in the background. Requests under way are not touched. */
   close(): void
+}
+
+/** What came of a probe. */
+export interface ProbeResult {
+  readonly ms: number
+  /** HTTP status; absent when it did not answer, or has no upstream. */
+  readonly status?: number
+  /** Why it did not answer. */
+  readonly reason?: string
 }
 
 /** The composition root: a configuration becomes providers with their layers, and they become a gateway. */
@@ -50,6 +61,15 @@ export function assembleGateway(config: Config, surroundings: Surroundings): Ass
     .map((provider) => assembleProvider(provider, surroundings))
   return {
     ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
+    async probe(id, signal) {
+      const started = performance.now()
+      try {
+        const status = await assembled.find(({ provider }) => provider.id === id)?.probe(signal)
+        return { ms: performance.now() - started, ...(status === undefined ? {} : { status }) }
+      } catch (error) {
+        return { ms: performance.now() - started, reason: error instanceof Error ? error.message : String(error) }
+      }
+    },
     close() {
       for (const { close } of assembled) close()
     },
@@ -59,6 +79,8 @@ export function assembleGateway(config: Config, surroundings: Surroundings): Ass
 /** One provider with everything around it. */
 export interface AssembledProvider {
   readonly provider: Provider
+  /** The status of `GET /models`; `undefined`: it has no upstream. @throws {UpstreamFailure} when it does not answer */
+  readonly probe: (signal: AbortSignal) => Promise<number | undefined>
   readonly close: () => void
 }
 
@@ -112,6 +134,10 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
         candidates.set(model, made)
         return made
       },
+    },
+    probe: async (signal) => {
+      if (config.protocol === 'echo') return undefined
+      return modelsStatus(transport, connection, protocols[config.protocol].headers(connection), timeouts.connectMs, signal)
     },
     close: () => { if ('close' in models) models.close() },
   }

@@ -2,10 +2,13 @@ import type { Config } from '../config/config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Provider } from '../gateway/provider.ts'
 import { harmless } from '../observe/text.ts'
+import type { ProbeResult } from './assemble.ts'
 import type { CommandContext } from './command.ts'
 
 /** A gateway in this process, and how to end it. */
 export interface OpenGateway extends Gateway {
+  /** Whether a provider can be reached and takes the key. Never rejects. */
+  probe(id: string, signal: AbortSignal): Promise<ProbeResult>
   close(): void
 }
 

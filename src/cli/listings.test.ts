@@ -5,8 +5,8 @@ import { fakeAccess, namedModel, runCommand } from './testing.ts'
 
 const access = fakeAccess([
   { id: 'groq', models: [namedModel('llama-3.3', { context: 131_072, maxOutput: 8_192, price: { input: 0.59, output: 0.79 } }), namedModel('gpt-4o')] },
-  { id: 'openai', models: [namedModel('gpt-4o', { price: { input: 2.5, output: 10, cachedInput: 1.25 } })] },
-  { id: 'silent', models: undefined },
+  { id: 'openai', models: [namedModel('gpt-4o', { price: { input: 2.5, output: 10, cachedInput: 1.25 } })], probe: { status: 401 } },
+  { id: 'silent', models: undefined, probe: { reason: 'connection refused or unreachable' } },
   { id: 'spare', config: { enabled: false } },
   { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } },
 ])
@@ -16,27 +16,27 @@ describe('svc providers', () => {
     expect(await runCommand(providersCommand(access), [])).toEqual({
       code: 0, err: '', out: `providers.json: valid, 5 providers
 
-#  provider  protocol  state        models
-1  groq      openai    on           2: llama-3.3, gpt-4o
-2  openai    openai    on           1: gpt-4o
-3  silent    openai    on           not known: the provider did not list them
+#  provider  protocol  state        health                             models
+1  groq      openai    on           ok 12 ms                           2: llama-3.3, gpt-4o
+2  openai    openai    on           401: the key is refused            1: gpt-4o
+3  silent    openai    on           connection refused or unreachable  not known: the provider did not list them
 4  spare     openai    off
-5  mistral   openai    unavailable  MISTRAL_API_KEY is not set
+5  mistral   openai    unavailable                                     MISTRAL_API_KEY is not set
 `,
     })
   })
 
   test('cuts the models to the width of a terminal', async () => {
-    const { out } = await runCommand(providersCommand(access), [], { stdout: { isTerminal: true, columns: 50 } })
-    expect(out.split('\n').every((line) => Bun.stringWidth(line) <= 50)).toBe(true)
+    const { out } = await runCommand(providersCommand(access), [], { stdout: { isTerminal: true, columns: 80 } })
+    expect(out.split('\n').every((line) => Bun.stringWidth(line) <= 80)).toBe(true)
   })
 
   test('prints JSON', async () => {
     expect(JSON.parse((await runCommand(providersCommand(access), ['--json'])).out).slice(1)).toEqual([
-      { id: 'openai', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', models: ['gpt-4o'] },
-      { id: 'silent', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', models: null },
-      { id: 'spare', protocol: 'openai', state: 'off', base_url: 'http://127.0.0.1:1/v1', models: null },
-      { id: 'mistral', protocol: 'openai', state: 'unavailable', reason: 'MISTRAL_API_KEY is not set', base_url: 'http://127.0.0.1:1/v1', models: null },
+      { id: 'openai', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', health: '401: the key is refused', models: ['gpt-4o'] },
+      { id: 'silent', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', health: 'connection refused or unreachable', models: null },
+      { id: 'spare', protocol: 'openai', state: 'off', base_url: 'http://127.0.0.1:1/v1', health: null, models: null },
+      { id: 'mistral', protocol: 'openai', state: 'unavailable', reason: 'MISTRAL_API_KEY is not set', base_url: 'http://127.0.0.1:1/v1', health: null, models: null },
     ])
   })
 })

@@ -8,6 +8,7 @@ import type { ChatReply, ChatService } from '../protocols/protocol.ts'
 import { chunkOf } from '../wire/chat-chunk.ts'
 import { parseArguments } from './arguments.ts'
 import type { Flags } from './arguments.ts'
+import type { ProbeResult } from './assemble.ts'
 import type { Command, CommandContext } from './command.ts'
 import type { GatewayAccess } from './gateway-access.ts'
 import type { Output } from './terminal.ts'
@@ -65,6 +66,8 @@ export interface FakeProvider {
   /** Default: says `hello`. */
   readonly chat?: ChatService
   readonly config?: Partial<ProviderConfig>
+  /** What a probe finds. Default: it answers in 12 ms. */
+  readonly probe?: Partial<ProbeResult>
 }
 
 /** A model by name only. */
@@ -106,6 +109,7 @@ export function fakeAccess(fakes: readonly FakeProvider[], source: Config['sourc
         })),
         aliases: {}, ...config.failover,
       }),
+      probe: async (id) => ({ ms: 12, ...fakes.find((fake) => fake.id === id)?.probe }),
       close: () => {},
     }),
   }

@@ -1,6 +1,7 @@
 import type { Connection } from './protocol.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
-import type { Transport, UpstreamSignal } from '../transport/transport.ts'
+import { exchangeFailure } from './transport-failure.ts'
+import type { Transport, UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
 
 const bodyBytesMax = 16 * 1024 * 1024
 const modelsMost = 10_000
@@ -30,8 +31,39 @@ export async function listModels(
   connectMs: number,
   signal: UpstreamSignal,
 ): Promise<readonly UpstreamModel[]> {
-  const url = new URL(connection.baseUrl)
-  const response = await transport.request({
+  const response = await getModels(transport, connection, headers, connectMs, signal)
+  if (response.status !== 200) {
+    response.body.cancel()
+    throw new ModelListError(`GET /models answered ${response.status}`)
+  }
+  const models = modelsOf(parse(await response.body.readAll()))
+  if (models === undefined) throw new ModelListError('GET /models answered something that is no list of models')
+  return models
+}
+
+/**
+ * The status an upstream answers `GET {base_url}/models` with: whether it can be reached and takes the key, without a token spent.
+ * @throws {UpstreamFailure} when it does not answer
+ */
+export async function modelsStatus(
+  transport: Transport,
+  connection: Connection,
+  headers: Readonly<Record<string, string>>,
+  connectMs: number,
+  signal: UpstreamSignal,
+): Promise<number> {
+  try {
+    const response = await getModels(transport, connection, headers, connectMs, signal)
+    response.body.cancel()
+    return response.status
+  } catch (error) {
+    throw exchangeFailure(error)
+  }
+}
+
+function getModels(transport: Transport, { baseUrl }: Connection, headers: Readonly<Record<string, string>>, connectMs: number, signal: UpstreamSignal): Promise<UpstreamResponse> {
+  const url = new URL(baseUrl)
+  return transport.request({
     origin: parseOrigin(url),
     method: 'GET',
     path: `${url.pathname.replace(/\/+$/, '')}/models`,
@@ -40,13 +72,6 @@ export async function listModels(
     connectMs,
     bodyBytesMax,
   }, signal)
-  if (response.status !== 200) {
-    response.body.cancel()
-    throw new ModelListError(`GET /models answered ${response.status}`)
-  }
-  const models = modelsOf(parse(await response.body.readAll()))
-  if (models === undefined) throw new ModelListError('GET /models answered something that is no list of models')
-  return models
 }
 
 function parse(body: Uint8Array): unknown {
