@@ -135,7 +135,6 @@ describe('a model', () => {
     expect([400, 404]).toContain(answer.status)
     expect(answer.headers.get('x-evil')).toBeNull()
     // Control characters would reach terminals and logs.
-    // eslint-disable-next-line no-control-regex
     expect(errorOf(answer)?.message).not.toMatch(/[\u0000-\u001f]/)
   })
 

@@ -6,7 +6,7 @@ import { readLines } from './lines.ts'
 /** An entry of `providers` (docs/configuration.md). */
 export interface ProviderEntry {
   readonly id: string
-  readonly base_url: string
+  readonly base_url?: string
   readonly models?: readonly (string | { readonly name: string; readonly upstream?: string })[]
   readonly timeouts?: Readonly<Partial<Record<'connect_ms' | 'first_token_ms' | 'idle_ms' | 'attempt_ms', number>>>
   readonly [field: string]: unknown

@@ -15,7 +15,7 @@ describe('starting', () => {
   })
 
   test('with no provider at all › the echo answers, plain and streamed', async () => {
-    await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo', base_url: 'http://127.0.0.1:1', models: ['echo'] }] })
+    await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo', models: ['echo'] }] })
     const messages = [{ role: 'user', content: 'Grüße, wie geht es?' }]
     expect((await chat(service.url, question({ model: 'echo', messages }))).content).toBe('Grüße, wie geht es?')
     expect((await chat(service.url, question({ model: 'echo', messages, stream: true }))).content).toBe('Grüße, wie geht es?')
