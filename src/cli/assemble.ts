@@ -88,7 +88,7 @@ export interface AssembledProvider {
 export function assembleProvider(config: ProviderConfig, { transport, health, modelsCache, log }: Surroundings): AssembledProvider {
   const connection: Connection = {
     baseUrl: config.baseUrl, apiKey: config.apiKey, headers: config.headers,
-    overrides: config.overrides, rename: config.quirks.rename, drop: config.quirks.drop,
+    overrides: config.overrides, rename: config.quirks.rename, drop: config.quirks.drop, streamUsage: config.quirks.streamUsage,
   }
   const models = modelsOf(config, connection, transport, modelsCache, log)
   const { timeouts } = config

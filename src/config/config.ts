@@ -71,7 +71,7 @@ export interface Quirks {
   readonly drop: readonly string[]
   /** It continues a trailing assistant message, so an interrupted stream is resumed by asking it to go on. */
   readonly continuation: boolean
-  /** It reports usage in streams only if `stream_options.include_usage` is sent, and accepts that field. */
+  /** It reports usage in streams only if `stream_options.include_usage` is sent, and accepts that field: sent for the record where the caller leaves it out. */
   readonly streamUsage: boolean
 }
 

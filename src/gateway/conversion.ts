@@ -51,7 +51,7 @@ async function gather(reply: StreamReply): Promise<ChatReply> {
       if (bytes > bytesMost) throw new UpstreamFailure('too_large', 'an answer that is too large', { status: 200 })
       usage = chunk.usage ?? usage
       if (chunk.text !== '' || chunk.isBeyondText || (chunk.finishReason !== undefined && chunk.finishReason !== 'stop')) isEmpty = false
-      aggregator.add(chunk)
+      if (chunk.data.length > 0) aggregator.add(chunk)
     }
   }
   try {

@@ -19,6 +19,7 @@ export function headOf(chunk: ChatChunk): ChunkHead {
  * @param text replaces the content of choice 0
  */
 export function resumedChunk(chunk: ChatChunk, head: ChunkHead | undefined, text?: string): ChatChunk {
+  if (chunk.data.length === 0) return chunk
   const parsed: Record<string, unknown> = { ...parse(chunk), ...head }
   const choices: unknown = parsed.choices
   if (text !== undefined && Array.isArray(choices)) {

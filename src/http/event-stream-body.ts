@@ -71,10 +71,13 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
       decided = await withinMs(reply, heartbeatMs)
       if (decided === undefined) return keepAliveEvent
     }
-    const chunks = await decided.read()
-    if (chunks === undefined) return undefined
-    for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
-    return formatEvents(chunks)
+    for (;;) {
+      const chunks = await decided.read()
+      if (chunks === undefined) return undefined
+      for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
+      const bytes = formatEvents(chunks)
+      if (bytes.length > 0) return bytes
+    }
   }
 
   function end(controller: ReadableStreamDefaultController<Uint8Array>, error?: WireError, cause?: unknown): void {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { anthropic } from './anthropic.ts'
-import { chatRequest, decodeAll, deltas, fixtureEvents, jsonOf } from './fixtures/load.ts'
+import { chatRequest, connectionTo, decodeAll, deltas, fixtureEvents, jsonOf } from './fixtures/load.ts'
 import type { JsonObject } from './json-value.ts'
+
+const anyone = connectionTo('https://upstream.test/v1')
 
 const withUsage = { stream: true, stream_options: { include_usage: true } }
 
 function read(events: readonly string[], fields: JsonObject = { stream: true }) {
-  return decodeAll(anthropic.stream(chatRequest(fields)), events)
+  return decodeAll(anthropic.stream(chatRequest(fields), anyone), events)
 }
 
 function events(...list: readonly JsonObject[]): readonly string[] {
@@ -116,7 +118,7 @@ describe('an anthropic stream', () => {
   })
 
   test('that breaks with an event named error fails, whatever its data', () => {
-    const decoder = anthropic.stream(chatRequest({ stream: true }))
+    const decoder = anthropic.stream(chatRequest({ stream: true }), anyone)
     for (const data of ['{"message":"No."}', '{}']) {
       expect(() => decoder.decode({ event: 'error', data: new TextEncoder().encode(data) })).toThrow(expect.objectContaining({ failure: 'server_error' }))
     }

@@ -49,7 +49,7 @@ export function chatExchange({ transport, protocol, connection, model, connectMs
     } catch (error) {
       throw exchangeFailure(error)
     }
-    if (response.status === 200) return readAnswer(response, request, protocol, idleMs)
+    if (response.status === 200) return readAnswer(response, request, { protocol, connection, idleMs })
     if (response.status === 204) {
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
@@ -58,18 +58,22 @@ export function chatExchange({ transport, protocol, connection, model, connectMs
   }
 }
 
-async function readAnswer(response: UpstreamResponse, request: ChatRequest, protocol: Protocol, idleMs: number): Promise<ChatReply> {
+async function readAnswer(
+  response: UpstreamResponse,
+  request: ChatRequest,
+  { protocol, connection, idleMs }: Pick<ExchangeOptions, 'protocol' | 'connection' | 'idleMs'>,
+): Promise<ChatReply> {
   const { body } = response
   const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
   try {
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll()
-      return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request), idleMs) : decodeWhole(protocol, bytes, request)
+      return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request, connection), idleMs) : decodeWhole(protocol, bytes, request)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body), request)
-    return streamReply(body, protocol.stream(request), idleMs, first)
+    return streamReply(body, protocol.stream(request, connection), idleMs, first)
   } catch (error) {
     throw bodyFailure(error)
   }

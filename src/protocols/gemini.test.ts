@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { connectionTo, chatRequest, decodeAll, deltas, fixture, fixtureEvents, jsonOf } from './fixtures/load.ts'
+import { chatRequest, connectionTo, decodeAll, deltas, fixture, fixtureEvents, jsonOf } from './fixtures/load.ts'
 import { gemini } from './gemini.ts'
 import type { JsonObject } from './json-value.ts'
+
+const anyone = connectionTo('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
 const withUsage = { stream: true, stream_options: { include_usage: true } }
@@ -11,7 +13,7 @@ function decode(answer: unknown) {
 }
 
 function read(events: readonly string[], fields: JsonObject = { stream: true }) {
-  return decodeAll(gemini.stream(chatRequest(fields)), events)
+  return decodeAll(gemini.stream(chatRequest(fields), anyone), events)
 }
 
 function candidate(parts: readonly JsonObject[], finishReason?: string): string {

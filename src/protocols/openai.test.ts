@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { chatRequest, connectionTo, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
 import { chunkJson, completionJson } from './testing.ts'
+
+const anyone = connectionTo('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
 
@@ -121,7 +124,7 @@ describe('a complete answer', () => {
 
 describe('an event of a stream', () => {
   function decoded(data: unknown, name = '') {
-    return openai.stream(chatRequest({ stream: true })).decode({ event: name, data: encoder.encode(typeof data === 'string' ? data : JSON.stringify(data)) })
+    return openai.stream(chatRequest({ stream: true }), anyone).decode({ event: name, data: encoder.encode(typeof data === 'string' ? data : JSON.stringify(data)) })
   }
 
   test('is a chunk in the upstream\'s own bytes', () => {
@@ -155,7 +158,7 @@ describe('an event of a stream', () => {
   })
 
   test('keeps id, created and model as they first were (failover.md row 39)', () => {
-    const decoder = openai.stream(chatRequest({ stream: true }))
+    const decoder = openai.stream(chatRequest({ stream: true }), anyone)
     const events = [chunkJson({ content: 'a' }), { ...chunkJson({ content: 'b' }), id: 'c2', created: 2, model: 'other' }]
     const { chunks } = decodeAll(decoder, events.map((data) => JSON.stringify(data)))
     expect(chunks.map(({ data }) => jsonOf(data))).toMatchObject([{ id: 'c1', created: 1, model: 'm' }, { id: 'c1', created: 1, model: 'm' }])
@@ -170,5 +173,33 @@ describe('a refusal', () => {
 
   test('without a body is told by its status', () => {
     expect(openai.failure(500, new Map(), new Uint8Array())).toMatchObject({ failure: 'server_error', message: 'status 500' })
+  })
+})
+
+describe('usage of a stream from a provider that counts only when asked', () => {
+  const counting = connectionTo('https://upstream.test/v1', { streamUsage: true })
+  const usageChunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
+  const lastChunk = (request: ChatRequest) => {
+    const chunks = openai.stream(request, counting).decode({ event: '', data: encoder.encode(JSON.stringify(usageChunk)) })
+    return chunks === 'done' ? undefined : chunks[0]
+  }
+
+  test('is asked for where the caller did not, and kept from the client', () => {
+    const request = chatRequest({ stream: true })
+    expect(jsonOf(Buffer.concat(openai.encode(request, 'm', counting)))).toMatchObject({ stream_options: { include_usage: true } })
+    expect(lastChunk(request)).toMatchObject({ usage: { totalTokens: 3 }, data: new Uint8Array() })
+  })
+
+  test('goes to a caller who asked', () => {
+    const request = chatRequest({ stream: true, stream_options: { include_usage: true } })
+    expect(lastChunk(request)?.data.length).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['a caller who said no', { stream: true, stream_options: { include_usage: false } }],
+    ['a whole answer', {}],
+  ])('leaves the request of %s as it is', (_, fields) => {
+    const request = chatRequest(fields)
+    expect(openai.encode(request, 'asked-for', counting)).toEqual([request.body])
   })
 })

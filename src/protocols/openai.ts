@@ -1,11 +1,11 @@
 import { UpstreamFailure } from '../service/failure.ts'
-import { chunkReader } from '../wire/chat-chunk.ts'
+import { chunkReader, type ChatChunk } from '../wire/chat-chunk.ts'
 import { readCompletion } from '../wire/chat-completion.ts'
-import { encodeChatRequest } from '../wire/chat-request.ts'
+import { encodeChatRequest, type ChatRequest } from '../wire/chat-request.ts'
 import { readErrorBody, type ErrorBody } from '../wire/error-body.ts'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { classifyFailure, statusOfError } from './classify.ts'
-import type { Protocol } from './protocol.ts'
+import type { Connection, Protocol } from './protocol.ts'
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
@@ -20,7 +20,11 @@ export const openai: Protocol = {
     ...headers,
   }),
 
-  encode: (request, model, { overrides, rename, drop }) => encodeChatRequest(request, { model, overrides, rename, drop }),
+  encode(request, model, connection) {
+    const { overrides, rename, drop } = connection
+    const added = asksUsage(request, connection) ? { stream_options: { include_usage: true }, ...overrides } : overrides
+    return encodeChatRequest(request, { model, overrides: added, rename, drop })
+  },
 
   decode(body, { model }) {
     try {
@@ -32,20 +36,33 @@ export const openai: Protocol = {
     }
   },
 
-  stream({ model }) {
-    const read = chunkReader({ model })
+  stream(request, connection) {
+    const read = chunkReader({ model: request.model })
+    const isUsageOurs = asksUsage(request, connection)
     return {
       decode({ event, data }) {
         if (isDone(data)) return 'done'
         if (event === 'error') throw eventError(data)
         const chunk = read(data)
-        if (chunk.kind === 'chunk') return [chunk]
+        if (chunk.kind === 'chunk') return [isUsageOurs && isUsageOnly(chunk) ? { ...chunk, data: nothing } : chunk]
         throw answeredError(chunk.error)
       },
     }
   },
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+}
+
+const nothing = new Uint8Array()
+
+/** The caller did not say whether it wants usage, and the provider counts only when asked. */
+function asksUsage({ stream, members }: ChatRequest, { streamUsage }: Connection): boolean {
+  return streamUsage && stream && !members.some(({ name }) => name === 'stream_options')
+}
+
+/** The chunk without choices that ends a stream for which usage was asked. */
+function isUsageOnly({ usage, isMeaningful, data }: ChatChunk): boolean {
+  return usage !== undefined && !isMeaningful && /"choices"\s*:\s*\[\s*\]/.test(new TextDecoder().decode(data))
 }
 
 /** An error inside an answer whose status was 200: treated as the status its code means (failover.md rows 22 and 33). */

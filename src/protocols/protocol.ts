@@ -48,6 +48,8 @@ export interface Connection {
   readonly rename: Readonly<Record<string, string>>
   /** Request fields it refuses. */
   readonly drop: readonly string[]
+  /** It counts the tokens of a stream only when asked to: it is asked, for the record, also where the caller did not. */
+  readonly streamUsage: boolean
 }
 
 /** Turns the events of one upstream stream into chunks. Holds the state of that stream; made anew for each. */
@@ -70,8 +72,8 @@ export interface Protocol {
   encode(request: ChatRequest, model: string, connection: Connection): readonly Uint8Array[]
   /** Reads a complete 200 answer to `request`. @throws {UpstreamFailure} when it is an error, malformed, or has no choices */
   decode(body: Uint8Array, request: ChatRequest): WholeReply
-  /** Begins the reading of a stream. `request` tells whether usage was asked for. */
-  stream(request: ChatRequest): StreamDecoder
+  /** Begins the reading of a stream. `request` tells whether usage was asked for; where it was not, none is sent to the client. */
+  stream(request: ChatRequest, connection: Connection): StreamDecoder
   /** Reads an answer that is not 200. `headers` are lower-case. */
   failure(status: number, headers: ReadonlyMap<string, string>, body: Uint8Array): UpstreamFailure
 }

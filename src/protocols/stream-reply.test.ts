@@ -2,18 +2,20 @@ import { afterEach, describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
-import { chatRequest } from './fixtures/load.ts'
+import { chatRequest, connectionTo } from './fixtures/load.ts'
 import { openai } from './openai.ts'
 import type { StreamReply } from './protocol.ts'
 import { streamReply } from './stream-reply.ts'
 import { chunkJson, cutAt, event, fakeBody, transportError, type BodyStep, type FakeBody } from './testing.ts'
+
+const anyone = connectionTo('https://upstream.test/v1')
 
 afterEach(() => void jest.useRealTimers())
 
 const idleMs = 60_000
 
 function replyOf(body: FakeBody, first?: Uint8Array): StreamReply {
-  return streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs, first)
+  return streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), idleMs, first)
 }
 
 interface Read {
@@ -193,7 +195,7 @@ describe('a stream that falls silent', () => {
       }),
       cancel: () => undefined,
     }
-    const reply = streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs)
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), idleMs)
     const texts: string[] = []
     const reading = (async () => {
       for (let next = await reply.read(); next !== undefined; next = await reply.read()) texts.push(...next.map(({ text }) => text))
@@ -220,7 +222,7 @@ describe('a stream that falls silent', () => {
       }),
       cancel() { isCancelled = true },
     }
-    const reply = streamReply(body, openai.stream(chatRequest({ stream: true })), idleMs)
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), idleMs)
     let outcome: Read | undefined
     void readAll(reply).then((read) => { outcome = read })
     for (let time = 0; time < seconds / 10; time += 1) {
@@ -277,7 +279,7 @@ describe('a stream that is cancelled', () => {
     jest.useFakeTimers()
     let cancels = 0
     const body = fakeBody([hel, stop, done])
-    const reply = streamReply({ read: () => body.read(), cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true })), idleMs)
+    const reply = streamReply({ read: () => body.read(), cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true }), anyone), idleMs)
     await readAll(reply)
     reply.cancel()
     reply.cancel()

@@ -6,11 +6,13 @@ import type { ChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { anthropic } from './anthropic.ts'
-import { connectionTo, chatRequest, jsonOf } from './fixtures/load.ts'
+import { chatRequest, connectionTo, jsonOf } from './fixtures/load.ts'
 import { gemini } from './gemini.ts'
 import { isObject, objectOf, objectsOf } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import type { Protocol } from './protocol.ts'
+
+const anyone = connectionTo('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
 const connection = connectionTo('https://api.example.com/v1')
@@ -189,7 +191,7 @@ describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, ans
 
   test('is chunks, each a JSON object of one line, or a failure of the upstream, or an event to pass over', () => {
     fc.assert(fc.property(fc.array(bytes, { maxLength: 6 }), fc.boolean(), (events, includeUsage) => {
-      const decoder = protocol.stream({ ...chatRequest({ stream: true }), includeUsage })
+      const decoder = protocol.stream({ ...chatRequest({ stream: true }), includeUsage }, anyone)
       let finishes = 0
       for (const data of events) {
         try {

@@ -14,7 +14,7 @@ import type { Usage } from './usage.ts'
 /** One chunk of a stream: JSON as the client will get it, and what the gateway needs to know of it. */
 export interface ChatChunk {
   readonly kind: 'chunk'
-  /** The JSON text, without framing; no line break in it. */
+  /** The JSON text, without framing; no line break in it. Empty: for the record only, the client is sent nothing. */
   readonly data: Uint8Array
   /** Carries content, a tool call, reasoning, a refusal, audio or a finish_reason in any choice: the stream commits here. */
   readonly isMeaningful: boolean

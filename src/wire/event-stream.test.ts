@@ -137,7 +137,7 @@ describe('the event stream reader', () => {
 describe('formatEvents', () => {
   test('frames one or several, as the reader reads them', () => {
     expect(decode(formatEvent(encode('{"a":1}')))).toBe('data: {"a":1}\n\n')
-    expect(decode(formatEvents([{ data: encode('1') }, { data: encode('') }, { data: encode('é') }]))).toBe('data: 1\n\ndata: \n\ndata: é\n\n')
+    expect(decode(formatEvents([{ data: encode('1') }, { data: encode('') }, { data: encode('é') }]))).toBe('data: 1\n\ndata: é\n\n')
     expect(datas(decode(formatEvents([{ data: encode('1') }, { data: encode('é') }])))).toEqual(['1', 'é'])
     expect(decode(formatEvents([]))).toBe('')
     expect([doneEvent, keepAliveEvent].map(decode)).toEqual(['data: [DONE]\n\n', ': keep-alive\n\n'])

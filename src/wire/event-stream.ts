@@ -198,13 +198,14 @@ export function formatEvent(data: Uint8Array): Uint8Array {
   return formatEvents([{ data }])
 }
 
-/** Several events in one piece. No line break is in any `data`. */
+/** Several events in one piece. No line break is in any `data`; one without data is left out. */
 export function formatEvents(chunks: readonly { readonly data: Uint8Array }[]): Uint8Array {
   let length = 0
-  for (const { data } of chunks) length += data.length + 8
+  for (const { data } of chunks) if (data.length > 0) length += data.length + 8
   const bytes = new Uint8Array(length)
   let position = 0
   for (const { data } of chunks) {
+    if (data.length === 0) continue
     bytes.set(prefix, position)
     bytes.set(data, position + 6)
     position += data.length + 8
