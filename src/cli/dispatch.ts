@@ -26,7 +26,7 @@ export async function dispatch(argv: readonly string[], commands: readonly Comma
 async function run(argv: readonly string[], commands: readonly CommandEntry[], version: string, surroundings: Surroundings): Promise<number> {
   const [first, second] = argv
   const isBare = first === undefined || first.startsWith('-')
-  if (first === '--version' || first === '-v') return print(`svc ${version}\n`, surroundings)
+  if (first === '--version' || first === '-v' || first === 'version') return print(`svc ${version}\n`, surroundings)
   if ((isBare && asksForHelp(argv)) || (first === 'help' && second === undefined)) {
     const { programHelp } = await import('./help.ts')
     return print(programHelp(await Promise.all(commands.map((entry) => entry.load()))), surroundings)

@@ -9,7 +9,7 @@ export const configFlag = textFlag('provider file to use', 'FILE', {
 export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' })
 
 /** `--port PORT` (decisions.md 1). */
-export const portFlag = integerFlag('port to listen on; 0 picks a free one and prints it', 'PORT', { environment: 'SVC_PORT', minimum: 0, maximum: 65_535, fallback: 8000 })
+export const portFlag = integerFlag('port to listen on; 0 picks a free one and prints it', 'PORT', { short: 'p', environment: 'SVC_PORT', minimum: 0, maximum: 65_535, fallback: 8000 })
 
 /** `--auth NAME`: the sign-in extension (service.md 5.2). */
 export const authFlag = textFlag('extension that signs users in, such as provider_auth', 'NAME', { environment: 'SVC_AUTH' })

@@ -7,6 +7,7 @@ import { findHome } from '../config/home.ts'
 import { initialConfig } from '../config/initial-config.ts'
 import { parseConfig } from '../config/parse-config.ts'
 import { writeConfig } from '../config/write-config.ts'
+import { programName } from './process.ts'
 import { harmless } from '../observe/text.ts'
 import { booleanFlag, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -35,9 +36,9 @@ export function initCommand(probe?: Probe): Command<typeof flags> {
     await writeConfig(path, text)
     stdout.write(`${harmless(path)} was written: ${detected.providers.map(({ id }) => id).join(', ')}\n`)
     if (detected.source.kind === 'echo') {
-      stdout.write('No provider was found, so the echo answers. Start a local server (Ollama, LM Studio, llama.cpp) or set a key such as OPENAI_API_KEY,\nthen run: svc init --force\n')
+      stdout.write(`No provider was found, so the echo answers. Start a local server (Ollama, LM Studio, llama.cpp) or set a key such as OPENAI_API_KEY,\nthen run: ${programName(environment)} init --force\n`)
     }
-    stdout.write('Next: svc check\n')
+    stdout.write(`Next: ${programName(environment)} check\n`)
     return 0
   }
 

@@ -71,6 +71,11 @@ export function interruption(): { readonly signal: AbortSignal; readonly stop: (
   return { signal: controller.signal, stop: (reason) => controller.abort(reason) }
 }
 
+/** What a person who started this through npm, or by itself, types to run a command. */
+export function programName(environment: Readonly<Record<string, string | undefined>>): string {
+  return environment['npm_lifecycle_event'] === undefined ? 'svc' : 'npm run svc --'
+}
+
 /** The version in package.json. */
 export function packageVersion(): string {
   return manifest.version

@@ -19,7 +19,7 @@ import { UsageError } from './arguments.ts'
 import { assembleGateway, type Surroundings } from './assemble.ts'
 import type { Command, CommandContext } from './command.ts'
 import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag } from './flags.ts'
-import { packageVersion } from './process.ts'
+import { packageVersion, programName } from './process.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
 
@@ -120,7 +120,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const reload = () => void watch.reload()
   process.on('SIGHUP', reload)
 
-  stdout.write(startLines({ host: given.host, port: server.port, config, path }))
+  stdout.write(startLines({ host: given.host, port: server.port, config, path, program: programName(environment) }))
   await untilAborted(signal)
   isDraining = true
   watch.close()

@@ -7,10 +7,12 @@ export interface StartFacts {
   readonly config: Config
   /** Where the configuration file is, or would be. */
   readonly path: string
+  /** What a person types to run a command. Default: `svc`. */
+  readonly program?: string
 }
 
 /** The lines a start prints once it is ready: the address, then what was found, what is missing, and how to add a provider. */
-export function startLines({ host, port, config, path }: StartFacts): string {
+export function startLines({ host, port, config, path, program = 'svc' }: StartFacts): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
   const usable = config.providers.filter(isUsable)
   const unusable = config.providers.filter((provider) => !isUsable(provider))
@@ -19,7 +21,7 @@ export function startLines({ host, port, config, path }: StartFacts): string {
     ...source(config, path),
     ...usable.map(({ id, models }, index) => `  ${index + 1}. ${id}: ${modelsOf(models)}`),
     ...unusable.map(({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? unavailable ?? 'unusable' : 'switched off'}`),
-    ...advice(config, path, usable.length),
+    ...advice(config, path, program, usable.length),
     '',
   ].join('\n')
 }
@@ -42,10 +44,10 @@ function modelsOf(models: ProviderConfig['models']): string {
   return names.length > 4 ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more` : names.join(', ')
 }
 
-function advice(config: Config, path: string, usable: number): readonly string[] {
+function advice(config: Config, path: string, program: string, usable: number): readonly string[] {
   if (config.source.kind === 'echo') {
-    return ['To add a provider, set its key, such as GROQ_API_KEY or OPENAI_API_KEY, and start again;', `or write ${path} (svc init makes one to begin with).`]
+    return ['To add a provider, set its key, such as GROQ_API_KEY or OPENAI_API_KEY, and start again;', `or write ${path} (${program} init makes one to begin with).`]
   }
   if (usable === 0) return ['No provider is usable: set the keys that are missing and start again.']
-  return config.source.kind === 'detected' ? ['svc init writes them into a file, where you choose the order.'] : []
+  return config.source.kind === 'detected' ? [`${program} init writes them into a file, where you choose the order.`] : []
 }
