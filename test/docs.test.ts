@@ -119,6 +119,12 @@ describe('README.md', () => {
   })
 })
 
+test('every configuration that is shown is valid', () => {
+  const shown = documents.flatMap((path) => Array.from(textOf(path).matchAll(/^```jsonc\n([^]*?)^```$/gm), ([, config = '']) => config))
+  expect(shown.map((config) => parseConfig(config, { file: 'providers.json', environment: {} }).providers.length)).not.toContain(0)
+  expect(shown.length).toBeGreaterThan(3)
+})
+
 describe('links', () => {
   const links = documents.flatMap((path) => Array.from(withoutCode(textOf(path)).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => ({ path, target })))
     .filter(({ target }) => !/^[a-z]+:/.test(target))
