@@ -102,7 +102,7 @@ describe('README.md', () => {
   test('shows what a start without a configuration prints', () => {
     const config = { ...parseConfig('{"providers":[{"id":"echo"}]}', { file: 'providers.json', environment: {} }), source: { kind: 'echo' as const } }
     const shown = examplesOf(textOf('README.md')).find(({ kind }) => kind === 'start lines')?.code
-    expect(shown).toBe(startLines({ host: '127.0.0.1', port: 8000, config, path: '~/.svc/providers.json' }))
+    expect(shown).toBe(startLines({ host: '127.0.0.1', port: 8000, config, path: '~/.svc/providers.json', program: 'npm run svc --' }))
   })
 
   test('names every command, and every page of docs/', () => {
