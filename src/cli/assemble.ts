@@ -106,8 +106,8 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
     const modelHealth = health.of(config.id, model)
     const chat = stack<ChatRequest, ChatReply>(
       serviceOf(model),
-      ...(config.retries > 0 ? [retry<ChatRequest, ChatReply>({ retries: config.retries })] : []),
       ...(limit === undefined ? [] : [limit.layer]),
+      ...(config.retries > 0 ? [retry<ChatRequest, ChatReply>({ retries: config.retries })] : []),
       observed({ name: config.id, health: modelHealth, watchEnd, now: () => performance.now() }),
       deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs)),
       firstEvent,

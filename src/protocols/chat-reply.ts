@@ -95,6 +95,7 @@ export function chunkWriter(head: ReplyHead, includeUsage: boolean): ChunkWriter
       text: delta.content ?? '',
       isBeyondText: carriesAnything({ ...delta, content: '' }),
       finishReason,
+      hasOpenChoice: finishReason === undefined,
       usage,
     }
   }
@@ -105,7 +106,7 @@ export function chunkWriter(head: ReplyHead, includeUsage: boolean): ChunkWriter
       const usage = counts && usageOf(counts)
       if (!includeUsage || counts === undefined) return [write({}, reason, usage)]
       const data = encodeJson({ ...envelope, choices: [], usage: usageFields(counts) })
-      return [write({}, reason, undefined), { kind: 'chunk', data, isMeaningful: false, text: '', isBeyondText: false, finishReason: undefined, usage }]
+      return [write({}, reason, undefined), { kind: 'chunk', data, isMeaningful: false, text: '', isBeyondText: false, finishReason: undefined, hasOpenChoice: false, usage }]
     },
   }
 }

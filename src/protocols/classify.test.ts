@@ -215,3 +215,21 @@ describe('an error inside an answer that was 200 stands for status', () => {
     expect(classifyFailure(statusOfError(error), noHeaders, error).failure).toBe('quota')
   })
 })
+
+describe('what speaks of policy but is none', () => {
+  test.each([
+    [403, 'Your account has been flagged for suspicious activity', 'credential'],
+    [403, 'Your organization was flagged for review', 'credential'],
+    [400, 'Unknown parameter: safety', 'bad_request'],
+    [400, "Invalid value for 'safety': expected an object", 'bad_request'],
+    [400, 'Your request was rejected by our safety system', 'content_policy'],
+    [400, 'The input was flagged as harmful', 'content_policy'],
+  ])('%i %s is %s', (status, message, failure) => {
+    expect(classifyFailure(status, new Map(), { message }).failure).toBe(failure as FailureClass)
+  })
+
+  test.each(['content_filter', 'content_policy_violation', 'safety'])('an error in a 200 whose code is %s is a refusal by policy', (code) => {
+    const error = { message: 'no', code }
+    expect(classifyFailure(statusOfError(error), new Map(), error)).toMatchObject({ failure: 'content_policy', isFinal: true })
+  })
+})

@@ -2,7 +2,9 @@ import { UpstreamFailure, type FailureClass, type FailureDetails } from '../serv
 import { redact, type ErrorBody } from '../wire/error-body.ts'
 import { parseRetryAfter, retryAfterMaxMs } from '../wire/retry-after.ts'
 
-const policy = /content[_ ]?policy|content[_ ]?filter|content management policy|responsibleai|prohibited_content|\bsafety\b|requires moderation|(?:was|were|been) flagged|flagged (?:for|as|by)|data_inspection_failed/i
+const policyCode = /^(?:content_policy_violation|content_filter|content_policy|safety|moderation|data_inspection_failed|prohibited_content|responsibleaipolicyviolation)$/i
+const policy = /content[_ ]?policy|content[_ ]?filter|content management policy|responsible ?ai|prohibited_content|safety (?:system|filter|polic|setting|reason)|for safety\b|requires moderation|data_inspection_failed|(?:content|input|prompt|request|message|text|image)[^.]{0,60} flagged/i
+const parameterFault = /\b(?:unknown|unrecognized|unsupported|unexpected|invalid)[_ ](?:parameter|argument|field|value)/i
 const contextLength = /context[_ ]?length|maximum context|context window|context size|too many tokens|prompt is too long|input is too long|reduce the length|exceeds? the (?:model'?s )?(?:maximum|max)[^.]{0,40}tokens/i
 const key = /invalid[_ ]?(?:x-)?api[_ -]?key|api[_ -]?key[_ ](?:not valid|is invalid|invalid|missing|expired)|incorrect api key|authentication[_ ]?error|unauthori[sz]ed|invalid[_ ]?(?:token|credentials?)|permission[_ ]?denied/i
 const quota = /insufficient[_ ]?(?:quota|credits?|funds|balance)|credit balance|billing[_ ](?:error|hard|limit|not)|payment[_ ]?required|specified API usage limits|arrearage|out of credits?|exceeded your current quota, please check your plan|hard limit/i
@@ -11,10 +13,11 @@ const modelGone = /model[_ ]?not[_ ]?found|model[_ ]?decommissioned|no such mode
 /** Statuses that the codes and types of error bodies stand for, where they are not numbers (failover.md row 22). */
 const statusByCode: Readonly<Record<string, number>> = {
   invalid_request_error: 400, invalid_argument: 400, failed_precondition: 400, bad_request: 400, invalid_value: 400,
+  unsupported_parameter: 400, unknown_parameter: 400, content_policy_violation: 400, content_policy: 400, content_filter: 400, safety: 400,
   authentication_error: 401, invalid_api_key: 401, unauthenticated: 401,
   billing_error: 402, insufficient_quota: 402, insufficient_credits: 402, payment_required: 402,
   permission_error: 403, permission_denied: 403,
-  not_found_error: 404, not_found: 404, model_not_found: 404,
+  not_found_error: 404, not_found: 404, model_not_found: 404, model_decommissioned: 404,
   request_too_large: 413, context_length_exceeded: 413,
   rate_limit_error: 429, rate_limit_exceeded: 429, resource_exhausted: 429, rate_limited: 429, too_many_requests: 429,
   server_error: 500, api_error: 500, internal_error: 500, internal: 500,
@@ -57,11 +60,17 @@ export function statusOfError(error: ErrorBody): number {
   return 500
 }
 
+/** A code or type says so, or a text that is not about a parameter of that name. */
+function isPolicy(words: string, error: ErrorBody | undefined): boolean {
+  if (policyCode.test(error?.code ?? '') || policyCode.test(error?.type ?? '')) return true
+  return policy.test(words) && !parameterFault.test(words)
+}
+
 function classOf(status: number, words: string, error: ErrorBody | undefined): { readonly failure: FailureClass; readonly isFinal?: boolean } {
   if (status >= 300 && status < 400) return { failure: 'redirect' }
   switch (status) {
     case 400: case 403: case 422:
-      if (policy.test(words)) return { failure: 'content_policy', isFinal: true }
+      if (isPolicy(words, error)) return { failure: 'content_policy', isFinal: true }
       if (status === 403) return { failure: quota.test(words) ? 'quota' : 'credential' }
       if (contextLength.test(words)) return { failure: 'context_length' }
       if (quota.test(words)) return { failure: 'quota' }

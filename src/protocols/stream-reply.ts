@@ -30,6 +30,7 @@ export function streamReply(
   let isCancelled = false
   let hasBegun = false
   let hasFinished = false
+  let hasOpenChoice = false
   let malformed = 0
   /** Why the stream ended, where it did not end well; told to every later read as well. */
   let failure: { readonly error: unknown } | undefined
@@ -51,8 +52,13 @@ export function streamReply(
   function fail(error: unknown): void {
     end()
     body.cancel()
-    if (failure !== undefined || (hasFinished && error instanceof TransportError)) return
+    if (failure !== undefined || (isComplete() && error instanceof TransportError)) return
     failure = { error: streamFailure(error, hasBegun) }
+  }
+
+  /** Every choice that has begun has its finish_reason. */
+  function isComplete(): boolean {
+    return hasFinished && !hasOpenChoice
   }
 
   function markMeaningful(): void {
@@ -100,6 +106,7 @@ export function streamReply(
       for (const chunk of decoded) {
         chunks.push(chunk)
         if (chunk.finishReason !== undefined) hasFinished = true
+        hasOpenChoice = chunk.hasOpenChoice
         if (chunk.isMeaningful) markMeaningful()
       }
     }
@@ -135,7 +142,7 @@ export function streamReply(
 
   /** As it should be, or in the middle. */
   function atEndOfBody(): void {
-    if (hasFinished) end()
+    if (isComplete()) end()
     else fail(hasBegun ? new UpstreamFailure('cut', 'the stream ended in the middle', { status: 200 }) : emptyStream())
   }
 

@@ -53,33 +53,52 @@ export interface Walk<Asked, Reply> {
 }
 
 /**
- * Asks the candidates in order until one answers (service.md 4.1). One that is to be left alone is skipped while another is available;
- * when all are to be left alone, all are asked, in order. When those that were available fail through their own fault, the skipped are
- * asked after all, but for those that asked to be left alone or are full.
+ * Asks the candidates in order until one answers (service.md 4.1). Whether one may be asked is looked at when its turn comes: one that is to be left
+ * alone is skipped while another is available. When nobody was, all that are to be left alone are asked, in order; when those that were failed through
+ * their own fault, the skipped are asked after all, but for those that asked to be left alone. Who is full is never asked.
  */
 export function failover<Asked extends Candidate, Reply>(candidates: readonly Asked[], options?: FailoverOptions<Reply>): Walk<Asked, Reply> {
   const failures: FailedCandidate[] = []
-  const { available, held, skipped } = order(candidates)
-  let queue = available
-  let isHeldTaken = held.length === 0
-  let asked = 0
+  const skipped: Unavailability[] = []
+  const cooling: { readonly candidate: Asked; readonly unavailability: Unavailability }[] = []
+  let queue = candidates
+  let position = 0
+  let hasAsked = false
+  let isLastResort = false
 
   function nextCandidate(): Asked | undefined {
-    if (asked === queue.length && !isHeldTaken) {
-      isHeldTaken = true
-      if (failures.some(({ failure }) => !failureEffects[failure.failure].permanent)) queue = [...queue, ...held]
+    for (let candidate = queue[position]; candidate !== undefined; candidate = queue[position]) {
+      position += 1
+      const unavailability = candidate.unavailable()
+      if (unavailability === undefined || (isLastResort && unavailability.reason !== 'full')) return candidate
+      if (!isLastResort) skip(candidate, unavailability)
     }
-    asked += 1
-    return queue[asked - 1]
+    if (isLastResort) return undefined
+    isLastResort = true
+    queue = lastResort()
+    position = 0
+    return nextCandidate()
+  }
+
+  function skip(candidate: Asked, unavailability: Unavailability): void {
+    skipped.push(unavailability)
+    if (unavailability.reason !== 'full') cooling.push({ candidate, unavailability })
+  }
+
+  function lastResort(): readonly Asked[] {
+    if (!hasAsked) return cooling.map(({ candidate }) => candidate)
+    if (failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return []
+    return cooling.filter(({ unavailability }) => unavailability.reason !== 'retry_after').map(({ candidate }) => candidate)
   }
 
   async function next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>> {
     let poor: Answer<Asked, Reply> | undefined
     for (let candidate = nextCandidate(); candidate !== undefined; candidate = nextCandidate()) {
+      hasAsked = true
       try {
         const reply = await ask(candidate)
         if (options?.isPoor(reply) !== true) return { candidate, reply }
-        if (poor === undefined && asked === queue.length) return { candidate, reply }
+        if (poor === undefined && position === queue.length) return { candidate, reply }
         poor ??= { candidate, reply }
         options.release(reply)
         markEmpty(call.trail, candidate.name)
@@ -101,32 +120,4 @@ function markEmpty(trail: Trail, name: string): void {
   const position = trail.findLastIndex((attempt) => attempt.name === name)
   const attempt = trail[position]
   if (attempt !== undefined) trail[position] = { ...attempt, failure: 'empty', reason: 'an empty answer' }
-}
-
-interface Order<Asked> {
-  /** To be asked, in order. */
-  readonly available: readonly Asked[]
-  /** To be asked when those have failed through their own fault. */
-  readonly held: readonly Asked[]
-  readonly skipped: readonly Unavailability[]
-}
-
-function order<Asked extends Candidate>(candidates: readonly Asked[]): Order<Asked> {
-  if (candidates.every((candidate) => candidate.unavailable() === undefined)) return { available: candidates, held: [], skipped: [] }
-  const available: Asked[] = []
-  const cooling: Asked[] = []
-  const held: Asked[] = []
-  const skipped: Unavailability[] = []
-  for (const candidate of candidates) {
-    const unavailability = candidate.unavailable()
-    if (unavailability === undefined) {
-      available.push(candidate)
-      continue
-    }
-    skipped.push(unavailability)
-    if (unavailability.reason === 'full') continue
-    cooling.push(candidate)
-    if (unavailability.reason !== 'retry_after') held.push(candidate)
-  }
-  return available.length > 0 ? { available, held, skipped } : { available: cooling, held: [], skipped }
 }

@@ -38,7 +38,7 @@ describe('chunkReader', () => {
   test('leaves a chunk that lacks nothing as it is', () => {
     const bytes = encode(JSON.stringify(chunk({ delta: { content: 'é\n"' }, logprobs: { content: [] } }, { x_groq: { id: 1 }, obfuscation: 'x', seed: 1 })).replace('"seed":1', '"seed":9007199254740993.10'))
     const read = chunkReader()(bytes)
-    expect(read).toEqual({ kind: 'chunk', data: bytes, isMeaningful: true, text: 'é\n"', isBeyondText: false, finishReason: undefined, usage: undefined })
+    expect(read).toEqual({ kind: 'chunk', data: bytes, isMeaningful: true, text: 'é\n"', isBeyondText: false, finishReason: undefined, hasOpenChoice: true, usage: undefined })
     expect(read.kind === 'chunk' && read.data).toBe(bytes)
   })
 
@@ -214,7 +214,8 @@ describe('chunkReader', () => {
         if (result.kind === 'error') continue
         expect(decode(result.data)).not.toMatch(/[\r\n]/)
         const again = chunkReader(defaults)(result.data)
-        expect(again).toEqual(result)
+        // What is open depends on the chunks before.
+        expect({ ...again, hasOpenChoice: result.hasOpenChoice }).toEqual(result)
       }
     }), { numRuns: 700 })
   })
@@ -249,3 +250,23 @@ describe('made chunks', () => {
 function defaultHead(): object {
   return { id: 'made', object: 'chat.completion.chunk', created: 7, model: 'asked' }
 }
+
+describe('choices that have not finished', () => {
+  const choice = (index: number, finishReason: string | null) => ({ index, delta: finishReason === null ? { content: 'x' } : {}, finish_reason: finishReason })
+  const open = (...chunks: readonly (readonly object[])[]) => {
+    const read = chunkReader()
+    return chunks.map((choices) => {
+      const chunk = read(encode(JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices })))
+      return chunk.kind === 'chunk' && chunk.hasOpenChoice
+    })
+  }
+
+  test.each([
+    ['one choice', [[choice(0, null)], [choice(0, 'stop')], []], [true, false, false]],
+    ['one of two', [[choice(0, null)], [choice(1, null)], [choice(0, 'stop')], []], [true, true, true, true]],
+    ['both', [[choice(0, null), choice(1, null)], [choice(1, 'stop')], [choice(0, 'stop')]], [true, true, false]],
+    ['what follows a finish', [[choice(0, 'stop')], [choice(0, null)]], [false, false]],
+  ])('are told: %s', (_, chunks, expected) => {
+    expect(open(...chunks)).toEqual(expected)
+  })
+})

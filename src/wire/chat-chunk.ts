@@ -24,6 +24,8 @@ export interface ChatChunk {
   readonly isBeyondText: boolean
   /** `finish_reason` of choice 0 (of the last choice that has one), when it is set. */
   readonly finishReason: string | undefined
+  /** A choice that has begun, in this chunk or before, has not finished. */
+  readonly hasOpenChoice: boolean
   readonly usage: Usage | undefined
 }
 
@@ -89,6 +91,9 @@ interface StreamState {
   readonly head: [Uint8Array | undefined, Uint8Array | undefined, Uint8Array | undefined]
   readonly defaults: ChunkDefaults
   readonly toolCalls: ToolCallNumbers
+  /** Choices that have begun and not finished, and those that have. */
+  readonly open: Set<number>
+  readonly finished: Set<number>
   /** What the last chunk began with, up to the value of `choices`, when there was nothing to be changed in it. */
   opening: { readonly bytes: Uint8Array, readonly seen: number } | undefined
 }
@@ -109,7 +114,7 @@ function isPlainOpening(cursor: JsonCursor, seen: number, findings: Findings): b
 }
 
 function streamState(defaults: ChunkDefaults): StreamState {
-  return { head: [undefined, undefined, undefined], defaults, toolCalls: toolCallNumbers(), opening: undefined }
+  return { head: [undefined, undefined, undefined], defaults, toolCalls: toolCallNumbers(), open: new Set(), finished: new Set(), opening: undefined }
 }
 
 function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChunk {
@@ -173,6 +178,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChun
     text: findings.text,
     isBeyondText: findings.isBeyondText,
     finishReason: findings.finishReason,
+    hasOpenChoice: stream.open.size > 0,
     usage,
   }
 }
@@ -243,6 +249,7 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
   let seen = 0
   let hasMembers = false
   let index = position
+  let isFinished = false
   const textBefore = findings.text
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(choiceTable)
@@ -251,7 +258,7 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
     switch (code) {
       case 0: index = readIndex(cursor, edits, position); break
       case 1: readDelta(cursor, stream, findings, index); break
-      case 2: readFinishReason(cursor, findings); break
+      case 2: isFinished = readFinishReason(cursor, findings); break
       case 3: if (cursor.isFilled()) findings.hasError = true; break
       default: cursor.skip()
     }
@@ -263,9 +270,16 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
     if ((seen & 4) === 0) missing.push('"finish_reason":null')
     insertMembers(edits, cursor.position - 1, missing, hasMembers)
   }
+  if (isFinished) finish(stream, index)
+  else if (!stream.open.has(index) && !stream.finished.has(index)) stream.open.add(index)
   if (index === 0) return
   findings.text = textBefore
   findings.isBeyondText = true
+}
+
+function finish({ open, finished }: StreamState, index: number): void {
+  open.delete(index)
+  finished.add(index)
 }
 
 /** An index; replaced by `fallback` when it is not one. */
@@ -280,7 +294,8 @@ function readIndex(cursor: JsonCursor, edits: Edit[], fallback: number): number 
   return fallback
 }
 
-function readFinishReason(cursor: JsonCursor, findings: Findings): void {
+/** Whether there is one. */
+function readFinishReason(cursor: JsonCursor, findings: Findings): boolean {
   const kind = cursor.peek()
   const start = cursor.position
   if (kind === 'string') {
@@ -288,10 +303,11 @@ function readFinishReason(cursor: JsonCursor, findings: Findings): void {
     if (reason !== '') {
       findings.finishReason = reason
       findings.isMeaningful = true
-      return
+      return true
     }
   } else cursor.skip()
   if (kind !== 'null') findings.edits.push({ start, end: cursor.position, replacement: nullText })
+  return false
 }
 
 function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, choice: number): void {
@@ -390,6 +406,7 @@ export function makeChunk(head: ChunkHead, parts: ChunkParts, usage?: Usage): Ch
     text: index === 0 ? content : '',
     isBeyondText: isBeyond || (hasChoice && index !== 0),
     finishReason,
+    hasOpenChoice: hasChoice && finishReason === undefined,
     usage,
   }
 }
