@@ -39,10 +39,11 @@ export interface Surroundings {
 
 /** A gateway made of a configuration. */
 export interface AssembledGateway extends Gateway {
+  readonly assembled: readonly AssembledProvider[]
   /** What a provider answers when it is asked for its models: whether it can be reached and takes the key. */
   probe(id: string, signal: AbortSignal): Promise<ProbeResult>
-  /** Ends what it does in the background. Requests under way are not touched. */
-  close(): void
+  /** Ends what it does in the background, but for the providers that `next` goes on with. Requests under way are not touched. */
+  close(next?: AssembledGateway): void
 }
 
 /** What came of a probe. */
@@ -54,12 +55,16 @@ export interface ProbeResult {
   readonly reason?: string
 }
 
-/** The composition root: a configuration becomes providers with their layers, and they become a gateway. */
-export function assembleGateway(config: Config, surroundings: Surroundings): AssembledGateway {
+/**
+ * The composition root: a configuration becomes providers with their layers, and they become a gateway.
+ * @param before a provider whose configuration has not changed is taken from here, with its model list and its requests under way
+ */
+export function assembleGateway(config: Config, surroundings: Surroundings, before?: AssembledGateway): AssembledGateway {
   const assembled = config.providers
     .filter(({ enabled, unavailable }) => enabled && unavailable === undefined)
-    .map((provider) => assembleProvider(provider, surroundings))
+    .map((provider) => before?.assembled.find((known) => Bun.deepEquals(known.config, provider)) ?? assembleProvider(provider, surroundings))
   return {
+    assembled,
     ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
     async probe(id, signal) {
       const started = performance.now()
@@ -70,14 +75,16 @@ export function assembleGateway(config: Config, surroundings: Surroundings): Ass
         return { ms: performance.now() - started, reason: error instanceof Error ? error.message : String(error) }
       }
     },
-    close() {
-      for (const { close } of assembled) close()
+    close(next) {
+      for (const provider of assembled) if (next?.assembled.includes(provider) !== true) provider.close()
     },
   }
 }
 
 /** One provider with everything around it. */
 export interface AssembledProvider {
+  /** What it was made of. */
+  readonly config: ProviderConfig
   readonly provider: Provider
   /** The status of `GET /models`; `undefined`: it has no upstream. @throws {UpstreamFailure} when it does not answer */
   readonly probe: (signal: AbortSignal) => Promise<number | undefined>
@@ -123,6 +130,7 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
   }
 
   return {
+    config,
     provider: {
       id: config.id,
       models,

@@ -110,9 +110,9 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
 
   function apply(next: Config): void {
     const before = current
-    current = assembleGateway(next, surroundings)
+    current = assembleGateway(next, surroundings, before)
     config = next
-    before.close()
+    before.close(current)
     metrics.reloaded('ok')
     log.info('configuration reloaded', { providers: next.providers.map(({ id }) => id).join(', ') })
   }
@@ -170,6 +170,8 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
+const lastWordsMs = 1_000
+
 interface Drain {
   readonly server: Server
   readonly requests: UnderWay
@@ -178,17 +180,19 @@ interface Drain {
   readonly isHasty: boolean
 }
 
-/** Lets what was accepted finish, serves who still comes for a moment, and gives up at the deadline (decisions.md 6). */
+/** Serves who still comes for a moment, then lets what was accepted finish, and gives up at the deadline (decisions.md 6). */
 async function drain({ server, requests, log, timers, isHasty }: Drain): Promise<void> {
   log.info('stopping', { under_way: requests.count })
   const deadline = Bun.sleep(timers.drainMs)
-  if (!isHasty) await Promise.race([Bun.sleep(Math.min(timers.drainWindowMs, timers.drainMs)), deadline])
+  if (!isHasty) await Promise.race([Bun.sleep(timers.drainWindowMs), deadline])
+  const stopped = server.stop(false)
   await Promise.race([requests.idle(), deadline])
   if (requests.count > 0) {
     log.warn('stopping although requests are under way', { under_way: requests.count })
     requests.stopAll()
-    await Promise.race([requests.idle(), Bun.sleep(1_000)])
+    await Promise.race([requests.idle(), Bun.sleep(lastWordsMs)])
   }
-  await Promise.race([server.stop(false), Bun.sleep(500)])
+  // Bytes of the last answers may still be on their way to slow readers.
+  await Promise.race([stopped, Bun.sleep(lastWordsMs)])
   await server.stop(true)
 }

@@ -1,4 +1,4 @@
-import type { AllFailed, FailedCandidate } from '../service/failover.ts'
+import type { AllFailed } from '../service/failover.ts'
 import { failureEffects, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
 import { WireError } from '../wire/error.ts'
 
@@ -14,9 +14,9 @@ export function allFailed(model: string, error: AllFailed): WireError {
       headers: { 'retry-after': seconds(waitMs), 'x-should-retry': 'true' }, cause: error,
     })
   }
-  const status = statusOf(failures)
+  const status = statusOf(error)
   const waitMs = smallest([...failures.flatMap(({ failure }) => failure.retryAfterMs ?? []), ...skipped.map(({ remainingMs }) => remainingMs)])
-  const isPermanent = failures.every(({ failure }) => failureEffects[failure.failure].permanent)
+  const isPermanent = skipped.length === 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)
   const headers: Record<string, string> = { 'x-should-retry': isPermanent ? 'false' : 'true' }
   if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? whenAllAreFullMs)
   return new WireError(status, 'api_error', 'provider_error', `All providers failed for model '${model}': ${clauses}`, { headers, cause: error })
@@ -50,12 +50,12 @@ export function modelNotFound(model: string): WireError {
   })
 }
 
-function statusOf(failures: readonly FailedCandidate[]): 400 | 429 | 502 | 503 | 504 {
+function statusOf({ failures, skipped }: AllFailed): 400 | 429 | 502 | 503 | 504 {
   const all = (...classes: readonly FailureClass[]) => failures.every(({ failure }) => classes.includes(failure.failure))
   if (failures.every(({ failure }) => failure.timedOut)) return 504
   if (all('rate_limit')) return 429
   if (all('overloaded', 'rate_limit')) return 503
-  if (all('bad_request', 'context_length', 'content_policy')) return 400
+  if (skipped.length === 0 && all('bad_request', 'context_length', 'content_policy')) return 400
   return 502
 }
 

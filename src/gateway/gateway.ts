@@ -48,7 +48,16 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isPoor: (reply: ChatReply) => isPoor(reply), release }
 
-  /** Those to ask. A name nobody is known to offer waits for the lists that are being fetched for the first time. */
+  /** Whether the list of a provider that may come before the first of these is being fetched for the first time. */
+  function isAwaitingEarlier(candidates: readonly ChatCandidate[]): boolean {
+    for (const { id, models: { pending } } of providers) {
+      if (id === candidates[0]?.name) return false
+      if (pending !== undefined) return true
+    }
+    return false
+  }
+
+  /** Those to ask, when the lists that are being fetched for the first time are there. */
   async function find(name: string, { signal }: Call): Promise<readonly ChatCandidate[]> {
     await settledOrLate(providers, signal)
     if (signal.aborted) throw signal.reason
@@ -57,7 +66,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
 
   async function chat(request: ChatRequest, call: Call): Promise<ServedReply> {
     const known = models.find(request.model)
-    const candidates = known.isListed ? known.candidates : await find(request.model, call)
+    const candidates = known.isListed && !isAwaitingEarlier(known.candidates) ? known.candidates : await find(request.model, call)
     if (candidates.length === 0) throw modelNotFound(request.model)
     const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
     try {

@@ -60,12 +60,14 @@ interface Progress {
   readonly trail: Trail
   readonly time: number
   chat: ChatRequest | undefined
+  /** Who serves it. */
+  provider: string | undefined
   firstTokenMs: number | undefined
 }
 
 async function answer(exchange: Exchange, options: ChatOptions): Promise<Response> {
   const { request, started } = exchange
-  const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, firstTokenMs: undefined }
+  const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, provider: undefined, firstTokenMs: undefined }
   const controller = callController()
   const leave = () => controller.abort(new ClientLeft('the client left'))
   const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')))
@@ -91,6 +93,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail })
     const served = chat.stream ? await decidedWithin(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
+      progress.provider = served.provider
       settle({ status: 200, usage: served.reply.usage })
       return new Response(served.reply.body, { headers: replyHeaders(progress, 'application/json', served) })
     }
@@ -114,7 +117,8 @@ interface Streaming {
 
 function streamResponse({ served, answering, progress, controller, settle, options }: Streaming): Response {
   let reply: StreamReply | undefined
-  const take = ({ reply: decided }: ServedReply): StreamReply => {
+  const take = ({ reply: decided, provider }: ServedReply): StreamReply => {
+    progress.provider = provider
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
     progress.firstTokenMs = performance.now() - progress.exchange.started
     reply = decided
@@ -188,7 +192,7 @@ function overloaded(message: string): WireError {
 
 function replyHeaders(progress: Progress, contentType: string, served: ServedReply | undefined): Record<string, string> {
   const { exchange, trail } = progress
-  if (served === undefined) return { 'content-type': contentType, 'x-request-id': exchange.id }
+  if (served === undefined) return { 'content-type': contentType, 'x-request-id': exchange.id, ...attemptHeaders(progress) }
   // One literal: an object that grows member by member costs a multiple of it.
   return {
     'content-type': contentType,
@@ -234,7 +238,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function recordOf({ exchange, trail, time, chat, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
+function recordOf({ exchange, trail, time, chat, provider, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
   return {
     time,
     id: exchange.id,
@@ -242,7 +246,8 @@ function recordOf({ exchange, trail, time, chat, firstTokenMs }: Progress, { sta
     stream: chat?.stream ?? false,
     status,
     error,
-    provider: trail.findLast((attempt) => attempt.failure === undefined)?.name,
+    // A stream that was taken up is served by the last one who answered.
+    provider: trail.findLast((attempt) => attempt.failure === undefined)?.name ?? provider,
     trail,
     firstTokenMs,
     totalMs: performance.now() - exchange.started,

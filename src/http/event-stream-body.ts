@@ -45,6 +45,7 @@ export interface EventStreamBody {
 export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, onEnd }: EventStreamOptions): EventStreamBody {
   let decided = reply instanceof Promise ? undefined : reply
   let usage: Usage | undefined
+  let hasWaited = false
   let isOver = false
   let isPulling = false
   let forced: WireError | undefined
@@ -68,7 +69,9 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
 
   async function next(): Promise<Uint8Array | undefined> {
     if (decided === undefined) {
-      decided = await withinMs(reply, heartbeatMs)
+      // The first comment goes at once: it takes the headers with it.
+      decided = await withinMs(reply, hasWaited ? heartbeatMs : 0)
+      hasWaited = true
       if (decided === undefined) return keepAliveEvent
     }
     for (;;) {

@@ -1,7 +1,7 @@
 import { WireError } from '../wire/error.ts'
 
-/** Bodies up to this size are read in one go; they have the idle time to arrive. */
-const smallBytesMax = 64 * 1024
+/** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
+const smallBytesMax = 16 * 1024
 
 /** How long a body may be and take. */
 export interface BodyLimits {

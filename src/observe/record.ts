@@ -31,5 +31,7 @@ export interface RecordedAttempt {
   readonly name: string
   readonly status?: number | undefined
   readonly failure?: string | undefined
+  /** The upstream may have done the work, and billed it, although no answer was seen. */
+  readonly ambiguous?: boolean | undefined
   readonly ms: number
 }

@@ -44,10 +44,11 @@ function jsonRequestLine(record: RequestRecord, level: LineLevel, time: string):
   return `${line}]}`
 }
 
-function jsonAttempt({ name, status, failure, ms }: RecordedAttempt): string {
+function jsonAttempt({ name, status, failure, ambiguous, ms }: RecordedAttempt): string {
   let text = `{"provider":${jsonString(name, wordMax)}`
   if (status !== undefined) text += `,"status":${number(status)}`
   if (failure !== undefined) text += `,"class":${jsonString(failure, wordMax)}`
+  if (ambiguous === true) text += ',"ambiguous":true'
   return `${text},"ms":${milliseconds(ms)}}`
 }
 
