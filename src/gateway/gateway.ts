@@ -25,8 +25,9 @@ export interface GatewayOptions {
 /** An answer, and who serves it. */
 export interface ServedReply {
   readonly reply: ChatReply
+  /** Changes when another provider takes a stream up. */
   readonly provider: string
-  /** The upstream's name for the model. */
+  /** The upstream's name for the model; changes with the provider. */
   readonly model: string
 }
 
@@ -72,11 +73,17 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     try {
       const { candidate, reply } = await walk.next((each) => ask(each, request, call), call)
       const isResumable = onCut === 'resume' && candidates.length > 1
-      return {
-        reply: reply.kind === 'stream' ? resumable({ first: reply, request, call, walk, isResumable }) : reply,
-        provider: candidate.name,
-        model: candidate.model,
+      const served = { reply, provider: candidate.name, model: candidate.model }
+      if (reply.kind === 'stream') {
+        served.reply = resumable({
+          first: reply, request, call, walk, isResumable,
+          onTakenUp(other) {
+            served.provider = other.name
+            served.model = other.model
+          },
+        })
       }
+      return served
     } catch (error) {
       throw wireErrorOf(error, request.model)
     }

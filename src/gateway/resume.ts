@@ -17,6 +17,8 @@ export interface ResumeOptions {
   readonly call: Call
   /** Goes on with those who were not asked yet. */
   readonly walk: Walk<ChatCandidate, ChatReply>
+  /** Told who has taken the answer up, when the first of it goes to the client. */
+  readonly onTakenUp?: (candidate: ChatCandidate) => void
   /** `false`: a cut is an error at once. */
   readonly isResumable: boolean
 }
@@ -28,7 +30,7 @@ export interface ResumeOptions {
  * @throws {WireError} when nobody could resume it exactly
  */
 export function resumable(options: ResumeOptions): StreamReply {
-  const { first, request, call, walk } = options
+  const { first, request, call, walk, onTakenUp } = options
   let current = first
   let head: ChunkHead | undefined
   let sent = ''
@@ -39,7 +41,7 @@ export function resumable(options: ResumeOptions): StreamReply {
 
   function remember(chunks: readonly ChatChunk[]): readonly ChatChunk[] {
     for (const chunk of chunks) {
-      head ??= headOf(chunk)
+      if (chunk.data.length > 0) head ??= headOf(chunk)
       if (chunk.isBeyondText) isResumable = false
       if (chunk.finishReason !== undefined) isFinished = true
       if (isResumable && chunk.text !== '') sent += chunk.text
@@ -76,6 +78,7 @@ export function resumable(options: ResumeOptions): StreamReply {
         const chunks = taken.continues ? await readMeaningful(taken.stream) : await readBeyond(taken.stream, sent)
         if (chunks !== undefined && chunks.length > 0) {
           isResumed = true
+          onTakenUp?.(taken.candidate)
           return withHead(chunks, head)
         }
       } catch (error) {
@@ -85,7 +88,7 @@ export function resumable(options: ResumeOptions): StreamReply {
     }
   }
 
-  async function takeUp(cut: UpstreamFailure): Promise<{ readonly stream: StreamReply; readonly continues: boolean }> {
+  async function takeUp(cut: UpstreamFailure): Promise<{ readonly stream: StreamReply; readonly candidate: ChatCandidate; readonly continues: boolean }> {
     let continues = false
     let answer: Answer<ChatCandidate, ChatReply>
     try {
@@ -104,7 +107,7 @@ export function resumable(options: ResumeOptions): StreamReply {
       throw call.signal.aborted ? error : cutOff(cut)
     }
     if (answer.reply.kind !== 'stream') throw cutOff(cut)
-    return { stream: answer.reply, continues }
+    return { stream: answer.reply, candidate: answer.candidate, continues }
   }
 
   return {

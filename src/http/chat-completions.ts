@@ -60,14 +60,13 @@ interface Progress {
   readonly trail: Trail
   readonly time: number
   chat: ChatRequest | undefined
-  /** Who serves it. */
-  provider: string | undefined
+  served: ServedReply | undefined
   firstTokenMs: number | undefined
 }
 
 async function answer(exchange: Exchange, options: ChatOptions): Promise<Response> {
   const { request, started } = exchange
-  const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, provider: undefined, firstTokenMs: undefined }
+  const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, served: undefined, firstTokenMs: undefined }
   const controller = callController()
   const leave = () => controller.abort(new ClientLeft('the client left'))
   const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')))
@@ -93,7 +92,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail })
     const served = chat.stream ? await decidedWithin(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
-      progress.provider = served.provider
+      progress.served = served
       settle({ status: 200, usage: served.reply.usage })
       return new Response(served.reply.body, { headers: replyHeaders(progress, 'application/json', served) })
     }
@@ -117,8 +116,9 @@ interface Streaming {
 
 function streamResponse({ served, answering, progress, controller, settle, options }: Streaming): Response {
   let reply: StreamReply | undefined
-  const take = ({ reply: decided, provider }: ServedReply): StreamReply => {
-    progress.provider = provider
+  const take = (answer: ServedReply): StreamReply => {
+    const { reply: decided } = answer
+    progress.served = answer
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
     progress.firstTokenMs = performance.now() - progress.exchange.started
     reply = decided
@@ -238,7 +238,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function recordOf({ exchange, trail, time, chat, provider, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
+function recordOf({ exchange, trail, time, chat, served, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
   return {
     time,
     id: exchange.id,
@@ -246,8 +246,7 @@ function recordOf({ exchange, trail, time, chat, provider, firstTokenMs }: Progr
     stream: chat?.stream ?? false,
     status,
     error,
-    // A stream that was taken up is served by the last one who answered.
-    provider: trail.findLast((attempt) => attempt.failure === undefined)?.name ?? provider,
+    provider: served?.provider,
     trail,
     firstTokenMs,
     totalMs: performance.now() - exchange.started,

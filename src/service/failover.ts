@@ -87,7 +87,7 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
 
   function lastResort(): readonly Asked[] {
     if (!hasAsked) return cooling.map(({ candidate }) => candidate)
-    if (failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return []
+    if (failures.length > 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return []
     return cooling.filter(({ unavailability }) => unavailability.reason !== 'retry_after').map(({ candidate }) => candidate)
   }
 

@@ -25,12 +25,12 @@ export function observed<Request, Reply>({ name, health, watchEnd, now }: Observ
       try {
         const reply = await inner(request, call)
         attempt.answered()
-        call.trail.push({ name, status: 200, ms: now() - started })
+        const position = call.trail.push({ name, status: 200, ms: now() - started }) - 1
         return watchEnd(reply, (failure) => {
           if (failure === undefined) attempt.succeeded()
           else if (failure instanceof UpstreamFailure) {
             attempt.failed(failure)
-            call.trail.push({ name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started })
+            call.trail[position] = { name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started }
           } else attempt.abandoned()
         })
       } catch (error) {
