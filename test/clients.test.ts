@@ -13,7 +13,6 @@ import { good, goodText } from './fakes/good.ts'
 import { faults } from './fakes/modes.ts'
 import { provider, quick, startService } from './harness.ts'
 import { startRig } from './rig.ts'
-import { authorityEnvironment } from './trust.ts'
 import type { Aimock } from './fakes/aimock.ts'
 import type { ServiceUnderTest } from './harness.ts'
 
@@ -90,7 +89,7 @@ describe('every client, whatever the first provider does', () => {
       const model = modelOf(client, fault.name)
       return [provider(`a-${model}`, origin.url, [model], quick), provider(`b-${model}`, second.url, [model])]
     }))
-    service = await startService({ providers }, { environment: await authorityEnvironment(authority) })
+    service = await startService({ providers }, { trusts: authority })
   })
 
   afterAll(async () => {

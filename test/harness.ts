@@ -2,6 +2,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readLines } from './lines.ts'
+import type { Certificate } from './fakes/certificates.ts'
 
 /** An entry of `providers` (docs/configuration.md). */
 export interface ProviderEntry {
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   readonly flags?: readonly string[]
   /** Descriptors it may open (`ulimit -n`). */
   readonly descriptors?: number
+  /** An authority whose certificates it accepts. */
+  readonly trusts?: Certificate
 }
 
 /** The real process, listening. `await using` stops it. */
@@ -65,17 +68,67 @@ export async function startService(config: ServiceConfig | string, options: Serv
   const home = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const file = join(home, 'providers.json')
   await writeConfig(file, config)
-  const start = ['sh', command, '--port', '0', '--config', file, ...(options.flags ?? [])]
-  const child = Bun.spawn(options.descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${options.descriptors} && exec "$@"`, 'sh', ...start], {
-    env: { ...scrubbed(), SVC_HOME: home, SVC_DRAIN_WINDOW_MS: '0', ...options.environment },
+  const child = await spawnService(home, file, options)
+  const written = listen(child)
+  const ended = written.read.then(() => rm(home, { recursive: true, force: true }))
+  const port = await written.port
+
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM')
+    const code = await child.exited
+    await ended
+    if (code !== 0) throw new Error(`svc exited with ${code} on SIGTERM:\n${written.output}`)
+  }
+
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid,
+    file,
+    logs: written.logs,
+    get output() { return written.output },
+    exited: child.exited,
+    signal: (name) => child.kill(name),
+    configure: (config) => writeConfig(file, config),
+    stop,
+    async [Symbol.asyncDispose]() {
+      // How a service ended that a test has ended itself is that test's business.
+      if (child.exitCode === null && child.signalCode === null) await stop()
+      else await ended
+    },
+  }
+}
+
+type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+
+async function spawnService(home: string, file: string, { environment, flags = [], descriptors, trusts }: ServiceOptions): Promise<Child> {
+  const start = ['sh', command, '--port', '0', '--config', file, ...flags]
+  const authority = join(home, 'authority.pem')
+  if (trusts !== undefined) await Bun.write(authority, trusts.cert)
+  const child = Bun.spawn(descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...start], {
+    env: { ...scrubbed(), SVC_HOME: home, SVC_DRAIN_WINDOW_MS: '0', ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: authority }), ...environment },
     stdin: 'ignore', stdout: 'pipe', stderr: 'pipe',
   })
   // A test run that is interrupted leaves no service behind.
-  const killChild = () => child.kill('SIGKILL')
-  process.once('exit', killChild)
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  void child.exited.then(() => process.removeListener('exit', kill))
+  return child
+}
+
+/** What a service has written, and the port it named. */
+interface Written {
+  readonly logs: readonly Record<string, unknown>[]
+  readonly output: string
+  readonly port: Promise<number>
+  /** Settles when it has exited and everything it wrote has been read. */
+  readonly read: Promise<void>
+}
+
+function listen(child: Child): Written {
   const logs: Record<string, unknown>[] = []
-  let output = ''
   const address = Promise.withResolvers<number>()
+  let output = ''
 
   function noteLine(line: string): void {
     output += `${line}\n`
@@ -84,44 +137,13 @@ export async function startService(config: ServiceConfig | string, options: Serv
     if (line.startsWith('{')) logs.push(...parsedObject(line))
   }
 
-  const read = Promise.all([readLines(child.stdout, noteLine), readLines(child.stderr, noteLine)])
-  void child.exited.then(async (code) => {
-    await read
-    process.removeListener('exit', killChild)
+  async function readAll(): Promise<void> {
+    const [code] = await Promise.all([child.exited, readLines(child.stdout, noteLine), readLines(child.stderr, noteLine)])
     address.reject(new Error(`svc exited with ${code} before it listened:\n${output}`))
-  })
+  }
+
   const timer = setTimeout(() => address.reject(new Error(`svc did not listen within ${startMs} ms:\n${output}`)), startMs)
-  const port = await address.promise.finally(() => clearTimeout(timer))
-
-  async function end(): Promise<number> {
-    child.kill('SIGTERM')
-    const code = await child.exited
-    await read
-    await rm(home, { recursive: true, force: true })
-    return code
-  }
-
-  const service: ServiceUnderTest = {
-    port,
-    url: `http://127.0.0.1:${port}`,
-    pid: child.pid,
-    file,
-    logs,
-    get output() { return output },
-    exited: child.exited,
-    signal: (name) => child.kill(name),
-    configure: (config) => writeConfig(file, config),
-    async stop() {
-      const code = await end()
-      if (code !== 0) throw new Error(`svc exited with ${code} on SIGTERM:\n${output}`)
-    },
-    async [Symbol.asyncDispose]() {
-      // How a service ended that a test has ended itself is that test's business.
-      if (child.exitCode === null) await service.stop()
-      else await end()
-    },
-  }
-  return service
+  return { logs, get output() { return output }, port: address.promise.finally(() => clearTimeout(timer)), read: readAll() }
 }
 
 async function writeConfig(file: string, config: ServiceConfig | string): Promise<void> {

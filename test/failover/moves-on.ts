@@ -5,7 +5,6 @@ import { kindsOf, startFault } from '../fakes/faults/fault.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { provider, quick, startService } from '../harness.ts'
-import { authorityEnvironment } from '../trust.ts'
 import type { Answer } from '../client.ts'
 import type { Fault, Origin } from '../fakes/faults/fault.ts'
 import type { FaultUpstream } from '../fakes/fault-upstream.ts'
@@ -37,7 +36,7 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
       provider(`a-${model}`, a.url, [model], quick),
       provider(`b-${model}`, b.url, [model]),
     ])
-    service = await startService({ providers }, { environment: await authorityEnvironment(authority) })
+    service = await startService({ providers }, { trusts: authority })
   })
 
   afterAll(async () => {

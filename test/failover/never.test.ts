@@ -7,7 +7,6 @@ import { makeCertificate } from '../fakes/certificates.ts'
 import { completion, errorReply, event, framed, head, lastChunk, reply } from '../fakes/replies.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { startRig } from '../rig.ts'
-import { authorityEnvironment } from '../trust.ts'
 import type { Answer } from '../client.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 
@@ -143,7 +142,7 @@ describe('a client', () => {
 describe('TLS', () => {
   test('row 3 › a good certificate of a trusted authority › is accepted', async () => {
     const upstream = faultUpstream(good({ name: 'a' }), { tls: makeCertificate({ host: '127.0.0.1', issuer: authority }) })
-    await using rig = await startRig([upstream, good()], { environment: await authorityEnvironment(authority) })
+    await using rig = await startRig([upstream, good()], { trusts: authority })
     const [plain, stream] = [await rig.ask(), await rig.askStream()]
     expect([plain.content, stream.content]).toEqual(Array(2).fill(goodText({ name: 'a' })))
     expect(rig.hits()).toEqual([2, 0])

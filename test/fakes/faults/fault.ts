@@ -6,8 +6,6 @@ import type { Hit, Script } from '../fault-upstream.ts'
 export interface Origin {
   readonly url: string
   readonly hits: readonly Hit[]
-  /** Environment the service needs to reach it. */
-  readonly environment?: Readonly<Record<string, string>>
   /** Heals it, where that is possible: the next request gets what the script says. */
   use?(script: Script): void
   stop(): void
