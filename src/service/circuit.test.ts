@@ -25,11 +25,10 @@ function succeed(health: Circuit, times = 1): void {
 }
 
 describe('a circuit', () => {
-  test('begins closed, available and idle', () => {
+  test('begins closed and available', () => {
     const { health } = subject()
     expect(health.unavailable()).toBeUndefined()
     expect(health.isOpen).toBe(false)
-    expect(health.isIdle).toBe(true)
     expect(health.begin()).toBe(false)
   })
 
@@ -391,14 +390,5 @@ describe('Retry-After', () => {
     const { health } = subject()
     fail(health, 1, 'rate_limit', 0)
     expect(health.unavailable()).toBeUndefined()
-  })
-
-  test('keeps a circuit from being idle until it is over', () => {
-    const { health, clock } = subject()
-    fail(health, 1, 'rate_limit', 1_000)
-    succeed(health)
-    expect(health.isIdle).toBe(false)
-    clock.pass(1_000)
-    expect(health.isIdle).toBe(true)
   })
 })

@@ -29,8 +29,6 @@ export interface Circuit {
   failed(failure: UpstreamFailure, isProbe: boolean): void
   /** The attempt came to nothing for reasons of ours or of the caller's. */
   abandoned(isProbe: boolean): void
-  /** Holds nothing worth remembering. */
-  readonly isIdle: boolean
 }
 
 interface Bucket { second: number; successes: number; failures: number }
@@ -148,10 +146,6 @@ export function circuit(now: () => number, random: () => number = Math.random): 
     },
     abandoned(isProbe) {
       if (isProbe) isProbing = false
-    },
-    get isIdle() {
-      const time = now()
-      return !isOpen && consecutive === 0 && sameClass === 0 && retryAfterUntil <= time && coolDownUntil <= time
     },
   }
 }

@@ -16,7 +16,7 @@ export interface FailedCandidate {
   readonly failure: UpstreamFailure
 }
 
-/** Nobody answered. Everyone who was asked is in `failures`, in order; who was left out, and until when, in `skipped`. */
+/** Nobody answered. Everyone who was asked is in `failures`, in order; why the others were not, and for how much longer, in `skipped`. */
 export class AllFailed extends Error {
   override readonly name = 'AllFailed'
   readonly failures: readonly FailedCandidate[]
@@ -59,8 +59,8 @@ export interface Walk<Asked, Reply> {
  */
 export function failover<Asked extends Candidate, Reply>(candidates: readonly Asked[], options?: FailoverOptions<Reply>): Walk<Asked, Reply> {
   const failures: FailedCandidate[] = []
-  const skipped: Unavailability[] = []
-  const cooling: { readonly candidate: Asked; readonly unavailability: Unavailability }[] = []
+  /** Who was passed over, and why. Whoever is asked after all leaves it. */
+  const skipped = new Map<Asked, Unavailability>()
   let queue = candidates
   let position = 0
   let hasAsked = false
@@ -70,8 +70,11 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
     for (let candidate = queue[position]; candidate !== undefined; candidate = queue[position]) {
       position += 1
       const unavailability = candidate.unavailable()
-      if (unavailability === undefined || (isLastResort && unavailability.reason !== 'full')) return candidate
-      if (!isLastResort) skip(candidate, unavailability)
+      if (unavailability === undefined || (isLastResort && unavailability.reason !== 'full')) {
+        skipped.delete(candidate)
+        return candidate
+      }
+      skipped.set(candidate, unavailability)
     }
     if (isLastResort) return undefined
     isLastResort = true
@@ -80,15 +83,10 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
     return nextCandidate()
   }
 
-  function skip(candidate: Asked, unavailability: Unavailability): void {
-    skipped.push(unavailability)
-    if (unavailability.reason !== 'full') cooling.push({ candidate, unavailability })
-  }
-
   function lastResort(): readonly Asked[] {
-    if (!hasAsked) return cooling.map(({ candidate }) => candidate)
+    const except = hasAsked ? ['full', 'retry_after'] : ['full']
     if (failures.length > 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return []
-    return cooling.filter(({ unavailability }) => unavailability.reason !== 'retry_after').map(({ candidate }) => candidate)
+    return [...skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
   }
 
   async function next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>> {
@@ -109,7 +107,7 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
       }
     }
     if (poor !== undefined) return poor
-    throw new AllFailed(failures, skipped)
+    throw new AllFailed(failures, [...skipped.values()])
   }
 
   return { next }

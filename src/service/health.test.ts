@@ -135,10 +135,14 @@ describe('an attempt', () => {
 })
 
 describe('the book', () => {
-  test('forgets the idle ones among very many, and never one that is open', () => {
+  test('keeps what is wanted now and then among 100,000 made-up names, and forgets the rest', () => {
     const { book, fail } = subject()
     fail('groq', 'bad', 'server_error', 5)
-    for (let count = 0; count < 25_000; count += 1) book.of('groq', `model-${count}`)
+    fail('groq', 'forgotten', 'server_error', 5)
+    for (let count = 0; count < 100_000; count += 1) {
+      book.of('groq', `model-${count}`)
+      if (count % 5_000 === 0) book.of('groq', 'bad')
+    }
     expect(book.openBreakers()).toEqual([{ provider: 'groq', model: 'bad' }])
     expect(book.of('groq', 'bad').unavailable()?.reason).toBe('open')
   })

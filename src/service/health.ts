@@ -1,7 +1,7 @@
 import { circuit, type Circuit, type Unavailability } from './circuit.ts'
 import { failureEffects, type UpstreamFailure } from './failure.ts'
 
-const entriesMost = 20_000
+const modelsMost = 10_000
 
 /** One attempt in progress, to be settled exactly once. Later settlements are ignored, but `answered` may come before. */
 export interface AttemptHealth {
@@ -35,26 +35,30 @@ export interface HealthBook {
 
 /** @param now milliseconds on a monotonic clock */
 export function healthBook(now: () => number, random?: () => number): HealthBook {
-  const circuits = new Map<string, { readonly circuit: Circuit; readonly breaker: OpenBreaker }>()
+  const providers = new Map<string, Circuit>()
+  /** By provider and model, least recently wanted first: a caller can make names up where a provider's models are not known. */
+  const models = new Map<string, { readonly breaker: OpenBreaker; readonly circuit: Circuit }>()
 
-  function circuitOf(breaker: OpenBreaker): Circuit {
-    const key = breaker.model === undefined ? breaker.provider : `${breaker.provider}\n${breaker.model}`
-    const known = circuits.get(key)
-    if (known !== undefined) return known.circuit
-    if (circuits.size >= entriesMost) forgetIdle()
-    const made = circuit(now, random)
-    circuits.set(key, { circuit: made, breaker })
-    return made
+  function ofProvider(provider: string): Circuit {
+    const known = providers.get(provider) ?? circuit(now, random)
+    providers.set(provider, known)
+    return known
   }
 
-  function forgetIdle(): void {
-    for (const [key, { circuit }] of circuits) if (circuit.isIdle) circuits.delete(key)
+  function ofModel(provider: string, model: string): Circuit {
+    const key = `${provider}\n${model}`
+    const entry = models.get(key) ?? { breaker: { provider, model }, circuit: circuit(now, random) }
+    models.delete(key)
+    models.set(key, entry)
+    const [oldest] = models.keys()
+    if (models.size > modelsMost && oldest !== undefined) models.delete(oldest)
+    return entry.circuit
   }
 
   return {
     of(provider, model) {
-      const whole = circuitOf({ provider })
-      const single = circuitOf({ provider, model })
+      const whole = ofProvider(provider)
+      const single = ofModel(provider, model)
       return {
         unavailable: () => whole.unavailable() ?? single.unavailable(),
         begin: () => new BegunAttempt(whole, single),
@@ -62,7 +66,8 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
     },
     openBreakers() {
       const open: OpenBreaker[] = []
-      for (const { circuit, breaker } of circuits.values()) if (circuit.isOpen) open.push(breaker)
+      for (const [provider, { isOpen }] of providers) if (isOpen) open.push({ provider })
+      for (const { breaker, circuit: { isOpen } } of models.values()) if (isOpen) open.push(breaker)
       return open
     },
   }
