@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 
 /** What the figures were measured on. Nothing that names the machine. */
 export interface Machine {
@@ -8,9 +8,11 @@ export interface Machine {
   readonly memoryGb: number
   readonly kernel: string
   readonly system: string
+  /** Processes that wanted to run in the minute before, on average: above about 0.5 the machine had other work. */
+  readonly loadBefore: number
 }
 
-/** Describes this machine. */
+/** Describes this machine. Call before loading it. */
 export function thisMachine(): Machine {
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
@@ -18,6 +20,7 @@ export function thisMachine(): Machine {
     memoryGb: Math.round(totalmem() / 1e9),
     kernel: release().split('-')[0] ?? '',
     system: systemName(),
+    loadBefore: loadavg()[0] ?? 0,
   }
 }
 

@@ -3,7 +3,7 @@ import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
 
 const run: BenchRun = {
   date: '2026-01-02',
-  machine: { processor: 'CPU', cores: 2, memoryGb: 8, kernel: '6.1.0', system: 'Debian' },
+  machine: { processor: 'CPU', cores: 2, memoryGb: 8, kernel: '6.1.0', system: 'Debian', loadBefore: 0.25 },
   rounds: 1,
   seconds: 2,
   measures: ['plain'],

@@ -37,7 +37,7 @@ export function reportMarkdown(run: BenchRun): string {
     ...run.measures.map((measure) => measureSection(measure, names, run.measurements)),
     '## Compared',
     markdownTable(['Proxy', 'version', 'set up as'], run.proxies.map((proxy) => [proxy.name, proxy.version, proxy.setup])),
-    `On ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.system}, kernel ${machine.kernel}; each proxy pinned to one core, the load and the upstream to another.`,
+    `On ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.system}, kernel ${machine.kernel}; each proxy pinned to one core, the load and the upstream to another. Load average before the run: ${machine.loadBefore.toFixed(1)}.`,
     ...(run.notes.length === 0 ? [] : ['## Left out', run.notes.map((note) => `- ${note}`).join('\n')]),
   ]
   return `${parts.join('\n\n')}\n`

@@ -140,6 +140,7 @@ function rotated<Item>(items: readonly Item[], round: number): readonly Item[] {
 }
 
 async function bench(options: BenchOptions, workshop: Workshop, missing: ReadonlySet<ProgramName>): Promise<BenchRun> {
+  const machine = thisMachine()
   const proxies = allProxies.filter((proxy) => options.peers.includes(proxy.name))
   const needsWrk = (name: MeasureName): boolean => name === 'plain' || name === 'latency' || name === 'memory'
   const measures = options.measures.filter((name) => !(needsWrk(name) && missing.has('wrk')))
@@ -162,7 +163,7 @@ async function bench(options: BenchOptions, workshop: Workshop, missing: Readonl
   }
   const date = new Date().toISOString().slice(0, 10)
   const { rounds, seconds } = options
-  return { date, machine: thisMachine(), rounds, seconds, measures, proxies: field.proxies, notes, measurements }
+  return { date, machine, rounds, seconds, measures, proxies: field.proxies, notes, measurements }
 }
 
 async function writeReport(run: BenchRun, isPartial: boolean): Promise<void> {
