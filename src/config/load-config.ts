@@ -42,7 +42,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
 export async function readConfigText(file: string): Promise<string | undefined> {
   let bytes: Uint8Array
   try {
-    const { size } = await stat(file)
+    const status = await stat(file)
+    const { size } = status
+    // Opening a pipe waits for its writer, and with it the whole process.
+    if (!status.isFile()) throw fileError(file, status.isDirectory() ? 'a folder' : 'something that is no regular file', 'a readable file')
     if (size > configBytesMax) throw new ConfigError([tooLarge(file, size)])
     bytes = await readFile(file)
   } catch (error) {

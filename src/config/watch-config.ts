@@ -125,7 +125,7 @@ function gone(path: string): ConfigError {
 
 async function readFingerprint(path: string): Promise<string> {
   try {
-    return fingerprint(await readFile(path))
+    return (await stat(path)).isFile() ? fingerprint(await readFile(path)) : 'no regular file'
   } catch (error) {
     // Loading tells its owner what is wrong with it; here it is only another state than before.
     return isMissing(error) ? fingerprint(undefined) : String(error)

@@ -16,6 +16,8 @@ export interface Finding {
   readonly candidates: readonly ChatCandidate[]
   /** They are known to offer it; else they are those whose models are not known, or nobody. */
   readonly isListed: boolean
+  /** Named as `provider-id/model`: nobody else comes into question. */
+  readonly isPinned: boolean
 }
 
 /** Who offers which model. */
@@ -60,8 +62,8 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return resolved
   }
 
-  function offersOf({ exact, folded }: Index, name: string): readonly Offer[] {
-    return exact.get(name) ?? folded.get(name.toLowerCase()) ?? pinned(name)
+  function offersOf(at: Index, name: string): readonly Offer[] {
+    return named(at, name) ?? pinned(name)
   }
 
   function pinned(name: string): readonly Offer[] {
@@ -78,9 +80,11 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
 
   function search(at: Index, name: string): Finding {
     const offers = offersOf(at, name)
-    if (offers.length > 0) return { candidates: offers.map(({ provider, model }) => provider.candidate(model.upstream)), isListed: true }
+    if (offers.length > 0) {
+      return { candidates: offers.map(({ provider, model }) => provider.candidate(model.upstream)), isListed: true, isPinned: named(at, name) === undefined }
+    }
     const unknown = providers.filter((provider) => provider.models.current() === undefined)
-    return { candidates: unknown.map((provider) => provider.candidate(name)), isListed: false }
+    return { candidates: unknown.map((provider) => provider.candidate(name)), isListed: false, isPinned: false }
   }
 
   return {
@@ -99,6 +103,10 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
       return listed(asked, offersOf(current(), name))[0]
     },
   }
+}
+
+function named({ exact, folded }: Pick<Index, 'exact' | 'folded'>, name: string): readonly Offer[] | undefined {
+  return exact.get(name) ?? folded.get(name.toLowerCase())
 }
 
 function listed(name: string, offers: readonly Offer[]): readonly ListedModel[] {

@@ -49,11 +49,11 @@ function replay(reply: StreamReply, held: readonly ChatChunk[]): ChatReply {
   return {
     kind: 'stream',
     isEmpty: held.every((chunk) => chunk.text === '' && !chunk.isBeyondText) && held.some((chunk) => chunk.finishReason === 'stop'),
-    async read() {
+    read() {
       if (pending === undefined) return reply.read()
       const chunks = pending
       pending = undefined
-      return chunks
+      return Promise.resolve(chunks)
     },
     cancel: () => reply.cancel(),
   }

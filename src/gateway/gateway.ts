@@ -5,7 +5,7 @@ import type { CallSignal } from '../service/call-controller.ts'
 import type { Call } from '../service/service.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
-import { directory, type ListedModel } from './directory.ts'
+import { directory, type Finding, type ListedModel } from './directory.ts'
 import type { ChatCandidate, Provider } from './provider.ts'
 import { resumable } from './resume.ts'
 
@@ -49,25 +49,28 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isPoor: (reply: ChatReply) => isPoor(reply), release }
 
-  /** Whether the list of a provider that may come before the first of these is being fetched for the first time. */
-  function isAwaitingEarlier(candidates: readonly ChatCandidate[]): boolean {
-    for (const { id, models: { pending } } of providers) {
-      if (id === candidates[0]?.name) return false
-      if (pending !== undefined) return true
-    }
-    return false
+  function areListsPending(): boolean {
+    return providers.some(({ models: { pending } }) => pending !== undefined)
   }
 
-  /** Those to ask, when the lists that are being fetched for the first time are there. */
+  /** Those to ask, when the lists that matter and are being fetched for the first time are there. */
   async function find(name: string, { signal }: Call): Promise<readonly ChatCandidate[]> {
-    await settledOrLate(providers, signal)
+    const known = models.find(name)
+    const pending = mattering(known).flatMap(({ models: { pending } }) => pending ?? [])
+    if (pending.length === 0) return known.candidates
+    await settledOrLate(pending, signal)
     if (signal.aborted) throw signal.reason
     return models.find(name).candidates
   }
 
+  /** Those whose models could change who is asked, or who first: all where nobody is known to offer it, else those before the first who does. */
+  function mattering({ candidates, isListed, isPinned }: Finding): readonly Provider[] {
+    if (!isListed) return providers
+    return isPinned ? [] : providers.slice(0, providers.findIndex(({ id }) => id === candidates[0]?.name))
+  }
+
   async function chat(request: ChatRequest, call: Call): Promise<ServedReply> {
-    const known = models.find(request.model)
-    const candidates = known.isListed && !isAwaitingEarlier(known.candidates) ? known.candidates : await find(request.model, call)
+    const candidates = areListsPending() ? await find(request.model, call) : models.find(request.model).candidates
     if (candidates.length === 0) throw modelNotFound(request.model)
     const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
     try {
@@ -123,10 +126,8 @@ function release(reply: ChatReply): void {
   if (reply.kind === 'stream') reply.cancel()
 }
 
-/** Waits for the lists that are under way, but neither long nor for a caller who has left. */
-async function settledOrLate(providers: readonly Provider[], signal: CallSignal): Promise<void> {
-  const pending = providers.flatMap(({ models }) => models.pending ?? [])
-  if (pending.length === 0) return
+/** Waits for lists that are under way, but neither long nor for a caller who has left. */
+async function settledOrLate(pending: readonly Promise<void>[], signal: CallSignal): Promise<void> {
   const { promise: enough, resolve: stopWaiting } = Promise.withResolvers<void>()
   const timer = setTimeout(stopWaiting, firstListsMs)
   signal.addEventListener('abort', stopWaiting)

@@ -50,18 +50,16 @@ export function resumable(options: ResumeOptions): StreamReply {
     return chunks
   }
 
-  async function read(): Promise<readonly ChatChunk[] | undefined> {
-    try {
-      const chunks = await current.read()
-      if (chunks === undefined) return undefined
-      return remember(isResumed ? withHead(chunks, head) : chunks)
-    } catch (error) {
-      if (isCancelled) return undefined
-      if (!(error instanceof UpstreamFailure)) throw error
-      if (!isResumable || isFinished) throw cutOff(error)
-      const chunks = await resume(error)
-      return chunks === undefined ? undefined : remember(chunks)
-    }
+  function remembered(chunks: readonly ChatChunk[] | undefined): readonly ChatChunk[] | undefined {
+    return chunks === undefined ? undefined : remember(isResumed ? withHead(chunks, head) : chunks)
+  }
+
+  async function takeUpAfter(error: unknown): Promise<readonly ChatChunk[] | undefined> {
+    if (isCancelled) return undefined
+    if (!(error instanceof UpstreamFailure)) throw error
+    if (!isResumable || isFinished) throw cutOff(error)
+    const chunks = await resume(error)
+    return chunks === undefined ? undefined : remember(chunks)
   }
 
   /** Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client, `undefined` when it was cancelled. */
@@ -113,7 +111,7 @@ export function resumable(options: ResumeOptions): StreamReply {
   return {
     kind: 'stream',
     isEmpty: first.isEmpty,
-    read,
+    read: () => current.read().then(remembered, takeUpAfter),
     cancel() {
       isCancelled = true
       current.cancel()

@@ -1,4 +1,5 @@
 import type { ChatReply } from '../protocols/protocol.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
 
 /** Why a reply ended early without anybody's failure: it was no longer wanted. */
 export class Cancelled extends Error {
@@ -20,19 +21,18 @@ export function watchEnd(reply: ChatReply, onEnd: (failure: unknown) => void): C
     hasEnded = true
     onEnd(failure)
   }
+  const seen = (chunks: readonly ChatChunk[] | undefined) => {
+    if (chunks === undefined) end(undefined)
+    return chunks
+  }
+  const failed = (error: unknown): never => {
+    end(error)
+    throw error
+  }
   return {
     kind: 'stream',
     isEmpty: reply.isEmpty,
-    async read() {
-      try {
-        const chunks = await reply.read()
-        if (chunks === undefined) end(undefined)
-        return chunks
-      } catch (error) {
-        end(error)
-        throw error
-      }
-    },
+    read: () => reply.read().then(seen, failed),
     cancel() {
       reply.cancel()
       end(new Cancelled())

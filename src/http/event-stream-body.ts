@@ -67,15 +67,17 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     sink?.error(new Error('the client does not read'))
   }
 
-  async function next(): Promise<Uint8Array | undefined> {
-    if (decided === undefined) {
-      // The first comment goes at once: it takes the headers with it.
-      decided = await withinMs(reply, hasWaited ? heartbeatMs : 0)
-      hasWaited = true
-      if (decided === undefined) return keepAliveEvent
-    }
+  /** The reply, or `undefined` when it is time for a comment. */
+  async function decide(): Promise<StreamReply | undefined> {
+    // The first comment goes at once: it takes the headers with it.
+    decided = await withinMs(reply, hasWaited ? heartbeatMs : 0)
+    hasWaited = true
+    return decided
+  }
+
+  async function nextBytes(source: StreamReply): Promise<Uint8Array | undefined> {
     for (;;) {
-      const chunks = await decided.read()
+      const chunks = await source.read()
       if (chunks === undefined) return undefined
       for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
       const bytes = formatEvents(chunks)
@@ -93,7 +95,8 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     stall.pause()
     isPulling = true
     try {
-      const bytes = await next()
+      const source = decided ?? await decide()
+      const bytes = source === undefined ? keepAliveEvent : await nextBytes(source)
       if (isOver) return
       if (forced !== undefined) end(controller, forced)
       else if (bytes === undefined) end(controller)

@@ -113,22 +113,16 @@ export function streamReply(
     return chunks
   }
 
-  async function nextBytes(): Promise<Uint8Array | undefined> {
-    if (pending !== undefined) {
-      const bytes = pending
-      pending = undefined
-      return bytes
-    }
-    idle?.touch()
-    const bytes = await body.read()
-    idle?.pause()
-    return bytes
-  }
-
   async function read(): Promise<readonly ChatChunk[] | undefined> {
     while (!isOver) {
       try {
-        const bytes = await nextBytes()
+        let bytes = pending
+        pending = undefined
+        if (bytes === undefined) {
+          idle?.touch()
+          bytes = await body.read()
+          idle?.pause()
+        }
         const chunks = decode(bytes === undefined ? events.end() : events.push(bytes))
         if (bytes === undefined && !isOver) atEndOfBody()
         if (chunks.length > 0) return chunks

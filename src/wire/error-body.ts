@@ -132,13 +132,32 @@ function describeDetail(detail: unknown): string {
 /** Plain text, or what an HTML page says: its title if it has one. */
 function textError(text: string): ErrorBody {
   const beginning = text.slice(0, 16_384)
-  const isHtml = /^\s*</.test(beginning)
-  const title = isHtml ? /<title[^>]*>([^<]*)</i.exec(beginning)?.[1]?.trim() : undefined
-  const plain = isHtml
-    ? beginning.replace(/<(script|style)\b[^>]*>[\s\S]*?(<\/\1>|$)/gi, ' ').replace(/<[^>]*>/g, ' ')
-    : beginning
-  const message = cut((title !== undefined && title !== '' ? title : plain).replace(/\s+/g, ' ').trim())
+  const message = cut((beginning.trimStart().startsWith('<') ? textOfHtml(beginning) : beginning).replace(/\s+/g, ' ').trim())
   return { message, type: undefined, code: undefined, status: undefined, retryDelayMs: undefined }
+}
+
+/** The title, or all that is not markup. Walks once: patterns over hostile markup take quadratic time. */
+function textOfHtml(html: string): string {
+  let plain = ''
+  let position = 0
+  for (let open = html.indexOf('<'); open !== -1; open = html.indexOf('<', position)) {
+    plain += `${html.slice(position, open)} `
+    const close = html.indexOf('>', open)
+    if (close === -1) return plain
+    position = close + 1
+    const name = /^[a-z]{1,10}/i.exec(html.slice(open + 1, open + 12))?.[0].toLowerCase()
+    if (name === 'title') {
+      const end = html.indexOf('<', position)
+      const title = html.slice(position, end === -1 ? undefined : end).trim()
+      if (title !== '') return title
+    }
+    if (name === 'script' || name === 'style') {
+      const end = html.indexOf(`</${name}`, position)
+      if (end === -1) return plain
+      position = end
+    }
+  }
+  return plain + html.slice(position)
 }
 
 function cut(text: string): string {
