@@ -1,13 +1,33 @@
 import { describe, expect, test } from 'bun:test'
 import { chat, question, trailOf } from '../client.ts'
+import { makeCertificate } from '../fakes/certificates.ts'
 import { status } from '../fakes/faults/status.ts'
+import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { errorReply } from '../fakes/replies.ts'
+import { completion, errorReply, event, reply } from '../fakes/replies.ts'
 import { provider, startService } from '../harness.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { startRig } from '../rig.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 import type { Rig } from '../rig.ts'
+
+/** Waits, then does as `script` says, and counts how many of its requests are under way at once. */
+function crowded(waitMs: number, script: Script): { readonly script: Script; readonly most: () => number } {
+  let underWay = 0, most = 0
+  return {
+    most: () => most,
+    async script(exchange) {
+      underWay += 1
+      most = Math.max(most, underWay)
+      try {
+        await exchange.pause(waitMs)
+      } finally {
+        underWay -= 1
+      }
+      await script(exchange)
+    },
+  }
+}
 
 async function askTimes(rig: Rig, times: number): Promise<void> {
   for (let round = 0; round < times; round++) await rig.ask()
@@ -91,13 +111,32 @@ describe('a cool-down', () => {
   test.each([
     ['row 9 › a redirect', status(302)],
     ['row 11 › a key problem told by its text', saying(400, { message: 'API key not valid.' })],
+    ['row 11 › a credit problem told by its text', saying(400, { message: 'Your credit balance is too low to access the API.' })],
+    ['row 11 › a model problem told by its code', saying(400, { message: 'no', code: 'model_decommissioned' })],
     ['row 14 › 401', status(401)],
+    ['row 14 › 403', status(403)],
     ['row 15 › 402', status(402)],
+    ['row 15 › 429 that speaks of quota', saying(429, { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' })],
     ['row 16 › 404 model not found', saying(404, { message: 'no such model', code: 'model_not_found' })],
+    ['row 16 › 410', status(410)],
+    ['row 22 › 200 with a quota error', saying(200, { message: 'no more', code: 'insufficient_quota' })],
+    ['row 22 › 200 with a key error', saying(200, { message: 'no', code: 'invalid_api_key' })],
   ] as const)('%s › from the third in a row the provider is left alone', async (_, script) => {
     await using rig = await startRig([script, good()])
     await askTimes(rig, 5)
     expect(rig.hits()).toEqual([3, 5])
+  })
+
+  test('row 33 › an error event about quota › from the third in a row the provider is left alone', async () => {
+    await using rig = await startRig([streamOf(event({ error: { message: 'no more', code: 'insufficient_quota' } })), good()])
+    for (let round = 0; round < 5; round++) await rig.askStream()
+    expect(rig.hits()).toEqual([3, 5])
+  })
+
+  test('row 3 › a bad certificate › from the third in a row the provider is left alone', async () => {
+    const upstream = faultUpstream(good({ name: 'never' }), { tls: makeCertificate({ host: '127.0.0.1' }) })
+    await using rig = await startRig([upstream, good()])
+    for (let round = 0; round < 5; round++) expect(trailOf(await rig.ask()).map(({ name }) => name).join(' ')).toBe(round < 3 ? 'a b' : 'b')
   })
 
   test('does not begin while successes lie between', async () => {
@@ -121,6 +160,17 @@ describe('a cool-down', () => {
     expect(rig.hits()).toEqual([6, 6])
   })
 
+  test.each([
+    ['row 12 › 413', status(413)],
+    ['row 17 › 425', status(425)],
+    ['row 22 › 200 with an error of the request', saying(200, { message: 'no', type: 'invalid_request_error' })],
+    ['row 27 › an answer with nothing in it', (exchange) => exchange.write(reply(200, JSON.stringify(completion(''))))],
+  ] as readonly (readonly [string, Script])[])('%s as often as you like › puts nobody aside', async (_, script) => {
+    await using rig = await startRig([script, good()])
+    await askTimes(rig, 7)
+    expect(rig.hits()).toEqual([7, 7])
+  })
+
   test.each([400, 422, 409])('row 10 and 17 › %d as often as you like › puts nobody aside', async (code) => {
     await using rig = await startRig([status(code), good()])
     await askTimes(rig, 12)
@@ -133,6 +183,28 @@ describe('the circuit breaker', () => {
     await using rig = await startRig([status(500), good()])
     await askTimes(rig, 9)
     expect(rig.hits()).toEqual([5, 9])
+  })
+
+  test.each([
+    ['row 4 › a reset', (exchange) => exchange.reset()],
+    ['row 8 › informational responses without end', (exchange) => exchange.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(25))],
+    ['row 17 › 408', status(408)],
+    ['row 20 › 503', status(503)],
+    ['row 21 › 418', status(418)],
+    ['row 22 › 200 with a server error', saying(200, { message: 'it broke', type: 'server_error' })],
+    ['row 23 › malformed JSON', (exchange) => exchange.write(reply(200, '{"choices": oops}'))],
+    ['row 25 › an empty body', (exchange) => exchange.write(reply(200, ''))],
+    ['row 26 › no choices', (exchange) => exchange.write(reply(200, '{}'))],
+  ] as readonly (readonly [string, Script])[])('%s › opens it at five in a row', async (_, script) => {
+    await using rig = await startRig([script, good()])
+    await askTimes(rig, 7)
+    expect(rig.hits()).toEqual([5, 7])
+  })
+
+  test('row 33 › an error event › opens it at five in a row', async () => {
+    await using rig = await startRig([streamOf(event({ error: { message: 'it broke', type: 'server_error' } })), good()])
+    for (let round = 0; round < 7; round++) await rig.askStream()
+    expect(rig.hits()).toEqual([5, 7])
   })
 
   test('a skipped provider stands in no attempt count', async () => {
@@ -157,27 +229,63 @@ describe('the circuit breaker', () => {
     second.stop()
   })
 
-  test('after its time lets one real request probe, and a success closes it', async () => {
-    await using rig = await startRig([status(500), good()])
+  test.concurrent.each([['the first in order', 0], ['one that is reached by failing over', 1]] as const)('after its time lets one real request probe %s, and a success closes it', async (_, place) => {
+    const refusing: readonly Script[] = place === 0 ? [] : [status(400)]
+    await using rig = await startRig([...refusing, status(500), good()])
+    const id = place === 0 ? 'a' : 'b'
     await askTimes(rig, 6)
-    expect(rig.hits()[0]).toBe(5)
+    expect(rig.hits()[place]).toBe(5)
     // Open for 5 s, ± 20 %.
     await Bun.sleep(3_800)
     await rig.ask()
-    expect(rig.hits()[0]).toBe(5)
+    expect(rig.hits()[place]).toBe(5)
     await Bun.sleep(2_300)
-    rig.upstreams[0]?.use(async (exchange) => {
+    rig.upstreams[place]?.use(async (exchange) => {
       await exchange.pause(150)
-      await good({ name: 'a' })(exchange)
+      await good({ name: id })(exchange)
     })
     const answers = await Promise.all(Array.from({ length: 5 }, () => rig.ask()))
-    expect(answers.map(({ headers }) => headers.get('x-svc-provider')).filter((id) => id === 'a').length).toBe(1)
-    expect(rig.hits()[0]).toBe(6)
-    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+    expect(answers.map(({ headers }) => headers.get('x-svc-provider')).filter((served) => served === id).length).toBe(1)
+    expect(rig.hits()[place]).toBe(6)
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe(id)
   }, 15_000)
 })
 
 describe('max_concurrent', () => {
+  test.each([['plain', false], ['streaming', true]] as const)('of a provider that is reached by failing over › is kept, however many come at once, %s', async (_, stream) => {
+    const { script, most } = crowded(40, good({ name: 'b' }))
+    const refusing: Script = async (exchange) => {
+      await exchange.pause(30)
+      await status(400)(exchange)
+    }
+    await using rig = await startRig([refusing, script, good({ name: 'c' })], { each: { b: { max_concurrent: 2 } } })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => rig.ask({ stream })))
+    expect(most()).toBe(2)
+    const served = answers.map(({ status, headers }) => `${status} ${headers.get('x-svc-provider')}`)
+    expect([...new Set(served)].toSorted()).toEqual(['200 b', '200 c'])
+    expect(rig.hits()[2]).toBe(12 - (rig.hits()[1] ?? 0))
+  })
+
+  test('of the last provider, reached by failing over › those it has no room for are told so, and to come again', async () => {
+    const { script, most } = crowded(60, good({ name: 'b' }))
+    await using rig = await startRig([status(400), script], { each: { b: { max_concurrent: 1 } } })
+    const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask()))
+    expect(most()).toBe(1)
+    expect([...new Set(answers.filter(({ status }) => status !== 200).map(({ status, headers }) => `${status} ${headers.get('x-should-retry')}`))]).toEqual(['502 true'])
+  })
+
+  test('of a provider that is asked again › is kept between and during its retries', async () => {
+    const { script, most } = crowded(30, status(500))
+    await using rig = await startRig([script, crowded(300, good({ name: 'b' })).script], { each: { a: { max_concurrent: 1, retries: 1 } } })
+    const asked: Promise<unknown>[] = []
+    for (let round = 0; round < 12; round++) {
+      asked.push(rig.ask())
+      await Bun.sleep(30)
+    }
+    await Promise.all(asked)
+    expect(most()).toBe(1)
+  })
+
   test('of a provider › above it the provider is skipped, which is no failure', async () => {
     await using rig = await startRig([good({ name: 'a', pauseMs: 60 }), good({ name: 'b' })], { each: { a: { max_concurrent: 2 } } })
     const answers = await Promise.all(Array.from({ length: 5 }, () => rig.askStream()))
