@@ -152,8 +152,8 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
 }
 
 function modelsOf(config: ProviderConfig, connection: Connection, transport: Transport, modelsCache: string | undefined, log: Pick<Logger, 'debug' | 'warn'>): ModelList | LearnedModels {
-  if (config.protocol === 'echo') return fixedModels([offered('echo')])
   if (config.models !== '*') return fixedModels(config.models)
+  if (config.protocol === 'echo') return fixedModels([offered('echo')])
   const headers = protocols[config.protocol].headers(connection)
   return learnedModels({
     fetchModels: async (signal) => {

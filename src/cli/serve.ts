@@ -114,7 +114,9 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     config = next
     before.close(current)
     metrics.reloaded('ok')
-    log.info('configuration reloaded', { providers: next.providers.map(({ id }) => id).join(', ') })
+    const providers = current.providers.map(({ id }) => id).join(', ')
+    if (providers === '') log.warn('configuration reloaded, but no provider in it is usable')
+    else log.info('configuration reloaded', { providers })
   }
   started.resolve()
   const reload = () => void watch.reload()

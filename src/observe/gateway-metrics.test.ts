@@ -76,3 +76,17 @@ describe('gatewayMetrics', () => {
     }), { numRuns: 50 })
   })
 })
+
+test('the tokens of an attempt that was cut count for who made it', () => {
+  const metrics = gatewayMetrics({ version: '1' })
+  metrics.record({
+    time: 0, id: 'i', model: 'm', stream: true, status: 200, provider: 'b', totalMs: 1, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+    trail: [
+      { name: 'a', status: 200, failure: 'cut', ms: 1, tokens: { promptTokens: 10, completionTokens: 20 } },
+      { name: 'b', status: 200, ms: 1 },
+    ],
+  })
+  const text = metrics.text()
+  expect(text).toContain('svc_tokens_total{provider="a",model="m",kind="completion"} 20')
+  expect(text).toContain('svc_tokens_total{provider="b",model="m",kind="completion"} 2')
+})

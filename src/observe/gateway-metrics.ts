@@ -101,6 +101,8 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     }
     series.attempts.add()
     series.seconds.observe(attempt.ms / 1000)
+    if (attempt.tokens?.promptTokens !== undefined) tokens.with(provider, model, 'prompt').add(attempt.tokens.promptTokens)
+    if (attempt.tokens?.completionTokens !== undefined) tokens.with(provider, model, 'completion').add(attempt.tokens.completionTokens)
   }
 
   return {

@@ -33,5 +33,7 @@ export interface RecordedAttempt {
   readonly failure?: string | undefined
   /** The upstream may have done the work, and billed it, although no answer was seen. */
   readonly ambiguous?: boolean | undefined
+  /** What the upstream said its work came to, where it did not become the answer. */
+  readonly tokens?: Pick<Usage, 'promptTokens' | 'completionTokens'> | undefined
   readonly ms: number
 }

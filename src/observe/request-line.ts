@@ -44,11 +44,13 @@ function jsonRequestLine(record: RequestRecord, level: LineLevel, time: string):
   return `${line}]}`
 }
 
-function jsonAttempt({ name, status, failure, ambiguous, ms }: RecordedAttempt): string {
+function jsonAttempt({ name, status, failure, ambiguous, tokens, ms }: RecordedAttempt): string {
   let text = `{"provider":${jsonString(name, wordMax)}`
   if (status !== undefined) text += `,"status":${number(status)}`
   if (failure !== undefined) text += `,"class":${jsonString(failure, wordMax)}`
   if (ambiguous === true) text += ',"ambiguous":true'
+  if (tokens?.promptTokens !== undefined) text += `,"prompt_tokens":${number(tokens.promptTokens)}`
+  if (tokens?.completionTokens !== undefined) text += `,"completion_tokens":${number(tokens.completionTokens)}`
   return `${text},"ms":${milliseconds(ms)}}`
 }
 

@@ -14,6 +14,14 @@ export interface Attempt {
   readonly ms: number
   /** The upstream may have done the work, and billed it, although we saw no answer. */
   readonly ambiguous?: boolean
+  /** What the upstream said the work came to, where the attempt did not become the answer. */
+  readonly tokens?: Tokens | undefined
+}
+
+/** An amount of work, in the upstream's unit. */
+export interface Tokens {
+  readonly promptTokens: number | undefined
+  readonly completionTokens: number | undefined
 }
 
 /** The attempts of one request, in the order they were made. */

@@ -1,7 +1,8 @@
 import type { Layer } from '../service.ts'
+import type { Tokens } from '../trail.ts'
 
-/** Tells when a reply has come to its end, however it ends: a whole one at once, a stream later. Returns the reply to hand on. */
-export type WatchEnd<Reply> = (reply: Reply, onEnd: (failure: unknown) => void) => Reply
+/** Tells when a reply has come to its end, however it ends, and what it came to: a whole one at once, a stream later. Returns the reply to hand on. */
+export type WatchEnd<Reply> = (reply: Reply, onEnd: (failure: unknown, tokens?: Tokens) => void) => Reply
 
 /** A limit on requests under way at one upstream. */
 export interface Bulkhead<Request, Reply> {

@@ -26,11 +26,11 @@ export function observed<Request, Reply>({ name, health, watchEnd, now }: Observ
         const reply = await inner(request, call)
         attempt.answered()
         const position = call.trail.push({ name, status: 200, ms: now() - started }) - 1
-        return watchEnd(reply, (failure) => {
+        return watchEnd(reply, (failure, tokens) => {
           if (failure === undefined) attempt.succeeded()
           else if (failure instanceof UpstreamFailure) {
             attempt.failed(failure)
-            call.trail[position] = { name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started }
+            call.trail[position] = { name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started, tokens }
           } else attempt.abandoned()
         })
       } catch (error) {
