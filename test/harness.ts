@@ -52,8 +52,8 @@ export interface ServiceUnderTest extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Quick timers, for providers that fail by waiting. */
-export const quick = { timeouts: { connect_ms: 300, first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } } as const
+/** Quick timers, for providers that fail by waiting. Connecting is given up before the attempt is, so that one can tell which it was. */
+export const quick = { timeouts: { connect_ms: 200, first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } } as const
 
 /** A provider entry for the models given; `more` adds fields. */
 export function provider(id: string, baseUrl: string, models: readonly string[] = ['m'], more: Readonly<Record<string, unknown>> = {}): ProviderEntry {

@@ -19,6 +19,9 @@ interface Case {
   readonly model: string
 }
 
+/** Failures after which the provider may have done the work, although no answer arrived. */
+const ambiguousRows: ReadonlySet<number> = new Set([4, 6, 7, 8])
+
 /** Upstreams with endless bodies must not get rid of more than the limit and what sockets buffer. */
 const bytesWrittenMax = 64 * 1024 * 1024
 
@@ -32,8 +35,8 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
   let service: ServiceUnderTest | undefined
 
   beforeAll(async () => {
-    const providers = cases.flatMap(({ a, b, model }) => [
-      provider(`a-${model}`, a.url, [model], quick),
+    const providers = cases.flatMap(({ fault, a, b, model }) => [
+      provider(`a-${model}`, a.url, [model], { ...quick, ...fault.entry }),
       provider(`b-${model}`, b.url, [model]),
     ])
     service = await startService({ providers }, { trusts: authority })
@@ -60,7 +63,9 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
         expect(answer.headers.get('x-svc-attempts')).toBe('2')
         const [first, second] = trailOf(answer)
         expect([first?.name, second?.name, second?.class]).toEqual([`a-${model}`, `b-${model}`, undefined])
-        expect(fault.classes.map(String)).toContain(String(first?.class))
+        expect([fault.failure, fault.orElse].map(String)).toContain(String(first?.class))
+        // Of an answer that could not be used (from row 22 on) it depends on how much of it came.
+        if (fault.row < 22) expect(Object.keys(first ?? {}).includes('ambiguous')).toBe(ambiguousRows.has(fault.row) && first?.class !== 'connect')
         if (fault.status !== undefined) expect(first?.status).toBe(String(fault.status))
         expect({ A: a.hits.length, B: b.hits.length }).toEqual({ A: fault.hits ?? 1, B: 1 })
         const leftAt = a.hits[0]?.leftAt

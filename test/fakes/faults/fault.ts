@@ -20,8 +20,12 @@ export interface Fault {
   readonly words: string
   /** The kinds of request it is a fault for. */
   readonly on: 'plain' | 'stream' | 'both'
-  /** Classes the trail may name it by; more than one where failover.md leaves it open. */
-  readonly classes: readonly FailureClass[]
+  /** The class the trail names it by, as docs/failover.md says. */
+  readonly failure: FailureClass
+  /** The class it may also be named by, where it cannot always be told what was under way. */
+  readonly orElse?: FailureClass
+  /** Fields of the provider's entry that it needs. */
+  readonly entry?: Readonly<Record<string, unknown>>
   /** The status the trail names, when one arrives. */
   readonly status?: number
   /** Requests that reach it before the service moves on. Default 1. */
