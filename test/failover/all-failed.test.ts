@@ -45,12 +45,52 @@ describe('all failed', () => {
     })
   }
 
-  test('while all are cooling down › they are tried anyway, and the least Retry-After is told', async () => {
-    await using rig = await startRig([status(429, { 'retry-after': '20' }), status(429, { 'retry-after': '20' })])
+  test('while all have asked to be left alone › they are asked anyway, 429, and the least Retry-After is told', async () => {
+    await using rig = await startRig([status(429, { 'retry-after': '20' }), status(429, { 'retry-after': '7' })])
     await rig.ask()
     const answer = await rig.ask()
-    expect([429, 503]).toContain(answer.status)
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('x-should-retry')]).toEqual([429, '7', 'true'])
+    expect(rig.hits()).toEqual([2, 2])
+  })
+
+  describe('who was passed over', () => {
+    const bodies: readonly (readonly [words: string, script: Script])[] = [['refuses the request', status(400)], ['refuses the key', status(401)]]
+
+    test.each(bodies)('because it asked to be left alone, while the other %s › 502, x-should-retry: true', async (_, script) => {
+      await using rig = await startRig([status(429, { 'retry-after': '30' }), script])
+      await rig.ask()
+      const answer = await rig.ask()
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'true'])
+      expect(rig.hits()).toEqual([1, 2])
+    })
+
+    test.each(bodies)('because its breaker is open, while the other %s › 502, x-should-retry: true', async (_, script) => {
+      await using rig = await startRig([status(500), good()])
+      for (let round = 0; round < 5; round++) await rig.ask()
+      rig.upstreams[1]?.use(script)
+      const answer = await rig.ask()
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'true'])
+    })
+
+    test('and was asked after all › counts as asked: both are cooling down and refuse the request › 400, x-should-retry: false', async () => {
+      await using rig = await startRig([status(401), status(401)])
+      for (let round = 0; round < 3; round++) await rig.ask()
+      for (const upstream of rig.upstreams) upstream.use(status(400))
+      const answer = await rig.ask()
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([400, 'false'])
+      expect(rig.hits()).toEqual([4, 4])
+    })
+  })
+
+  test('a lone provider that refuses the key › x-should-retry: false, however often it is asked', async () => {
+    await using rig = await startRig([status(401)])
+    const told: string[] = []
+    for (let round = 0; round < 7; round++) {
+      const answer = await rig.ask()
+      told.push(`${answer.status} ${answer.headers.get('x-should-retry')}`)
+    }
+    expect(told).toEqual(Array(7).fill('502 false'))
+    expect(rig.hits()).toEqual([7])
   })
 
   test('three providers, two dead › the third answers, attempts: 3', async () => {

@@ -5,11 +5,11 @@ import { cuts, firstTokens, tokensBeforeCut } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { chunk, completion, event, framed, identity, reply, streamEvents, streamHead, tokens } from '../fakes/replies.ts'
+import { chunk, completion, event, framed, identity, lastChunk, reply, streamEvents, streamHead, tokens } from '../fakes/replies.ts'
 import { provider, quick, startService } from '../harness.ts'
 import { startRig } from '../rig.ts'
 import type { Answer } from '../client.ts'
-import type { FaultUpstream, Script } from '../fakes/fault-upstream.ts'
+import type { Exchange, FaultUpstream, Script } from '../fakes/fault-upstream.ts'
 import type { ServiceUnderTest } from '../harness.ts'
 
 const before = tokens(tokensBeforeCut, 'same').join('')
@@ -198,6 +198,19 @@ describe('resuming', () => {
     expectWhole(await rig.askStream(), before)
     expect(rig.hits()).toEqual([1, 0])
   })
+
+  test.each([
+    ['whose breaker is open', 500, 5],
+    ['that is cooling down', 401, 3],
+  ] as const)('a provider %s takes it up when nobody else is left', async (_, code, times) => {
+    await using rig = await rigAfter(status(400), status(code))
+    for (let round = 0; round < times; round++) await rig.ask()
+    rig.upstreams[0]?.use(lost)
+    rig.upstreams[1]?.use(good(elsewhere))
+    expectWhole(await rig.askStream(), whole)
+    expect(rig.hits()).toEqual([times + 1, times + 1])
+  })
+
   describe('at a provider that continues', () => {
     const continuing = { brand: 'llamacpp' }
 
@@ -213,5 +226,44 @@ describe('resuming', () => {
       expectWhole(await rig.askStream(), whole)
       expect(rig.hits()).toEqual([1, 2])
     })
+  })
+})
+
+describe('a stream of several choices', () => {
+  const choice = (index: number, delta: object, finishReason: string | null = null) => event({ ...chunk({}), choices: [{ index, delta, finish_reason: finishReason }] })
+  const halfDone = choice(0, { content: 'A' }) + choice(0, {}, 'stop') + choice(1, { content: 'B' }) + choice(1, { content: 'C' })
+
+  function ending(events: string, last: (exchange: Exchange) => Promise<void> | void): Script {
+    return async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(events)]))
+      await exchange.pause(20)
+      await last(exchange)
+    }
+  }
+
+  const ends: readonly (readonly [words: string, last: (exchange: Exchange) => Promise<void> | void])[] = [
+    ['reset', (exchange) => exchange.reset()],
+    ['ended', (exchange) => exchange.write(lastChunk)],
+  ]
+
+  test.each(ends)('%s while one of them is not finished › is cut: an error event, no [DONE]', async (_, last) => {
+    await using rig = await startRig([ending(halfDone, last), good()])
+    const answer = await rig.askStream({ n: 2 })
+    expect([answer.status, errorOf(answer)?.code, answer.text.includes('[DONE]')]).toEqual([200, 'provider_error', false])
+    expect(answer.events.map(({ json }) => pick(json, 'choices', 0, 'delta', 'content')).filter((text) => text !== undefined)).toEqual(['A', 'B', 'C'])
+    expect(rig.hits()).toEqual([1, 0])
+  })
+
+  test.each(ends)('for a plain request, %s while one of them is not finished › moves on', async (_, last) => {
+    await using rig = await startRig([ending(halfDone, last), good()])
+    const answer = await rig.ask({ n: 2 })
+    expect([answer.status, answer.content, answer.headers.get('x-svc-provider')]).toEqual([200, goodText(), 'b'])
+    expect(rig.hits()).toEqual([1, 1])
+  })
+
+  test('that are all finished › lacks nothing but [DONE], which is added', async () => {
+    await using rig = await startRig([ending(halfDone + choice(1, {}, 'length'), (exchange) => exchange.write(lastChunk)), good()])
+    const answer = await rig.askStream({ n: 2 })
+    expect([isDone(answer), errorOf(answer)]).toEqual([true, undefined])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chat, errorOf, isDone, question, rawChat, rawConnection } from '../client.ts'
+import { answerOf, chat, errorOf, isDone, question, rawChat, rawConnection } from '../client.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { framed, streamHead } from '../fakes/replies.ts'
@@ -31,6 +31,36 @@ describe('row 41 › draining', () => {
     expect([ready.status, health.status, answer.status]).toEqual([503, 200, 200])
     expect(await rig.service.exited).toBe(0)
   })
+
+  test.each([['on connections of their own', false], ['on kept connections', true]] as const)(
+    'under steady load, %s › refuses new connections when the window is over, answers every request it has accepted, and exits with 0 long before the deadline', async (_, keepalive) => {
+      const windowMs = 300
+      await using rig = await startRig([good({ pauseMs: 30 })], { environment: { SVC_DRAIN_WINDOW_MS: String(windowMs), SVC_DRAIN_MS: '10000' } })
+      const statuses: number[] = []
+      let refusedAt = Number.POSITIVE_INFINITY
+      const clients = Array.from({ length: 16 }, async () => {
+        while (refusedAt === Number.POSITIVE_INFINITY) {
+          try {
+            const response = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })), keepalive })
+            if (isDone(answerOf(response, await response.text()))) statuses.push(response.status)
+          } catch {
+            // No connection, or one that was never accepted: what was accepted is counted at the upstream.
+            refusedAt = Math.min(refusedAt, performance.now())
+          }
+        }
+      })
+      await Bun.sleep(300)
+      const stoppedAt = performance.now()
+      rig.service.signal('SIGTERM')
+      expect(await rig.service.exited).toBe(0)
+      const exitMs = performance.now() - stoppedAt
+      await Promise.all(clients)
+      expect(refusedAt - stoppedAt).toBeGreaterThan(windowMs - 50)
+      expect(exitMs).toBeLessThan(3_000)
+      expect(statuses.length).toBeGreaterThan(16)
+      expect([...new Set(statuses)]).toEqual([200])
+      expect(statuses.length).toBe(rig.hits()[0] ?? 0)
+    }, 15_000)
 
   test('a stream that is still open at the deadline › ends with an error event and no [DONE], and the service exits with 0', async () => {
     await using rig = await startRig([endless], { environment: { SVC_DRAIN_MS: '200' } })
