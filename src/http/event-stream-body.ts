@@ -2,6 +2,7 @@ import type { StreamReply } from '../protocols/protocol.ts'
 import { watchdog } from '../service/watchdog.ts'
 import type { WireError } from '../wire/error.ts'
 import { doneEvent, formatEvent, formatEvents, keepAliveEvent } from '../wire/event-stream.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { Usage } from '../wire/usage.ts'
 
 /** What came of a stream. */
@@ -75,14 +76,10 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     return decided
   }
 
-  async function nextBytes(source: StreamReply): Promise<Uint8Array | undefined> {
-    for (;;) {
-      const chunks = await source.read()
-      if (chunks === undefined) return undefined
-      for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
-      const bytes = formatEvents(chunks)
-      if (bytes.length > 0) return bytes
-    }
+  /** The bytes of these chunks; none where all of them are for the record only. */
+  function format(chunks: readonly ChatChunk[]): Uint8Array {
+    for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
+    return formatEvents(chunks)
   }
 
   function end(controller: ReadableStreamDefaultController<Uint8Array>, error?: WireError, cause?: unknown): void {
@@ -95,8 +92,14 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     stall.pause()
     isPulling = true
     try {
+      let bytes: Uint8Array | undefined = keepAliveEvent
       const source = decided ?? await decide()
-      const bytes = source === undefined ? keepAliveEvent : await nextBytes(source)
+      if (source !== undefined) {
+        do {
+          const chunks = await source.read()
+          bytes = chunks === undefined ? undefined : format(chunks)
+        } while (bytes?.length === 0)
+      }
       if (isOver) return
       if (forced !== undefined) end(controller, forced)
       else if (bytes === undefined) end(controller)

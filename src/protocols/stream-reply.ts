@@ -83,34 +83,47 @@ export function streamReply(
     }
   }
 
-  function decode(received: readonly ServerSentEvent[]): ChatChunk[] {
+  /** The chunks of these events, up to the first that ends the stream. */
+  function decode(received: readonly ServerSentEvent[]): readonly ChatChunk[] {
+    const [first] = received
+    // Mostly one event comes at a time.
+    if (first !== undefined && received.length === 1) return decodeNext(first) ?? []
     const chunks: ChatChunk[] = []
     for (const event of received) {
-      let decoded: readonly ChatChunk[] | 'done'
-      try {
-        decoded = decodeOne(event)
-      } catch (error) {
-        // What came before the error is the client's all the same.
-        fail(error)
-        break
-      }
-      if (decoded === 'done') {
-        if (hasBegun) {
-          end()
-          drain(body)
-        } else {
-          fail(emptyStream())
-        }
-        break
-      }
-      for (const chunk of decoded) {
-        chunks.push(chunk)
-        if (chunk.finishReason !== undefined) hasFinished = true
-        hasOpenChoice = chunk.hasOpenChoice
-        if (chunk.isMeaningful) markMeaningful()
-      }
+      const decoded = decodeNext(event)
+      if (decoded === undefined) break
+      chunks.push(...decoded)
     }
     return chunks
+  }
+
+  /** The chunks of one event; `undefined`: the stream is over. */
+  function decodeNext(event: ServerSentEvent): readonly ChatChunk[] | undefined {
+    let decoded: readonly ChatChunk[] | 'done'
+    try {
+      decoded = decodeOne(event)
+    } catch (error) {
+      // What came before the error is the client's all the same.
+      fail(error)
+      return undefined
+    }
+    if (decoded === 'done') {
+      finish()
+      return undefined
+    }
+    for (const chunk of decoded) {
+      if (chunk.finishReason !== undefined) hasFinished = true
+      hasOpenChoice = chunk.hasOpenChoice
+      if (chunk.isMeaningful) markMeaningful()
+    }
+    return decoded
+  }
+
+  /** The upstream says that it is done. */
+  function finish(): void {
+    if (!hasBegun) return fail(emptyStream())
+    end()
+    drain(body)
   }
 
   async function read(): Promise<readonly ChatChunk[] | undefined> {

@@ -155,7 +155,7 @@ function hexDigit(byte: number): number {
 }
 
 function view(bytes: Uint8Array, from: number, to: number): Uint8Array {
-  return from === 0 && to === bytes.length ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
+  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
 }
 
 function malformed(what: string): TransportError {
