@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { chat, metric, question } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
+import { good } from './fakes/good.ts'
+import { reply } from './fakes/replies.ts'
+import { status } from './fakes/faults/status.ts'
+import { provider, startService } from './harness.ts'
+import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
+import type { Answer } from './client.ts'
+import type { ServiceUnderTest } from './harness.ts'
+
+const listed = { models: '*' } as const
+
+/** Lists `names` after so long, and does as `otherwise` says for chats. */
+function listing(names: readonly string[], ms: number, otherwise: Script): Script {
+  return async (exchange) => {
+    if (exchange.hit.method !== 'GET') return otherwise(exchange)
+    await exchange.pause(ms)
+    await exchange.write(reply(200, JSON.stringify({ object: 'list', data: names.map((id) => ({ id, object: 'model' })) })))
+  }
+}
+
+function listsAsked({ hits }: FaultUpstream): number {
+  return hits.filter(({ method }) => method === 'GET').length
+}
+
+function served(answers: readonly Answer[]): readonly string[] {
+  return [...new Set(answers.map(({ status, headers }) => `${status} ${headers.get('x-svc-provider')}`))]
+}
+
+/** Waits until a reload has been taken over. */
+async function reloaded(service: ServiceUnderTest): Promise<void> {
+  for (let round = 0; round < 200; round++) {
+    if (await metric(service.url, 'svc_config_reloads_total{result="ok"}') > 0) return
+    await Bun.sleep(10)
+  }
+  throw new Error(`it was not reloaded:\n${service.output}`)
+}
+
+describe('a provider whose models are learned', () => {
+  test('and which is first › gets the first requests, although its list takes a while and another offers the model', async () => {
+    const a = faultUpstream(listing(['m'], 300, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    await using service = await startService({ providers: [provider('a', a.url, [], listed), provider('b', b.url)] })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => chat(service.url, question())))
+    expect(served(answers)).toEqual(['200 a'])
+    expect(b.hits.length).toBe(0)
+    for (const upstream of [a, b]) upstream.stop()
+  })
+
+  test('and which does not offer the model › is waited for, and passed over', async () => {
+    const a = faultUpstream(listing(['other'], 200, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    await using service = await startService({ providers: [provider('a', a.url, [], listed), provider('b', b.url)] })
+    expect(served([await chat(service.url, question())])).toEqual(['200 b'])
+    for (const upstream of [a, b]) upstream.stop()
+  })
+
+  test.each([
+    ['comes after one that offers the model', 'm', ['b', 'a']],
+    ['comes first, while the request names another', 'b/m', ['a', 'b']],
+  ] as const)('and which %s › is not waited for', async (_, model, order) => {
+    const a = faultUpstream(listing(['m'], 2_000, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    const entries = { a: provider('a', a.url, [], listed), b: provider('b', b.url) }
+    await using service = await startService({ providers: order.map((id) => entries[id]) })
+    const started = performance.now()
+    expect(served([await chat(service.url, question({ model }))])).toEqual(['200 b'])
+    expect(performance.now() - started).toBeLessThan(1_000)
+    for (const upstream of [a, b]) upstream.stop()
+  })
+
+  test('and whose entry a reload leaves as it is › keeps its list', async () => {
+    const a = faultUpstream(listing(['m'], 0, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    const entry = provider('a', a.url, [], listed)
+    await using service = await startService({ providers: [entry, provider('b', b.url)] })
+    expect(served([await chat(service.url, question())])).toEqual(['200 a'])
+    const asked = listsAsked(a)
+    a.use(listing(['m'], 2_000, good({ name: 'a' })))
+    await service.configure({ providers: [entry, provider('b', b.url, ['m', 'another'])] })
+    await reloaded(service)
+    const started = performance.now()
+    expect(served(await Promise.all([chat(service.url, question()), chat(service.url, question())]))).toEqual(['200 a'])
+    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(served([await chat(service.url, question({ model: 'another' }))])).toEqual(['200 b'])
+    expect(listsAsked(a)).toBe(asked)
+    for (const upstream of [a, b]) upstream.stop()
+  })
+
+  test('and whose list is not to be had › is asked for any name, and 2,000 made-up ones change nothing for a real one', async () => {
+    const a = faultUpstream((exchange) => (exchange.hit.method === 'GET' || !Buffer.from(exchange.hit.body).includes('"real"') ? status(404) : good({ name: 'a' }))(exchange))
+    await using service = await startService({ providers: [provider('a', a.url, [], listed)] })
+    for (let batch = 0; batch < 100; batch++) {
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, place) => chat(service.url, question({ model: `made-up-${batch * 20 + place}` }))))
+      expect(served(answers)).toEqual(['502 null'])
+    }
+    expect(served([await chat(service.url, question({ model: 'real' }))])).toEqual(['200 a'])
+    a.stop()
+  })
+})
+
+describe('max_concurrent across a reload', () => {
+  test('of an entry that is left as it is › counts the requests that began before', async () => {
+    const a = faultUpstream(good({ name: 'a', tokens: 40, pauseMs: 30 })), b = faultUpstream(good({ name: 'b' }))
+    const entry = provider('a', a.url, ['m'], { max_concurrent: 1 })
+    await using service = await startService({ providers: [entry, provider('b', b.url)] })
+    const arrived = a.nextHit()
+    const stream = chat(service.url, question({ stream: true }))
+    await arrived
+    await service.configure({ providers: [entry, provider('b', b.url, ['m', 'another'])] })
+    await reloaded(service)
+    expect(served([await chat(service.url, question())])).toEqual(['200 b'])
+    expect(served([await stream])).toEqual(['200 a'])
+    expect(served([await chat(service.url, question())])).toEqual(['200 a'])
+    for (const upstream of [a, b]) upstream.stop()
+  })
+})
