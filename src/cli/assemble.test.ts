@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { heapStats } from 'bun:jsc'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -238,4 +239,41 @@ describe('models that are asked for', () => {
     await gateway.providers[0]?.models.pending
     expect(gateway.models().map(({ name }) => name)).toEqual(['x'])
   })
+
+  test('and cannot be known are no way to eat memory or time by making names up', async () => {
+    const body = new TextEncoder().encode('{"error":{"message":"no such model"}}')
+    const transport: Transport = {
+      request: async () => ({ status: 404, headers: new Map(), body: fakeBody([body]) }),
+      connections: { active: 0, idle: 0 },
+      close: () => undefined,
+    }
+    const config: Config = {
+      providers: [resolveProvider({ id: 'a', baseUrl: 'http://a.example/v1', models: '*' }, {})],
+      limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'echo' },
+    }
+    const health = healthBook(() => performance.now())
+    const gateway = assembleGateway(config, { transport, health, log: { debug: () => undefined, warn: () => undefined } })
+    cleanUps.push(() => gateway.close())
+    await gateway.providers[0]?.models.pending
+
+    /** Asks for names nobody has heard of; milliseconds it took. */
+    async function askFor(from: number, to: number): Promise<number> {
+      const started = performance.now()
+      for (let count = from; count < to; count += 1) await rejection(gateway.chat(requestOf({ model: `made-up-${count}` }), callOf()))
+      return performance.now() - started
+    }
+    const objects = (): number => {
+      Bun.gc(true)
+      return heapStats().objectCount
+    }
+
+    await askFor(0, 2_000)
+    const early = await askFor(2_000, 6_000)
+    await askFor(6_000, 12_000)
+    const before = objects()
+    const late = await askFor(12_000, 20_000)
+    // A circuit alone is some twenty objects.
+    expect(objects() - before).toBeLessThan(8_000)
+    expect(late / 2).toBeLessThan(early * 4)
+  }, 10_000)
 })
