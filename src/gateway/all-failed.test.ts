@@ -86,7 +86,7 @@ describe('the other errors', () => {
   })
 
   test('tell our own lack of room as 503 (failover.md row 42)', () => {
-    expect(overloaded()).toMatchObject({ status: 503, type: 'overloaded_error', code: 'overloaded', headers: { 'retry-after': '1', 'x-should-retry': 'true' } })
+    expect(overloaded('full')).toMatchObject({ status: 503, type: 'overloaded_error', code: 'overloaded', headers: { 'retry-after': '1', 'x-should-retry': 'true' } })
   })
 
   test('tell a cut as provider_error', () => {

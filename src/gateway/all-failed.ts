@@ -1,5 +1,5 @@
 import type { AllFailed } from '../service/failover.ts'
-import { failureEffects, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
+import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
 import { WireError } from '../wire/error.ts'
 
 const whenAllAreFullMs = 1_000
@@ -29,11 +29,9 @@ export function policyViolation(failure: UpstreamFailure): WireError {
   })
 }
 
-/** This service itself has no room for another request (failover.md row 42). */
-export function overloaded(cause?: unknown): WireError {
-  return new WireError(503, 'overloaded_error', 'overloaded', 'The service is out of room; try again shortly', {
-    headers: { 'retry-after': '1', 'x-should-retry': 'true' }, cause,
-  })
+/** This service itself has no room for another request (failover.md rows 41 and 42). */
+export function overloaded(message: string, cause?: unknown): WireError {
+  return new WireError(503, 'overloaded_error', 'overloaded', message, { headers: { 'retry-after': '1', 'x-should-retry': 'true' }, cause })
 }
 
 /** A stream broke off and nobody could resume it exactly: the client is told in an error event. */
@@ -55,7 +53,7 @@ function statusOf({ failures, skipped }: AllFailed): 400 | 429 | 502 | 503 | 504
   if (failures.every(({ failure }) => failure.timedOut)) return 504
   if (all('rate_limit')) return 429
   if (all('overloaded', 'rate_limit')) return 503
-  if (skipped.length === 0 && all('bad_request', 'context_length', 'content_policy')) return 400
+  if (skipped.length === 0 && all(...requestFailures)) return 400
   return 502
 }
 

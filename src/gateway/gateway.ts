@@ -111,7 +111,7 @@ async function askPastPolicy(candidate: ChatCandidate, request: ChatRequest, cal
 function wireErrorOf(error: unknown, model: string): unknown {
   if (error instanceof AllFailed) return allFailed(model, error)
   if (!(error instanceof UpstreamFailure)) return error
-  return error.failure === 'content_policy' ? policyViolation(error) : overloaded(error)
+  return error.failure === 'content_policy' ? policyViolation(error) : overloaded('The service is out of room; try again shortly', error)
 }
 
 function notFinal(error: UpstreamFailure): UpstreamFailure {

@@ -1,4 +1,5 @@
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { isRecord } from '../wire/json-value.ts'
 
 /** What stays the same in every chunk of one stream (failover.md row 39). */
 export interface ChunkHead {
@@ -36,8 +37,4 @@ function withContent(choice: unknown, content: string): unknown {
 function parse(chunk: ChatChunk): Record<string, unknown> {
   const parsed: unknown = JSON.parse(new TextDecoder().decode(chunk.data))
   return isRecord(parsed) ? parsed : {}
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

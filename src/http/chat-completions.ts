@@ -1,3 +1,4 @@
+import { overloaded } from '../gateway/all-failed.ts'
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import type { StreamReply } from '../protocols/protocol.ts'
@@ -12,6 +13,7 @@ import { errorResponse, type Exchange } from './exchange.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
 import type { Route } from './route.ts'
 import type { UnderWay } from './under-way.ts'
+import { withinMs } from './within.ts'
 
 /** Bodies up to this size are checked in one go, larger ones in slices. */
 const sliceBytes = 1024 * 1024
@@ -90,7 +92,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     timer = setTimeout(() => controller.abort(new TimeUp('the whole request took too long')), Math.max(1, ms))
     if (request.signal.aborted) leave()
     const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail })
-    const served = chat.stream ? await decidedWithin(answering, options.timers.heartbeatMs) : await answering
+    const served = chat.stream ? await withinMs(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
       progress.served = served
       settle({ status: 200, usage: served.reply.usage })
@@ -153,20 +155,6 @@ function streamResponse({ served, answering, progress, controller, settle, optio
   })
 }
 
-/** The value, or `undefined` when it is not decided within so many milliseconds. */
-function decidedWithin(answering: Promise<ServedReply>, ms: number): Promise<ServedReply | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), ms)
-    answering.then((served) => {
-      clearTimeout(timer)
-      resolve(served)
-    }, (error: unknown) => {
-      clearTimeout(timer)
-      reject(error)
-    })
-  })
-}
-
 /** What the client is told of whatever went wrong; a mistake of ours is told as nothing but that. */
 function describe(error: unknown, { chat, trail }: Progress): WireError {
   if (error instanceof WireError) return error
@@ -184,10 +172,6 @@ function describe(error: unknown, { chat, trail }: Progress): WireError {
 function failureOf(told: WireError | undefined, cause: unknown): Pick<Outcome, 'error' | 'cause'> {
   if (told === undefined) return {}
   return told.status === 500 ? { error: told.code, cause } : { error: told.code }
-}
-
-function overloaded(message: string): WireError {
-  return new WireError(503, 'overloaded_error', 'overloaded', message, { headers: { 'retry-after': '1', 'x-should-retry': 'true' } })
 }
 
 function replyHeaders(progress: Progress, contentType: string, served: ServedReply | undefined): Record<string, string> {

@@ -4,6 +4,7 @@ import type { WireError } from '../wire/error.ts'
 import { doneEvent, formatEvent, formatEvents, keepAliveEvent } from '../wire/event-stream.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { Usage } from '../wire/usage.ts'
+import { withinMs } from './within.ts'
 
 /** What came of a stream. */
 export interface StreamOutcome {
@@ -71,7 +72,7 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
   /** The reply, or `undefined` when it is time for a comment. */
   async function decide(): Promise<StreamReply | undefined> {
     // The first comment goes at once: it takes the headers with it.
-    decided = await withinMs(reply, hasWaited ? heartbeatMs : 0)
+    decided = await withinMs(Promise.resolve(reply), hasWaited ? heartbeatMs : 0)
     hasWaited = true
     return decided
   }
@@ -127,12 +128,4 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
       if (!isPulling && sink !== undefined) end(sink, error)
     },
   }
-}
-
-/** The value, or `undefined` when it takes longer. */
-function withinMs<Value>(promise: Value | Promise<Value>, ms: number): Promise<Value | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), ms)
-    Promise.resolve(promise).then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

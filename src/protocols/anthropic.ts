@@ -4,9 +4,10 @@ import { anthropicRequest } from './anthropic-request.ts'
 import { anthropicStream } from './anthropic-stream.ts'
 import { readBody } from './chat-options.ts'
 import { classifyFailure } from './classify.ts'
+import { isDone } from './done.ts'
 import { encodeJson } from './json-value.ts'
 import type { Protocol } from './protocol.ts'
-import { isDone, lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
+import { lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
 
 /** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const anthropic: Protocol = {

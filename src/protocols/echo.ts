@@ -1,6 +1,7 @@
 import { completionToChunks } from '../wire/conversion.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { isRecord } from '../wire/json-value.ts'
 import type { ChatReply, ChatService } from './protocol.ts'
 
 /**
@@ -75,8 +76,4 @@ function textOf(content: unknown): string {
     if (!isRecord(part)) return ''
     return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
   }).join(' ')
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,12 +1,13 @@
 import { readErrorBody } from '../wire/error-body.ts'
 import { readBody } from './chat-options.ts'
 import { classifyFailure } from './classify.ts'
+import { isDone } from './done.ts'
 import { geminiReply } from './gemini-reply.ts'
 import { geminiRequest, withOverrides } from './gemini-request.ts'
 import { geminiStream } from './gemini-stream.ts'
 import { encodeJson } from './json-value.ts'
 import type { Protocol } from './protocol.ts'
-import { isDone, lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
+import { lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
 
 /** Google's generateContent and streamGenerateContent (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const gemini: Protocol = {

@@ -1,3 +1,4 @@
+import { isRecord } from '../wire/json-value.ts'
 import type { Connection } from './protocol.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
 import { exchangeFailure } from './transport-failure.ts'
@@ -96,8 +97,4 @@ function modelOf(entry: unknown): UpstreamModel | undefined {
   if (name === '' || name.length > nameLengthMost || /[\0-\x1f\x7f]/.test(name)) return undefined
   const context = entry.context_length ?? entry.context_window ?? entry.max_model_len ?? entry.inputTokenLimit ?? entry.max_context_length
   return typeof context === 'number' && Number.isSafeInteger(context) && context > 0 ? { name, context } : { name }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@ import { encodeChatRequest, type ChatRequest } from '../wire/chat-request.ts'
 import { readErrorBody, type ErrorBody } from '../wire/error-body.ts'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { classifyFailure, statusOfError } from './classify.ts'
+import { isDone } from './done.ts'
 import type { Connection, Protocol } from './protocol.ts'
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
@@ -77,10 +78,4 @@ function eventError(data: Uint8Array): UpstreamFailure {
 
 function malformed(error: MalformedAnswer): UpstreamFailure {
   return new UpstreamFailure(error.reason === 'empty' ? 'empty' : 'malformed', error.message, { status: 200, cause: error })
-}
-
-/** `[DONE]`, with white space around it. */
-function isDone(data: Uint8Array): boolean {
-  if (data.length > 64) return false
-  return new TextDecoder().decode(data).trim() === '[DONE]'
 }

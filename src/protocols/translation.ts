@@ -45,11 +45,6 @@ export function readEvent({ event: name, data }: ServerSentEvent): JsonObject {
   return withoutError(event)
 }
 
-/** `[DONE]`, which neither API sends, but some of those that imitate them do. */
-export function isDone(data: Uint8Array): boolean {
-  return data.length < 16 && new TextDecoder().decode(data).trim() === '[DONE]'
-}
-
 function withoutError(answer: JsonObject): JsonObject {
   const { error, type } = answer
   if (type !== 'error' && (error === undefined || error === null)) return answer

@@ -1,5 +1,5 @@
 import type { Unavailability } from './circuit.ts'
-import { failureEffects, UpstreamFailure } from './failure.ts'
+import { requestFailures, UpstreamFailure } from './failure.ts'
 import type { Call } from './service.ts'
 import type { Trail } from './trail.ts'
 
@@ -54,8 +54,8 @@ export interface Walk<Asked, Reply> {
 
 /**
  * Asks the candidates in order until one answers (service.md 4.1). Whether one may be asked is looked at when its turn comes: one that is to be left
- * alone is skipped while another is available. When nobody was, all that are to be left alone are asked, in order; when those that were failed through
- * their own fault, the skipped are asked after all, but for those that asked to be left alone. Who is full is never asked.
+ * alone is skipped while another is available. When nobody was, all that are to be left alone are asked, in order; when those that were have failed, and
+ * not because of the request itself, the skipped are asked after all, but for those that asked to be left alone. Who is full is never asked.
  */
 export function failover<Asked extends Candidate, Reply>(candidates: readonly Asked[], options?: FailoverOptions<Reply>): Walk<Asked, Reply> {
   const failures: FailedCandidate[] = []
@@ -85,7 +85,7 @@ export function failover<Asked extends Candidate, Reply>(candidates: readonly As
 
   function lastResort(): readonly Asked[] {
     const except = hasAsked ? ['full', 'retry_after'] : ['full']
-    if (failures.length > 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)) return []
+    if (failures.length > 0 && failures.every(({ failure }) => requestFailures.has(failure.failure))) return []
     return [...skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
   }
 

@@ -21,6 +21,9 @@ export interface FailureEffect {
   readonly permanent: boolean
 }
 
+/** These speak of the request: another upstream would most likely refuse it likewise. */
+export const requestFailures: ReadonlySet<FailureClass> = new Set(['bad_request', 'context_length', 'content_policy'])
+
 const model = 'model', provider = 'provider'
 
 /** Effects by class (failover.md, table of failures). `rate_limit` and `overloaded` cool down by Retry-After instead. */

@@ -13,6 +13,11 @@ export interface AttemptHealth {
   abandoned(): void
 }
 
+interface ModelEntry {
+  readonly breaker: OpenBreaker
+  readonly circuit: Circuit
+}
+
 /** What is known of one provider's ability to serve one model. */
 export interface Health {
   /** Why it is not to be asked now; `undefined`: it may be. */
@@ -37,7 +42,7 @@ export interface HealthBook {
 export function healthBook(now: () => number, random?: () => number): HealthBook {
   const providers = new Map<string, Circuit>()
   /** By provider and model, least recently wanted first: a caller can make names up where a provider's models are not known. */
-  const models = new Map<string, { readonly breaker: OpenBreaker; readonly circuit: Circuit }>()
+  const models = new Map<string, ModelEntry>()
 
   function ofProvider(provider: string): Circuit {
     const known = providers.get(provider) ?? circuit(now, random)
@@ -45,23 +50,30 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
     return known
   }
 
-  function ofModel(provider: string, model: string): Circuit {
+  function ofModel(provider: string, model: string): { readonly circuit: Circuit; readonly want: () => void } {
     const key = `${provider}\n${model}`
     const entry = models.get(key) ?? { breaker: { provider, model }, circuit: circuit(now, random) }
-    models.delete(key)
-    models.set(key, entry)
+    touch(key, entry)
     const [oldest] = models.keys()
     if (models.size > modelsMost && oldest !== undefined) models.delete(oldest)
-    return entry.circuit
+    return { circuit: entry.circuit, want: () => touch(key, entry) }
+  }
+
+  function touch(key: string, entry: ModelEntry): void {
+    models.delete(key)
+    models.set(key, entry)
   }
 
   return {
     of(provider, model) {
       const whole = ofProvider(provider)
-      const single = ofModel(provider, model)
+      const { circuit: single, want } = ofModel(provider, model)
       return {
         unavailable: () => whole.unavailable() ?? single.unavailable(),
-        begin: () => new BegunAttempt(whole, single),
+        begin() {
+          want()
+          return new BegunAttempt(whole, single)
+        },
       }
     },
     openBreakers() {
