@@ -54,6 +54,20 @@ describe('when all have failed x-should-retry', () => {
   })
 })
 
+describe('when all who were asked have failed, and somebody was not asked', () => {
+  const skipped: readonly Unavailability[] = [{ reason: 'open', remainingMs: 4_000 }]
+  const cases: readonly (readonly [number, readonly Told[]])[] = [
+    [502, ['bad_request', 'context_length']],
+    [502, ['credential']],
+    [429, ['rate_limit']],
+    [503, ['overloaded']],
+    [504, ['timeout']],
+  ]
+  test.each(cases)('it is %p for %j, and worth another try', (status, failures) => {
+    expect(failed(failures, skipped)).toMatchObject({ status, headers: { 'x-should-retry': 'true' } })
+  })
+})
+
 describe('when all have failed Retry-After', () => {
   const wait = (reason: Unavailability['reason'], remainingMs: number): Unavailability => ({ reason, remainingMs })
   const cases: readonly (readonly [string, string | undefined, readonly Told[], readonly Unavailability[]])[] = [

@@ -94,18 +94,25 @@ describe('a stream that is not decided yet', () => {
     return { ...subject(reply), decide: (given: StreamReply) => decide(given), refuse: (error: Error) => refuse(error) }
   }
 
-  test('is kept alive with a comment every 10 s', async () => {
+  test('is kept alive with a comment at once, which takes the headers with it, and one every 10 s', async () => {
     jest.useFakeTimers()
     const { body, decide } = undecided()
     const reader = body.getReader()
-    for (let time = 0; time < 3; time += 1) {
-      const reading = readOne(reader)
+    const comments: string[] = []
+    const note = async () => { comments.push(String(await readOne(reader))) }
+    const counts: number[] = []
+    for (const waitMs of [1, heartbeatMs, heartbeatMs]) {
+      const reading = note()
       await settle()
-      jest.advanceTimersByTime(heartbeatMs - 1)
+      jest.advanceTimersByTime(waitMs - 1)
       await settle()
+      counts.push(comments.length)
       jest.advanceTimersByTime(1)
-      expect(await reading).toBe(keepAlive)
+      await reading
+      counts.push(comments.length)
     }
+    expect(comments).toEqual([keepAlive, keepAlive, keepAlive])
+    expect(counts.slice(1)).toEqual([1, 1, 2, 2, 3])
     decide(fakeStream([[chunks.text('Hi')]]))
     expect(await readOne(reader)).toBe(eventOf(chunks.text('Hi')))
     expect(await readOne(reader)).toBe(done)

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { Unavailability } from './circuit.ts'
 import { AllFailed, failover, type Candidate } from './failover.ts'
 import { UpstreamFailure, type FailureClass } from './failure.ts'
-import { callOf, failureOf, rejection } from './testing.ts'
+import { healthBook } from './health.ts'
+import { callOf, failureOf, fakeClock, rejection } from './testing.ts'
 
 /** What a candidate does when it is asked: answers with a text, or throws. */
 type Behaviour = string | Error
@@ -194,11 +195,69 @@ describe('failover past those that are to be left alone', () => {
     expect(asked).toEqual(['b', 'a'])
   })
 
-  test('looks at availability once, when the walk begins', async () => {
-    let looks = 0
-    const watched: Fake = { ...candidate('a', 'hello'), unavailable: () => { looks += 1; return undefined } }
-    await walkOver(watched, candidate('b', 'other')).next()
-    expect(looks).toBe(1)
+  test('does not look at who is behind the one that answers', async () => {
+    const looked: string[] = []
+    const watched = (name: string): Fake => ({ ...candidate(name, 'hello'), unavailable: () => { looked.push(name); return undefined } })
+    await walkOver(watched('a'), watched('b')).next()
+    expect(looked).toEqual(['a'])
+  })
+
+  test('looks at each when its turn comes: one that has become full by then is skipped', async () => {
+    let isFull = false
+    const later: Fake = { ...candidate('b', 'never'), unavailable: () => (isFull ? full : undefined) }
+    const { walk, ask, asked } = walkOver(candidate('a', down()), later, candidate('c', 'hello'))
+    const { candidate: { name } } = await walk.next((each) => {
+      isFull = true
+      return ask(each)
+    }, callOf())
+    expect({ name, asked }).toEqual({ name: 'c', asked: ['a', 'c'] })
+  })
+
+  test('never asks one after all that has become full since it was skipped', async () => {
+    let unavailability = openFor(9)
+    const skipped: Fake = { ...candidate('a', 'never'), unavailable: () => unavailability }
+    const { walk, ask, asked } = walkOver(skipped, candidate('b', down()))
+    const error = await rejection(walk.next((each) => {
+      unavailability = full
+      return ask(each)
+    }, callOf()))
+    expect(asked).toEqual(['b'])
+    expect(error).toHaveProperty('skipped', [full])
+  })
+
+  test('does not count those as skipped that it has asked after all', async () => {
+    const { next } = walkOver(candidate('a', down(), openFor(9)), candidate('b', down()), candidate('c', 'never', leftAloneFor(5)))
+    expect(await rejection(next())).toHaveProperty('skipped', [leftAloneFor(5)])
+    const all = walkOver(candidate('a', failureOf('credential'), coolingFor(9)))
+    expect(await rejection(all.next())).toHaveProperty('skipped', [])
+  })
+
+  test('asks those after all, when an answer is to be taken up and nobody else is left', async () => {
+    const { next, asked } = walkOver(candidate('a', 'first'), candidate('b', 'second', openFor(9)))
+    await next()
+    expect((await next()).reply).toBe('second')
+    expect(asked).toEqual(['a', 'b'])
+  })
+
+  test('lets one at a time probe whoever has an open breaker, however many fail over to it at once', async () => {
+    const clock = fakeClock()
+    const { unavailable, begin } = healthBook(clock.now, () => 0.5).of('b', 'm')
+    for (let time = 0; time < 5; time += 1) begin().failed(down())
+    clock.pass(5_000)
+    const walks = Array.from({ length: 8 }, () => failover<Candidate, string>([
+      { name: 'a', unavailable: () => undefined }, { name: 'b', unavailable }, { name: 'c', unavailable: () => undefined },
+    ]).next(async ({ name }) => {
+      if (name === 'a') {
+        await Promise.resolve()
+        throw failureOf('bad_request')
+      }
+      if (name === 'c') return name
+      const attempt = begin()
+      await Bun.sleep(1)
+      attempt.succeeded()
+      return name
+    }, callOf()))
+    expect((await Promise.all(walks)).map(({ reply }) => reply).toSorted().join('')).toBe('bccccccc')
   })
 })
 
