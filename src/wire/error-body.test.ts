@@ -141,3 +141,12 @@ describe('redact', () => {
     expect(performance.now() - start).toBeLessThan(250)
   })
 })
+
+describe('an error body made to be slow to read', () => {
+  test.each(['<', '<title', '<script ', '<a <', '<!--', '</', '<>', '&'])('64 KiB of %j hold nobody up', (text) => {
+    const bytes = new TextEncoder().encode(text.repeat(Math.floor(64 * 1024 / text.length)))
+    const start = performance.now()
+    readErrorBody(bytes)
+    expect(performance.now() - start).toBeLessThan(20)
+  })
+})

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { errorOf, isDone, pick } from '../client.ts'
+import { errorOf, isDone, pick, trailOf } from '../client.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
@@ -25,11 +25,32 @@ describe('content policy', () => {
     ['400 content_policy_violation', rejection],
     ['403 content_filter', policy(403, { message: 'filtered', code: 'content_filter' })],
     ['400 whose type is safety', policy(400, { message: 'blocked', type: 'safety' })],
+    ['200 with an error whose code is content_filter', policy(200, { message: 'filtered', code: 'content_filter' })],
+    ['200 with an error whose code is content_policy_violation', policy(200, { message: 'rejected', code: 'content_policy_violation' })],
   ])('row 13 › %s › stops, and the client is told why', async (_, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.ask()
     expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.type]).toEqual([400, 'content_policy_violation', 'invalid_request_error'])
     expect(answer.headers.get('x-should-retry')).toBe('false')
+    expect(rig.hits()).toEqual([1, 0])
+  })
+
+  test.each([
+    ['row 14 › 403 that says an account was flagged', 'credential', policy(403, { message: 'Your account has been flagged for suspicious activity' })],
+    ['row 14 › 403 that says an organization was flagged', 'credential', policy(403, { message: 'Your organization was flagged for review' })],
+    ['row 10 › 400 that does not know a parameter named safety', 'bad_request', policy(400, { message: 'Unknown parameter: safety', type: 'invalid_request_error', code: 'unknown_parameter' })],
+    ['row 10 › 400 about a value of safety', 'bad_request', policy(400, { message: "Invalid value for 'safety': expected an object", type: 'invalid_request_error' })],
+  ])('%s › is none, and moves on', async (_, failure, script) => {
+    await using rig = await startRig([script, good()])
+    const answer = await rig.ask()
+    expect([answer.status, answer.content, trailOf(answer)[0]?.class]).toEqual([200, goodText(), failure])
+    expect(rig.hits()).toEqual([1, 1])
+  })
+
+  test('row 13 › an error event whose code is content_filter, before a token › stops', async () => {
+    await using rig = await startRig([streamOf(role + event({ error: { message: 'filtered', code: 'content_filter' } })), good()])
+    const answer = await rig.askStream()
+    expect([answer.status, errorOf(answer)?.code]).toEqual([400, 'content_policy_violation'])
     expect(rig.hits()).toEqual([1, 0])
   })
 
