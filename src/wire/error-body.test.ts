@@ -145,8 +145,12 @@ describe('redact', () => {
 describe('an error body made to be slow to read', () => {
   test.each(['<', '<title', '<script ', '<a <', '<!--', '</', '<>', '&'])('64 KiB of %j hold nobody up', (text) => {
     const bytes = new TextEncoder().encode(text.repeat(Math.floor(64 * 1024 / text.length)))
-    const start = performance.now()
-    readErrorBody(bytes)
-    expect(performance.now() - start).toBeLessThan(20)
+    // The best of three: other work on the machine makes each longer, none shorter.
+    const times = [1, 2, 3].map(() => {
+      const start = performance.now()
+      readErrorBody(bytes)
+      return performance.now() - start
+    })
+    expect(Math.min(...times)).toBeLessThan(20)
   })
 })
