@@ -94,7 +94,7 @@ export interface AssembledProvider {
 /** Makes a provider: its models, and for each a service with its layers. The order of layers is written here and nowhere else. */
 export function assembleProvider(config: ProviderConfig, { transport, health, modelsCache, log }: Surroundings): AssembledProvider {
   const connection: Connection = {
-    baseUrl: config.baseUrl, apiKey: config.apiKey, headers: config.headers,
+    id: config.id, baseUrl: config.baseUrl, apiKey: config.apiKey, headers: config.headers,
     overrides: config.overrides, rename: config.quirks.rename, drop: config.quirks.drop, streamUsage: config.quirks.streamUsage,
   }
   const models = modelsOf(config, connection, transport, modelsCache, log)

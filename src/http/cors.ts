@@ -6,7 +6,7 @@ export type AllowedOrigins = '*' | ReadonlySet<string>
 /** The answer to a preflight: the requested headers are echoed, since a fixed list breaks every client that adds one (decisions.md 4, CORS). */
 export function preflight(request: Request, methods: string, allowed: AllowedOrigins): Response {
   const headers = new Headers({ allow: methods, vary: 'Origin, Access-Control-Request-Headers' })
-  if (isAllowed(request, allowed)) {
+  if (isAllowed(request, allowed) && isApi(request)) {
     headers.set('access-control-allow-origin', originValue(request, allowed))
     headers.set('access-control-allow-methods', methods)
     headers.set('access-control-allow-headers', request.headers.get('access-control-request-headers') ?? '')
@@ -15,13 +15,17 @@ export function preflight(request: Request, methods: string, allowed: AllowedOri
   return new Response(null, { status: 204, headers })
 }
 
-/** Adds what a page's script needs to read a response. A request without `Origin` gets nothing. */
+/** Adds what a page's script needs to read a response of the API. A request without `Origin`, or for anything else, gets nothing. */
 export function withCors(request: Request, response: Response, allowed: AllowedOrigins): Response {
-  if (request.headers.get('origin') === null || !isAllowed(request, allowed)) return response
+  if (request.headers.get('origin') === null || !isAllowed(request, allowed) || !isApi(request)) return response
   response.headers.set('access-control-allow-origin', originValue(request, allowed))
   response.headers.set('access-control-expose-headers', exposed)
   if (allowed !== '*') response.headers.append('vary', 'Origin')
   return response
+}
+
+function isApi({ url }: Request): boolean {
+  return URL.canParse(url) && new URL(url).pathname.startsWith('/v1/')
 }
 
 function isAllowed(request: Request, allowed: AllowedOrigins): boolean {

@@ -82,9 +82,9 @@ describe('the server', () => {
     expect((await fetch(`${base}/nowhere`, { method: 'OPTIONS' })).status).toBe(404)
   })
 
-  test('lets a page read errors too', async () => {
-    const response = await fetch(`${start()}/nowhere`, { headers: { origin: 'https://page.example' } })
-    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  test.each([['/v1/nowhere', '*'], ['/metrics', null], ['/v1nowhere', null]])('lets a page read errors of the API, and nothing else: %s', async (path, origin) => {
+    const response = await fetch(`${start()}${path}`, { headers: { origin: 'https://page.example' } })
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin)
   })
 
   test('tells a refusal with its headers', async () => {

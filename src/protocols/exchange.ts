@@ -29,7 +29,7 @@ export interface ExchangeOptions {
 
 /** A provider over HTTP: one request, one answer, every failure told as what it means (failover.md). */
 export function chatExchange({ transport, protocol, connection, model, connectMs, idleMs }: ExchangeOptions): ChatService {
-  const origin = parseOrigin(new URL(connection.baseUrl))
+  const origin = { ...parseOrigin(new URL(connection.baseUrl)), owner: connection.id }
   const headers = headerBlock(protocol.headers(connection))
   const wholePath = protocol.path(connection, model, false)
   const streamPath = protocol.path(connection, model, true)

@@ -62,10 +62,10 @@ export async function modelsStatus(
   }
 }
 
-function getModels(transport: Transport, { baseUrl }: Connection, headers: Readonly<Record<string, string>>, connectMs: number, signal: UpstreamSignal): Promise<UpstreamResponse> {
+function getModels(transport: Transport, { id, baseUrl }: Connection, headers: Readonly<Record<string, string>>, connectMs: number, signal: UpstreamSignal): Promise<UpstreamResponse> {
   const url = new URL(baseUrl)
   return transport.request({
-    origin: parseOrigin(url),
+    origin: { ...parseOrigin(url), owner: id },
     method: 'GET',
     path: `${url.pathname.replace(/\/+$/, '')}/models`,
     headers: headerBlock(headers),

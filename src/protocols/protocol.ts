@@ -37,6 +37,8 @@ export type ChatService = Service<ChatRequest, ChatReply>
 
 /** The facts of one provider that a protocol needs to speak to it. */
 export interface Connection {
+  /** The provider's id. */
+  readonly id: string
   /** Without a trailing slash, such as `https://api.example.com/v1`. */
   readonly baseUrl: string
   readonly apiKey: string | undefined

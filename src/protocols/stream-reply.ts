@@ -12,6 +12,8 @@ const eventBytesMax = 1024 * 1024
 const afterDoneMs = 250
 const barrenMs = 300_000
 const malformedEventsMost = 3
+/** After so many events without a pause, others have their turn. */
+const eventsATurn = 1_000
 
 /**
  * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun, silence of `idleMs`,
@@ -32,6 +34,7 @@ export function streamReply(
   let hasFinished = false
   let hasOpenChoice = false
   let malformed = 0
+  let eventsThisTurn = 0
   /** Why the stream ended, where it did not end well; told to every later read as well. */
   let failure: { readonly error: unknown } | undefined
   let idle: Watchdog | undefined
@@ -136,7 +139,13 @@ export function streamReply(
           bytes = await body.read()
           idle?.pause()
         }
-        const chunks = decode(bytes === undefined ? events.end() : events.push(bytes))
+        const received = bytes === undefined ? events.end() : events.push(bytes)
+        const chunks = decode(received)
+        eventsThisTurn += received.length
+        if (eventsThisTurn > eventsATurn) {
+          eventsThisTurn = 0
+          await new Promise((resolve) => setImmediate(resolve))
+        }
         if (bytes === undefined && !isOver) atEndOfBody()
         if (chunks.length > 0) return chunks
       } catch (error) {

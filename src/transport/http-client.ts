@@ -47,7 +47,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
     const known = byObject.get(origin)
     if (known !== undefined) return known
     const host = hostHeader(origin)
-    const name = `${origin.secure ? 'https' : 'http'}://${host}`
+    const name = `${origin.secure ? 'https' : 'http'}://${host} ${origin.owner ?? ''}`
     const destination = byName.get(name) ?? makeDestination(origin, host)
     byName.set(name, destination)
     byObject.set(origin, destination)

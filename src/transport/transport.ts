@@ -1,9 +1,11 @@
-/** Where an upstream lives. One pool of connections an origin. */
+/** Where an upstream lives. One pool of connections an origin and owner. */
 export interface Origin {
   readonly secure: boolean
   /** Name or address, without brackets. Used for SNI and checked against the certificate. */
   readonly hostname: string
   readonly port: number
+  /** Connections are shared only by those of the same owner: an answer too many on one of them never reaches another's caller. */
+  readonly owner?: string
 }
 
 /** One HTTP/1.1 request to an upstream. */

@@ -146,3 +146,16 @@ describe('chunkAggregator', () => {
     expect(answer.choices[0]?.logprobs?.content).toHaveLength(5_000)
   })
 })
+
+describe('an answer made to fill memory', () => {
+  test('of more choices than can be asked for is malformed', () => {
+    const choices = Array.from({ length: 129 }, (_, index) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }))
+    expect(() => completionToChunks(new TextEncoder().encode(JSON.stringify({ choices })), { includeUsage: false })).toThrow(MalformedAnswer)
+  })
+
+  test('has what is not of the format once, not in every chunk', () => {
+    const choices = Array.from({ length: 128 }, (_, index) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }))
+    const chunks = completionToChunks(new TextEncoder().encode(JSON.stringify({ extra: 'e'.repeat(100_000), choices })), { includeUsage: false })
+    expect(chunks.reduce((sum, { data }) => sum + data.length, 0)).toBeLessThan(300_000)
+  })
+})

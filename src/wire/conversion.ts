@@ -4,20 +4,25 @@ import { isRecord } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 
+/** `n` of a request is at most this. */
+const choicesMost = 128
+
 /**
  * A complete answer as the chunks of a stream (failover.md row 30): for each choice, by index, its role with what is neither text nor tool calls,
  * reasoning, content, tool calls, then `finish_reason`; usage last, when it was asked for. Log probabilities go with the content; members that are not
- * of the format stay where they are: of the message in the first delta, of the choice in its last chunk, of the answer in every chunk.
+ * of the format stay where they are: of the message in the first delta, of the choice in its last chunk, of the answer in the first chunk. At most 128
+ * choices, as many as can be asked for.
  *
  * @throws {MalformedAnswer} when it is no answer
  */
 export function completionToChunks(body: Uint8Array, options: { readonly includeUsage: boolean }): readonly ChatChunk[] {
   const { choices, usage, object: _object, id, created, model, ...others } = parseObject(body, 'the answer')
   if (!Array.isArray(choices) || !choices.some(isRecord)) throw new MalformedAnswer('no_choices', 'the answer has no choices')
-  const head = { ...headMembers(headOf({ id, created, model })), ...others }
+  if (choices.length > choicesMost) throw new MalformedAnswer('malformed', `the answer has more than ${choicesMost} choices`)
+  const head = headMembers(headOf({ id, created, model }))
   const nulls = options.includeUsage ? { usage: null } : {}
   const chunks = choices.filter(isRecord).flatMap((choice, position) => choiceToDeltas(choice, position))
-    .map((choice) => chunkOf({ ...head, choices: [choice], ...nulls }))
+    .map((choice, position) => chunkOf({ ...head, ...(position === 0 ? others : {}), choices: [choice], ...nulls }))
   if (options.includeUsage && isRecord(usage)) chunks.push(chunkOf({ ...head, choices: [], usage }))
   return chunks
 }
