@@ -5,7 +5,7 @@ import { gateway } from '../gateway/gateway.ts'
 import { fixedModels } from '../gateway/provider.ts'
 import type { ModelList, OfferedModel } from '../gateway/provider.ts'
 import type { ChatReply, ChatService } from '../protocols/protocol.ts'
-import { chunkOf } from '../wire/chat-chunk.ts'
+import { textChunk } from '../wire/testing.ts'
 import { parseArguments } from './arguments.ts'
 import type { Flags } from './arguments.ts'
 import type { ProbeResult } from './assemble.ts'
@@ -83,7 +83,7 @@ export function streamed(texts: readonly string[], failure?: Error): ChatReply {
     isEmpty: false,
     async read() {
       const text = left.shift()
-      if (text !== undefined) return [chunkOf({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: text }, finish_reason: null }] })]
+      if (text !== undefined) return [textChunk({ id: 'c', created: 1, model: 'm' }, text)]
       if (failure !== undefined) throw failure
       return undefined
     },

@@ -4,7 +4,8 @@ import type { ChatReply } from '../protocols/protocol.ts'
 import { failover } from '../service/failover.ts'
 import type { Call } from '../service/service.ts'
 import { callOf } from '../service/testing.ts'
-import { makeChunk, type ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
+import { deltaChunk } from '../wire/testing.ts'
 import { WireError } from '../wire/error.ts'
 import { resumable } from './resume.ts'
 import {
@@ -205,7 +206,7 @@ describe('a stream that is cut', () => {
   })
 
   test('never loses a tool call that comes with the last of the same text', async () => {
-    const both = makeChunk(headFrom('second'), { delta: { content: 'lo', tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '' } }] } })
+    const both = deltaChunk(headFrom('second'), { content: 'lo', tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '' } }] })
     const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(text('Hel', 'second'), both, finish('tool_calls', 'second'))]))
     expect(error !== undefined || read.some(({ isBeyondText }) => isBeyondText)).toBe(true)
     expect(textOf(read)).toBe('Hello')

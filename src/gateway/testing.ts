@@ -1,8 +1,9 @@
 import type { ChatReply, ChatService, StreamReply, WholeReply } from '../protocols/protocol.ts'
 import type { Unavailability } from '../service/circuit.ts'
 import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
-import { finishChunk, makeChunk, roleChunk, textChunk, usageChunk, type ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
 import { parseChatRequest, type ChatRequest } from '../wire/chat-request.ts'
+import { deltaChunk, finishChunk, roleChunk, textChunk, usageChunk } from '../wire/testing.ts'
 import { fixedModels, type ChatCandidate, type ModelList, type OfferedModel, type Provider } from './provider.ts'
 
 /** What the chunks of one fake provider have in common. For tests. */
@@ -17,11 +18,11 @@ export const chunks = {
   role: () => roleChunk(head),
   text: (text: string, name = 'first') => textChunk(headFrom(name), text),
   finish: (reason = 'stop', name = 'first') => finishChunk(headFrom(name), reason),
-  usage: () => usageChunk(head, { promptTokens: 3, completionTokens: 4, totalTokens: 7 }),
-  reasoning: (text: string) => makeChunk(head, { delta: { reasoning_content: text } }),
-  refusal: (text: string) => makeChunk(head, { delta: { refusal: text } }),
-  toolCall: (name = 'find') => makeChunk(head, { delta: { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] } }),
-  secondChoice: (text: string) => makeChunk(head, { index: 1, delta: { content: text } }),
+  usage: () => usageChunk(head, 3, 4),
+  reasoning: (text: string) => deltaChunk(head, { reasoning_content: text }),
+  refusal: (text: string) => deltaChunk(head, { refusal: text }),
+  toolCall: (name = 'find') => deltaChunk(head, { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
+  secondChoice: (text: string) => deltaChunk(head, { content: text }, 1),
 }
 
 /** One read of a fake stream: chunks, or a failure. */

@@ -1,8 +1,9 @@
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { StreamReply, WholeReply } from '../protocols/protocol.ts'
 import type { Call } from '../service/service.ts'
-import { finishChunk, textChunk, usageChunk, type ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
+import { finishChunk, textChunk, usageChunk } from '../wire/testing.ts'
 import type { Exchange } from './exchange.ts'
 
 const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
@@ -11,7 +12,7 @@ const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
 export const chunks = {
   text: (text: string) => textChunk(head, text),
   finish: () => finishChunk(head, 'stop'),
-  usage: () => usageChunk(head, { promptTokens: 1, completionTokens: 2, totalTokens: 3 }),
+  usage: () => usageChunk(head, 1, 2),
 }
 
 /** One read of a fake stream: chunks, or a failure. */

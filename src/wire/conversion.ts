@@ -1,7 +1,7 @@
-import { chunkOf, headMembers } from './chat-chunk.ts'
 import type { ChatChunk, ChunkHead } from './chat-chunk.ts'
 import { isRecord } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
+import { chunkOf, headMembers } from './make-chunk.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 
 /** `n` of a request is at most this. */
