@@ -130,3 +130,10 @@ describe('conversion', () => {
     expect(await reply.read()).toBeUndefined()
   })
 })
+
+test('an answer that cannot become a stream is its provider\'s failure', async () => {
+  const choices = Array.from({ length: 129 }, (_, index) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }))
+  const body = new TextEncoder().encode(JSON.stringify({ choices }))
+  const ask = conversion(async () => ({ kind: 'whole', body, usage: undefined, isEmpty: false }))
+  expect(await rejection(ask(streaming, callOf()))).toMatchObject({ name: 'UpstreamFailure', failure: 'malformed' })
+})

@@ -10,7 +10,7 @@ const bytesMost = 32 * 1024 * 1024
 export function conversion(inner: ChatService): ChatService {
   return async function converted(request, call) {
     const reply = await inner(request, call)
-    if (request.stream) return reply.kind === 'stream' ? reply : streamOf(completionToChunks(reply.body, { includeUsage: request.includeUsage }))
+    if (request.stream) return reply.kind === 'stream' ? reply : streamOf(understood(() => completionToChunks(reply.body, { includeUsage: request.includeUsage })))
     if (reply.kind === 'whole') return reply
     const cancel = () => reply.cancel()
     call.signal.addEventListener('abort', cancel, { once: true })
@@ -51,13 +51,18 @@ async function gather(reply: StreamReply): Promise<ChatReply> {
       if (bytes > bytesMost) throw new UpstreamFailure('too_large', 'an answer that is too large', { status: 200 })
       usage = chunk.usage ?? usage
       if (chunk.text !== '' || chunk.isBeyondText || (chunk.finishReason !== undefined && chunk.finishReason !== 'stop')) isEmpty = false
-      if (chunk.data.length > 0) aggregator.add(chunk)
+      if (chunk.data.length > 0) understood(() => aggregator.add(chunk))
     }
   }
+  return { kind: 'whole', body: understood(() => aggregator.finish()), usage, isEmpty }
+}
+
+/** What cannot be converted is the upstream's failure. */
+function understood<Result>(convert: () => Result): Result {
   try {
-    return { kind: 'whole', body: aggregator.finish(), usage, isEmpty }
+    return convert()
   } catch (error) {
     if (!(error instanceof MalformedAnswer)) throw error
-    throw new UpstreamFailure('malformed', 'a stream that is no answer', { status: 200, cause: error })
+    throw new UpstreamFailure('malformed', 'an answer that cannot be converted', { status: 200, cause: error })
   }
 }
