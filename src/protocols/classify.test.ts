@@ -220,6 +220,8 @@ describe('what speaks of policy but is none', () => {
   test.each([
     [403, 'Your account has been flagged for suspicious activity', 'credential'],
     [403, 'Your organization was flagged for review', 'credential'],
+    [403, 'Your request was blocked because your account was flagged', 'credential'],
+    [403, 'The API key used in this request was flagged as leaked', 'credential'],
     [400, 'Unknown parameter: safety', 'bad_request'],
     [400, "Invalid value for 'safety': expected an object", 'bad_request'],
     [400, 'Your request was rejected by our safety system', 'content_policy'],

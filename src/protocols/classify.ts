@@ -4,6 +4,8 @@ import { parseRetryAfter, retryAfterMaxMs } from '../wire/retry-after.ts'
 
 const policyCode = /^(?:content_policy_violation|content_filter|content_policy|safety|moderation|data_inspection_failed|prohibited_content|responsibleaipolicyviolation)$/i
 const policy = /content[_ ]?policy|content[_ ]?filter|content management policy|responsible ?ai|prohibited_content|safety (?:system|filter|polic|setting|reason)|for safety\b|requires moderation|data_inspection_failed|(?:content|input|prompt|request|message|text|image)[^.]{0,60} flagged/i
+/** Whom a provider has something against, rather than what was said. */
+const callerFlagged = /(?:account|organi[sz]ation|user|project|team|key|token)\b[^.]{0,60} flagged/i
 const parameterFault = /\b(?:unknown|unrecognized|unsupported|unexpected|invalid)[_ ](?:parameter|argument|field|value)/i
 const contextLength = /context[_ ]?length|maximum context|context window|context size|too many tokens|prompt is too long|input is too long|reduce the length|exceeds? the (?:model'?s )?(?:maximum|max)[^.]{0,40}tokens/i
 const key = /invalid[_ ]?(?:x-)?api[_ -]?key|api[_ -]?key[_ ](?:not valid|is invalid|invalid|missing|expired)|incorrect api key|authentication[_ ]?error|unauthori[sz]ed|invalid[_ ]?(?:token|credentials?)|permission[_ ]?denied/i
@@ -63,7 +65,7 @@ export function statusOfError(error: ErrorBody): number {
 /** A code or type says so, or a text that is not about a parameter of that name. */
 function isPolicy(words: string, error: ErrorBody | undefined): boolean {
   if (policyCode.test(error?.code ?? '') || policyCode.test(error?.type ?? '')) return true
-  return policy.test(words) && !parameterFault.test(words)
+  return policy.test(words) && !parameterFault.test(words) && !callerFlagged.test(words)
 }
 
 function classOf(status: number, words: string, error: ErrorBody | undefined): { readonly failure: FailureClass; readonly isFinal?: boolean } {

@@ -9,6 +9,7 @@ export function exchangeFailure(error: unknown): unknown {
     case 'dns': return new UpstreamFailure('dns', 'its name was not found', cause)
     case 'connect': return new UpstreamFailure('connect', 'connection refused or unreachable', cause)
     case 'connect_timeout': return new UpstreamFailure('connect', 'no connection in time', { ...cause, timedOut: true })
+    case 'tls_timeout': return new UpstreamFailure('tls', 'no secure connection in time', { ...cause, timedOut: true })
     case 'tls': return new UpstreamFailure('tls', 'no secure connection: its certificate or handshake is at fault', cause)
     case 'reset': return new UpstreamFailure('reset', 'the connection was closed before an answer', { ...cause, ambiguous: true })
     case 'informational': return new UpstreamFailure('informational', 'too many informational responses', { ...cause, ambiguous: true })

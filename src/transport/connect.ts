@@ -14,15 +14,20 @@ import type { Origin, TransportErrorKind, UpstreamSignal } from './transport.ts'
  * A TCP connection that nobody has accepted yet cannot be taken back: abandoned, it is dropped when it opens or the kernel gives up on it.
  * @param connectMs milliseconds for all of it
  * @param certificateAuthorities PEM, instead of the platform's; by default those of Bun and of NODE_EXTRA_CA_CERTS
- * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `resources`, `aborted`
+ * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `tls_timeout`, `resources`, `aborted`
  */
 export function connect(origin: Origin, connectMs: number, signal: UpstreamSignal, certificateAuthorities?: string): Promise<Socket<SocketUser>> {
   return new Promise((resolve, reject) => {
     let socket: Socket<SocketUser> | undefined
     let isSettled = false
 
-    const timer = setTimeout(() => fail(new TransportError('connect_timeout', 'The upstream did not accept a connection in time')), connectMs)
+    const timer = setTimeout(() => fail(late()), connectMs)
     signal.addEventListener('abort', onAbort)
+
+    function late(): TransportError {
+      if (socket === undefined) return new TransportError('connect_timeout', 'The upstream did not accept a connection in time')
+      return new TransportError('tls_timeout', 'The upstream did not finish the TLS handshake in time')
+    }
 
     function onAbort(): void {
       fail(new TransportError('aborted', 'The request was aborted'))

@@ -452,7 +452,7 @@ describe('an upstream', () => {
   test('that accepts and says nothing over TLS takes too long to connect', async () => {
     const server = upstream(() => {})
     const transport = client()
-    expect(await kindOf(transport.request(post({ ...server.origin, secure: true }, { connectMs: 10 }), never))).toBe('connect_timeout')
+    expect(await kindOf(transport.request(post({ ...server.origin, secure: true }, { connectMs: 10 }), never))).toBe('tls_timeout')
     await eventually(() => server.connections[0]?.isClosed === true)
     expect(transport.connections.active).toBe(0)
   })

@@ -53,6 +53,8 @@ export interface UpstreamBody {
 /** What went wrong on the way, by phase. */
 export type TransportErrorKind =
   | 'dns' | 'connect' | 'connect_timeout' | 'tls'
+  /** The connection was there in time, its TLS handshake was not. */
+  | 'tls_timeout'
   /** Closed or reset before the first byte of a response on a fresh connection. */
   | 'reset'
   /** More than 20 informational (1xx) responses. */
