@@ -37,6 +37,7 @@ describe('content policy', () => {
 
   test.each([
     ['row 14 › 403 that says an account was flagged', 'credential', policy(403, { message: 'Your account has been flagged for suspicious activity' })],
+    ['row 14 › 403 that speaks of a request, too, but says a key was flagged', 'credential', policy(403, { message: 'The API key used in this request was flagged as leaked' })],
     ['row 14 › 403 that says an organization was flagged', 'credential', policy(403, { message: 'Your organization was flagged for review' })],
     ['row 10 › 400 that does not know a parameter named safety', 'bad_request', policy(400, { message: 'Unknown parameter: safety', type: 'invalid_request_error', code: 'unknown_parameter' })],
     ['row 10 › 400 about a value of safety', 'bad_request', policy(400, { message: "Invalid value for 'safety': expected an object", type: 'invalid_request_error' })],

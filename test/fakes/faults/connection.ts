@@ -46,7 +46,7 @@ export const connectionFaults: readonly Fault[] = [
     origin: withTls(makeCertificate({ host: 'elsewhere.example', issuer: authority })) },
   { name: 'tls-self-signed', row: 3, words: 'a certificate nobody vouches for', on: 'both', failure: 'tls', hits: 0,
     origin: withTls(makeCertificate({ host: '127.0.0.1' })) },
-  { name: 'tls-hang', row: 3, words: 'a handshake that hangs', on: 'both', failure: 'tls', orElse: 'connect', hits: 0,
+  { name: 'tls-hang', row: 3, words: 'a handshake that hangs', on: 'both', failure: 'tls', hits: 0,
     origin: falseTls({ isDeaf: true }) },
   { name: 'tls-alert', row: 3, words: 'a handshake alert', on: 'both', failure: 'tls', hits: 0,
     origin: falseTls({ isDeaf: true, onOpen: (connection) => connection.write(tlsHandshakeFailure) }) },

@@ -22,7 +22,7 @@ export interface Fault {
   readonly on: 'plain' | 'stream' | 'both'
   /** The class the trail names it by, as docs/failover.md says. */
   readonly failure: FailureClass
-  /** The class it may also be named by, where it cannot always be told what was under way. */
+  /** The class it may also be named by, where it is the kernel that decides what is seen first. */
   readonly orElse?: FailureClass
   /** Fields of the provider's entry that it needs. */
   readonly entry?: Readonly<Record<string, unknown>>
