@@ -330,10 +330,6 @@ describe('encodeChatRequest', () => {
     expect(JSON.parse(encoded({ rename: { max_tokens: 'seed' }, drop: ['seed'] }))).toMatchObject({ seed: 5 })
   })
 
-  test('appends a message', () => {
-    expect(encoded({ append: encode('{"role":"assistant","content":"so"}') })).toBe(text.replace(' ] ,', ' ,{"role":"assistant","content":"so"}] ,'))
-  })
-
   test('leaves valid JSON whatever is left out, renamed or overridden', () => {
     const names = ['seed', 'temperature', 'x', 'ab', 'messages', 'max_tokens', 'other', '__proto__']
     const orders = fc.shuffledSubarray(['"seed":1', '"x":[1]', '"x":{}', '"temperature":0', '"max_tokens":7', '"__proto__":3'])

@@ -43,8 +43,6 @@ export interface ChatRequestChanges {
   readonly rename?: Readonly<Record<string, string>>
   /** The caller's names of what is left out. */
   readonly drop?: readonly string[]
-  /** A message as JSON, to be put after the caller's last. */
-  readonly append?: Uint8Array
 }
 
 /**
@@ -108,11 +106,10 @@ export async function parseLargeChatRequest(body: Uint8Array, pause: () => Promi
  */
 export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChanges): readonly Uint8Array[] {
   const { body, members } = request
-  const { model, overrides = {}, rename = {}, drop = [], append } = changes
+  const { model, overrides = {}, rename = {}, drop = [] } = changes
   const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
   const names = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
   const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
-  const lastMessages = append === undefined ? -1 : members.findLastIndex((member) => member.name === 'messages')
   const edits: Edit[] = []
   let isFirst = true
   members.forEach((member, index) => {
@@ -134,7 +131,6 @@ export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChan
     if (name !== member.name) edits.push({ start, end: nameEnd(body, start), replacement: encodeJson(name) })
     const override = forced.find(([forcedName]) => forcedName === name)
     if (override !== undefined) edits.push({ start: valueStart, end, replacement: encodeJson(override[1]) })
-    else if (append !== undefined && index === lastMessages) edits.push(appended(end, append))
   })
   return splice(body, edits)
 }
@@ -143,15 +139,15 @@ export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChan
 export function appendMessage(request: ChatRequest, message: Uint8Array): ChatRequest {
   const last = request.members.findLast((member) => member.name === 'messages')
   if (last === undefined) return request
-  const edit = appended(last.end, message)
-  const place = edit.start
-  const added = edit.replacement.length
+  const place = last.end - 1
+  const replacement = join([comma, message])
+  const added = replacement.length
   const members = request.members.map((member) => {
     if (member.end <= place) return member
     if (member === last) return { ...member, end: member.end + added }
     return { name: member.name, start: member.start + added, valueStart: member.valueStart + added, end: member.end + added }
   })
-  const body = join(splice(request.body, [edit]))
+  const body = join(splice(request.body, [{ start: place, end: place, replacement }]))
   return { ...request, body, members }
 }
 
@@ -169,11 +165,6 @@ function upstreamNames(
     if (target === undefined || target === name) return name
     return present.has(target) && !isDropped(target) ? undefined : target
   })
-}
-
-/** Puts an element after the last of the array that ends at `arrayEnd` and is not empty. */
-function appended(arrayEnd: number, element: Uint8Array): Edit {
-  return { start: arrayEnd - 1, end: arrayEnd - 1, replacement: join([comma, element]) }
 }
 
 function encodeMembers(members: readonly (readonly [string, unknown])[]): Uint8Array {
