@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { gatewayMetrics } from './gateway-metrics.ts'
-import { parseMetrics } from './parse-metrics.ts'
+import { parseMetrics } from './testing.ts'
 import type { RequestRecord } from './record.ts'
 
 const record: RequestRecord = {

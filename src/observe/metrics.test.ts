@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { boundedLabel, registry } from './metrics.ts'
-import { parseMetrics } from './parse-metrics.ts'
+import { parseMetrics } from './testing.ts'
 
 describe('registry', () => {
   test('writes counters, gauges and histograms in the text format', () => {

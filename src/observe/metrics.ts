@@ -51,9 +51,6 @@ export interface MetricDescription {
   readonly labels: readonly string[]
 }
 
-/** Content type of `Registry.text()`. */
-export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
-
 interface Metric extends MetricDescription {
   lines(): string
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bodyDecoder, chunkLineBytesMax, trailerBytesMax } from './body-framing.ts'
-import { cut } from './cut.ts'
 import type { BodyFraming } from './response-head.ts'
+import { cut } from './testing.ts'
 import { TransportError } from './transport.ts'
 
 /** Lengths of pieces into which bytes may be cut. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cut } from './cut.ts'
 import { keepAliveMs, parseResponseHead, responseHeadReader } from './response-head.ts'
 import type { ReadHead, ResponseHead } from './response-head.ts'
+import { cut } from './testing.ts'
 import { TransportError } from './transport.ts'
 
 /** Lengths of pieces into which bytes may be cut. */
