@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { ConfigError, type Config } from './config.ts'
 import { detectProviders, type Probe } from './detect.ts'
+import { errorCode, isMissing } from './error-code.ts'
 import { findHome } from './home.ts'
 import { configBytesMax, parseConfig, tooLarge } from './parse-config.ts'
 import type { Environment } from './resolve-provider.ts'
@@ -50,8 +51,8 @@ export async function readConfigText(file: string): Promise<string | undefined> 
     bytes = await readFile(file)
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    const code = errorCode(error)
-    if (code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
+    const code = errorCode(error) ?? 'unknown'
     const found = code === 'EISDIR' ? 'a folder' : code === 'EACCES' || code === 'EPERM' ? 'a file that this user may not read' : `a file that cannot be read (${code})`
     throw fileError(file, found, 'a readable file')
   }
@@ -66,10 +67,6 @@ export async function readConfigText(file: string): Promise<string | undefined> 
 
 function fileError(file: string, found: string, allowed: string): ConfigError {
   return new ConfigError([{ file, field: '', found, allowed }])
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
 }
 
 async function isReadableByAll(file: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { watch, type FSWatcher } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { ConfigError, type Config } from './config.ts'
+import { isMissing } from './error-code.ts'
 import { fingerprint } from './fingerprint.ts'
 
 /** How fast changes are noticed, in milliseconds. */
@@ -140,8 +141,4 @@ async function readDate(path: string): Promise<string> {
     // Missing or out of reach: a state of its own.
     return 'none'
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

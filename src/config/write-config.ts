@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, renameSync } from 'node:fs'
 import { mkdir, open, readlink, realpath, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isMissing } from './error-code.ts'
 import { fingerprint } from './fingerprint.ts'
 
 /** Somebody else changed the file since it was read: what was to be written would undo that. */
@@ -88,8 +89,4 @@ function readIfThere(path: string): Uint8Array | undefined {
     if (isMissing(error)) return undefined
     throw error
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
