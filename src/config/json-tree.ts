@@ -38,10 +38,16 @@ export function parseJsonTree(text: string, findings: Findings): JsonTree {
     if (lines.has(line)) continue
     lines.add(line)
     // Each look-up reads the text from its start: not for every line of a file of another kind.
-    const path = lines.size > locatedMax ? '' : formatPath(getLocation(unmarked, error.offset).path)
+    const path = lines.size > locatedMax ? '' : pathOf(unmarked, error.offset)
     findings.add({ offset: error.offset, path }, describeToken(unmarked, error), describeExpected(error))
   }
   return { root, isSound: errors.every((error) => harmless.has(printParseErrorCode(error.error))) }
+}
+
+/** The field at an offset. Where the name of one is yet to come it is the object around it; at the top that is the file as a whole. */
+function pathOf(text: string, offset: number): string {
+  const { path, isAtPropertyKey } = getLocation(text, offset)
+  return formatPath(isAtPropertyKey && path.at(-1) === '' ? path.slice(0, -1) : path)
 }
 
 /** `providers[1].headers["x y"]` for the path of keys and indexes that leads there. */

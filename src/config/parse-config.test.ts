@@ -110,6 +110,16 @@ describe('parseConfig', () => {
     expect(faultsOf("{'a': b,\n'c': d}").map(({ line }) => line)).toEqual([1, 2])
   })
 
+  test.each([
+    ['{', ''],
+    ['{"aliases": {"a": "b"},', ''],
+    ['{"aliases": {', 'aliases'],
+    ['{"providers": [{', 'providers[0]'],
+    ['{"limits": {"": x}}', 'limits[""]'],
+  ])('tells where %s breaks off', (text, field) => {
+    expect(faultsOf(text)[0]).toMatchObject({ line: 1, field })
+  })
+
   test.each(['\n', '\r\n', '\r'])('counts lines that end with %j', (end) => {
     expect(faultsOf(['{', '"providers": [],', '  "limits": 5', '}'].join(end))[0]).toMatchObject({ line: 3, column: 13 })
   })
