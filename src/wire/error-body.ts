@@ -188,13 +188,14 @@ const secrets: readonly (readonly [RegExp, string])[] = [
 
 /**
  * An upstream's text as a client may see it: without keys, bearer tokens, URLs, e-mail and IP addresses, header values, long hex and
- * base64 runs and control characters, on one line, at most 200 characters. Rather too much is taken out than too little.
+ * base64 runs, control characters, and characters that are invisible or turn the direction of writing; on one line, at most 200 characters.
+ * Rather too much is taken out than too little.
  */
 export function redact(text: string): string {
   // Whole before it is shortened, so that no half of a secret stands at the end; the bound keeps the patterns cheap.
   const isCut = text.length > fieldCharactersMax
   let clean = (isCut ? text.slice(0, fieldCharactersMax) : text).toWellFormed()
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu, ' ')
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement)
   clean = clean.replace(/[A-Za-z0-9+/_=*.-]{16,}/g, (run) => (isRandom(run) ? '[redacted]' : run))
   clean = clean.replace(/ {2,}/g, ' ').trim()
