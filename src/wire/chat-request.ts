@@ -60,17 +60,7 @@ export function parseChatRequest(body: Uint8Array): ChatRequest {
     cursor.finish()
     return request
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw notJson(error)
-    if (!(error instanceof WireError)) throw error
-    // What is wrong with a value is only worth saying of a body that is JSON to its end.
-    const whole = new JsonCursor(body)
-    try {
-      whole.skip()
-      whole.finish()
-    } catch (cause) {
-      throw cause instanceof JsonSyntaxError ? notJson(cause) : cause
-    }
-    throw error
+    throw runThrough(faultOf(body, error, { limit: Infinity }))
   }
 }
 
@@ -81,22 +71,13 @@ export function parseChatRequest(body: Uint8Array): ChatRequest {
  */
 export async function parseLargeChatRequest(body: Uint8Array, pause: () => Promise<void>): Promise<ChatRequest> {
   const cursor = new JsonCursor(body)
+  const pace = { limit: sliceBytes }
   try {
-    const request = await runInSlices(readRequest(cursor, { limit: sliceBytes }), pause)
-    if (cursor.hasHighBytes) await checkUtf8(body, pause)
+    const request = await runInSlices(readRequest(cursor, pace), pause)
+    if (cursor.hasHighBytes) await runInSlices(checkUtf8(body, pace), pause)
     return request
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw notJson(error)
-    if (!(error instanceof WireError)) throw error
-    const whole = new JsonCursor(body)
-    try {
-      await runInSlices(skip(whole, { limit: sliceBytes }), pause)
-      whole.end()
-      if (whole.hasHighBytes) await checkUtf8(body, pause)
-    } catch (cause) {
-      throw cause instanceof JsonSyntaxError ? notJson(cause) : cause
-    }
-    throw error
+    throw await runInSlices(faultOf(body, error, { limit: sliceBytes }), pause)
   }
 }
 
@@ -191,11 +172,7 @@ const membersMax = 10_000
 const nameBytesMax = 1024
 
 function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
-  if (cursor.peek() !== 'object') {
-    yield* skip(cursor, pace)
-    cursor.end()
-    throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
-  }
+  if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
   const members: Member[] = []
   let model: string | undefined
   let hasMessages = false
@@ -252,6 +229,22 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   if (model === undefined) throw missing('model')
   if (!hasMessages) throw missing('messages')
   return { body: cursor.bytes, model, stream, includeUsage, members }
+}
+
+/** What to throw for what went wrong while the body was read. */
+function* faultOf(body: Uint8Array, error: unknown, pace: Pace): Walk<unknown> {
+  if (error instanceof JsonSyntaxError) return notJson(error)
+  if (!(error instanceof WireError)) return error
+  // What is wrong with a value is only worth saying of a body that is JSON to its end.
+  const whole = new JsonCursor(body)
+  try {
+    yield* skip(whole, pace)
+    whole.end()
+    if (whole.hasHighBytes) yield* checkUtf8(body, pace)
+    return error
+  } catch (cause) {
+    return cause instanceof JsonSyntaxError ? notJson(cause) : cause
+  }
 }
 
 function notJson(cause: JsonSyntaxError): WireError {

@@ -578,13 +578,13 @@ const NEXT_VALUE = 0
 const IN_STRING = 1
 const AFTER_VALUE = 2
 
-/** Checks that the bytes are UTF-8, awaiting `pause` between slices of 4 MiB. @throws {JsonSyntaxError} when they are not */
-export async function checkUtf8(bytes: Uint8Array, pause: () => Promise<void>): Promise<void> {
+/** Checks that the bytes are UTF-8, yielding `pause` between slices of 4 MiB. @throws {JsonSyntaxError} when they are not */
+export function* checkUtf8<Pause>(bytes: Uint8Array, pause: Pause): Generator<Pause, void, void> {
   for (let start = 0; start < bytes.length;) {
     const end = characterStart(bytes, Math.min(start + utf8SliceBytes, bytes.length))
     if (!isUtf8(bytes.subarray(start, end))) throw invalidUtf8(bytes, start, end)
     start = end
-    if (start < bytes.length) await pause()
+    if (start < bytes.length) yield pause
   }
 }
 
