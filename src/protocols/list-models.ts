@@ -7,6 +7,8 @@ import type { Transport, UpstreamResponse, UpstreamSignal } from '../transport/t
 const bodyBytesMax = 16 * 1024 * 1024
 const modelsMost = 10_000
 const nameLengthMost = 256
+/** Control characters, direction overrides and the like: no honest name has them. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 /** What an upstream says of one of its models. */
 export interface UpstreamModel {
@@ -94,7 +96,7 @@ function modelOf(entry: unknown): UpstreamModel | undefined {
   const id = entry.id ?? entry.name
   if (typeof id !== 'string') return undefined
   const name = id.replace(/^models\//, '')
-  if (name === '' || name.length > nameLengthMost || /[\0-\x1f\x7f]/.test(name)) return undefined
+  if (name === '' || name.length > nameLengthMost || invisible.test(name)) return undefined
   const context = entry.context_length ?? entry.context_window ?? entry.max_model_len ?? entry.inputTokenLimit ?? entry.max_context_length
   return typeof context === 'number' && Number.isSafeInteger(context) && context > 0 ? { name, context } : { name }
 }
