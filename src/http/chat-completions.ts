@@ -10,6 +10,7 @@ import { WireError } from '../wire/error.ts'
 import type { Usage } from '../wire/usage.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
+import { nextTurn } from './next-turn.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
 import type { Route } from './route.ts'
 import type { UnderWay } from './under-way.ts'
@@ -216,10 +217,6 @@ function headerText(text: string): string {
 function requestedTimeoutMs(request: Request): number {
   const given = request.headers.get('x-svc-timeout-ms')
   return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function recordOf({ exchange, trail, time, chat, served, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {

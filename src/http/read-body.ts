@@ -1,4 +1,5 @@
 import { WireError } from '../wire/error.ts'
+import { nextTurn } from './next-turn.ts'
 
 /** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
 const smallBytesMax = 16 * 1024
@@ -70,6 +71,8 @@ async function readLarge(body: ReadableStream<Uint8Array>, length: number | unde
       if (whole === undefined) pieces.push(value)
       else whole.set(value, received)
       received += value.length
+      // Bun reads some 5 MB at once from a fast client, and would hold up everybody else for 12 ms.
+      await nextTurn()
     }
   } catch (error) {
     reader.cancel().catch(() => undefined) // It is over either way.
