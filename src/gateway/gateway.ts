@@ -47,7 +47,7 @@ export interface Gateway {
 export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayOptions): Gateway {
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
-  const failoverOptions = { isPoor: (reply: ChatReply) => isPoor(reply), release }
+  const failoverOptions = { isPoor, release }
 
   function areListsPending(): boolean {
     return providers.some(({ models: { pending } }) => pending !== undefined)
@@ -115,7 +115,7 @@ function wireErrorOf(error: unknown, model: string): unknown {
 }
 
 function notFinal(error: UpstreamFailure): UpstreamFailure {
-  return new UpstreamFailure(error.failure, error.message, { ...(error.status === undefined ? {} : { status: error.status }), cause: error })
+  return new UpstreamFailure(error.failure, error.message, { status: error.status, cause: error })
 }
 
 function isPoor(reply: ChatReply): boolean {

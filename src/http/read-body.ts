@@ -65,7 +65,7 @@ async function readLarge(body: ReadableStream<Uint8Array>, length: number | unde
   try {
     for (;;) {
       const remainingMs = totalMs - (performance.now() - started)
-      const { done, value } = await withinMs(reader.read(), Math.min(idleMs, remainingMs))
+      const { done, value } = await inTime(reader.read(), Math.min(idleMs, remainingMs))
       if (done) break
       if (received + value.length > bytesMax) throw tooLarge(bytesMax)
       if (whole === undefined) pieces.push(value)
@@ -78,10 +78,11 @@ async function readLarge(body: ReadableStream<Uint8Array>, length: number | unde
     reader.cancel().catch(() => undefined) // It is over either way.
     throw error instanceof WireError ? error : new ClientLeft('the client left while it was sending', { cause: error })
   }
-  return whole ?? Buffer.concat(pieces, received)
+  // Never more than what came: the rest of the buffer holds whatever was in that memory before.
+  return whole?.subarray(0, received) ?? Buffer.concat(pieces, received)
 }
 
-function withinMs<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
+function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), Math.max(0, ms))
     promise.then(resolve, reject).finally(() => clearTimeout(timer))

@@ -17,7 +17,7 @@ export interface RetryOptions {
 
 /**
  * Asks the same upstream again where that can help (failover.md rows 18 to 20): after a 429 whose Retry-After is at most 3 s,
- * and after a server error, 250 ms later, doubling, with a jitter of half of it.
+ * and after a server error, 250 ms later, doubling, give or take a quarter.
  */
 export function retry<Request, Reply>({ retries, random = Math.random, sleep = abortableSleep }: RetryOptions): Layer<Request, Reply> {
   return (inner) =>
