@@ -1,9 +1,36 @@
-/** A place for values that are forgotten by themselves. Keys are at most 256 characters. */
+/**
+ * A place for values that are forgotten by themselves. Every value belongs to an owner (a client, a user), so that one of them cannot crowd out the others.
+ * All methods reject with {@link StoreUnavailable} when the place itself is away; no answer is then known, which is not the answer "no".
+ */
 export interface Store<Value> {
   get(key: string): Promise<Value | undefined>
-  /** @param ttlMs milliseconds until the value is forgotten */
-  set(key: string, value: Value, ttlMs: number): Promise<void>
+  /** Remembers a value, in place of the one that the key had. What no longer fits is forgotten (see {@link StoreOptions}). */
+  set(key: string, value: Value, owner: string): Promise<void>
   /** Reads and forgets in one step: of two callers, one gets the value. */
   take(key: string): Promise<Value | undefined>
   delete(key: string): Promise<void>
+}
+
+/** What one store keeps, and for how long. */
+export interface StoreOptions<Value> {
+  /** A value whose age exceeds this is gone, by the wall clock at the moment of use. So is one from more than five minutes in the future: the clock was set back. */
+  readonly ttlMs: number
+  /** Values in all. Beyond, the owner who has most loses the oldest of theirs. */
+  readonly most: number
+  /** Values of one owner. Beyond, they lose the oldest. */
+  readonly mostEach: number
+  /** Reads a value that has been outside this process; `undefined`: it is none of ours. Values are plain JSON. */
+  parse(value: unknown): Value | undefined
+}
+
+/** Where stores are kept: in this process, or in a server that several share. */
+export interface Stores {
+  /** The store of this name, the same one each time. @param name `[a-z0-9_/-]+`, unlike any other's */
+  open<Value>(name: string, options: StoreOptions<Value>): Store<Value>
+  close(): Promise<void>
+}
+
+/** The place where values are kept cannot be reached or does not answer. Its message names no address and no password. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
 }
