@@ -25,8 +25,8 @@ export type Endpoints =
 export interface Settings {
   /** Absent: sign-in is on, and refuses everybody. */
   readonly client?: { readonly id: string; readonly secret: string }
-  /** Exactly as configured. */
-  readonly redirectUri: string
+  /** Exactly as configured: an absolute http or https URL whose path is `/auth/provider/callback`. There whenever `client` is. */
+  readonly redirectUri?: string
   readonly endpoints: Endpoints
   /** Separated by blanks; may be empty. */
   readonly scope: string
