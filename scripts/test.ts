@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import { missing } from '../test/needs.ts'
+import { installNeeded, thisMachine } from './install-needed.ts'
 
 /**
- * What `npm test` runs: the type check, then every test. Says nothing while all is well, but for its last line, `N passed, N failed`;
- * what fails is shown above it. Arguments narrow the tests: `npm test -- test/reload.test.ts`. Exits with the worst code of the two.
+ * What `npm test` runs: the type check, then every test. Says nothing while all is well, but for its last line, `N passed, N failed`, and
+ * `N skipped (no chromium)` when this machine lacks what tests need (as root on Debian, that is installed first, with one line saying so).
+ * What fails is shown above it. Arguments narrow the tests: `npm test -- test/reload.test.ts`. Exits with the worst code of the two.
  */
 
 const root = join(import.meta.dir, '..')
@@ -19,9 +22,18 @@ async function run(...command: readonly string[]): Promise<Outcome> {
 }
 
 /** Adds up bun's own counts, which it prints as ` 12 pass`. */
-function count(output: string, word: 'pass' | 'fail'): number {
+function count(output: string, word: 'pass' | 'fail' | 'skip'): number {
   return [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].reduce((sum, [, digits]) => sum + Number(digits), 0)
 }
+
+/** `3 skipped (no chromium)`; nothing when none was. */
+function tellSkipped(skipped: number): readonly string[] {
+  const reasons = missing()
+  if (skipped === 0) return []
+  return [`${skipped} skipped${reasons.length === 0 ? '' : ` (no ${reasons.join(', ')})`}`]
+}
+
+await installNeeded(missing(), thisMachine())
 
 const types = await run('node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit')
 if (types.code !== 0) console.log(types.output.trimEnd())
@@ -30,6 +42,5 @@ const tests = await run(process.execPath, 'test', '--timeout', '20000', '--paral
 const passed = count(tests.output, 'pass'), failed = count(tests.output, 'fail')
 if (tests.code !== 0) console.log(tests.output.trimEnd())
 
-console.log(`${passed} passed, ${tests.code === 0 ? failed : Math.max(1, failed)} failed`)
+console.log([`${passed} passed`, `${tests.code === 0 ? failed : Math.max(1, failed)} failed`, ...tellSkipped(count(tests.output, 'skip'))].join(', '))
 process.exitCode = Math.max(types.code, tests.code)
-

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { installNeeded, type Machine } from '../scripts/install-needed.ts'
+import { missing, needed, needs } from './needs.ts'
+
+interface Trace {
+  readonly said: string[]
+  readonly ran: string[]
+}
+
+function machine(trace: Trace, facts: Partial<Machine> = {}): Machine {
+  return {
+    isRoot: true,
+    isDebian: true,
+    say: (line) => void trace.said.push(line),
+    async run(command) {
+      trace.ran.push(command.filter((word) => !word.startsWith('-') && !word.includes('::')).join(' '))
+      return { code: 0, output: '' }
+    },
+    ...facts,
+  }
+}
+
+const byHand = 'Their tests are skipped. On Debian: apt-get install chromium redis-server'
+
+describe('installing what tests need', () => {
+  test('does and says nothing when nothing is missing', async () => {
+    const trace: Trace = { said: [], ran: [] }
+    await installNeeded([], machine(trace))
+    expect(trace).toEqual({ said: [], ran: [] })
+  })
+
+  test('takes one line as root on Debian', async () => {
+    const trace: Trace = { said: [], ran: [] }
+    await installNeeded(['chromium', 'redis-server'], machine(trace))
+    expect(trace).toEqual({ said: ['installing chromium, redis-server … (needed by tests)'], ran: ['apt-get update', 'apt-get install chromium redis-server'] })
+  })
+
+  test.each([{ isRoot: false }, { isDebian: false }])('is left to a person when %p', async (facts) => {
+    const trace: Trace = { said: [], ran: [] }
+    await installNeeded(['chromium', 'redis-server'], machine(trace, facts))
+    expect(trace).toEqual({ said: [`missing, needed by tests: chromium, redis-server. ${byHand}`], ran: [] })
+  })
+
+  test('says why it failed, and goes on', async () => {
+    const trace: Trace = { said: [], ran: [] }
+    await installNeeded(['chromium', 'redis-server'], machine(trace, { run: async () => ({ code: 100, output: 'Err:1 http://deb.example\nE: Failed to fetch\n' }) }))
+    expect(trace.said).toEqual(['installing chromium, redis-server … (needed by tests)', `could not install them (apt-get update: E: Failed to fetch). ${byHand}`])
+  })
+})
+
+describe('what tests need', () => {
+  test('is a path that exists, or is told to be missing', async () => {
+    for (const name of missing()) expect(needs(name)).toBeUndefined()
+    const found = [needs('chromium'), needs('redis-server'), needs('libfaketime'), needs('nginx'), needs('caddy')].filter((path) => path !== undefined)
+    for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
+    expect(found.length + missing().length).toBe(Object.keys(needed).length)
+  })
+})
