@@ -1,6 +1,6 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { readLines } from './lines.ts'
 import type { Certificate } from './fakes/certificates.ts'
 
@@ -29,7 +29,16 @@ export interface ServiceOptions {
   readonly descriptors?: number
   /** An authority whose certificates it accepts. */
   readonly trusts?: Certificate
+  /** Files that lie in its home before it starts: path → text, or text and permissions. */
+  readonly files?: Readonly<Record<string, HomeFile>>
+  /** Default 0: it picks a free one. */
+  readonly port?: number
+  /** The script to start. Default: `bin/svc` of this project. */
+  readonly program?: string
 }
+
+/** The text of a file in the home of a service. */
+export type HomeFile = string | { readonly text: string; readonly mode: number }
 
 /** The real process, listening. `await using` stops it. */
 export interface ServiceUnderTest extends AsyncDisposable {
@@ -37,6 +46,8 @@ export interface ServiceUnderTest extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
   readonly url: string
   readonly pid: number
+  /** Its `SVC_HOME`. */
+  readonly home: string
   /** Path of its providers.json. */
   readonly file: string
   /** Log lines so far: those that are JSON objects. */
@@ -48,6 +59,8 @@ export interface ServiceUnderTest extends AsyncDisposable {
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL'): void
   /** Replaces providers.json as editors do, by rename. */
   configure(config: ServiceConfig | string): Promise<void>
+  /** Replaces or makes a file of its home, by rename; `undefined` removes it. */
+  write(path: string, file: HomeFile | undefined): Promise<void>
   /** Ends it with SIGTERM. @throws when it does not exit with 0 */
   stop(): Promise<void>
 }
@@ -68,6 +81,7 @@ export async function startService(config: ServiceConfig | string, options: Serv
   const home = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const file = join(home, 'providers.json')
   await writeConfig(file, config)
+  for (const [path, text] of Object.entries(options.files ?? {})) await writeHomeFile(join(home, path), text)
   const child = await spawnService(home, file, options)
   const written = listen(child)
   const ended = written.read.then(() => rm(home, { recursive: true, force: true }))
@@ -84,12 +98,14 @@ export async function startService(config: ServiceConfig | string, options: Serv
     port,
     url: `http://127.0.0.1:${port}`,
     pid: child.pid,
+    home,
     file,
     logs: written.logs,
     get output() { return written.output },
     exited: child.exited,
     signal: (name) => child.kill(name),
     configure: (config) => writeConfig(file, config),
+    write: (path, text) => (text === undefined ? rm(join(home, path)) : writeHomeFile(join(home, path), text)),
     stop,
     async [Symbol.asyncDispose]() {
       // How a service ended that a test has ended itself is that test's business.
@@ -101,8 +117,8 @@ export async function startService(config: ServiceConfig | string, options: Serv
 
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>
 
-async function spawnService(home: string, file: string, { environment, flags = [], descriptors, trusts }: ServiceOptions): Promise<Child> {
-  const start = ['sh', command, '--port', '0', '--config', file, ...flags]
+async function spawnService(home: string, file: string, { environment, flags = [], descriptors, trusts, port = 0, program = command }: ServiceOptions): Promise<Child> {
+  const start = ['sh', program, '--port', String(port), '--config', file, ...flags]
   const authority = join(home, 'authority.pem')
   if (trusts !== undefined) await Bun.write(authority, trusts.cert)
   const child = Bun.spawn(descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...start], {
@@ -149,6 +165,14 @@ function listen(child: Child): Written {
 async function writeConfig(file: string, config: ServiceConfig | string): Promise<void> {
   await Bun.write(`${file}.new`, typeof config === 'string' ? config : JSON.stringify(config, undefined, 2))
   await rename(`${file}.new`, file)
+}
+
+async function writeHomeFile(path: string, file: HomeFile): Promise<void> {
+  const { text, mode } = typeof file === 'string' ? { text: file, mode: 0o600 } : file
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(`${path}.new`, text)
+  await chmod(`${path}.new`, mode)
+  await rename(`${path}.new`, path)
 }
 
 /** The environment without keys, proxies or settings of ours, so that nothing on this machine is found or called. */
