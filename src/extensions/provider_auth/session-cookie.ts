@@ -1,0 +1,17 @@
+import { serialiseCookie } from './cookies.ts'
+import { sessionSeconds } from './sessions.ts'
+
+/** `Set-Cookie` headers of the session's cookie (service.md 5.2, decisions.md 5, "Transport"). */
+export interface SessionCookie {
+  holding(token: string): string
+  /** With the same attributes, as browsers want it. */
+  readonly deletion: string
+}
+
+/** The cookie of sessions. @param isSecure over https only: as `redirect_uri` says, whatever a request says of itself (sign-in.md M28) */
+export function sessionCookie(name: string, isSecure: boolean): SessionCookie {
+  return {
+    holding: (token) => serialiseCookie({ name, value: token, maxAgeSeconds: sessionSeconds, isSecure }),
+    deletion: serialiseCookie({ name, value: '', maxAgeSeconds: 0, isSecure }),
+  }
+}
