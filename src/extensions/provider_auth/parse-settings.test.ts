@@ -62,7 +62,7 @@ describe('parseSettings', () => {
     })
     expect(settings).toMatchObject({
       endpoints: { kind: 'openid', issuer: 'https://id.example.org/realms/x' }, scope: 'openid email', tokenAuthMethod: 'client_secret_basic', hasPkce: false, displayName: 'The Lab',
-      cookieName: '__Host-token', requestsPerMinute: 5, trustedProxies: ['10.0.0.0/8', '::1/128'], userFields: { id: 'oid', username: 'upn', displayName: '', avatar: 'photo', email: 'mail' },
+      cookieName: '__Host-token', requestsPerMinute: 5, trustedProxies: ['10.0.0.0/8', '::1'], userFields: { id: 'oid', username: 'upn', displayName: '', avatar: 'photo', email: 'mail' },
     })
   })
 
@@ -243,14 +243,14 @@ describe('parseSettings', () => {
       ['cookie_name', ''], ['cookie_name', 'a b'], ['cookie_name', 'a;b'], ['cookie_name', 'a=b'], ['cookie_name', 'ü'], ['cookie_name', 'a\r\nb'], ['cookie_name', 'svc_flow_x'], ['cookie_name', '__Host-svc_flow_x'], ['cookie_name', 'x'.repeat(65)], ['cookie_name', 5],
       ['requests_per_minute', -1], ['requests_per_minute', 1.5], ['requests_per_minute', '1.5'], ['requests_per_minute', ''], ['requests_per_minute', '0x10'], ['requests_per_minute', 1e9], ['requests_per_minute', null], ['requests_per_minute', true],
       ['trusted_proxies', 'example.org'], ['trusted_proxies', '10.0.0.0/33'], ['trusted_proxies', '::/129'], ['trusted_proxies', '10.0.0/8'], ['trusted_proxies', '10.0.0.1/'], ['trusted_proxies', '10.0.0.1/8/8'], ['trusted_proxies', '10.0.0.1/-1'],
-      ['trusted_proxies', '10.0.0.1:80'], ['trusted_proxies', 'fe80::1%eth0'], ['trusted_proxies', ['10.0.0.1', 5]], ['trusted_proxies', {}], ['trusted_proxies', '*'], ['allow_insecure_http', 'x'],
+      ['trusted_proxies', '10.0.0.1:80'], ['trusted_proxies', ['10.0.0.1', 5]], ['trusted_proxies', {}], ['trusted_proxies', '*'], ['allow_insecure_http', 'x'],
     ])('%s %j is a fault', (field, value) => {
       expect(faultOf({ ...minimal, [field]: value }).field).toBe(field)
     })
 
     test('numbers and booleans may be text, as they come from the environment', () => {
       expect(settingsOf({ ...minimal, requests_per_minute: '0', pkce: 'false', allow_insecure_http: 'true', trusted_proxies: '10.0.0.1, ::1/64  192.168.0.0/16' }))
-        .toMatchObject({ requestsPerMinute: 0, hasPkce: false, allowsInsecureHttp: true, trustedProxies: ['10.0.0.1/32', '::1/64', '192.168.0.0/16'] })
+        .toMatchObject({ requestsPerMinute: 0, hasPkce: false, allowsInsecureHttp: true, trustedProxies: ['10.0.0.1', '::1/64', '192.168.0.0/16'] })
     })
 
     test.each(['__Host-token', '__Secure-token', '__host-token'])('cookie_name %j needs https', (cookie_name) => {

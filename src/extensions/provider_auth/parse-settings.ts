@@ -1,6 +1,6 @@
 import type { ExtensionConfig } from '../extension.ts'
 import { configFields, type ConfigFields, type TextRule } from './config-fields.ts'
-import { parseNetwork } from './parse-network.ts'
+import { networkOf } from './ip-address.ts'
 import { isLoopback } from './provider-url.ts'
 import { readProvider, type ChosenProvider } from './read-provider.ts'
 import { parseAllowList } from './restrict-to.ts'
@@ -141,7 +141,8 @@ const networksAllowed = 'IP addresses or networks such as "10.0.0.0/8", in an ar
 
 function readTrustedProxies(fields: ConfigFields): readonly string[] {
   const entries = (fields.texts('trusted_proxies', networksAllowed) ?? []).flatMap((text) => text.split(/[,\s]+/)).filter((entry) => entry !== '')
-  return entries.map((entry) => parseNetwork(entry) ?? fields.refuse('trusted_proxies', networksAllowed, `${fields.shown(entry)} among them`))
+  const faulty = entries.find((entry) => networkOf(entry) === undefined)
+  return faulty === undefined ? entries : fields.refuse('trusted_proxies', networksAllowed, `${fields.shown(faulty)} among them`)
 }
 
 function warningsOf(fields: ConfigFields, { client, redirectUri, restrictTo, displayName, allowsInsecureHttp, trustedProxies }: Settings, isNobody: boolean): readonly string[] {
@@ -155,7 +156,7 @@ function warningsOf(fields: ConfigFields, { client, redirectUri, restrictTo, dis
     ...(restrictTo !== undefined && users !== undefined ? [`restrict_to lacks what $${users} was to name: it is not set`] : []),
     ...(redirect?.protocol === 'http:' && !isLoopback(redirect) ? ['sessions can be read on the way: redirect_uri is http, and not on this machine'] : []),
     ...(allowsInsecureHttp ? ['what the identity provider answers can be read and changed on the way: allow_insecure_http is true'] : []),
-    ...(trustedProxies.some((network) => network.endsWith('/0')) ? ['everybody may claim any address: trusted_proxies holds a network of all addresses'] : []),
+    ...(trustedProxies.some((network) => /\/0+$/.test(network)) ? ['everybody may claim any address: trusted_proxies holds a network of all addresses'] : []),
     ...optionalNames.filter((name) => fields.unset(name) !== undefined && !fields.has(name)).map((name) => `${name} is as if it were not there: $${fields.unset(name)} is not set`),
   ]
 }

@@ -42,7 +42,7 @@ export interface Settings {
   readonly cookieName: string
   /** Requests to `/auth…` a client and minute; 0: any number. */
   readonly requestsPerMinute: number
-  /** Networks whose `X-Forwarded-For` is believed, in CIDR form. */
+  /** Networks whose `X-Forwarded-For` is believed, in CIDR form or single addresses. */
   readonly trustedProxies: readonly string[]
 }
 
