@@ -1,0 +1,35 @@
+import * as oauth from 'oauth4webapi'
+import type { FlowSecrets } from './identity-provider.ts'
+import type { Settings } from './settings.ts'
+
+/** What goes into an authorization request (RFC 6749 section 4.1.1). */
+export interface AuthorizationRequest {
+  readonly endpoint: URL
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly state: string
+  /** Whom it goes to, as {@link FlowSecrets} keeps it. */
+  readonly issuer: string
+  readonly hasNonce: boolean
+}
+
+/** The address to send a browser to, with PKCE by S256 (RFC 7636) and, for OpenID Connect, a nonce; both are new each time. */
+export async function authorizationRequest(
+  { endpoint, clientId, redirectUri, state, issuer, hasNonce }: AuthorizationRequest,
+  { scope, hasPkce }: Pick<Settings, 'scope' | 'hasPkce'>,
+): Promise<{ readonly url: string; readonly secrets: FlowSecrets }> {
+  const url = new URL(endpoint)
+  const codeVerifier = hasPkce ? oauth.generateRandomCodeVerifier() : undefined
+  const nonce = hasNonce ? oauth.generateRandomNonce() : undefined
+  url.searchParams.set('response_type', 'code')
+  url.searchParams.set('client_id', clientId)
+  url.searchParams.set('redirect_uri', redirectUri)
+  if (scope !== '') url.searchParams.set('scope', scope)
+  url.searchParams.set('state', state)
+  if (codeVerifier !== undefined) {
+    url.searchParams.set('code_challenge', await oauth.calculatePKCECodeChallenge(codeVerifier))
+    url.searchParams.set('code_challenge_method', 'S256')
+  }
+  if (nonce !== undefined) url.searchParams.set('nonce', nonce)
+  return { url: url.href, secrets: { issuer, ...(codeVerifier === undefined ? {} : { codeVerifier }), ...(nonce === undefined ? {} : { nonce }) } }
+}
