@@ -7,6 +7,7 @@ import { ada } from '../fakes/identity/identity-provider.ts'
 import { provider, startService } from '../harness.ts'
 import type { Answer } from '../client.ts'
 import type { Browser, BrowserOptions, Page } from '../fakes/browser.ts'
+import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import type { FakeIdentityProvider, Registration } from '../fakes/identity/identity-provider.ts'
 import type { HomeFile, ServiceOptions, ServiceUnderTest } from '../harness.ts'
 
@@ -21,6 +22,10 @@ export interface SignInOptions extends ServiceOptions {
   readonly config?: SignInConfig
   /** What the service and the identity provider know of one another. Default: made up. */
   readonly registration?: Registration
+  /** Whether `--auth provider_auth` is given. Default true. */
+  readonly isOnByFlag?: boolean
+  /** Permissions of config.json. Default 0o600. */
+  readonly mode?: number
 }
 
 /** Somebody who has signed in. */
@@ -37,6 +42,8 @@ export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityP
   readonly service: ServiceUnderTest
   readonly provider: Provider
   readonly registration: Registration
+  /** Serves model `m`. */
+  readonly upstream: FaultUpstream
   /** A browser that has been nowhere yet; the rig remembers the secrets it sees. */
   browser(options?: BrowserOptions): Browser
   /** Begins to sign in and does so at the identity provider. @returns the address of the callback, which is not asked for */
@@ -79,7 +86,7 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(start: 
   const fake = await start(registration)
   const upstream = faultUpstream(good())
   const secrets = new Set([registration.clientSecret])
-  const file = configText(fake, registration, options.config)
+  const file = { text: configText(fake, registration, options.config), mode: options.mode ?? 0o600 }
   const service = await startProtected(upstream.url, { [configPath]: file }, { port: Number(new URL(registration.redirectUri).port), ...options })
   const browserOf = (browserOptions: BrowserOptions = {}) => openBrowser({
     ...browserOptions,
@@ -99,6 +106,7 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(start: 
     service,
     provider: fake,
     registration,
+    upstream,
     browser: browserOf,
     approach,
     async signIn(person, browser = browserOf()) {
@@ -123,8 +131,8 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(start: 
 }
 
 /** Starts a service with sign-in asked for and these files, which logs all it can. */
-export function startProtected(upstreamUrl: string, files: Readonly<Record<string, HomeFile>>, options: ServiceOptions = {}): Promise<ServiceUnderTest> {
-  const flags = ['--auth', 'provider_auth', '--log-level', 'debug', ...(options.flags ?? [])]
+export function startProtected(upstreamUrl: string, files: Readonly<Record<string, HomeFile>>, options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag'> = {}): Promise<ServiceUnderTest> {
+  const flags = [...(options.isOnByFlag === false ? [] : ['--auth', 'provider_auth']), '--log-level', 'debug', ...(options.flags ?? [])]
   return startService({ providers: [provider('a', upstreamUrl)] }, { ...options, files: { ...files, ...options.files }, flags })
 }
 
@@ -145,8 +153,9 @@ function secretsOf(page: Page): readonly string[] {
 
 /** @throws when a secret stands in what a service wrote */
 export function mustBeSilent(output: string, secrets: readonly string[]): void {
-  const told = secrets.filter((secret) => output.includes(secret) || output.includes(encodeURIComponent(secret)))
-  const lines = output.split('\n').filter((line) => told.some((secret) => line.includes(secret)))
+  const forms = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))]
+  const told = forms.filter((form) => output.includes(form))
+  const lines = output.split('\n').filter((line) => told.some((form) => line.includes(form)))
   if (told.length > 0) throw new Error(`the log holds ${told.length} secrets, as in\n${lines.slice(0, 5).join('\n')}`)
 }
 

@@ -13,20 +13,21 @@ export interface Github extends FakeIdentityProvider {
   readonly url: string
   /** Requests that a place got since the last `heal`. */
   asked(place: GithubPlace): readonly Hit[]
-  /** Does this at a place, in place of what it would do. */
-  use(place: GithubPlace, script: Script): void
-  /** Answers this at a place; what is no text is sent as JSON. */
-  say(place: GithubPlace, body: unknown, status?: number): void
+  /** Does this at a place when `person` signs in, in place of what it would do. Not for `authorize`. */
+  use(place: GithubPlace, person: string, script: Script): void
   /** Does all as it should again, and forgets what it was asked. */
   heal(): void
-  /** The answer of `/user` for somebody. */
+  /** What it tells of somebody. */
   profile(person: string): Readonly<Record<string, unknown>>
 }
 
 /** What GitHub's callback carries as `iss` since 2026. */
 const issuer = 'https://github.com/login/oauth'
 
-const places: Readonly<Record<string, GithubPlace>> = { '/login/oauth/authorize': 'authorize', '/login/oauth/access_token': 'token', '/user': 'user', '/user/emails': 'emails' }
+/** As an Enterprise server has them, and Gitea. */
+const places: Readonly<Record<string, GithubPlace>> = {
+  '/login/oauth/authorize': 'authorize', '/login/oauth/access_token': 'token', '/api/v3/user': 'user', '/api/v3/user/emails': 'emails', '/api/v1/user': 'user',
+}
 
 interface Grant {
   readonly person: string
@@ -38,7 +39,7 @@ interface Grant {
 export function startGithub(registration: Registration): Github {
   const codes = new Map<string, Grant>(), tokens = new Map<string, string>()
   const secrets = new Set<string>()
-  const scripts = new Map<GithubPlace, Script>()
+  const scripts = new Map<string, Script>()
   const asked: { readonly place: GithubPlace; readonly hit: Hit }[] = []
   const own: Readonly<Record<GithubPlace, Script>> = {
     authorize: answering(authorize), token: answering(exchangeCode), user: answering(({ hit }) => withToken(hit, profileOf)), emails: answering(({ hit }) => withToken(hit, addressesOf)),
@@ -48,7 +49,7 @@ export function startGithub(registration: Registration): Github {
     if (place === undefined) return await exchange.write(reply(404, 'Not Found', { 'content-type': 'text/plain' }))
     asked.push({ place, hit: exchange.hit })
     for (const value of [formOf(exchange.hit).get('code'), formOf(exchange.hit).get('code_verifier')]) if (value !== null) secrets.add(value)
-    await (scripts.get(place) ?? own[place])(exchange)
+    await (scripts.get(`${place} ${personOf(exchange.hit)}`) ?? own[place])(exchange)
   })
   const url = `http://127.0.0.1:${upstream.port}`
 
@@ -75,8 +76,13 @@ export function startGithub(registration: Registration): Github {
     return answer(hit, { access_token: token, scope: 'read:user,user:email', token_type: 'bearer' })
   }
 
+  /** Whom a request is about, by its code or its token. */
+  function personOf(hit: Hit): string | undefined {
+    return codes.get(formOf(hit).get('code') ?? '')?.person ?? tokens.get(/^(?:Bearer|token) (.+)$/i.exec(hit.headers.get('authorization') ?? '')?.[1] ?? '')
+  }
+
   function withToken(hit: Hit, of: (person: string) => unknown): Uint8Array {
-    const person = tokens.get(/^(?:Bearer|token) (.+)$/i.exec(hit.headers.get('authorization') ?? '')?.[1] ?? '')
+    const person = personOf(hit)
     if (!hit.headers.has('user-agent')) return forbidden
     return person === undefined ? reply(401, '{"message":"Bad credentials"}') : reply(200, JSON.stringify(of(person)))
   }
@@ -89,10 +95,7 @@ export function startGithub(registration: Registration): Github {
   return {
     url,
     secrets,
-    config: {
-      authorize_url: `${url}/login/oauth/authorize`, token_url: `${url}/login/oauth/access_token`, user_url: `${url}/user`,
-      scope: 'read:user user:email', display_name: 'GitHub', user_fields: { id: 'id', username: 'login', display_name: 'name', avatar: 'avatar_url', email: 'email' },
-    },
+    config: { provider: 'github', base_url: url },
     profile: profileOf,
     async approve(browser, address, person) {
       const page = await browser.visit(`${address}&${new URLSearchParams({ person }).toString()}`)
@@ -100,8 +103,7 @@ export function startGithub(registration: Registration): Github {
       return page.location
     },
     asked: (place) => asked.filter((each) => each.place === place).map(({ hit }) => hit),
-    use: (place, script) => void scripts.set(place, script),
-    say: (place, body, status = 200) => void scripts.set(place, (exchange) => exchange.write(reply(status, typeof body === 'string' ? body : JSON.stringify(body)))),
+    use: (place, person, script) => void scripts.set(`${place} ${person}`, script),
     heal() {
       scripts.clear()
       asked.length = 0

@@ -1,4 +1,4 @@
-// npm's oidc-provider, as strict as it is: `oidc-provider.mjs CLIENT_ID REDIRECT_URI…` takes the secret from CLIENT_SECRET and prints {"port":N}.
+// npm's oidc-provider, as strict as it is: `oidc-provider.mjs CLIENT_ID REDIRECT_URI…` takes the secret from CLIENT_SECRET, how it is sent from TOKEN_AUTH_METHOD, and prints {"port":N}.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { Provider } from 'oidc-provider'
@@ -19,7 +19,7 @@ function accountOf(sub) {
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const provider = new Provider(`http://127.0.0.1:${port}`, {
-  clients: [{ client_id: clientId, client_secret: process.env.CLIENT_SECRET, redirect_uris: redirectUris, token_endpoint_auth_method: process.env.TOKEN_AUTH_METHOD ?? 'client_secret_post' }],
+  clients: [{ client_id: clientId, client_secret: process.env.CLIENT_SECRET, redirect_uris: redirectUris, token_endpoint_auth_method: process.env.TOKEN_AUTH_METHOD }],
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'tests' }] },
   cookies: { keys: [randomBytes(16).toString('hex')] },
   claims: { openid: ['sub'], profile: ['preferred_username', 'name', 'picture'], email: ['email'] },

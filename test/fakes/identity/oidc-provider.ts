@@ -11,8 +11,8 @@ export interface OidcProvider extends FakeIdentityProvider {
 }
 
 /** Starts it with one client. A person `ada` has the id `id-ada` there. */
-export async function startOidcProvider({ clientId, clientSecret, redirectUri }: Registration): Promise<OidcProvider> {
-  const server = await startNodeServer(new URL('./oidc-provider.mjs', import.meta.url), [clientId, redirectUri], { CLIENT_SECRET: clientSecret })
+export async function startOidcProvider({ clientId, clientSecret, redirectUri }: Registration, tokenAuthMethod = 'client_secret_post'): Promise<OidcProvider> {
+  const server = await startNodeServer(new URL('./oidc-provider.mjs', import.meta.url), [clientId, redirectUri], { CLIENT_SECRET: clientSecret, TOKEN_AUTH_METHOD: tokenAuthMethod })
 
   async function approve(browser: Browser, url: string, person: string): Promise<string> {
     let page = await browser.follow(await browser.visit(url), redirectUri)

@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs'
+
+/** Resident memory of a process, in MB. Linux only. */
+export function residentMb(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { answerOf, errorOf, rawRequest } from '../client.ts'
+import { navigation } from '../fakes/browser.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { startSignIn } from './rig.ts'
+import type { Page } from '../fakes/browser.ts'
+import type { Github } from '../fakes/identity/github.ts'
+import type { SignedIn, SignInRig } from './rig.ts'
+
+let rig: SignInRig<Github>, ada: SignedIn
+beforeAll(async () => {
+  rig = await startSignIn(startGithub)
+  ada = await rig.signIn()
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** Stands in every input; nothing of it may come back. */
+const marker = 'zq<script>alert(7)</script>'
+const encodedMarker = encodeURIComponent(marker)
+
+/** What a page shows of what was sent, whichever way it is written. */
+function reflected({ text, headers }: Pick<Page, 'text' | 'headers'>): boolean {
+  return [text, ...headers.values()].some((shown) => /zq|alert\(7\)|zq%3C/.test(shown))
+}
+
+/** A callback of a flow of its own: `{state}` and `{code}` stand for the right ones. */
+async function callbackWith(query: string, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
+  const browser = rig.browser(), right = new URL(await rig.approach(browser)).searchParams
+  const filled = query.replaceAll('{state}', right.get('state') ?? '').replaceAll('{code}', right.get('code') ?? '')
+  rig.provider.heal()
+  return browser.visit(`${rig.service.url}/auth/provider/callback${filled}`, { headers })
+}
+
+/** Whether an answer let somebody in. */
+function isSignedIn(page: Page): boolean {
+  return page.headers.getSetCookie().some((line) => /^token=[^;]/.test(line)) || (page.location ?? '').includes('session=')
+}
+
+describe('a callback whose state does not pass › 400 Invalid state parameter, no session, no call to the token endpoint', () => {
+  test.each([
+    ['without anything', ''],
+    ['without a state', '?code={code}'],
+    ['with an empty state', '?code={code}&state='],
+    ['with an unknown state', `?code={code}&state=${'A'.repeat(43)}`],
+    ['with script for a state', `?code={code}&state=${encodedMarker}`],
+    ['with a doubled state', '?code={code}&state={state}&state={state}'],
+    ['with a second, other state', `?code={code}&state={state}&state=${encodedMarker}`],
+    ['with a state as an array', '?code={code}&state[]={state}'],
+    ['with a state as an indexed array', '?code={code}&state[0]={state}'],
+    ['with a state as an object', '?code={code}&state[state]={state}'],
+    ['with a list of states', '?code={code}&state={state},{state}'],
+    ['with a state in capitals', '?code={code}&STATE={state}'],
+    ['with a state and more behind it', '?code={code}&state={state}x'],
+    ['with a state and a blank', '?code={code}&state={state}%20'],
+    ['with a state and NUL', '?code={code}&state={state}%00'],
+    ['with a state and CR LF', '?code={code}&state={state}%0d%0aset-cookie:%20zq=1'],
+    ['with a state encoded twice', '?code={code}&state=%257Bstate%257D'],
+    ['with a state of no UTF-8', '?code={code}&state=%ff%fe'],
+    ['with a percent sign alone', '?code={code}&state=%'],
+    ['with a state of 9,000 characters', `?code={code}&state=${'s'.repeat(9_000)}`],
+    ['with __proto__ for a state', '?code={code}&state=__proto__'],
+    ['with constructor for a state', '?code={code}&state=constructor'],
+    ['with a state in the fragment', '?code={code}#state={state}'],
+    ['with semicolons', '?code={code};state={state}'],
+    ['with an error, and no state', `?error=${encodedMarker}&error_description=${encodedMarker}`],
+    ['with access_denied, and an unknown state', '?error=access_denied&state=unknown'],
+    ['with a thousand parameters', `?${Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join('&')}`],
+    ['with a state in the path', '/{state}?code={code}'],
+  ])('%s', async (name, query) => {
+    const page = await callbackWith(query, { accept: 'application/json' })
+    const expected = name === 'with a state in the path' ? [404, 'not_found'] : [400, 'invalid_state']
+    const error = errorOf(answerOf(page, page.text))
+    expect([page.status, error?.code]).toEqual([...expected])
+    if (page.status === 400) expect(error?.message).toBe('Invalid state parameter')
+    expect([reflected(page), isSignedIn(page), rig.provider.asked('token').length]).toEqual([false, false, 0])
+  })
+
+  test('that is longer than a request line may be › refused before anything looks at it', async () => {
+    const text = await rawRequest(rig.service.port, `GET /auth/provider/callback?code=x&state=${'s'.repeat(40_000)} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
+    expect(text).toMatch(/^HTTP\/1\.1 (?:400|414|431) /)
+  })
+
+  test('used before › 400, though everything else is right', async () => {
+    const browser = rig.browser(), callback = await rig.approach(browser)
+    expect((await browser.visit(callback)).status).toBe(302)
+    rig.provider.heal()
+    const again = await browser.visit(callback)
+    expect([again.status, isSignedIn(again), rig.provider.asked('token').length]).toEqual([400, false, 0])
+  })
+
+  test('of another browser › 400, and its owner can go on', async () => {
+    const owner = rig.browser(), callback = await rig.approach(owner)
+    rig.provider.heal()
+    const stranger = await rig.browser().visit(callback)
+    const other = rig.browser()
+    await rig.approach(other)
+    const withOtherFlow = await other.visit(callback)
+    expect([stranger.status, withOtherFlow.status, rig.provider.asked('token').length]).toEqual([400, 400, 0])
+    expect((await owner.visit(callback)).status).toBe(302)
+  })
+
+  test.each([['Sec-Fetch-*', { 'sec-fetch-mode': 'navigate' }], ['Mozilla/', { 'user-agent': navigation['user-agent'] ?? '' }], ['a cookie', { cookie: 'x=1' }]])('of a client that shows a mark of a browser (%s) and no flow cookie › 400', async (_, headers) => {
+    const callback = await rig.approach(rig.browser())
+    const page = await rig.browser({ headers: {} }).visit(callback, { headers })
+    expect([page.status, isSignedIn(page)]).toEqual([400, false])
+  })
+
+  test('of a script, which shows no mark of a browser › may follow service.md to the letter', async () => {
+    const script = rig.browser({ headers: { 'user-agent': 'curl/8.5.0', accept: '*/*' } })
+    const begun = await fetch(`${rig.service.url}/auth/provider`, { redirect: 'manual', headers: { 'user-agent': 'curl/8.5.0' } })
+    const callback = await rig.provider.approve(rig.browser(), begun.headers.get('location') ?? '', 'ada')
+    expect(isSignedIn(await script.visit(callback))).toBe(true)
+  })
+})
+
+describe('a callback whose state passes', () => {
+  test.each([
+    ['without a code', '?state={state}', 400, 'missing_code'],
+    ['with an empty code', '?state={state}&code=', 400, 'missing_code'],
+    ['with access_denied', `?state={state}&error=access_denied&error_description=${encodedMarker}&error_uri=javascript:alert(7)`, 403, 'access_denied'],
+    ['with server_error', `?state={state}&error=server_error&error_description=${encodedMarker}`, 502, 'identity_provider_unavailable'],
+    ['with temporarily_unavailable', '?state={state}&error=temporarily_unavailable', 502, 'identity_provider_unavailable'],
+    ['with invalid_request', '?state={state}&error=invalid_request', 400, 'identity_provider_error'],
+    ['with unauthorized_client', '?state={state}&error=unauthorized_client', 400, 'identity_provider_error'],
+    ['with unsupported_response_type', '?state={state}&error=unsupported_response_type', 400, 'identity_provider_error'],
+    ['with invalid_scope', '?state={state}&error=invalid_scope', 400, 'identity_provider_error'],
+    ['with script for an error', `?state={state}&error=${encodedMarker}`, 400, 'identity_provider_error'],
+    ['with an empty error and no code', '?state={state}&error=', 400, undefined],
+    ['with an error and a code', '?state={state}&code={code}&error=invalid_request', 400, 'identity_provider_error'],
+    ['with an error of 9,000 characters', `?state={state}&error=${'zq'.repeat(4_500)}`, 400, undefined],
+    ['with a doubled code', '?state={state}&code={code}&code={code}', 400, undefined],
+    ['with a doubled error', '?state={state}&error=access_denied&error=access_denied', 400, undefined],
+    ['with a doubled iss', '?state={state}&code={code}&iss=a&iss=a', 400, undefined],
+    ['with a code of 9,000 characters', `?state={state}&code=${'zq'.repeat(4_500)}`, 400, undefined],
+    ['with a code as an array', '?state={state}&code[]={code}', 400, 'missing_code'],
+    ['with script for a code', `?state={state}&code=${encodedMarker}`, 400, undefined],
+    ['with CR LF in the code', '?state={state}&code=zq%0d%0ax-zq:%201', 400, undefined],
+  ] as const)('%s › %s: %d', async (_, query, status, code) => {
+    const page = await callbackWith(query, { accept: 'application/json' })
+    const error = errorOf(answerOf(page, page.text))
+    expect([page.status, error?.code]).toEqual([status, code ?? expect.any(String)])
+    expect([reflected(page), isSignedIn(page)]).toEqual([false, false])
+    if (!query.includes('code=zq')) expect(rig.provider.asked('token')).toEqual([])
+  })
+
+  test('with an error › uses the state up', async () => {
+    const browser = rig.browser(), callback = new URL(await rig.approach(browser))
+    const state = callback.searchParams.get('state') ?? ''
+    expect((await browser.visit(`${rig.service.url}/auth/provider/callback?state=${state}&error=access_denied`)).status).toBe(403)
+    expect((await browser.visit(callback.href)).status).toBe(400)
+  })
+
+  test('a browser gets errors as a page, which shows the same text, runs nothing and leads back', async () => {
+    const page = await callbackWith(`?state=${encodedMarker}&error=${encodedMarker}`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([400, expect.stringContaining('text/html')])
+    expect(page.text).toContain('Invalid state parameter')
+    expect(page.text).toContain('href="/"')
+    expect([reflected(page), /<script/i.test(page.text)]).toEqual([false, false])
+    expect(page.headers.get('content-security-policy')).toContain('default-src \'none\'')
+  })
+})
+
+describe('credentials', () => {
+  const long = 'z'.repeat(9_000)
+
+  test.each<readonly [string, Readonly<Record<string, string>>, number]>([
+    ['a thousand cookies', { cookie: Array.from({ length: 1_000 }, (_, index) => `c${index}=zq`).join('; ') }, 401],
+    ['a long cookie', { cookie: `token=${long}` }, 401],
+    ['a cookie without a value', { cookie: 'token=' }, 401],
+    ['a cookie without a name', { cookie: '=token; token' }, 401],
+    ['a cookie of __proto__', { cookie: '__proto__=1; token=__proto__' }, 401],
+    ['a malformed cookie header', { cookie: ';;;=;,token==;token;' }, 401],
+    ['a cookie with percent signs', { cookie: 'token=%ZZ%00' }, 401],
+    ['Authorization: Bearer', { authorization: 'Bearer' }, 401],
+    ['Authorization: Bearer and blanks', { authorization: 'Bearer   ' }, 401],
+    ['two words behind Bearer', { authorization: 'Bearer zq zq' }, 401],
+    ['Basic', { authorization: 'Basic enE6enE=' }, 401],
+    ['no scheme', { authorization: 'zq' }, 401],
+    ['an unknown scheme', { authorization: 'Digest username="zq", realm="\\"' }, 401],
+    ['a long Bearer', { authorization: `Bearer ${long}` }, 401],
+    ['an empty X-Session-Token', { 'x-session-token': '' }, 401],
+    ['a long X-Session-Token', { 'x-session-token': long }, 401],
+    ['a state for a session', { 'x-session-token': 'A'.repeat(43) }, 401],
+  ])('%s › 401 and nothing of it comes back', async (_, headers, status) => {
+    const answer = await rig.get('/v1/models', headers)
+    expect([answer.status, errorOf(answer)?.type, reflected(answer)]).toEqual([status, 'authentication_error', false])
+    expect((await fetch(`${rig.service.url}/health`)).status).toBe(200)
+  })
+
+  /** Whether `ada` gets in with these headers beside. `{token}` stands for the session's token. */
+  async function statusWith(headers: Readonly<Record<string, string>>): Promise<number> {
+    return (await rig.get('/v1/models', Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{token}', ada.token)])))).status
+  }
+
+  test.each<readonly [string, Readonly<Record<string, string>>, number]>([
+    ['X-Session-Token', { 'x-session-token': '{token}' }, 200],
+    ['Bearer', { authorization: 'Bearer {token}' }, 200],
+    ['bearer, in small letters', { authorization: 'bearer {token}' }, 200],
+    ['the cookie', { cookie: 'token={token}' }, 200],
+    ['the cookie among a thousand', { cookie: `${Array.from({ length: 1_000 }, (_, index) => `c${index}=1`).join('; ')}; token={token}` }, 200],
+    ['the same cookie twice', { cookie: 'token={token}; token={token}' }, 200],
+    ['two cookies token with different values: nobody', { cookie: 'token={token}; token=other' }, 401],
+    ['the same, the other way round', { cookie: 'token=other; token={token}' }, 401],
+    ['a wrong X-Session-Token beside a right cookie: no fall-through', { 'x-session-token': 'wrong', cookie: 'token={token}' }, 401],
+    ['a wrong X-Session-Token beside a right Bearer', { 'x-session-token': 'wrong', authorization: 'Bearer {token}' }, 401],
+    ['a wrong Bearer beside a right cookie: an ignored API key', { authorization: 'Bearer wrong', cookie: 'token={token}' }, 200],
+    ['a right X-Session-Token beside a wrong cookie', { 'x-session-token': '{token}', cookie: 'token=wrong' }, 200],
+    ['a right X-Session-Token beside anything in Authorization', { 'x-session-token': '{token}', authorization: 'Basic !!' }, 200],
+    ['the token as Basic', { authorization: 'Basic {token}' }, 401],
+    ['the token and more', { 'x-session-token': '{token}x' }, 401],
+    ['a cookie of another name', { cookie: 'Token={token}' }, 401],
+    ['a cookie whose name ends so', { cookie: 'xtoken={token}; x-token={token}' }, 401],
+    ['two tokens in one header', { 'x-session-token': '{token}, {token}' }, 401],
+    ['x-api-key, which is none of the ways', { 'x-api-key': '{token}' }, 401],
+  ])('%s', async (_, headers, status) => {
+    expect(await statusWith(headers)).toBe(status)
+  })
+
+  test('two Authorization headers, and bytes that are no text › do no harm', async () => {
+    for (const lines of [`authorization: Bearer a\r\nauthorization: Bearer ${ada.token}`, 'authorization: Bearer \xff\xfe', 'cookie: token=\xff\xfe\x80', 'x-session-token: \xc3\x28']) {
+      const text = await rawRequest(rig.service.port, Buffer.from(`GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines}\r\nconnection: close\r\n\r\n`, 'latin1'))
+      expect([lines.slice(0, 20), /^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? '']).toEqual([lines.slice(0, 20), expect.stringMatching(/^40[01]$/)])
+    }
+  })
+})
+
+const forwarding = { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': 'zq.example', 'x-forwarded-proto': 'https', forwarded: 'for=127.0.0.1;host=zq.example;proto=https', 'x-real-ip': '127.0.0.1' }
+
+describe('headers that would say something else than the request', () => {
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['X-Original-URL', { 'x-original-url': '/health' }],
+    ['X-Rewrite-URL', { 'x-rewrite-url': '/auth' }],
+    ['X-Forwarded-Uri', { 'x-forwarded-uri': '/health' }],
+    ['X-Forwarded-Prefix', { 'x-forwarded-prefix': '/auth' }],
+    ['X-Forwarded-*', forwarding],
+    ['X-Forwarded-User', { 'x-forwarded-user': 'ada', 'x-remote-user': 'ada', 'remote-user': 'ada', 'x-auth-request-user': 'ada' }],
+    ['X-HTTP-Method-Override', { 'x-http-method-override': 'OPTIONS', 'x-http-method': 'OPTIONS', 'x-method-override': 'OPTIONS' }],
+    ['a user agent that is let through elsewhere', { 'user-agent': 'GoogleHC/1.0 kube-probe/1.30' }],
+    ['a preflight’s headers', { origin: 'http://127.0.0.1', 'access-control-request-method': 'GET' }],
+  ])('%s › open no door', async (_, headers) => {
+    for (const path of ['/v1/models', '/metrics', '/nothing']) expect((await rig.get(path, headers)).status).toBe(401)
+    expect((await rig.ask(headers)).status).toBe(401)
+  })
+
+  test('X-HTTP-Method-Override: POST › ends no session by GET', async () => {
+    const { token } = await rig.signIn('grace')
+    await rig.get('/auth/logout', { 'x-session-token': token, 'x-http-method-override': 'POST' })
+    expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
+  })
+
+  test('forwarding headers › change nothing of the way to the identity provider and back', async () => {
+    const page = await rig.browser().visit(`${rig.service.url}/auth/provider`, { headers: { ...forwarding, 'x-forwarded-port': '443' } })
+    expect(new URL(page.location ?? 'about:nowhere').searchParams.get('redirect_uri')).toBe(rig.registration.redirectUri)
+    expect(page.headers.getSetCookie().some((line) => /secure/i.test(line))).toBe(false)
+    const browser = rig.browser(), back = await browser.visit(await rig.approach(browser), { headers: forwarding })
+    expect([back.status, back.headers.get('location')]).toEqual([302, expect.stringMatching(/^\/\?session=/)])
+  })
+})
+
+describe('path tricks', () => {
+  const tricks = (path: string) => [
+    path, `/${path}`, `//${path}`, `${path}/`, `${path}//`, `${path}.`, `${path}..`, `${path}%20`, `${path}%00`, `${path};`, `${path};a=/health`, `${path}?/health`, `${path}%3f/auth`, `${path}#/health`,
+    path.toUpperCase(), path.replace(/\/(\w)/g, (_, letter: string) => `/%${letter.charCodeAt(0).toString(16)}`), path.replaceAll('/', '%2f'), path.replaceAll('/', '%2F'), path.replaceAll('/', '\\'), path.replaceAll('/', '%5c'),
+    `/.${path}`, `/%2e${path}`, `/..${path}`, `/%2e%2e${path}`, `/auth/..${path}`, `/auth/../..${path}`, `/auth/%2e%2e${path}`, `/auth/%2E%2E${path}`, `/auth/..%2f${path.slice(1)}`, `/auth/..%5c${path.slice(1)}`,
+    `/auth/..;${path}`, `/auth;/..${path}`, `/auth/provider/..\\..\\..${path}`, `/auth${path}`, `/health${path}`, `/health/..${path}`, `/health%2f..${path}`, `/ready/..;${path}`, `/./${path}`, `/auth/.%2e${path}`, `/auth/%252e%252e${path}`,
+    `http://127.0.0.1${path}`, `http://127.0.0.1/auth/..${path}`, `https://health${path}`, `*${path}`, `@${path}`,
+  ]
+
+  test.each(['/v1/models', '/metrics', '/v1/chat/completions'])('to %s › never reach it without a session', async (path) => {
+    const method = path.endsWith('completions') ? 'POST' : 'GET'
+    const body = method === 'POST' ? '{"model":"m","messages":[{"role":"user","content":"hello"}]}' : ''
+    const answers = await Promise.all(tricks(path).map(async (target) => [target, await rawRequest(rig.service.port, `${method} ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${body === '' ? '' : `content-length: ${body.length}\r\n`}connection: close\r\n\r\n${body}`)] as const))
+    const passed = answers.filter(([, text]) => !/^HTTP\/1\.1 40[0145] /.test(text) || /"object":|svc_requests_total/.test(text))
+    expect(passed.map(([target, text]) => `${target}: ${text.slice(0, 60)}`)).toEqual([])
+    const unauthorised = answers.filter(([, text]) => text.startsWith('HTTP/1.1 401 '))
+    expect(unauthorised.length).toBeGreaterThan(20)
+  })
+
+  test('with a session, the plain path is there', async () => {
+    expect([(await rig.get('/v1/models', { 'x-session-token': ada.token })).status, (await rig.get('/metrics', { 'x-session-token': ada.token })).status]).toEqual([200, 200])
+  })
+})
+
+test('the service is alive after all of this', async () => {
+  expect((await rig.signIn()).page.status).toBe(302)
+  expect((await rig.get('/ready')).status).toBe(200)
+})

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { pick } from '../client.ts'
+import { startChromium } from '../fakes/chromium.ts'
+import { goodText } from '../fakes/good.ts'
+import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { needs } from '../needs.ts'
+import { startSignIn } from './rig.ts'
+import type { Chromium, Person, Tab } from '../fakes/chromium.ts'
+import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import type { SignInRig } from './rig.ts'
+
+const executable = needs('chromium')
+const signInLink = 'role=link[name=/sign in with/i]', signOutButton = 'role=button[name=/sign out/i]'
+
+/** Asks model `m` from inside a page, with the cookies it has. */
+const chatInPage = `fetch('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"model":"m","messages":[{"role":"user","content":"hello"}]}' })
+  .then(async (response) => ({ status: response.status, body: await response.json() }))`
+
+describe.skipIf(executable === undefined)('in Chromium', () => {
+  let rig: SignInRig<OidcProvider>
+  let chromium: Chromium
+  beforeAll(async () => {
+    [rig, chromium] = await Promise.all([startSignIn(startOidcProvider), startChromium(executable ?? '')])
+  })
+  afterAll(async () => {
+    await chromium.close()
+    await rig[Symbol.asyncDispose]()
+  })
+
+  /** Every secret that the browser was given. */
+  async function remember(browser: Person): Promise<void> {
+    for (const [name, value] of await browser.cookies()) if (/^token$|^svc_flow_/.test(name)) rig.remember(value)
+  }
+
+  /** From the login form of oidc-provider to the service's page. */
+  async function passForms(tab: Tab, person: string): Promise<void> {
+    await tab.fill('input[name=login]', `id-${person}`)
+    await tab.fill('input[name=password]', 'any')
+    await tab.click('button[type=submit]')
+    await tab.waitFor('role=button[name=Continue]')
+    await tab.click('role=button[name=Continue]')
+    await tab.waitForUrl(`${rig.service.url}/**`)
+  }
+
+  /** The element that has the focus, and what it says. */
+  async function focused(tab: Tab): Promise<string> {
+    return String(await tab.evaluate('`${document.activeElement.tagName} ${document.activeElement.textContent.trim()}`'))
+  }
+
+  test('signs in from the page, sees who it is, chats, signs out, and is refused', async () => {
+    const browser = chromium.person()
+    const tab = browser.tab()
+    await tab.goto(`${rig.service.url}/`)
+    expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
+    await tab.click(signInLink)
+    await passForms(tab, 'ada')
+    await tab.waitFor(signOutButton)
+    expect(await tab.text()).toContain('ada Ä. Lovelace')
+    const answer = await tab.evaluate(chatInPage)
+    expect([pick(answer, 'status'), pick(answer, 'body', 'choices', 0, 'message', 'content')]).toEqual([200, goodText()])
+    await remember(browser)
+    const token = (await browser.cookies()).get('token') ?? ''
+    expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    expect([(await tab.url()).includes('session'), await tab.evaluate('document.cookie'), await tab.evaluate('document.referrer')]).toEqual([false, '', ''])
+    expect(String(await tab.evaluate('document.documentElement.outerHTML')).includes(token)).toBe(false)
+    await tab.click(signOutButton)
+    await tab.waitFor(signInLink)
+    expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
+    expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
+    expect((await browser.cookies()).has('token')).toBe(false)
+  }, 30_000)
+
+  test('by keyboard alone', async () => {
+    const browser = chromium.person()
+    const tab = browser.tab()
+    await tab.goto(`${rig.service.url}/`)
+    await tab.press('Tab')
+    expect(await focused(tab)).toMatch(/^A sign in with/i)
+    await tab.press('Enter')
+    await tab.waitFor('input[name=login]:focus')
+    await tab.type('id-grace')
+    await tab.press('Tab')
+    await tab.type('any')
+    await tab.press('Enter')
+    await tab.waitFor('role=button[name=Continue]')
+    await tab.press('Enter')
+    await tab.waitFor(signOutButton)
+    expect(await tab.text()).toContain('grace Ä. Lovelace')
+    await remember(browser)
+    await tab.press('Tab')
+    expect(await focused(tab)).toMatch(/^BUTTON sign out/i)
+    await tab.press('Enter')
+    await tab.waitFor(signInLink)
+  }, 30_000)
+
+  test('a page of another site, or of another port, cannot use the session: neither chat nor sign out', async () => {
+    const browser = chromium.person()
+    const tab = browser.tab()
+    await tab.goto(`${rig.service.url}/auth/provider`)
+    await passForms(tab, 'ada')
+    await remember(browser)
+    const token = (await browser.cookies()).get('token') ?? ''
+    const before = rig.upstream.hits.length
+    using evil = evilPages(rig.service.url)
+    for (const host of ['localhost', '127.0.0.1']) {
+      for (const form of ['chat', 'logout', 'start']) {
+        const other = browser.tab(`${host} ${form}`)
+        await other.goto(`http://${host}:${evil.port}/${form}`)
+        await other.click('button')
+        await other.waitForUrl(`${rig.service.url}/**`)
+        // To a sibling's form the browser adds the cookie, to another site's it does not.
+        if (form === 'chat') expect(await other.text()).toContain(host === '127.0.0.1' ? 'cross_site_request' : 'authentication_required')
+      }
+      const script = browser.tab(`${host} script`)
+      await script.goto(`http://${host}:${evil.port}/script`)
+      const outcome = await script.evaluate(`fetch('${rig.service.url}/v1/models', { credentials: 'include' }).then((response) => response.text(), () => 'not read')`)
+      expect([host, outcome]).toEqual([host, 'not read'])
+    }
+    expect(rig.upstream.hits.length).toBe(before)
+    expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
+    expect((await browser.cookies()).get('token')).toBe(token)
+  }, 30_000)
+
+  test('a link with somebody’s session in it › signs nobody in', async () => {
+    const { token } = await rig.signIn('mallory')
+    const browser = chromium.person()
+    const tab = browser.tab()
+    await tab.goto(`${rig.service.url}/?session=${token}`)
+    await tab.waitFor(signInLink)
+    expect([pick(await tab.evaluate(chatInPage), 'status'), (await browser.cookies()).has('token'), (await tab.url()).includes('session')]).toEqual([401, false, false])
+  }, 30_000)
+})
+
+/** Pages that make a browser ask the service for something. */
+function evilPages(service: string): Bun.Server<undefined> & Disposable {
+  const forms: Readonly<Record<string, string>> = {
+    // What a form can send that is JSON.
+    '/chat': `<form method="post" enctype="text/plain" action="${service}/v1/chat/completions"><input name='{"model":"m","messages":[{"role":"user","content":"hello' value='"}]}'><button>go</button></form>`,
+    '/logout': `<form method="post" action="${service}/auth/logout"><button>go</button></form>`,
+    '/start': `<form method="post" action="${service}/auth/provider"><button>go</button></form>`,
+    '/script': '<p>a page with a script</p>',
+  }
+  return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: ({ url }) => new Response(`<!doctype html>${forms[new URL(url).pathname] ?? ''}`, { headers: { 'content-type': 'text/html' } }) })
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorOf } from '../client.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { startSignIn } from './rig.ts'
+import type { SignInRig } from './rig.ts'
+
+let rig: SignInRig
+beforeAll(async () => { rig = await startSignIn(startGithub) })
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** Routes as the documents list them: `POST /v1/chat/completions`. */
+function documentedRoutes(): readonly { readonly method: string; readonly path: string }[] {
+  const text = ['api.md', 'sign-in.md'].map((page) => readFileSync(join(import.meta.dir, '..', '..', 'docs', page), 'utf8')).join('\n')
+  return Array.from(text.matchAll(/^\| `(GET|POST) (\/[^` ]*)` \|/gm), ([, method = '', path = '']) => ({ method, path }))
+}
+
+/** Routes as the code makes them, by the literals in its route tables. */
+function codedPaths(): readonly string[] {
+  const root = join(import.meta.dir, '..', '..', 'src')
+  const sources = [...new Bun.Glob('{http,extensions}/**/*.ts').scanSync(root)].filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
+  const found = sources.flatMap((file) => Array.from(readFileSync(join(root, file), 'utf8').matchAll(/\b(?:path:|\w*Path =) '(\/[^']*)'/g), ([, path = '']) => path))
+  return [...new Set(found)].toSorted()
+}
+
+const publicPaths = ['/', '/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/auth/logout', '/health', '/ready']
+
+test('the list of routes is whole: what the code registers is what the documents list', () => {
+  const documented = documentedRoutes().map(({ path }) => path.replace(/\{.*/, ''))
+  // Below /auth/ everything else answers that there is nothing.
+  expect(codedPaths().filter((path) => path !== '/auth/')).toEqual([...new Set(documented)].toSorted())
+  expect(documented.length).toBeGreaterThan(9)
+})
+
+test('without a session only the public list answers, and nobody learns what else there is', async () => {
+  const { token } = await rig.signIn()
+  async function statusOf(method: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+    return (await fetch(`${rig.service.url}${path}`, { method, headers, redirect: 'manual', ...(method === 'POST' ? { body: '{}' } : {}) })).status
+  }
+  for (const { method, path: pattern } of documentedRoutes()) {
+    const path = pattern.replace(/\{.*/, 'm')
+    const isPublic = publicPaths.includes(path)
+    for (const each of [method, 'HEAD', 'PUT', 'DELETE', 'PATCH', method === 'GET' ? 'POST' : 'GET']) {
+      const status = await statusOf(each, path)
+      // A GET of /auth or /auth/session is 401 in itself: that nobody is signed in is what it says.
+      if (!isPublic) expect([each, path, status]).toEqual([each, path, 401])
+      else if (!['/auth', '/auth/session'].includes(path)) expect([each, path, status === 401]).toEqual([each, path, false])
+    }
+    if (!isPublic) expect([path, await statusOf(method, path, { 'x-session-token': token }) === 401]).toEqual([path, false])
+  }
+})
+
+test.each(['/nothing', '/v1', '/v1/', '/v1/nothing', '/v1/models/none', '/api/boot2', '/authx', '/healthz', '/health/x', '/favicon.ico', '/robots.txt', '/.env', '/index.html', '/src/main.ts', '/providers', '/config'])('unknown path %s › 401, as a known one', async (path) => {
+  const [unknown, known] = [await rig.get(path), await rig.get('/v1/models')] as const
+  expect([unknown.status, errorOf(unknown)]).toEqual([401, errorOf(known)])
+})

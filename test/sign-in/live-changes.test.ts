@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startGithub } from '../fakes/identity/github.ts'
+import { configText, startSignIn } from './rig.ts'
+import type { Github } from '../fakes/identity/github.ts'
+import type { SignInConfig, SignInRig } from './rig.ts'
+
+/** config.json edited while the service runs. */
+
+const steps = 500, stepMs = 10
+
+describe('config.json, changed while the service runs', () => {
+  let rig: SignInRig<Github>
+  beforeAll(async () => { rig = await startSignIn(startGithub) })
+  afterAll(() => rig[Symbol.asyncDispose]())
+
+  const statusOf = async (token: string) => (await rig.ask({ 'x-session-token': token })).status
+
+  /** Waits until that is so. @throws when it does not come to be */
+  async function becomes(isSo: () => Promise<boolean>): Promise<void> {
+    for (let step = 0; step < steps; step++) {
+      if (await isSo()) return
+      await Bun.sleep(stepMs)
+    }
+    throw new Error(`it did not come to be:\n${rig.service.output}`)
+  }
+
+  function countOf(word: string): number {
+    return rig.service.logs.filter(({ message }) => String(message).includes(word)).length
+  }
+
+  /** Writes a file and waits until the service has taken it over, or refused it. */
+  async function settle(config: SignInConfig | string | null, word = 'extension reloaded'): Promise<void> {
+    const before = countOf(word)
+    await rig.configure(config)
+    await becomes(() => Promise.resolve(countOf(word) > before))
+  }
+
+  test('restrict_to › ends the sessions of those who are no longer in it, at their next use', async () => {
+    const ada = await rig.signIn('ada'), grace = await rig.signIn('grace')
+    await settle({ restrict_to: 'GRACE' })
+    expect([await statusOf(ada.token), await statusOf(grace.token)]).toEqual([401, 200])
+    const browser = rig.browser()
+    expect((await browser.visit(await rig.approach(browser, 'ada'))).status).toBe(403)
+    await settle({})
+    expect((await rig.signIn('ada')).page.status).toBe(302)
+    expect(await statusOf(grace.token)).toBe(200)
+  })
+
+  test('a session that ended so › does not come back to life with its name', async () => {
+    const ada = await rig.signIn('ada')
+    await settle({ restrict_to: 'grace' })
+    expect(await statusOf(ada.token)).toBe(401)
+    await settle({})
+    expect(await statusOf(ada.token)).toBe(401)
+  })
+
+  test('enabled: false › the routes are 404 and the service is open, with a loud line; true again › closed, and sessions are still there', async () => {
+    const { token } = await rig.signIn()
+    await settle({ enabled: false })
+    const open = await Promise.all(['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(async (path) => (await rig.get(path)).status))
+    expect([...open, (await rig.ask()).status]).toEqual([404, 404, 404, 404, 200, 200])
+    await rig.logged('"level":"warn"', 'is OFF')
+    await settle({})
+    expect([(await rig.ask()).status, await statusOf(token)]).toEqual([401, 200])
+  })
+
+  test.each<readonly [string, string | SignInConfig]>([
+    ['half a file', '{"client_id": "x",'],
+    ['an empty file', ''],
+    ['a wrong type', { enabled: 'no' }],
+    ['a redirect_uri that leads elsewhere', { redirect_uri: 'https://evil.example/' }],
+    ['a member that is misspelt', { restrict: 'ada' }],
+  ])('%s › changes nothing but the log', async (_, config) => {
+    const { token } = await rig.signIn()
+    await settle(config, 'was not reloaded')
+    expect([(await rig.ask()).status, await statusOf(token)]).toEqual([401, 200])
+    expect((await rig.signIn()).page.status).toBe(302)
+  })
+
+  test('no file any more › changes nothing but the log; put back, it counts again', async () => {
+    const { token } = await rig.signIn()
+    await settle(null, 'was not reloaded')
+    expect([(await rig.ask()).status, await statusOf(token)]).toEqual([401, 200])
+    await settle({ restrict_to: 'nobody-here' })
+    expect(await statusOf(token)).toBe(401)
+    await settle({})
+  })
+
+  test('client_secret › counts for the next exchange', async () => {
+    await settle({ client_secret: 'another' })
+    const browser = rig.browser()
+    expect((await browser.visit(await rig.approach(browser))).status).toBe(500)
+    await settle({})
+    expect((await rig.signIn()).page.status).toBe(302)
+  })
+
+  test('a flow that was under way › comes to its end', async () => {
+    const browser = rig.browser(), callback = await rig.approach(browser)
+    await settle({ display_name: 'Another name' })
+    expect((await browser.visit(callback)).status).toBe(302)
+    await settle({})
+  })
+
+  test('by SIGHUP › is read again', async () => {
+    const before = countOf('extension reloaded')
+    rig.service.signal('SIGHUP')
+    await becomes(() => Promise.resolve(countOf('extension reloaded') > before || countOf('configuration reloaded') > 0))
+    expect((await rig.ask()).status).toBe(401)
+  })
+
+  test('saved forty times in a row, open and closed in turn › ends as the last one says', async () => {
+    for (let times = 0; times < 40; times++) await rig.configure({ enabled: times % 2 === 0 })
+    await rig.configure({ restrict_to: 'grace' })
+    await becomes(async () => (await rig.ask()).status === 401)
+    const browser = rig.browser()
+    await becomes(async () => (await browser.visit(await rig.approach(browser, 'ada'))).status === 403)
+    expect((await rig.signIn('grace')).page.status).toBe(302)
+  })
+})
+
+test('a service that began without a file › is closed once there is one', async () => {
+  await using rig = await startSignIn(startGithub, { config: { enabled: false } })
+  expect((await rig.ask()).status).toBe(200)
+  await rig.service.write('users/default/provider_auth/config.json', configText(rig.provider, rig.registration))
+  await rig.logged('extension reloaded', '"state":"on"')
+  expect((await rig.ask()).status).toBe(401)
+  expect((await rig.signIn()).page.status).toBe(302)
+})

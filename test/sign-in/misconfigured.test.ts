@@ -1,0 +1,155 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { errorOf } from '../client.ts'
+import { faultUpstream } from '../fakes/fault-upstream.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { configPath, logged, register, startProtected, startSignIn } from './rig.ts'
+import type { ServiceOptions } from '../harness.ts'
+
+/** Each way of decisions.md 5, "When it cannot work it does not fail open", by starting the real process. */
+
+const upstream = faultUpstream()
+afterAll(() => upstream.stop())
+
+const { clientId, clientSecret, redirectUri } = register()
+const elsewhere = 'https://svc.example/auth/provider/callback'
+const members = { client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri }
+
+/** A file of one member a line, so that the line of each is known: the third is `redirect_uri`, the fifth the first of `more`. */
+function file(more: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ ...members, ...more }, undefined, 2)
+}
+
+interface End {
+  readonly code: number
+  readonly output: string
+}
+
+/** How a start ends that is to fail. @throws when it does not */
+async function failedStart(files: Readonly<Record<string, string>>, options: ServiceOptions & { readonly isOnByFlag?: boolean } = {}): Promise<End> {
+  const failure = await startProtected(upstream.url, files, options).then(async (service) => {
+    await service.stop()
+    return 'it started'
+  }, String)
+  const code = Number(/svc exited with (\d+) before it listened/.exec(failure)?.[1])
+  return { code, output: failure }
+}
+
+describe('an extension that does not exist › exit 2', () => {
+  test.each([
+    ['--auth', { flags: ['--auth', 'provider_aut'], isOnByFlag: false }],
+    ['SVC_AUTH', { environment: { SVC_AUTH: 'provider_aut' }, isOnByFlag: false }],
+    ['--auth, which wins over SVC_AUTH', { flags: ['--auth', '../provider_auth'], environment: { SVC_AUTH: 'provider_auth' }, isOnByFlag: false }],
+  ])('%s', async (_, options) => {
+    const { code, output } = await failedStart({ [configPath]: file({}) }, options)
+    expect(code).toBe(2)
+    expect(output).toMatch(/there is no extension '[^']*'/)
+  })
+
+  test('--auth provider_auth wins over an SVC_AUTH that does not exist', async () => {
+    await using rig = await startSignIn(startGithub, { environment: { SVC_AUTH: 'nonsense' } })
+    expect((await rig.ask()).status).toBe(401)
+  })
+})
+
+describe('a file that cannot be used › exit 2, with file, line and field, and without the secret', () => {
+  test.each<readonly [string, string, string, number | undefined]>([
+    ['not JSON', `{"client_secret": "${clientSecret}"`, '', undefined],
+    ['empty', '', '', undefined],
+    ['an array', '[]', '', undefined],
+    ['null', 'null', '', undefined],
+    ['not UTF-8', `{"client_id": "\ud800`, '', undefined],
+    ['a number for client_secret', file({ client_secret: 5 }), 'client_secret', 3],
+    ['an object for client_id', file({ client_id: {} }), 'client_id', 2],
+    ['null for client_id', file({ client_id: null }), 'client_id', 2],
+    ['a redirect_uri that is no URL', file({ redirect_uri: 'callback' }), 'redirect_uri', 4],
+    ['a redirect_uri to another path', file({ redirect_uri: 'https://svc.example/auth/callback' }), 'redirect_uri', 4],
+    ['a redirect_uri with a query', file({ redirect_uri: `${elsewhere}?a=b` }), 'redirect_uri', 4],
+    ['a redirect_uri with a fragment', file({ redirect_uri: `${elsewhere}#a` }), 'redirect_uri', 4],
+    ['a redirect_uri with a password', file({ redirect_uri: elsewhere.replace('://', '://u:p@') }), 'redirect_uri', 4],
+    ['a redirect_uri of another scheme', file({ redirect_uri: elsewhere.replace('https', 'ftp') }), 'redirect_uri', 4],
+    ['a word for enabled', file({ enabled: 'no' }), 'enabled', 5],
+    ['a number for restrict_to', file({ restrict_to: 7 }), 'restrict_to', 5],
+    ['a provider that is not known', file({ provider: 'gitbub' }), 'provider', 5],
+    ['an issuer over http', file({ issuer: 'http://issuer.example' }), 'issuer', 5],
+    ['two identity providers at once', file({ provider: 'gitlab', issuer: 'https://issuer.example' }), '', undefined],
+    ['a word for pkce', file({ pkce: 'maybe' }), 'pkce', 5],
+    ['an unknown token_auth_method', file({ token_auth_method: 'private_key_jwt' }), 'token_auth_method', 5],
+    ['a number for user_fields.id', file({ user_fields: { id: 1 } }), 'user_fields.id', 6],
+    ['a negative requests_per_minute', file({ requests_per_minute: -1 }), 'requests_per_minute', 5],
+    ['a trusted proxy that is no address', file({ trusted_proxies: ['localhost'] }), 'trusted_proxies', 5],
+    ['a cookie name with a blank', file({ cookie_name: 'my token' }), 'cookie_name', 5],
+    ['a member that is misspelt', file({ restrict: 'ada' }), 'restrict', 5],
+  ])('%s', async (_, text, field, line) => {
+    const { code, output } = await failedStart({ [configPath]: text })
+    expect(code).toBe(2)
+    expect(output).toContain(`${configPath}${line === undefined ? '' : `:${line}:`}`)
+    expect(output).toMatch(field === '' ? /found .+, allowed: / : new RegExp(`: ${RegExp.escape(field)}[^:]*: found .+, allowed: `))
+    expect(output).not.toContain(clientSecret)
+  })
+
+  test('unreadable, as a folder is', async () => {
+    const { code, output } = await failedStart({ [join(configPath, 'a-file-in-it')]: '' })
+    expect([code, output.includes(`${configPath}: found a folder`)]).toEqual([2, true])
+  })
+})
+
+describe('off, as asked › the routes are 404, the service is open, and a loud line says so', () => {
+  test.each([
+    ['the file is missing', {}],
+    ['enabled is false', { [configPath]: file({ enabled: false }) }],
+    ['enabled is "$NAME" of a variable that says false', { [configPath]: file({ enabled: '$IS_ON' }) }],
+  ])('%s', async (_, files) => {
+    await using service = await startProtected(upstream.url, files, { environment: { IS_ON: 'false' } })
+    await logged(service, ['"level":"warn"', 'provider_auth was asked for and is OFF'])
+    const statuses = await Promise.all(['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(async (path) => (await fetch(`${service.url}${path}`)).status))
+    expect([...statuses, (await fetch(`${service.url}/auth/logout`, { method: 'POST' })).status]).toEqual([404, 404, 404, 404, 200, 404])
+  })
+})
+
+describe('on and closed', () => {
+  test.each([
+    ['client_id is absent', { client_id: undefined }],
+    ['client_secret is absent', { client_secret: undefined }],
+    ['client_id is empty', { client_id: '' }],
+    ['client_secret is $NAME of a variable that is not set', { client_secret: '$PROVIDER_CLIENT_SECRET' }],
+    ['client_id is $NAME of a variable that is empty', { client_id: '$EMPTY' }],
+    ['there is nothing in the file', { client_id: undefined, client_secret: undefined, redirect_uri: undefined, provider: undefined, base_url: undefined, requests_per_minute: undefined }],
+  ])('%s › 500 OAuth not configured, a loud line, everything protected 401', async (_, config) => {
+    await using rig = await startSignIn(startGithub, { config, environment: { EMPTY: '' } })
+    for (const path of ['/auth/provider', '/auth/provider/callback?code=c&state=s']) {
+      const answer = await rig.get(path)
+      expect([path, answer.status, errorOf(answer)?.code]).toEqual(path === '/auth/provider' ? [path, 500, 'oauth_not_configured'] : [path, expect.any(Number), expect.any(String)])
+      expect(answer.status).toBeGreaterThanOrEqual(400)
+    }
+    expect([(await rig.ask()).status, (await rig.get('/v1/models')).status, (await rig.get('/metrics')).status, (await rig.get('/auth')).status]).toEqual([401, 401, 401, 401])
+    await rig.logged('"level":"warn"', 'Provider OAuth not configured', 'client_')
+    expect(rig.provider.asked('authorize')).toEqual([])
+  })
+
+  test('restrict_to names nobody (" , ") › nobody may sign in', async () => {
+    await using rig = await startSignIn(startGithub, { config: { restrict_to: ' , ' } })
+    const browser = rig.browser()
+    expect((await browser.visit(await rig.approach(browser))).status).toBe(403)
+    await rig.logged('"level":"warn"', 'restrict_to')
+  })
+})
+
+test('restrict_to is "$PROVIDER_USERS", which is not set › everybody may sign in, and a loud line says so', async () => {
+  await using rig = await startSignIn(startGithub, { config: { restrict_to: '$PROVIDER_USERS' } })
+  expect((await rig.signIn('anybody')).page.status).toBe(302)
+  expect(await rig.logged('"level":"warn"', 'PROVIDER_USERS')).toContain('restrict_to')
+})
+
+describe('a file that others can read', () => {
+  test.each([[0o644, 'others can read it'], [0o666, 'others can write to it']])('of mode %i › starts, with a line that says so', async (mode, words) => {
+    await using rig = await startSignIn(startGithub, { mode })
+    await rig.logged('"level":"warn"', configPath, words)
+    expect((await rig.ask()).status).toBe(401)
+  })
+
+  test('that only its owner can read › starts without such a line', async () => {
+    await using rig = await startSignIn(startGithub)
+    expect(rig.service.output).not.toContain('chmod')
+  })
+})

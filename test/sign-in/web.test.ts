@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { errorOf } from '../client.ts'
+import { cookieParts } from '../fakes/cookie-jar.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { startSignIn } from './rig.ts'
+import type { Github } from '../fakes/identity/github.ts'
+import type { SignedIn, SignInRig } from './rig.ts'
+
+/** What browsers are told, and what other sites' pages are not let do. */
+
+let rig: SignInRig<Github>, ada: SignedIn
+beforeAll(async () => {
+  rig = await startSignIn(startGithub)
+  ada = await rig.signIn()
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+const cookie = () => ({ cookie: `token=${ada.token}` })
+
+describe('starting to sign in', () => {
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['a script of a page', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }],
+    ['a picture', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image', 'sec-fetch-site': 'cross-site' }],
+    ['a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' }],
+    ['an embedded object', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'embed' }],
+    ['a prefetch', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch' }],
+    ['a prerender', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' }],
+  ])('by %s › 403, and no flow is begun', async (_, headers) => {
+    const answer = await rig.get('/auth/provider', headers)
+    expect([answer.status, answer.headers.get('location'), answer.headers.getSetCookie()]).toEqual([403, null, []])
+  })
+
+  test('by HEAD › begins no flow', async () => {
+    const answer = await fetch(`${rig.service.url}/auth/provider`, { method: 'HEAD', redirect: 'manual' })
+    expect([answer.headers.getSetCookie(), (answer.headers.get('location') ?? '').includes('state=')]).toEqual([[], false])
+  })
+
+  test('sets one cookie a flow, which is HttpOnly, Lax, for 600 seconds; the state stands in none', async () => {
+    const page = await rig.browser().visit(`${rig.service.url}/auth/provider`)
+    const cookies = page.headers.getSetCookie().map(cookieParts)
+    expect(cookies).toEqual([{ name: expect.stringMatching(/^svc_flow_/), value: expect.any(String), attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '600' } }])
+    const state = new URL(page.location ?? 'about:nowhere').searchParams.get('state') ?? ''
+    expect([state.length, JSON.stringify(cookies).includes(state)]).toEqual([43, false])
+  })
+
+  test('many times over › leaves a browser with at most five such cookies', async () => {
+    const browser = rig.browser()
+    for (let times = 0; times < 9; times++) await browser.visit(`${rig.service.url}/auth/provider`)
+    const flows = [...browser.jar.cookies(rig.service.url).keys()].filter((name) => name.startsWith('svc_flow_'))
+    expect([flows.length > 0, flows.length <= 5]).toEqual([true, true])
+    expect((await rig.signIn('ada', browser)).page.status).toBe(302)
+  })
+})
+
+describe('coming back', () => {
+  test('deletes the flow’s cookie, whatever the outcome', async () => {
+    for (const query of ['', '&error=access_denied', '&error=server_error']) {
+      const browser = rig.browser(), callback = await rig.approach(browser)
+      const [flow = ''] = [...browser.jar.cookies(rig.service.url).keys()].filter((name) => name.startsWith('svc_flow_'))
+      await browser.visit(`${callback}${query}`)
+      expect([query, browser.jar.cookies(rig.service.url).has(flow)]).toEqual([query, false])
+    }
+  })
+
+  test('ends the session that the browser had, and a session that was planted becomes nobody’s', async () => {
+    const first = await rig.signIn('grace')
+    const second = await rig.signIn('grace', first.browser)
+    expect([(await rig.ask({ 'x-session-token': first.token })).status, (await rig.ask({ 'x-session-token': second.token })).status]).toEqual([401, 200])
+    const planted = await rig.browser().visit(await rig.approach(rig.browser({ headers: {} })), { headers: { cookie: `token=${'P'.repeat(43)}` } })
+    expect(planted.text).not.toContain('P'.repeat(43))
+  })
+
+  test('by POST or by HEAD › does not use the state up', async () => {
+    const browser = rig.browser(), callback = await rig.approach(browser)
+    expect((await browser.visit(callback, { form: {} })).status).toBe(405)
+    await browser.visit(callback, { method: 'HEAD' })
+    expect((await browser.visit(callback)).status).toBe(302)
+  })
+})
+
+describe('every answer of sign-in', () => {
+  const paths = ['/auth', '/auth/session', '/auth/provider', '/auth/provider/callback', '/auth/provider/callback?code=a&state=b', '/auth/logout', '/auth/nothing']
+  const shown = [...paths, '/', '/?session=x'].map((path) => [path, 'text/html'] as const)
+
+  test.each([...paths.map((path) => [path, 'application/json'] as const), ...shown])('%s as %s › is not cached, sniffed, framed or told of by Referer; nothing is allowed with credentials', async (path, accept) => {
+    for (const headers of [{ accept }, { accept, ...cookie() }]) {
+      const answer = await rig.get(path, headers)
+      expect(Object.fromEntries(['cache-control', 'x-content-type-options', 'referrer-policy', 'x-frame-options', 'access-control-allow-credentials'].map((name) => [name, answer.headers.get(name)])))
+        .toEqual({ 'cache-control': expect.stringContaining('no-store'), 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'access-control-allow-credentials': null })
+      expect(answer.headers.get('content-security-policy')).toContain('frame-ancestors \'none\'')
+    }
+  })
+
+  test('POST /auth/logout too', async () => {
+    const answer = await fetch(`${rig.service.url}/auth/logout`, { method: 'POST' })
+    expect([answer.headers.get('cache-control'), answer.headers.get('referrer-policy')]).toEqual([expect.stringContaining('no-store'), 'no-referrer'])
+    const deleted = answer.headers.getSetCookie().map(cookieParts).find(({ name }) => name === 'token')
+    expect(deleted).toEqual({ name: 'token', value: '', attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '0' } })
+  })
+
+  test('a 401 says how: WWW-Authenticate: Bearer realm="svc"', async () => {
+    for (const path of ['/auth', '/auth/session', '/v1/models', '/nothing']) expect((await rig.get(path)).headers.get('www-authenticate')).toBe('Bearer realm="svc"')
+  })
+})
+
+describe('the page at /', () => {
+  test('signed out › leads to /auth/provider, and its policy lets nothing foreign in', async () => {
+    const { status, text, headers } = await rig.get('/', { accept: 'text/html' })
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+    expect(text).toContain('/auth/provider')
+    expect(text).toContain('GitHub')
+    const policy = headers.get('content-security-policy') ?? ''
+    for (const directive of ['frame-ancestors \'none\'', 'base-uri \'none\'']) expect(policy).toContain(directive)
+    expect(/unsafe-inline|unsafe-eval|script-src[^;]*(?:https?:|\*)/.test(policy)).toBe(false)
+  })
+
+  test('signed in › shows who it is, and no token', async () => {
+    const { status, text } = await rig.get('/', { accept: 'text/html', ...cookie() })
+    expect([status, text.includes('ada'), text.includes(ada.token)]).toEqual([200, true, false])
+  })
+
+  test('with a name full of markup › shows it as text', async () => {
+    rig.provider.use('user', 'markup', (exchange) => exchange.write(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${markup.length}\r\n\r\n${markup}`)))
+    const { token } = await rig.signIn('markup')
+    const { text } = await rig.get('/', { accept: 'text/html', cookie: `token=${token}` })
+    expect([text.includes('onerror'), /<img src=x/.test(text), /<\/title><script/.test(text)]).toEqual([true, false, false])
+  })
+
+  test('?session=… of somebody › sets no cookie, signs nobody in, and stands nowhere in the page', async () => {
+    const { text, headers } = await rig.get(`/?session=${ada.token}`, { accept: 'text/html' })
+    expect([text.includes(ada.token), headers.getSetCookie(), text.includes('/auth/provider')]).toEqual([false, [], true])
+  })
+})
+
+const markup = JSON.stringify({ login: 'm', id: 9, name: '"><img src=x onerror=alert(7)></title><script>alert(7)</script>', avatar_url: 'https://a.example/"onerror="alert(7)', email: null })
+
+describe('a request with a cookie that changes something', () => {
+  const own = () => rig.service.url
+
+  test.each<readonly [string, () => Readonly<Record<string, string>>, number]>([
+    ['from another site', () => ({ 'sec-fetch-site': 'cross-site' }), 403],
+    ['from a sibling', () => ({ 'sec-fetch-site': 'same-site' }), 403],
+    ['with the Origin of another', () => ({ origin: 'https://evil.example' }), 403],
+    ['with the Origin of another port', () => ({ origin: `http://127.0.0.1:1` }), 403],
+    ['with Origin: null', () => ({ origin: 'null' }), 403],
+    ['with an Origin that begins as ours', () => ({ origin: `${own()}.evil.example` }), 403],
+    ['with an odd Sec-Fetch-Site', () => ({ 'sec-fetch-site': 'zq' }), 403],
+    ['from the service’s own page', () => ({ 'sec-fetch-site': 'same-origin', origin: own() }), 200],
+    ['from a browser that tells the Origin only', () => ({ origin: own() }), 200],
+    ['from the address bar', () => ({ 'sec-fetch-site': 'none' }), 200],
+    ['from curl, which tells neither', () => ({}), 200],
+  ])('%s', async (_, headers, status) => {
+    const chat = await rig.ask({ ...cookie(), ...headers() })
+    expect([chat.status, errorOf(chat)?.code]).toEqual([status, status === 403 ? 'cross_site_request' : undefined])
+    const { token } = await rig.signIn('grace')
+    const out = await fetch(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { cookie: `token=${token}`, ...headers() } })
+    expect([out.status, (await rig.ask({ 'x-session-token': token })).status]).toEqual([status, status === 403 ? 200 : 401])
+  })
+
+  test('with a token in a header instead › needs no such proof: no page can send it', async () => {
+    expect((await rig.ask({ 'x-session-token': ada.token, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' })).status).toBe(200)
+  })
+})
+
+describe('pages of other origins', () => {
+  test('may not read answers; those of SVC_CORS_ORIGINS may, without credentials', async () => {
+    await using open = await startSignIn(startGithub, { environment: { SVC_CORS_ORIGINS: 'https://app.example' } })
+    const { token } = await open.signIn()
+    const allowed = async (origin: string) => (await open.ask({ authorization: `Bearer ${token}`, origin })).headers.get('access-control-allow-origin')
+    expect([await allowed('https://app.example'), await allowed('https://evil.example')]).toEqual(['https://app.example', null])
+    const preflight = await fetch(`${open.service.url}/v1/chat/completions`, { method: 'OPTIONS', headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' } })
+    expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+describe('sessions', () => {
+  test('twenty a user: the oldest goes, of that user alone', async () => {
+    const other = await rig.signIn('other')
+    const tokens: string[] = []
+    for (let times = 0; times < 21; times++) tokens.push((await rig.signIn('often')).token)
+    const statuses = await Promise.all([tokens[0], tokens[1], tokens[20], other.token].map(async (token = '') => (await rig.get('/auth', { 'x-session-token': token })).status))
+    expect(statuses).toEqual([401, 200, 200, 200])
+  })
+})
