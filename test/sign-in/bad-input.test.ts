@@ -80,12 +80,21 @@ describe('a callback whose state does not pass › 400 Invalid state parameter, 
     expect(text).toMatch(/^HTTP\/1\.1 (?:400|414|431) /)
   })
 
-  test('used before › 400, though everything else is right', async () => {
+  test('used before › 400, though everything else is right, the flow’s cookie too', async () => {
     const browser = rig.browser(), callback = await rig.approach(browser)
+    const headers = { cookie: browser.jar.header(rig.service.url) ?? '', accept: 'application/json' }
     expect((await browser.visit(callback)).status).toBe(302)
     rig.provider.heal()
-    const again = await browser.visit(callback)
-    expect([again.status, isSignedIn(again), rig.provider.asked('token').length]).toEqual([400, false, 0])
+    const again = await rig.browser().visit(callback, { headers })
+    expect([again.status, errorOf(answerOf(again, again.text))?.code, rig.provider.asked('token').length]).toEqual([400, 'invalid_state', 0])
+  })
+
+  test('used twenty times in the same moment › one comes in, and the code is exchanged once', async () => {
+    const browser = rig.browser(), callback = await rig.approach(browser)
+    const headers = { cookie: browser.jar.header(rig.service.url) ?? '' }
+    rig.provider.heal()
+    const backs = await Promise.all(Array.from({ length: 20 }, () => rig.browser().visit(callback, { headers })))
+    expect([backs.filter(isSignedIn).length, backs.filter(({ status }) => status === 400).length, rig.provider.asked('token').length]).toEqual([1, 19, 1])
   })
 
   test('of another browser › 400, and its owner can go on', async () => {

@@ -88,9 +88,10 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
     expect([alone.status, errorOf(alone)?.code, alone.headers.get('www-authenticate')]).toEqual([401, 'authentication_required', 'Bearer realm="svc"'])
   })
 
-  test('the log says who asked', async () => {
+  test('the log says who signed in, and who asked', async () => {
     await rig.ask({ 'x-session-token': ada.token })
     await rig.logged('"message":"request"', `"user":"${person.userName}"`)
+    await rig.logged('"message":"signed in"', `"user":"${person.userName}"`, `"id":"${person.userId}"`)
   })
 
   test('POST /auth/logout › {"success":true}, cookie deleted; afterwards refused by every way', async () => {
@@ -102,6 +103,7 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
     expect(refusals.map((answer) => [answer.status, errorOf(answer)?.message])).toEqual(Array.from({ length: 4 }, () => [401, 'Invalid or expired session']))
     expect((await rig.ask({ authorization: `Bearer ${ada.token}` })).status).toBe(401)
     expect(await sdk().create({ model: 'm', messages }).catch((error: unknown) => error)).toBeInstanceOf(OpenAI.AuthenticationError)
+    await rig.logged('"message":"signed out"', `"user":"${person.userName}"`)
   })
 
   test('again, by the same browser › another session', async () => {

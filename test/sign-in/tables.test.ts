@@ -187,5 +187,6 @@ describe('service.md 7.2', () => {
     expect([page.status, JSON.parse(page.text)]).toMatchObject([403, { error: { type: 'permission_error', code: 'access_denied', message: expect.stringContaining('Access Denied') } }])
     expect([page.text.includes('grace'), tokenCookie(page)]).toEqual([false, undefined])
     expect((await restricted.signIn('Grace')).page.status).toBe(302)
+    await restricted.logged('"level":"warn"', '"message":"sign-in refused"', '"user":"ada"')
   })
 })
