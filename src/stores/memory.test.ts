@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { memoryStores, type Later } from './memory.ts'
+import { roomy, storeContract, wallClock } from './testing.ts'
+
+storeContract('memory', async (now) => memoryStores(now))
+
+/** Timers that a test fires. */
+function timersByHand(): { readonly later: Later; readonly pending: { readonly work: () => void; readonly ms: number }[] } {
+  const pending: { readonly work: () => void; readonly ms: number }[] = []
+  return {
+    pending,
+    later(work, ms) {
+      const timer = { work, ms }
+      pending.push(timer)
+      return () => void pending.splice(pending.indexOf(timer), 1)
+    },
+  }
+}
+
+describe('memory: what has expired', () => {
+  test('leaves memory by itself, with one timer at a time', async () => {
+    const clock = wallClock(), timers = timersByHand()
+    const stores = memoryStores(clock.now, timers.later), store = stores.open('states', roomy)
+    await store.set('first', 'value', 'owner')
+    clock.time += 1_000
+    await store.set('second', 'value', 'owner')
+    expect(timers.pending.map(({ ms }) => ms)).toEqual([600_001])
+
+    clock.time += 599_001
+    timers.pending.shift()?.work()
+    expect([stores.size, ...timers.pending.map(({ ms }) => ms)]).toEqual([1, 1_000])
+
+    clock.time += 1_000
+    timers.pending.shift()?.work()
+    expect([stores.size, timers.pending.length]).toEqual([0, 0])
+  })
+
+  test('leaves memory when its store is used', async () => {
+    const clock = wallClock(), timers = timersByHand()
+    const stores = memoryStores(clock.now, timers.later), store = stores.open('states', roomy)
+    await Promise.all(Array.from({ length: 500 }, (_, index) => store.set(`${index}`, 'value', `${index}`)))
+    expect(stores.size).toBe(500)
+    clock.time += 25 * 3_600_000
+    await store.get('another')
+    expect(stores.size).toBe(0)
+  })
+
+  test('is looked for in time, however the clock was set', async () => {
+    const clock = wallClock(), timers = timersByHand()
+    const stores = memoryStores(clock.now, timers.later), store = stores.open('states', roomy)
+    await store.set('key', 'value', 'owner')
+    clock.time -= 200_000
+    timers.pending.shift()?.work()
+    expect([stores.size, ...timers.pending.map(({ ms }) => ms)]).toEqual([1, 600_001])
+    clock.time -= 200_000
+    timers.pending.shift()?.work()
+    expect([stores.size, timers.pending.length]).toEqual([0, 0])
+  })
+
+  test('is looked for no later than a timer can wait', async () => {
+    const timers = timersByHand()
+    await memoryStores(Date.now, timers.later).open('long', { ...roomy, ttlMs: 100 * 86_400_000 }).set('key', 'value', 'owner')
+    expect(timers.pending.map(({ ms }) => ms)).toEqual([2 ** 31 - 1])
+  })
+})
+
+test('memory: does not keep the process alive', async () => {
+  const script = `import { memoryStores } from ${JSON.stringify(import.meta.resolve('./memory.ts'))}
+    await memoryStores(Date.now).open('states', { ttlMs: 3_600_000, most: 9, mostEach: 9, parse: () => undefined }).set('key', 'value', 'owner')`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'pipe' })
+  expect([await child.exited, await child.stderr.text()]).toEqual([0, ''])
+})
+
+test('memory: leaves nothing behind when it is closed', async () => {
+  const timers = timersByHand()
+  const stores = memoryStores(Date.now, timers.later)
+  await stores.open('states', roomy).set('key', 'value', 'owner')
+  await stores.close()
+  expect([stores.size, timers.pending.length]).toEqual([0, 0])
+})
+
+test('memory: forgetting the oldest does not slow down with their number', async () => {
+  async function timeOf(most: number): Promise<number> {
+    const store = memoryStores(Date.now).open('sessions', { ...roomy, most, mostEach: 20 })
+    for (let index = 0; index < most; index++) await store.set(`${index}`, 'value', `${index}`)
+    const started = performance.now()
+    for (let index = 0; index < 10_000; index++) await store.set(`again ${index}`, 'value', `${index}`)
+    return performance.now() - started
+  }
+  // The best of three, on a machine with other work. With the first key of a Map for the oldest it would be fifty times as long.
+  let few = Infinity, many = Infinity
+  for (let round = 0; round < 3; round++) {
+    few = Math.min(few, await timeOf(1_000))
+    many = Math.min(many, await timeOf(50_000))
+  }
+  expect(many / few).toBeLessThan(10)
+})
