@@ -58,8 +58,7 @@ export interface SessionsOptions {
 /** Sessions in a store: 24 hours from their beginning, however much they are used (service.md 3). */
 export function sessions({ store, now, realm, restrictTo }: SessionsOptions): Sessions {
   function isCurrent({ created }: Session): boolean {
-    // Whole milliseconds, as they went in: a difference of fractions would not be exact on the last one.
-    const ageMs = now() - Math.round(created * 1000)
+    const ageMs = now() - created * 1000
     return ageMs <= lifeMs && ageMs >= -skewMs
   }
 

@@ -1,7 +1,10 @@
 import type { Store } from '../../stores/store.ts'
 import { StoreUnavailable } from '../../stores/store.ts'
-import type { ExtensionConfig, ExtensionLog, Host } from '../extension.ts'
+import type { Contribution, ExtensionConfig, ExtensionLog, Host, Visit } from '../extension.ts'
 import type { CallbackParameters, FlowSecrets, Identity, IdentityProvider } from './identity-provider.ts'
+import { parseAllowList } from './restrict-to.ts'
+import type { Settings } from './settings.ts'
+import { signIn } from './sign-in.ts'
 
 /** A clock that tests set, in Unix milliseconds. It has a fraction of a second. */
 export interface FakeClock {
@@ -114,4 +117,108 @@ export function fakeIdentityProvider(): FakeIdentityProvider {
     },
   }
   return provider
+}
+
+/** Settings of a service at `https://svc.test`. */
+export const settingsForTests: Settings = {
+  client: { id: 'the-client', secret: 'the-secret-of-the-client' },
+  redirectUri: 'https://svc.test/auth/provider/callback',
+  endpoints: { kind: 'oauth', authorizeUrl: 'https://id.test/authorize', tokenUrl: 'https://id.test/token', userUrl: 'https://id.test/user', issuer: 'https://id.test' },
+  scope: 'read',
+  tokenAuthMethod: 'client_secret_post',
+  hasPkce: true,
+  userFields: { id: 'id', username: 'login', displayName: 'name', avatar: 'avatar_url', email: 'email' },
+  displayName: 'Example',
+  restrictTo: parseAllowList(['ada, grace']),
+  allowsInsecureHttp: false,
+  cookieName: 'token',
+  requestsPerMinute: 120,
+  trustedProxies: [],
+}
+
+/** The same for everybody. */
+export const unrestrictedSettings: Settings = (({ restrictTo, ...others }) => others)(settingsForTests)
+
+/** The same before its owner has registered it anywhere. */
+export const settingsWithoutClient: Settings = (({ client, redirectUri, ...others }) => others)(settingsForTests)
+
+/** What a browser sends with every request. */
+export const browserHeaders = {
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-dest': 'document',
+  'sec-fetch-site': 'none',
+}
+
+/** How a test asks. */
+export interface AskOptions {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly address?: string
+}
+
+/** Sign-in as the service runs it, asked without a socket. */
+export interface SignInUnderTest {
+  readonly host: FakeHost
+  readonly provider: FakeIdentityProvider
+  readonly contribution: Contribution
+  /** Asks a route of the extension, found as the service finds it. @throws what the route throws */
+  ask(target: string, options?: AskOptions): Promise<Response>
+  /** Asks the guard. */
+  pass(target: string, options?: AskOptions): ReturnType<NonNullable<Contribution['guard']>>
+  page(options?: AskOptions): Promise<Response>
+  /** Begins a sign-in: the state, and the flow cookie as a browser sends it back. */
+  begin(options?: AskOptions): Promise<{ readonly state: string; readonly cookie: string; readonly response: Response }>
+  /** Comes back from the identity provider. */
+  finish(state: string, options?: AskOptions): Promise<Response>
+  /** Signs somebody in, and gives the session's token. */
+  signIn(identity?: Identity): Promise<string>
+  /** The same service with other settings: what `start` gives after a change of the file. */
+  withSettings(settings: Settings): SignInUnderTest
+}
+
+/** Sign-in over fakes. */
+export function signInUnderTest(settings: Settings = settingsForTests, host: FakeHost = fakeHost(), provider: FakeIdentityProvider = fakeIdentityProvider()): SignInUnderTest {
+  const contribution = signIn(host, settings, settings.client === undefined ? undefined : provider)
+
+  function visit(target: string, { method = 'GET', headers = {}, address = '203.0.113.9' }: AskOptions = {}): Visit {
+    const request = new Request(`https://svc.test${target}`, { method, headers })
+    return { request, path: new URL(request.url).pathname, address }
+  }
+
+  const subject: SignInUnderTest = {
+    host,
+    provider,
+    contribution,
+    async ask(target, options) {
+      const visited = visit(target, options)
+      const wanted = visited.request.method === 'HEAD' ? 'GET' : visited.request.method
+      const routes = (contribution.routes ?? []).filter(({ method }) => method === wanted)
+      const route = routes.find(({ path }) => path === visited.path) ?? routes.find(({ path }) => path.endsWith('/') && visited.path.startsWith(path))
+      if (route === undefined) throw new Error(`no route for ${wanted} ${visited.path}`)
+      return route.handle(visited)
+    },
+    async pass(target, options) {
+      return contribution.guard?.(visit(target, options))
+    },
+    async page(options) {
+      return await contribution.page?.(visit('/', options)) ?? new Response(null, { status: 404 })
+    },
+    async begin(options = { headers: browserHeaders }) {
+      const response = await subject.ask('/auth/provider', options)
+      const state = new URL(response.headers.get('location') ?? '').searchParams.get('state') ?? ''
+      const [cookie = ''] = response.headers.getSetCookie()[0]?.split(';') ?? []
+      return { state, cookie, response }
+    },
+    finish: (state, options) => subject.ask(`/auth/provider/callback?code=the-code&state=${state}`, options),
+    async signIn(identity = ada) {
+      provider.next = identity
+      const { state, cookie } = await subject.begin()
+      const response = await subject.finish(state, { headers: { ...browserHeaders, cookie } })
+      return new URL(response.headers.get('location') ?? '', 'https://svc.test').searchParams.get('session') ?? ''
+    },
+    withSettings: (changed) => signInUnderTest(changed, host, provider),
+  }
+  return subject
 }

@@ -1,0 +1,39 @@
+import { WireError } from '../../wire/error.ts'
+import type { ExtensionLog, ExtensionRoute, Visit } from '../extension.ts'
+import { withStore } from './answers.ts'
+import type { ClientAddresses } from './client-address.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+/** What {@link wall} needs. */
+export interface WallOptions {
+  readonly rateLimit: RateLimit
+  readonly clients: ClientAddresses
+  readonly log: ExtensionLog
+}
+
+/** Puts the same wall before each route: public, and so many requests a client and no more, of all routes together (sign-in.md M44). */
+export function wall({ rateLimit, clients, log }: WallOptions): (route: ExtensionRoute) => ExtensionRoute {
+  let hasWarned = false
+
+  function count(visit: Visit): void {
+    const seconds = rateLimit(clients.keyOf(visit))
+    if (seconds === undefined) return
+    if (!hasWarned && clients.isForwardedInVain(visit)) {
+      hasWarned = true
+      log.warn('too many requests to /auth from an address that forwards others: everybody behind that proxy shares one limit until trusted_proxies names it', { address: visit.address })
+    }
+    throw new WireError(429, 'rate_limit_error', 'rate_limited', 'Too many requests for signing in or out', {
+      headers: { 'retry-after': String(seconds) },
+      advice: `Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`,
+    })
+  }
+
+  return ({ handle, ...route }) => ({
+    ...route,
+    isPublic: true,
+    async handle(visit) {
+      count(visit)
+      return withStore(() => handle(visit))
+    },
+  })
+}
