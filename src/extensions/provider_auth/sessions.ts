@@ -58,7 +58,8 @@ export interface SessionsOptions {
 /** Sessions in a store: 24 hours from their beginning, however much they are used (service.md 3). */
 export function sessions({ store, now, realm, restrictTo }: SessionsOptions): Sessions {
   function isCurrent({ created }: Session): boolean {
-    const ageMs = now() - created * 1000
+    // Whole milliseconds, as they went in: 270607054.094 * 1000 is less than 270607054094.
+    const ageMs = now() - Math.round(created * 1000)
     return ageMs <= lifeMs && ageMs >= -skewMs
   }
 
