@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rename, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { startGithub } from '../fakes/identity/github.ts'
-import { configText, startSignIn } from './rig.ts'
+import { configPath, configText, startSignIn } from './rig.ts'
 import type { Github } from '../fakes/identity/github.ts'
 import type { SignInConfig, SignInRig } from './rig.ts'
 
@@ -101,6 +103,24 @@ describe('config.json, changed while the service runs', () => {
     await settle({})
   })
 
+  test('behind a link whose target is replaced, as mounted configuration is › counts as it stands there', async () => {
+    const folder = dirname(join(rig.service.home, configPath))
+    for (const [version, restrict_to] of [['..1', 'ada'], ['..2', 'grace']] as const) await rig.service.write(join(dirname(configPath), version, 'config.json'), configText(rig.provider, rig.registration, { restrict_to }))
+    await symlink('..1', join(folder, '..data'))
+    const restricts = (person: string) => async () => {
+      const browser = rig.browser()
+      return (await browser.visit(await rig.approach(browser, person))).status === 403
+    }
+    await symlink('..data/config.json', join(folder, 'linked.json'))
+    await rename(join(folder, 'linked.json'), join(folder, 'config.json'))
+    await becomes(restricts('grace'))
+    await symlink('..2', join(folder, '..next'))
+    await rename(join(folder, '..next'), join(folder, '..data'))
+    await becomes(restricts('ada'))
+    expect((await rig.signIn('grace')).page.status).toBe(302)
+    await settle({})
+  })
+
   test('by SIGHUP › is read again', async () => {
     const before = countOf('extension reloaded')
     rig.service.signal('SIGHUP')
@@ -121,7 +141,7 @@ describe('config.json, changed while the service runs', () => {
 test('a service that began without a file › is closed once there is one', async () => {
   await using rig = await startSignIn(startGithub, { config: { enabled: false } })
   expect((await rig.ask()).status).toBe(200)
-  await rig.service.write('users/default/provider_auth/config.json', configText(rig.provider, rig.registration))
+  await rig.service.write(configPath, configText(rig.provider, rig.registration))
   await rig.logged('extension reloaded', '"state":"on"')
   expect((await rig.ask()).status).toBe(401)
   expect((await rig.signIn()).page.status).toBe(302)

@@ -46,6 +46,10 @@ describe('an extension that does not exist › exit 2', () => {
     expect(output).toMatch(/there is no extension '[^']*'/)
   })
 
+  test.each(['', 'none', '__proto__', 'Provider_Auth', 'provider_auth ', 'provider_auth/../provider_auth'])('--auth %p', async (name) => {
+    expect((await failedStart({ [configPath]: file({}) }, { flags: ['--auth', name], isOnByFlag: false })).code).toBe(2)
+  })
+
   test('--auth provider_auth wins over an SVC_AUTH that does not exist', async () => {
     await using rig = await startSignIn(startGithub, { environment: { SVC_AUTH: 'nonsense' } })
     expect((await rig.ask()).status).toBe(401)
