@@ -148,7 +148,7 @@ function listen(child: Child): Written {
 
   function noteLine(line: string): void {
     output += `${line}\n`
-    const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+    const port = /^svc is ready on http:\/\/127\.0\.0\.1:(\d+)$/.exec(line)?.[1]
     if (port !== undefined) address.resolve(Number(port))
     if (line.startsWith('{')) logs.push(...parsedObject(line))
   }
