@@ -11,24 +11,43 @@ function isBefore(one: Player, other: Player): boolean {
   return one.points !== other.points ? one.points > other.points : one.name < other.name
 }
 
+/** The first, the first of those who are left, and so on. */
+function drain(ranking: Ranking<Player>): readonly Player[] {
+  const order: Player[] = []
+  for (let { first } = ranking; first !== undefined; { first } = ranking) {
+    order.push(first)
+    ranking.remove(first)
+  }
+  return order
+}
+
 describe('a ranking', () => {
-  test('knows the first of those that come, change and go', () => {
-    const step = fc.record({ name: fc.nat(30), points: fc.option(fc.nat(9), { nil: undefined }) })
-    fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const ranking = new Ranking(isBefore), players = new Map<number, Player>()
+  test('knows the first of those that come, change, go and come again', () => {
+    const step = fc.record({ name: fc.nat(30), points: fc.option(fc.nat(99), { nil: undefined, freq: 2 }) })
+    fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+      const everybody = Array.from({ length: 31 }, (_, name): Player => ({ name, points: 0 }))
+      const ranking = new Ranking(isBefore), present = new Set<Player>()
       for (const { name, points } of steps) {
-        const player = players.get(name) ?? { name, points: 0 }
+        const player = everybody[name] ?? { name, points: 0 }
         if (points === undefined) {
           ranking.remove(player)
-          players.delete(name)
+          present.delete(player)
         } else {
           player.points = points
-          players.set(name, player)
+          present.add(player)
           ranking.place(player)
         }
-        expect(ranking.first).toBe([...players.values()].toSorted((one, other) => isBefore(one, other) ? -1 : 1)[0])
       }
+      expect(drain(ranking)).toEqual([...present].toSorted((one, other) => isBefore(one, other) ? -1 : 1))
     }))
+  })
+
+  test('keeps its order when the last takes the place of one below a lower one', () => {
+    const ranking = new Ranking(isBefore)
+    const players = [100, 50, 90, 40, 45, 80, 85].map((points, name): Player => ({ name, points }))
+    for (const player of players) ranking.place(player)
+    for (const player of players) if (player.points === 40) ranking.remove(player)
+    expect(drain(ranking).map(({ points }) => points)).toEqual([100, 90, 85, 80, 50, 45])
   })
 
   test('has no first when nobody is in it', () => {
