@@ -12,7 +12,7 @@ const people = new Map()
 
 async function contextOf(person) {
   if (!people.has(person)) {
-    const context = await browser.newContext()
+    const context = await browser.newContext({ ignoreHTTPSErrors: true })
     context.setDefaultTimeout(10_000)
     people.set(person, { context, tabs: new Map() })
   }

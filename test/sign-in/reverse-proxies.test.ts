@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { answerOf } from '../client.ts'
 import { openBrowser } from '../fakes/browser.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
+import { startChromium } from '../fakes/chromium.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
@@ -19,6 +20,7 @@ import type { SignInRig } from './rig.ts'
 
 const examples = join(import.meta.dir, '..', '..', 'examples')
 const perMinute = 20
+const chromiumPath = needs('chromium')
 
 interface Place {
   /** A folder of its own, in which `cert.pem` and `key.pem` lie. */
@@ -140,6 +142,22 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       }
       expect((await fetch(`${url}/v1/models`, { tls: { ca: authority.cert } })).status).toBe(401)
       expect((await fetch(`${url}/v1/models`, { tls: { ca: authority.cert }, headers: { 'x-session-token': token } })).status).toBe(200)
+    })
+
+    test.skipIf(chromiumPath === undefined)('Chromium signs in and out, and keeps the Secure cookies', async () => {
+      const chromium = await startChromium(chromiumPath ?? '')
+      const browser = chromium.person(), tab = browser.tab()
+      await tab.goto(`${url}/`)
+      await tab.click('role=link[name=/sign in with/i]')
+      await tab.waitFor('role=button[name=/sign out/i]')
+      const token = (await browser.cookies()).get('token') ?? ''
+      rig.remember(token)
+      expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
+      expect([await tab.url(), [...(await browser.cookies()).keys()]]).toEqual([`${url}/`, ['token']])
+      await tab.click('role=button[name=/sign out/i]')
+      await tab.waitFor('role=link[name=/sign in with/i]')
+      expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
+      await chromium.close()
     })
 
     test('tokens come as they are made', async () => {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { faultUpstream } from '../fault-upstream.ts'
 import { reply } from '../replies.ts'
+import { ada } from './identity-provider.ts'
 import type { Exchange, Hit, Script } from '../fault-upstream.ts'
 import type { FakeIdentityProvider, Registration } from './identity-provider.ts'
 
@@ -59,7 +60,7 @@ export function startGithub(registration: Registration): Github {
     if (query.get('client_id') !== registration.clientId || redirectUri !== registration.redirectUri) return reply(404, 'Not Found')
     const code = randomUUID().replaceAll('-', '').slice(0, 20)
     secrets.add(code)
-    codes.set(code, { person: query.get('person') ?? '', redirectUri, challenge: query.get('code_challenge') ?? undefined })
+    codes.set(code, { person: query.get('person') ?? ada, redirectUri, challenge: query.get('code_challenge') ?? undefined })
     return reply(302, '', { location: `${redirectUri}?${new URLSearchParams({ code, state, iss: issuer }).toString()}` })
   }
 
