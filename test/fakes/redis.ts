@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { needs } from '../needs.ts'
+
+/** A Redis or Valkey of its own, which keeps nothing on disk. */
+export interface Redis {
+  /** `redis://:PASSWORD@127.0.0.1:PORT` */
+  readonly url: string
+  readonly password: string
+  /** Starts it again, empty, after `kill`. */
+  start(): Promise<void>
+  kill(): Promise<void>
+  /** Every key and what it holds, as text. */
+  dump(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** Starts it on a port that is free. @throws when it does not answer */
+export async function startRedis(port: number): Promise<Redis> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-redis-'))
+  const password = randomUUID()
+  let child: Bun.Subprocess<'ignore', 'ignore', 'ignore'> | undefined
+  const killNow = () => child?.kill('SIGKILL')
+  process.once('exit', killNow)
+
+  async function start(): Promise<void> {
+    child = Bun.spawn([needs('redis-server') ?? 'redis-server', '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, '--requirepass', password], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+    for (let round = 0; !(await command('PING').catch(() => '')).startsWith('+PONG'); round++) {
+      if (round === 500) throw new Error('redis-server did not start')
+      await Bun.sleep(10)
+    }
+  }
+
+  async function kill(): Promise<void> {
+    child?.kill('SIGKILL')
+    await child?.exited
+  }
+
+  /** What one command comes back with. */
+  async function command(line: string): Promise<string> {
+    return (await converse(port, `AUTH ${password}\r\n${line}\r\nQUIT\r\n`)).replace(/^\+OK\r\n/, '').replace(/\+OK\r\n$/, '')
+  }
+
+  await start()
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    password,
+    start,
+    kill,
+    async dump() {
+      const keys = Array.from((await command('KEYS *')).matchAll(/\$\d+\r\n([^\r]*)\r\n/g), ([, key = '']) => key)
+      const values = await Promise.all(keys.map(async (key) => {
+        const type = /^\+(\w+)/.exec(await command(`TYPE ${key}`))?.[1] ?? ''
+        const read: Readonly<Record<string, string>> = { string: `GET ${key}`, zset: `ZRANGE ${key} 0 -1 WITHSCORES`, hash: `HGETALL ${key}`, list: `LRANGE ${key} 0 -1`, set: `SMEMBERS ${key}` }
+        return command(read[type] ?? `DUMP ${key}`)
+      }))
+      return [...keys, ...values].join('\n')
+    },
+    async stop() {
+      process.removeListener('exit', killNow)
+      await kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Sends lines, and gives all that comes back until the connection is closed. */
+function converse(port: number, lines: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(port, '127.0.0.1', () => socket.end(lines))
+    socket.setEncoding('utf8')
+    socket.on('data', (text) => { received += String(text) })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+  })
+}
