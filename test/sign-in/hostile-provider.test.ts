@@ -16,7 +16,7 @@ import type { SignInRig } from './rig.ts'
 
 /** What an identity provider can do wrong: always the documented status, no session, nothing of it in the answer, and a service that lives. */
 
-const marker = 'zq<script>'
+const marker = 'zqxzq<script>'
 
 function says(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Script {
   return (exchange) => exchange.write(reply(status, typeof body === 'string' ? body : JSON.stringify(body), headers))
@@ -37,7 +37,7 @@ const drips: Script = async (exchange) => {
   }
 }
 
-const page = '<!doctype html><title>zq</title><script>alert(7)</script>'
+const page = '<!doctype html><title>zqxzq</title><script>alert(7)</script>'
 const html = says(page, 200, { 'content-type': 'text/html' })
 const bomb: Script = (exchange) => exchange.write(reply(200, gzipSync(Buffer.alloc(64 << 20, ' ')), { 'content-encoding': 'gzip' }))
 
@@ -56,7 +56,7 @@ const anywhere: readonly (readonly [string, Script, number])[] = [
   ['answers an array', says('[]'), 502],
   ['answers a text', says(`"${marker}"`), 502],
   ['answers a number', says('1'), 502],
-  ['answers half an object', says('{"access_token":"zq'), 502],
+  ['answers half an object', says('{"access_token":"zqxzq'), 502],
   ['answers bytes that are no text', (exchange) => exchange.write(reply(200, Uint8Array.of(0xff, 0xfe, 0x00))), 502],
   ['answers 500', says({ message: marker }, 500), 502],
   ['answers 503', says(page, 503, { 'content-type': 'text/html' }), 502],
@@ -69,12 +69,12 @@ const anywhere: readonly (readonly [string, Script, number])[] = [
     exchange.close()
   }, 502],
   ['speaks no HTTP', async (exchange) => {
-    await exchange.write('zq zq zq\r\n\r\n')
+    await exchange.write('zqxzq zqxzq zqxzq\r\n\r\n')
     exchange.close()
   }, 502],
 ]
 
-const token = { access_token: 'zq-not-a-token', token_type: 'bearer', scope: 'read:user' }
+const token = { access_token: 'zqxzq-not-a-token', token_type: 'bearer', scope: 'read:user' }
 const refusalOf = (error: string) => ({ error, error_description: marker, error_uri: 'javascript:alert(7)' })
 
 /** Of the token endpoint. */
@@ -87,7 +87,7 @@ const ofToken: readonly (readonly [string, Script, number, string?])[] = [
   ['gives null for an access_token', says({ ...token, access_token: null }), 502],
   ['gives an empty access_token', says({ ...token, access_token: '' }), 502],
   ['gives a number for an access_token', says({ ...token, access_token: 5 }), 502],
-  ['gives an access_token with CR LF', says({ ...token, access_token: 'zq\r\nx-evil: 1' }), 502],
+  ['gives an access_token with CR LF', says({ ...token, access_token: 'zqxzq\r\nx-evil: 1' }), 502],
   ['gives no token_type', says({ ...token, token_type: undefined }), 502],
   ['gives a token of another type', says({ ...token, token_type: 'mac' }), 502],
 ]
@@ -98,13 +98,13 @@ const profile = { login: 'mallory', id: 7, name: 'M', avatar_url: null, email: n
 const ofUser: readonly (readonly [string, Script, number])[] = [
   ['answers 401', says({ message: 'Bad credentials' }, 401), 502],
   ['answers 403', says({ message: 'rate limit' }, 403), 502],
-  ['answers 200 with an error', says({ message: 'Bad credentials', documentation_url: 'zq' }), 502],
+  ['answers 200 with an error', says({ message: 'Bad credentials', documentation_url: 'zqxzq' }), 502],
   ['tells no id', says({ ...profile, id: undefined }), 502],
   ['tells null for an id', says({ ...profile, id: null }), 502],
   ['tells an empty id', says({ ...profile, id: '' }), 502],
   ['tells an object for an id', says({ ...profile, id: {} }), 502],
   ['tells true for an id', says({ ...profile, id: true }), 502],
-  ['tells an id with CR LF', says({ ...profile, id: '7\r\nzq' }), 502],
+  ['tells an id with CR LF', says({ ...profile, id: '7\r\nzqxzq' }), 502],
   ['tells no user name', says({ ...profile, login: undefined }), 502],
   ['tells null for a user name', says({ ...profile, login: null }), 502],
   ['tells an empty user name', says({ ...profile, login: '' }), 502],
@@ -135,7 +135,7 @@ describe('plain OAuth 2.0', () => {
   function expectRefusal(back: Page, status: number, code: string): void {
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([status, code])
     expect(back.headers.getSetCookie().filter((line) => /^token=[^;]/.test(line))).toEqual([])
-    expect([back.text, ...back.headers.values()].filter((shown) => /zq|alert|Bad credentials/.test(shown))).toEqual([])
+    expect([back.text, ...back.headers.values()].filter((shown) => /zqxzq|alert|Bad credentials/.test(shown))).toEqual([])
   }
 
   for (const place of ['token', 'user'] as const) {
@@ -154,7 +154,7 @@ describe('plain OAuth 2.0', () => {
 
   test.concurrent.each<readonly [string, Script]>([
     ['fails', says('', 500)], ['answers HTML', html], ['answers null', says('null')], ['answers an object', says('{}')], ['answers 512 MB', huge], ['redirects', says('', 302, { location: '/' })], ['resets', (exchange) => exchange.reset()],
-    ['tells odd things', says([null, 5, {}, { email: 5, primary: true, verified: true }, { email: 'a@zq.example', primary: 'yes', verified: true }])],
+    ['tells odd things', says([null, 5, {}, { email: 5, primary: true, verified: true }, { email: 'a@zqxzq.example', primary: 'yes', verified: true }])],
     ['tells of an address that nobody verified', says([{ email: 'ada@victim.example', primary: true, verified: false }])],
   ])('the address list %s › signed in, without an address', async (name, script) => {
     const back = await comeBack('emails', name, script)
@@ -188,10 +188,10 @@ describe('plain OAuth 2.0', () => {
 
   test('the profile has CR, LF, colours and turned directions in its texts › no line of the log, and no header, is made by it', async () => {
     const person = 'breaks'
-    rig.provider.use('user', person, says({ login: 'ada', id: 8, name: 'A\r\nset-cookie: zq=1\u001b[31m\u202ezq\ud800', avatar_url: null, email: 'a@b.example\r\nzq' }))
+    rig.provider.use('user', person, says({ login: 'ada', id: 8, name: 'A\r\nset-cookie: zqxzq=1\u001b[31m\u202ezqxzq\ud800', avatar_url: null, email: 'a@b.example\r\nzqxzq' }))
     const { page: back, token } = await rig.signIn(person)
     const { text, json } = await rig.get('/auth', { 'x-session-token': token })
-    expect([back.headers.get('zq'), /[\u0000-\u001f\u007f]/.test(String(pick(json, 'displayName')) + String(pick(json, 'email')))]).toEqual([null, false])
+    expect([back.headers.get('zqxzq'), /[\u0000-\u001f\u007f]/.test(String(pick(json, 'displayName')) + String(pick(json, 'email')))]).toEqual([null, false])
     expect(JSON.parse(text)).toMatchObject({ userName: 'ada' })
     await rig.ask({ 'x-session-token': token })
     await rig.logged('"message":"request"', '"user":"ada"')
@@ -236,12 +236,12 @@ describe('OpenID Connect', () => {
     ['nulls', { token: { set: { access_token: null, token_type: null, id_token: null } } }, 502, 'identity_provider_unavailable'],
     ['500 for a token', { token: { status: 500 } }, 502, 'identity_provider_unavailable'],
     ['no id_token', { token: { remove: ['id_token'] } }, 502, 'identity_provider_unavailable'],
-    ['an id_token that is none', { token: { set: { id_token: 'zq' } } }, 502, 'identity_provider_unavailable'],
-    ['a wrong nonce', { idToken: { set: { nonce: 'zq' } } }, 502, 'identity_provider_unavailable'],
+    ['an id_token that is none', { token: { set: { id_token: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
+    ['a wrong nonce', { idToken: { set: { nonce: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
     ['no nonce', { idToken: { remove: ['nonce'] } }, 502, 'identity_provider_unavailable'],
-    ['another audience', { idToken: { set: { aud: 'zq' } } }, 502, 'identity_provider_unavailable'],
+    ['another audience', { idToken: { set: { aud: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
     ['no audience', { idToken: { remove: ['aud'] } }, 502, 'identity_provider_unavailable'],
-    ['several audiences without azp', { idToken: { set: { aud: ['svc-under-test', 'zq'] } } }, 502, 'identity_provider_unavailable'],
+    ['several audiences without azp', { idToken: { set: { aud: ['svc-under-test', 'zqxzq'] } } }, 502, 'identity_provider_unavailable'],
     ['another issuer', { idToken: { set: { iss: 'https://evil.example' } } }, 502, 'identity_provider_unavailable'],
     ['no issuer', { idToken: { remove: ['iss'] } }, 502, 'identity_provider_unavailable'],
     ['an id_token of last year', { idToken: { set: { exp: now - year, iat: now - year - 60, nbf: now - year - 60 } } }, 502, 'identity_provider_unavailable'],
@@ -252,7 +252,7 @@ describe('OpenID Connect', () => {
     ['an id_token of a number', { idToken: { set: { sub: 5 } } }, 502, 'identity_provider_unavailable'],
     ['a signature that does not fit', { signature: 'wrong' }, 502, 'identity_provider_unavailable'],
     ['alg none', { signature: 'none' }, 502, 'identity_provider_unavailable'],
-    ['a key that is nobody’s', { idTokenHeader: { set: { kid: 'zq' } } }, 502, 'identity_provider_unavailable'],
+    ['a key that is nobody’s', { idTokenHeader: { set: { kid: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
     ['500 for a user', { userinfo: { status: 500 } }, 502, 'identity_provider_unavailable'],
     ['401 for a user', { userinfo: { status: 401 } }, 502, 'identity_provider_unavailable'],
     ['a user of another sub', { userinfo: { set: { sub: 'id-grace' } } }, 502, 'identity_provider_unavailable'],
@@ -266,7 +266,7 @@ describe('OpenID Connect', () => {
     const browser = rig.browser()
     const back = await browser.visit(await rig.approach(browser), { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([status, code])
-    expect([back.text.includes('zq'), browser.jar.cookies(rig.service.url).has('token')]).toEqual([false, false])
+    expect([back.text.includes('zqxzq'), browser.jar.cookies(rig.service.url).has('token')]).toEqual([false, false])
     if (faults.redirect !== undefined) expect(await rig.provider.asked('token')).toBe(0)
   })
 })
@@ -281,7 +281,7 @@ describe('discovery', () => {
     ['tells no issuer', { discovery: { remove: ['issuer'] } }],
     ['redirects', { discovery: { answer: { status: 302, headers: { location: '/jwks' } } } }],
     ['answers 500', { discovery: { answer: { status: 500 } } }],
-    ['answers HTML', { discovery: { answer: { headers: { 'content-type': 'text/html' }, body: '<html>zq' } } }],
+    ['answers HTML', { discovery: { answer: { headers: { 'content-type': 'text/html' }, body: '<html>zqxzq' } } }],
     ['answers null', { discovery: { answer: { body: 'null' } } }],
     ['has no authorization_endpoint', { discovery: { remove: ['authorization_endpoint'] } }],
     ['has a javascript: authorization_endpoint', { discovery: { set: { authorization_endpoint: 'javascript:alert(7)' } } }],
@@ -300,7 +300,7 @@ describe('discovery', () => {
   })
 
   test.each([
-    ['token_endpoint', 'http://evil.example/token'], ['userinfo_endpoint', 'http://evil.example/userinfo'], ['jwks_uri', 'http://evil.example/keys'], ['token_endpoint', 'file:///etc/passwd'], ['token_endpoint', 5], ['userinfo_endpoint', 'zq'],
+    ['token_endpoint', 'http://evil.example/token'], ['userinfo_endpoint', 'http://evil.example/userinfo'], ['jwks_uri', 'http://evil.example/keys'], ['token_endpoint', 'file:///etc/passwd'], ['token_endpoint', 5], ['userinfo_endpoint', 'zqxzq'],
   ])('that tells %s: %p › nobody comes in, and nothing is sent there', async (name, value) => {
     await using led = await startSignIn(startMockServer)
     await led.provider.fault({ discovery: { set: { [name]: value } } })
@@ -333,7 +333,7 @@ describe('a strict provider', () => {
 
   test('a code that is none › is refused there', async () => {
     const browser = rig.browser(), callback = new URL(await rig.approach(browser))
-    callback.searchParams.set('code', 'zq')
+    callback.searchParams.set('code', 'zqxzq')
     const back = await browser.visit(callback.href, { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([400, 'oauth_exchange_failed'])
   })

@@ -62,12 +62,19 @@ export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityP
   logged(...words: readonly string[]): Promise<string>
 }
 
-/** A port of 127.0.0.1 that nobody listens on: a redirect URI names the port before the service has it. */
+/**
+ * A port of 127.0.0.1 that nobody listens on: a redirect URI names the port before the service has it.
+ * It is below those that systems give to connections going out, one of which might have it by then.
+ */
 export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
+  const port = 10_000 + Math.floor(Math.random() * 20_000)
+  try {
+    Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
+    return port
+  } catch {
+    // Somebody has it.
+    return freePort()
+  }
 }
 
 /** A client of an identity provider, for a service on this port. */
