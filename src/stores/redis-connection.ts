@@ -1,0 +1,120 @@
+import { RedisClient } from 'bun'
+import { StoreUnavailable } from './store.ts'
+
+/** How a {@link RedisConnection} is made. */
+export interface RedisConnectionOptions {
+  /** `redis:` or `rediss:`, already checked. */
+  readonly url: string
+  /** For each command, connecting included. Default 2 s. */
+  readonly timeoutMs?: number
+  /** The server cannot be used any more; `undefined`: it can be again. Told once for each change. */
+  readonly onTrouble?: (trouble: StoreUnavailable | undefined) => void
+}
+
+/** One connection to a Redis server, made when it is needed and anew when it was lost. */
+export interface RedisConnection {
+  /** Asks once, never again. @throws {StoreUnavailable} within the time: it cannot be reached, does not answer, or refuses */
+  send(command: string, words: readonly string[]): Promise<unknown>
+  /** Ends what is under way. */
+  close(): void
+}
+
+/**
+ * A connection on Bun's client, whose own reconnecting stays off: it ends after some attempts for good. Its timeout ends with the connecting, and a server
+ * that answers the greeting with nonsense makes it wait for ever; so each command has a timer here, and a connection on which one was late is dropped.
+ */
+export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }: RedisConnectionOptions): RedisConnection {
+  let client: RedisClient | undefined
+  let isClosed = false
+  let isInTrouble = false
+
+  function connect(): RedisClient {
+    const fresh = new RedisClient(url, { autoReconnect: false, connectionTimeout: timeoutMs })
+    fresh.onclose = () => drop(fresh)
+    client = fresh
+    return fresh
+  }
+
+  function drop(dropped: RedisClient): void {
+    if (client === dropped) client = undefined
+    dropped.close()
+  }
+
+  function note(trouble: StoreUnavailable | undefined): void {
+    if (isInTrouble === (trouble !== undefined) || isClosed) return
+    isInTrouble = !isInTrouble
+    onTrouble(trouble)
+  }
+
+  async function sendInTime(used: RedisClient, command: string, words: readonly string[]): Promise<unknown> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new StoreUnavailable(sentence('does not answer'))), timeoutMs)
+    try {
+      return await Promise.race([used.send(command, [...words]), late.promise])
+    } catch (error) {
+      if (!leavesConnection(error)) drop(used)
+      throw error instanceof StoreUnavailable ? error : new StoreUnavailable(sentence(reasonOf(error)))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    async send(command, words) {
+      if (isClosed) throw new StoreUnavailable('the store is closed')
+      try {
+        const reply = await sendInTime(client ?? connect(), command, words)
+        note(undefined)
+        return reply
+      } catch (error) {
+        if (error instanceof StoreUnavailable) note(error)
+        throw error
+      }
+    },
+    close() {
+      isClosed = true
+      if (client !== undefined) drop(client)
+    },
+  }
+}
+
+function sentence(reason: string): string {
+  return `the server of the store ${reason}`
+}
+
+/**
+ * What a server's own words mean, wherever in an answer they stand: up to Redis 6, what goes wrong in a script is wrapped in more words.
+ * The words themselves are never shown: before Redis 6, a server repeats the command it does not know, with the password in it.
+ */
+const refusals: readonly (readonly [words: RegExp, reason: string])[] = [
+  [/NOAUTH/, 'wants a password'],
+  [/WRONGPASS/, 'refuses the user name or the password'],
+  [/NOPERM/, 'does not permit its user what is needed'],
+  [/DENIED/, 'refuses connections from other machines (protected mode)'],
+  [/ERR DB index/, 'has no database of that number'],
+  [/unknown (redis )?command/i, 'is too old: Redis 6.2 or later is needed, or Valkey'],
+  [/MOVED|CROSSSLOT|CLUSTERDOWN/, 'is part of a cluster, which is not supported'],
+  [/READONLY/, 'is a replica that takes no writes'],
+  [/OOM/, 'is out of memory'],
+  [/LOADING/, 'is still loading'],
+]
+
+/** Why a command failed, without an address and without a password. */
+function reasonOf(error: unknown): string {
+  const code = codeOf(error), words = error instanceof Error ? error.message : ''
+  if (code === 'ERR_REDIS_CONNECTION_CLOSED') return 'cannot be reached'
+  if (code === 'ERR_REDIS_CONNECTION_TIMEOUT') return 'does not answer'
+  if (code !== '' && !code.startsWith('ERR_REDIS_')) return `cannot be trusted (${code})`
+  for (const [pattern, reason] of refusals) if (pattern.test(words)) return reason
+  if (code === 'ERR_REDIS_SERVER_ERROR') return `answers with an error (${/^[A-Z]+/.exec(words)?.[0] ?? 'ERR'})`
+  return 'does not speak the Redis protocol'
+}
+
+/** The server refused one command; a replica that takes no writes may have a successor at the same address. */
+function leavesConnection(error: unknown): boolean {
+  return codeOf(error) === 'ERR_REDIS_SERVER_ERROR' && !(error instanceof Error && error.message.includes('READONLY'))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

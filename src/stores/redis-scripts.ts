@@ -1,0 +1,117 @@
+/**
+ * What happens inside the server, in one step each (EVAL). Owners, keys and values come as arguments only.
+ *
+ * Beside the values, which expire by themselves, four keys remember what is there, for the bounds. They are no truth about values, only about counts:
+ * when one is lost, counting begins anew. A value's number is the server's time in microseconds, raised where it must be to follow the one before.
+ *
+ * | Key | Holds |
+ * |---|---|
+ * | order | sorted set: key by number |
+ * | places | hash: key → owner's SHA-1 (40 digits), number (16) |
+ * | owned | sorted set of texts: owner's SHA-1, number, key |
+ * | ranking | sorted set: number of the owner's oldest and owner's SHA-1, by minus the owner's count. The first one loses first |
+ */
+const bookkeeping = `
+local order, places, owned, ranking, value_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+
+local function oldest(owner)
+  return redis.call('ZRANGEBYLEX', owned, '[' .. owner, '(' .. owner .. ':', 'LIMIT', 0, 1)[1]
+end
+
+local function count(owner)
+  return redis.call('ZLEXCOUNT', owned, '[' .. owner, '(' .. owner .. ':')
+end
+
+-- Around every change of what an owner has.
+local function unrank(owner)
+  local first = oldest(owner)
+  if first then redis.call('ZREM', ranking, first:sub(41, 56) .. owner) end
+end
+
+local function rank(owner)
+  local first = oldest(owner)
+  if first then redis.call('ZADD', ranking, -count(owner), first:sub(41, 56) .. owner) end
+end
+
+local function forget(key)
+  local place = redis.call('HGET', places, key)
+  if place then
+    local owner = place:sub(1, 40)
+    unrank(owner)
+    redis.call('ZREM', owned, place .. key)
+    rank(owner)
+  end
+  redis.call('HDEL', places, key)
+  redis.call('ZREM', order, key)
+end
+`
+
+/** KEYS: the four, the value's. Gives the value, or nothing. A key that holds something else than text is emptied. */
+export const takeScript = `${bookkeeping}
+local value = redis.pcall('GETDEL', value_key)
+if type(value) == 'table' then
+  if not value.err:find('WRONGTYPE', 1, true) then return value end
+  redis.call('DEL', value_key)
+  value = false
+end
+forget(ARGV[1])
+return value
+`
+
+/** KEYS: the four, the value's. ARGV: key. */
+export const deleteScript = `${bookkeeping}
+redis.call('DEL', value_key)
+forget(ARGV[1])
+`
+
+/** KEYS: the value's. Something else than text is no value. */
+export const getScript = `
+local value = redis.pcall('GET', KEYS[1])
+if type(value) == 'table' and value.err:find('WRONGTYPE', 1, true) then return false end
+return value
+`
+
+/**
+ * KEYS: the four, the value's. ARGV: key, value, owner, milliseconds until it expires, values in all, values of an owner, what the keys of values begin with.
+ * At most 100 expired ones are cleared away each time, so that nobody else waits long for the server.
+ */
+export const setScript = `${bookkeeping}
+local key, value, owner, ttl, most, most_each, prefix = ARGV[1], ARGV[2], redis.sha1hex(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local function drop(other)
+  redis.call('DEL', prefix .. other)
+  forget(other)
+end
+
+local function drop_oldest(of)
+  local first = of and oldest(of)
+  if first then drop(first:sub(57)) else drop(redis.call('ZRANGE', order, 0, 0)[1]) end
+end
+
+-- The first thing written: a server whose memory is full refuses it, and nothing has changed.
+redis.call('SET', value_key, value, 'PX', ttl)
+
+for _, expired in ipairs(redis.call('ZRANGEBYSCORE', order, '-inf', string.format('%.0f', now - ttl * 1000), 'LIMIT', 0, 100)) do forget(expired) end
+forget(key)
+
+-- Count anew when a part is lost, or when the server's clock was set back: what was counted until then would not be cleared away in time.
+local newest = tonumber(redis.call('ZRANGE', order, -1, -1, 'WITHSCORES')[2] or 0)
+local size = redis.call('ZCARD', order)
+if newest > now + 300000000 or size ~= redis.call('HLEN', places) or size ~= redis.call('ZCARD', owned) then
+  redis.call('DEL', order, places, owned, ranking)
+  newest = 0
+end
+local number = string.format('%016.0f', math.max(now, newest + 1))
+
+unrank(owner)
+redis.call('ZADD', order, number, key)
+redis.call('HSET', places, key, owner .. number)
+redis.call('ZADD', owned, 0, owner .. number .. key)
+rank(owner)
+
+if count(owner) > most_each then drop_oldest(owner) end
+if redis.call('ZCARD', order) > most then drop_oldest((redis.call('ZRANGE', ranking, 0, 0)[1] or ''):sub(17)) end
+for index = 1, 4 do redis.call('PEXPIRE', KEYS[index], ttl) end
+`

@@ -1,0 +1,81 @@
+import { isGone } from './age.ts'
+import { redisConnection, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
+import { deleteScript, getScript, setScript, takeScript } from './redis-scripts.ts'
+import { StoreUnavailable, type Store, type StoreOptions, type Stores } from './store.ts'
+
+/** How {@link redisStores} are made. */
+export interface RedisOptions extends RedisConnectionOptions {
+  /** The wall clock, in Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** {@link Stores} in a Redis server (6.2 or later) or a Valkey server, which several processes may share. */
+export interface RedisStores extends Stores {
+  /** Resolves when a value was put there and taken back. @throws {StoreUnavailable} when that cannot be done */
+  ready(): Promise<void>
+}
+
+/** Stores whose keys begin with `svc:NAME:`. Connects when it is first used, and again after a connection was lost. */
+export function redisStores({ now, ...options }: RedisOptions): RedisStores {
+  const connection = redisConnection(options)
+  return {
+    open: (name, storeOptions) => redisStore(connection, now, name, storeOptions),
+    async ready() {
+      const parse = (value: unknown): string | undefined => typeof value === 'string' ? value : undefined
+      const store = redisStore(connection, now, 'probe', { ttlMs: 10_000, most: 1_000, mostEach: 1_000, parse }), key = crypto.randomUUID()
+      await store.set(key, key, 'probe')
+      if (await store.take(key) !== key) throw new StoreUnavailable('the server of the store does not keep what it is given')
+    },
+    async close() { connection.close() },
+  }
+}
+
+function redisStore<Value>(connection: RedisConnection, now: () => number, name: string, { ttlMs, most, mostEach, parse }: StoreOptions<Value>): Store<Value> {
+  const values = `svc:${name}:value:`
+  const books = ['order', 'places', 'owned', 'ranking'].map((book) => `svc:${name}:${book}`)
+
+  function read(reply: unknown): Value | undefined {
+    const { createdAt, value } = parseEnvelope(reply)
+    return createdAt === undefined || isGone(createdAt, now(), ttlMs) ? undefined : parse(value)
+  }
+
+  async function run(script: string, keys: readonly string[], ...words: readonly string[]): Promise<unknown> {
+    return await connection.send('EVAL', [script, String(keys.length), ...keys, ...words])
+  }
+
+  return {
+    async get(key) {
+      return read(await run(getScript, [values + escape(key)]))
+    },
+    async set(key, value, owner) {
+      const envelope = JSON.stringify({ createdAt: now(), value }), escaped = escape(key)
+      // One more: at its limit a value is still there.
+      const expiryMs = Math.ceil(ttlMs) + 1
+      await run(setScript, [...books, values + escaped], escaped, envelope, escape(owner), String(expiryMs), String(most), String(mostEach), values)
+    },
+    async take(key) {
+      return read(await run(takeScript, [...books, values + escape(key)], escape(key)))
+    },
+    async delete(key) {
+      await run(deleteScript, [...books, values + escape(key)], escape(key))
+    },
+  }
+}
+
+/** A text as JSON writes it: halves of surrogate pairs, which UTF-8 cannot tell apart, stay different. */
+function escape(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** What `set` wrote; empty when somebody else wrote it. */
+function parseEnvelope(reply: unknown): { readonly createdAt?: number; readonly value?: unknown } {
+  if (typeof reply !== 'string') return {}
+  try {
+    const envelope: unknown = JSON.parse(reply)
+    if (typeof envelope !== 'object' || envelope === null || !('createdAt' in envelope) || !('value' in envelope)) return {}
+    return typeof envelope.createdAt === 'number' ? { createdAt: envelope.createdAt, value: envelope.value } : {}
+  } catch {
+    // It is not JSON.
+    return {}
+  }
+}
