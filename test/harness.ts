@@ -85,7 +85,11 @@ export async function startService(config: ServiceConfig | string, options: Serv
   const child = await spawnService(home, file, options)
   const written = listen(child)
   const ended = written.read.then(() => rm(home, { recursive: true, force: true }))
-  const port = await written.port
+  const port = await written.port.catch(async (error: unknown) => {
+    child.kill('SIGKILL')
+    await ended
+    throw error
+  })
 
   async function stop(): Promise<void> {
     child.kill('SIGTERM')

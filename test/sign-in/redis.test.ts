@@ -14,24 +14,25 @@ const redisServer = needs('redis-server')
 describe.skipIf(redisServer === undefined)('--store redis://…', () => {
   const port = freePort()
   let redis: Redis, one: SignInRig<Github>, two: SignInRig<Github>
+  const stops: (() => PromiseLike<void>)[] = []
 
   /** The first one's identity provider, which stays its own. */
   const lent = (): Github => ({ ...one.provider, stop: () => Promise.resolve() })
 
   beforeAll(async () => {
     redis = await startRedis(port)
+    stops.unshift(redis.stop)
     const registration = register()
     const flags = ['--store', redis.url]
     one = await startSignIn(startGithub, { registration, flags })
+    stops.unshift(one[Symbol.asyncDispose])
     two = await startSignIn(lent, { registration, flags, port: 0 })
+    stops.unshift(two[Symbol.asyncDispose])
     for (const rig of [one, two]) rig.remember(redis.password)
   })
 
-  afterAll(async () => {
-    await two[Symbol.asyncDispose]()
-    await one[Symbol.asyncDispose]()
-    await redis.stop()
-  })
+  // What was started, even when the next thing was not.
+  afterAll(async () => { for (const stop of stops) await stop() })
 
   test('signed in at one › known at the other, and signed out at the other, at both', async () => {
     const { token } = await one.signIn()

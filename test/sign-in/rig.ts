@@ -94,7 +94,11 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(start: 
   const upstream = faultUpstream(good())
   const secrets = new Set([registration.clientSecret])
   const file = { text: configText(fake, registration, options.config), mode: options.mode ?? 0o600 }
-  const service = await startProtected(upstream.url, { [configPath]: file }, { port: Number(new URL(registration.redirectUri).port), ...options })
+  const service = await startProtected(upstream.url, { [configPath]: file }, { port: Number(new URL(registration.redirectUri).port), ...options }).catch(async (error: unknown) => {
+    await fake.stop()
+    upstream.stop()
+    throw error
+  })
   const browserOf = (browserOptions: BrowserOptions = {}) => openBrowser({
     ...browserOptions,
     onPage(page) {
