@@ -1,3 +1,4 @@
+import { RedisClient } from 'bun'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { startRedisServer } from '../../test/fakes/redis-server.ts'
@@ -26,6 +27,17 @@ describe('opening stores', () => {
     await one.open('states', roomy).set('key', 'value', 'owner')
     expect(await other.open('states', roomy).get('key')).toBe('value')
     await Promise.all([one.close(), other.close()])
+  })
+
+  test.skipIf(needs('redis-server') === undefined)('leaves no connection to a server that cannot be used', async () => {
+    await using server = await startRedisServer({ flags: ['--maxmemory', '1'] })
+    expect(await failure(server.url)).toEqual(new StoreUnavailable('the server of the store is out of memory'))
+    const admin = new RedisClient(server.url, { autoReconnect: false })
+    const clients = async (): Promise<number> => String(await admin.send('CLIENT', ['LIST'])).split('\n').filter((line) => line !== '').length
+    // The server may be told of the closing a moment later.
+    for (let attempt = 0; attempt < 1_000 && await clients() > 1; attempt++);
+    expect(await clients()).toBe(1)
+    admin.close()
   })
 
   test.each([

@@ -94,6 +94,14 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       expect(await Promise.all([direct.zcard(`svc:${name}:owned`), direct.zcard(`svc:${name}:ranking`)])).toEqual([2, 1])
     })
 
+    test('keeps its order when its clock was set back a little', async () => {
+      const name = unusedName(), store = storesAt(server.url).open(name, roomy)
+      await store.set('a', 'value', 'owner')
+      await direct.send('ZADD', [`svc:${name}:order`, `${(Date.now() + 60_000) * 1_000}`, 'a'])
+      await store.set('b', 'value', 'owner')
+      expect(await direct.send('ZRANGE', [`svc:${name}:order`, '0', '-1'])).toEqual(['a', 'b'])
+    })
+
     test('does not pile up when its clock was set back', async () => {
       const name = unusedName(), store = storesAt(server.url).open(name, roomy)
       await store.set('a', 'value', 'owner')
@@ -113,7 +121,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
   describe('redis: what others put there', () => {
     test.each([
-      'nonsense', '', '{}', '[]', 'null', '1', '"text"', '{"createdAt":1}', '{"value":"text"}', '{"createdAt":"1","value":"text"}', '{"createdAt":null,"value":"text"}',
+      'nonsense', '', '{}', '[]', 'null', '1', '"text"', '{"createdAt":1}', '{"value":"text"}', '{"createdAt":"1","value":"text"}', '{"createdAt":null,"value":"text"}', `{"createdAt":"${Date.now()}","value":"text"}`, '{"createdAt":"now","value":"text"}',
       '{"createdAt":1e999,"value":"text"}', `{"createdAt":${Date.now()},"value":7}`, `{"createdAt":${Date.now()},"value":`, '\u0000', `${'['.repeat(100_000)}`,
     ])('%p is no value', async (garbage) => {
       const name = unusedName(), store = storesAt(server.url).open(name, roomy)
@@ -140,7 +148,10 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       const name = unusedName(), store = storesAt(server.url).open(name, { ...roomy, most: 3, mostEach: 2 })
       for (const key of ['a1', 'b1', 'b2']) await store.set(key, 'value', key.slice(0, 1))
       await direct.del(`svc:${name}:${book}`)
-      for (const key of ['c1', 'b3', 'a1', 'd1', 'e1', 'e2']) await store.set(key, 'value', key.slice(0, 1))
+      await store.set('c1', 'value', 'c')
+      const [order, places, owned] = await Promise.all([direct.zcard(`svc:${name}:order`), direct.hlen(`svc:${name}:places`), direct.zcard(`svc:${name}:owned`)])
+      expect([places, owned]).toEqual([order, order])
+      for (const key of ['b3', 'a1', 'd1', 'e1', 'e2']) await store.set(key, 'value', key.slice(0, 1))
       expect([await store.get('e2'), await store.take('e2'), await store.get('e2')]).toEqual(['value', 'value', undefined])
       expect(await direct.zcard(`svc:${name}:order`)).toBeLessThanOrEqual(3)
     })
@@ -234,6 +245,17 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       await admin.send('REPLICAOF', ['NO', 'ONE'])
       await store.set('key', 'value', 'owner')
       expect(await store.get('key')).toBe('value')
+      // Connected to anew, since its successor may have its address now.
+      expect(await admin.send('INFO', ['stats'])).toContain('total_connections_received:3\r\n')
+      admin.close()
+    })
+
+    test('that refuses one thing does not fail the others under way', async () => {
+      await using other = await startRedisServer()
+      const store = storesAt(other.url).open(unusedName(), roomy), admin = new RedisClient(other.url, { autoReconnect: false })
+      await store.set('key', 'value', 'owner')
+      await admin.send('CONFIG', ['SET', 'maxmemory', '1'])
+      expect(await Promise.all([trouble(store.set('key', 'other', 'owner')), store.get('key')])).toEqual(['the server of the store is out of memory', 'value'])
       admin.close()
     })
 
@@ -283,9 +305,16 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
     expect(await trouble(store.get('key'))).toBe('the store is closed')
   })
 
+  test('redis: closing it ends what is under way, and is no trouble', async () => {
+    const troubles: unknown[] = [], stores = storesAt(server.url, { onTrouble: (each) => void troubles.push(each) })
+    const asking = trouble(stores.open(unusedName(), roomy).get('key'))
+    await stores.close()
+    expect([await asking, troubles]).toEqual(['the server of the store cannot be reached', []])
+  })
+
   test('redis: keeps the process alive neither while it is idle nor when it is closed', async () => {
     const script = (end: string): string => `import { redisStores } from ${JSON.stringify(import.meta.resolve('./redis.ts'))}
-      const stores = redisStores({ url: ${JSON.stringify(server.url)}, now: Date.now })
+      const stores = redisStores({ url: ${JSON.stringify(server.url)}, now: Date.now, timeoutMs: 60_000 })
       await stores.ready()
       ${end}`
     for (const end of ['', 'await stores.close()']) {
@@ -327,6 +356,21 @@ describe('redis: what is no Redis', () => {
     const started = performance.now()
     expect(await troubleWith(answer)).toBe(expected)
     expect(performance.now() - started).toBeLessThan(1_000)
+  })
+
+  test('every attempt has a connection of its own, which is closed', async () => {
+    const closed = Promise.withResolvers<void>()
+    let closings = 0
+    using listener = Bun.listen({
+      hostname: '127.0.0.1', port: 0,
+      socket: {
+        data(socket) { socket.write('+OK\r\n') },
+        close() { if (++closings === 2) closed.resolve() },
+      },
+    })
+    const stores = storesAt(`redis://127.0.0.1:${listener.port}/2`, { timeoutMs: 50 })
+    expect([await trouble(stores.ready()), await trouble(stores.ready())]).toEqual([hanging, hanging])
+    await closed.promise
   })
 
   test('what does not speak TLS is unavailable in time', async () => {
