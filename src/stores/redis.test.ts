@@ -227,7 +227,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('is unavailable in time when it hangs, and heals when it goes on', async () => {
       await using other = await startRedisServer()
-      const store = storesAt(other.url, { timeoutMs: 150 }).open(unusedName(), roomy)
+      const store = storesAt(other.url, { timeoutMs: 400 }).open(unusedName(), roomy)
       await store.set('key', 'value', 'owner')
       other.pause()
       const hanging = 'the server of the store does not answer'
@@ -326,7 +326,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
 describe('redis: what is no Redis', () => {
   /** Answers whatever comes with the same bytes. */
-  async function troubleWith(answer: string | undefined, scheme = 'redis', timeoutMs = 150): Promise<string> {
+  async function troubleWith(answer: string | undefined, scheme = 'redis', timeoutMs = 300): Promise<string> {
     using listener = Bun.listen({
       hostname: '127.0.0.1', port: 0,
       socket: {
