@@ -12,7 +12,10 @@ export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', '
 export const portFlag = integerFlag('port to listen on; 0 picks a free one and prints it', 'PORT', { short: 'p', environment: 'SVC_PORT', minimum: 0, maximum: 65_535, fallback: 8000 })
 
 /** `--auth NAME`: the sign-in extension (service.md 5.2). */
-export const authFlag = textFlag('extension that signs users in; this version has none yet', 'NAME', { environment: 'SVC_AUTH' })
+export const authFlag = textFlag('extension that makes people sign in: provider_auth', 'NAME', { environment: 'SVC_AUTH', otherwise: 'nobody need sign in' })
+
+/** `--store URL`: where sessions and sign-ins under way are kept (decisions.md 6). */
+export const storeFlag = textFlag('where sessions are kept: memory, or a Redis or Valkey server that several machines share', 'URL', { environment: 'SVC_STORE', otherwise: 'memory, of this process' })
 
 /** `--log-level LEVEL`. */
 export const logLevelFlag = choiceFlag('least important line to log', ['debug', 'info', 'warn', 'error', 'silent'], {

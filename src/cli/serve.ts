@@ -2,11 +2,11 @@ import type { Config } from '../config/config.ts'
 import { findHome } from '../config/home.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { watchConfig } from '../config/watch-config.ts'
-import type { Contribution } from '../extensions/extension.ts'
-import { loadExtension, UnknownExtension } from '../extensions/load.ts'
+import { UnknownExtension } from '../extensions/load.ts'
 import { chatRoute } from '../http/chat-completions.ts'
 import { modelRoutes } from '../http/models.ts'
-import { startServer, type Server } from '../http/server.ts'
+import { extendedRouting } from '../http/extended-routing.ts'
+import { startServer, type Routing, type Server } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { underWay, type UnderWay } from '../http/under-way.ts'
 import { descriptorWriter } from '../observe/descriptor-writer.ts'
@@ -14,16 +14,21 @@ import { gatewayMetrics } from '../observe/gateway-metrics.ts'
 import { logger, type Logger } from '../observe/log.ts'
 import { requestLog } from '../observe/request-line.ts'
 import { healthBook } from '../service/health.ts'
+import { BadStoreUrl, openStores } from '../stores/open-stores.ts'
+import { StoreUnavailable, type Stores } from '../stores/store.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { UsageError } from './arguments.ts'
 import { assembleGateway, type Surroundings } from './assemble.ts'
 import type { Command, CommandContext } from './command.ts'
-import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag } from './flags.ts'
+import { readCorsOrigins } from './cors-origins.ts'
+import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, storeFlag } from './flags.ts'
+import { hostFetch } from './host-fetch.ts'
 import { packageVersion, programName } from './process.ts'
+import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
 
-const flags = { host: hostFlag, port: portFlag, config: configFlag, auth: authFlag, logLevel: logLevelFlag, logFormat: logFormatFlag }
+const flags = { host: hostFlag, port: portFlag, config: configFlag, auth: authFlag, store: storeFlag, logLevel: logLevelFlag, logFormat: logFormatFlag }
 
 /** `svc serve` (decisions.md 2): starts the service. */
 export const serve: Command<typeof flags> = {
@@ -41,6 +46,7 @@ export const serve: Command<typeof flags> = {
 
 async function run({ flags: given, environment, stdout, stderr, signal }: CommandContext<typeof flags>): Promise<number> {
   const timers = readTimers(environment)
+  const corsOrigins = readCorsOrigins(environment)
   const log = logger({
     level: given.logLevel,
     format: given.logFormat === 'auto' ? (stderr.isTerminal ? 'human' : 'json') : given.logFormat,
@@ -51,7 +57,6 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const load = () => loadConfig({
     environment, ownPort: given.port, warn: (message) => log.warn(message), ...(given.config === undefined ? {} : { file: given.config }),
   })
-  const contributions = await startExtension(given.auth)
   // Watched before it is read, so that no change falls between.
   const started = Promise.withResolvers<void>()
   const watch = watchConfig(path, load, async (next) => {
@@ -59,7 +64,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     apply(next)
   }, (error) => {
     metrics.reloaded('failed')
-    log.error('the configuration was not reloaded; the one before stays in force', { reason: error instanceof Error ? error.message : String(error) })
+    log.error('the configuration was not reloaded; the one before stays in force', { reason: reasonOf(error) })
   })
   await watch.ready
   let config = await load()
@@ -77,33 +82,38 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const logRequest = requestLog(log)
   let isDraining = false
 
+  const stores = await findStores(given.store, log)
+  let routing: Routing | undefined
+  const extension = await startExtension(given.auth, {
+    environment, stores, log,
+    fetch: hostFetch(transport),
+    onChange: () => { routing = undefined },
+    onFault: (error) => log.error('the extension was not reloaded; what was in force stays', { reason: reasonOf(error) }),
+  })
+  const ownRoutes = [
+    chatRoute({
+      gateway: () => current,
+      bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }),
+      deadlineMs: () => config.limits.deadlineMs,
+      requestsMost: () => config.limits.maxConcurrent ?? Number.POSITIVE_INFINITY,
+      timers,
+      underWay: requests,
+      streamsOpen: metrics.streamsOpen,
+      record(record) {
+        metrics.record(record)
+        logRequest(record)
+        if (record.cause instanceof Error) log.error('a mistake of this service', { id: record.id, error: record.cause })
+      },
+    }),
+    ...modelRoutes(() => current, Date.now()),
+    ...statusRoutes({
+      unready: () => (isDraining ? 'stopping' : current.providers.length === 0 ? 'no provider is usable' : undefined),
+      metrics: () => metrics.text(),
+      page: () => extension?.contribution?.page,
+    }),
+  ]
   const server = listen(given, {
-    routes: [
-      chatRoute({
-        gateway: () => current,
-        bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }),
-        deadlineMs: () => config.limits.deadlineMs,
-        requestsMost: () => config.limits.maxConcurrent ?? Number.POSITIVE_INFINITY,
-        timers,
-        underWay: requests,
-        streamsOpen: metrics.streamsOpen,
-        record(record) {
-          metrics.record(record)
-          logRequest(record)
-          if (record.cause instanceof Error) log.error('a mistake of this service', { id: record.id, error: record.cause })
-        },
-      }),
-      ...modelRoutes(() => current, Date.now()),
-      ...statusRoutes({
-        unready: () => (isDraining ? 'stopping' : current.providers.length === 0 ? 'no provider is usable' : undefined),
-        metrics: () => metrics.text(),
-      }),
-      ...contributions.flatMap(({ routes = [] }) => routes).map((route) => ({
-        method: route.method, path: route.path, isPublic: route.isPublic ?? false, handle: ({ request }: { readonly request: Request }) => route.handle(request),
-      })),
-    ],
-    guards: contributions.flatMap(({ guard }) => (guard === undefined ? [] : [guard])),
-    allowedOrigins: '*',
+    routing: () => routing ??= extendedRouting(ownRoutes, extension?.contribution, corsOrigins),
     isClosing: () => isDraining,
     onMistake: (error, id) => log.error('a mistake of this service', { id, ...(error instanceof Error ? { error } : { reason: String(error) }) }),
   })
@@ -119,31 +129,50 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     else log.info('configuration reloaded', { providers })
   }
   started.resolve()
-  const reload = () => void watch.reload()
+  const reload = () => {
+    void watch.reload()
+    void extension?.reload()
+  }
   process.on('SIGHUP', reload)
 
-  stdout.write(startLines({ host: given.host, port: server.port, config, path, program: programName(environment) }))
+  stdout.write(startLines({ host: given.host, port: server.port, config, path, program: programName(environment), ...(extension === undefined ? {} : { extension }) }))
   await untilAborted(signal)
   isDraining = true
   watch.close()
   process.off('SIGHUP', reload)
   await drain({ server, requests, log, timers, isHasty: signal.reason === 'SIGINT' })
   current.close()
-  for (const { close } of contributions) await close?.()
+  await extension?.close()
+  await stores.close()
   transport.close()
   await log.flush()
   return 0
 }
 
 /** Sign-in that was asked for and does not exist must not leave the service open (decisions.md 5). */
-async function startExtension(name: string | undefined): Promise<readonly Contribution[]> {
-  if (name === undefined) return []
+async function startExtension(name: string | undefined, options: Omit<ExtensionOptions, 'name'>): Promise<RunningExtension | undefined> {
+  if (name === undefined) return undefined
   try {
-    await loadExtension(name)
+    return await runExtension({ name, ...options })
   } catch (error) {
     throw error instanceof UnknownExtension ? new UsageError(error.message, { cause: error }) : error
   }
-  return []
+}
+
+/** Somebody who asked for shared sessions must not get others. */
+async function findStores(url: string | undefined, log: Logger): Promise<Stores> {
+  try {
+    return await openStores(url, {
+      now: Date.now,
+      onTrouble: (trouble) => (trouble === undefined ? log.info('the store answers again') : log.error('the store does not answer; who needs a session is refused', { reason: trouble.message })),
+    })
+  } catch (error) {
+    throw error instanceof BadStoreUrl || error instanceof StoreUnavailable ? new UsageError(`--store: ${error.message}`, { cause: error }) : error
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function modelsCache(environment: CommandContext['environment']): Pick<Surroundings, 'modelsCache'> {

@@ -21,6 +21,11 @@ export function findHome(environment: Environment): Home {
   return { folder, providers: join(folder, 'providers.json'), modelsCache: join(folder, 'cache', 'models') }
 }
 
+/** An extension's configuration file (service.md 5.2). @throws {HomeError} when the home folder is not known */
+export function extensionFile(environment: Environment, name: string): string {
+  return join(homeFolder(environment), 'users', 'default', name, 'config.json')
+}
+
 function homeFolder(environment: Environment): string {
   const own = environment['SVC_HOME']
   if (own !== undefined && own !== '') return expandTilde(own, environment)

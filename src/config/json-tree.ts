@@ -29,7 +29,7 @@ export function parseJsonTree(text: string, findings: Findings): JsonTree {
   const errors: ParseError[] = []
   const root = parseTree(unmarked, errors, { allowTrailingComma: true })
   if (root === undefined) {
-    findings.add({ offset: 0, path: '' }, 'no value', 'an object with the field "providers"')
+    findings.add({ offset: 0, path: '' }, 'no value', 'an object')
     return { root, isSound: false }
   }
   const lines = new Set<number>()

@@ -1,7 +1,7 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { ConfigError, type Config } from './config.ts'
+import { ConfigError } from './config.ts'
 import { isMissing } from './error-code.ts'
 import { fingerprint } from './fingerprint.ts'
 
@@ -29,10 +29,10 @@ export interface ConfigWatch {
  * Reloads never overlap. Neither the watch nor its timer keeps the process alive.
  * Begin the watch and await `ready` before the first load: then no change falls between the two.
  */
-export function watchConfig(
+export function watchConfig<Value>(
   path: string,
-  load: () => Promise<Config>,
-  apply: (config: Config) => void | Promise<void>,
+  load: () => Promise<Value>,
+  apply: (config: Value) => void | Promise<void>,
   report: (error: unknown) => void,
   { restMs, pollMs }: WatchTiming = { restMs: 50, pollMs: 1_000 },
 ): ConfigWatch {

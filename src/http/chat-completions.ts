@@ -231,6 +231,7 @@ function recordOf({ exchange, trail, time, chat, served, firstTokenMs }: Progres
     trail,
     firstTokenMs,
     totalMs: performance.now() - exchange.started,
+    user: exchange.user,
     usage,
     cause,
   }

@@ -9,6 +9,10 @@ export interface Exchange {
   readonly id: string
   /** `performance.now()` of its arrival. */
   readonly started: number
+  /** The address the connection comes from; empty once it is gone. */
+  readonly address: () => string
+  /** Who a guard said it is from. */
+  readonly user?: string
   /** Lets this exchange last as long as its own timers say, instead of the server's idle limit. */
   readonly keepOpen: () => void
 }
@@ -21,18 +25,35 @@ export function requestId(request: Request): string {
   return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
 }
 
+/** What every error carries, whatever its path: it is not kept, not guessed at, not framed, and its address is told to nobody. */
+const harmless = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
 /** An error as a response: JSON of service.md 2.4, whatever the path. */
 export function errorResponse(error: WireError, id: string, headers?: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify(error), {
     status: error.status,
     headers: {
       'content-type': 'application/json',
-      'x-request-id': id,
-      'x-should-retry': error.status === 503 || error.status === 408 ? 'true' : 'false',
-      ...error.headers,
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      ...errorHeaders(error, id),
       ...headers,
     },
   })
+}
+
+/** Headers of an error in any form. */
+export function errorHeaders(error: WireError, id: string): Readonly<Record<string, string>> {
+  return {
+    ...harmless,
+    'x-request-id': id,
+    'x-should-retry': error.status === 503 || error.status === 408 ? 'true' : 'false',
+    ...error.headers,
+  }
 }
 
 /** JSON as a response. */

@@ -15,6 +15,8 @@ export interface Route {
 export interface Router {
   /** @throws {WireError} 404, or 405 with Allow */
   find(method: string, path: string): Route
+  /** Whether it is found without passing the guards. What does not exist is not public. */
+  isPublic(method: string, path: string): boolean
   /** The methods a path answers, for Allow; empty: no such path. */
   methods(path: string): readonly string[]
 }
@@ -37,12 +39,21 @@ export function router(routes: readonly Route[]): Router {
     return found.size === 0 ? [] : [...found, 'OPTIONS']
   }
 
+  function withMethod(candidates: readonly Route[], method: string): Route | undefined {
+    const wanted = method === 'HEAD' ? 'GET' : method
+    return candidates.find((each) => each.method === wanted)
+  }
+
   return {
     methods,
-    find(method, path) {
-      const wanted = method === 'HEAD' ? 'GET' : method
+    isPublic(method, path) {
       const candidates = at(path)
-      const route = candidates.find((each) => each.method === wanted)
+      const route = withMethod(candidates, method)
+      return route === undefined ? candidates.length > 0 && candidates.every((each) => each.isPublic) : route.isPublic
+    },
+    find(method, path) {
+      const candidates = at(path)
+      const route = withMethod(candidates, method)
       if (route !== undefined) return route
       if (candidates.length === 0) throw notFound(path, exact.has(`/v1${path}`))
       const allow = methods(path).join(', ')

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { WireError } from '../wire/error.ts'
 import { jsonResponse } from './exchange.ts'
-import type { Route } from './route.ts'
-import { startServer, type Server, type ServerOptions } from './server.ts'
+import { router, type Route } from './route.ts'
+import { startServer, type Routing, type Server, type ServerOptions } from './server.ts'
 import { statusRoutes } from './status-routes.ts'
 
 const servers: Server[] = []
@@ -22,11 +22,12 @@ const routes: readonly Route[] = [
   { method: 'GET', path: '/v1/models/', isPublic: true, handle: ({ id, path }) => jsonResponse({ path }, id) },
 ]
 
-function start(options: Partial<ServerOptions> = {}): string {
+type StartOptions = Partial<Omit<ServerOptions, 'routing'> & Pick<Routing, 'guards' | 'allowedOrigins'> & { readonly routes: readonly Route[] }>
+
+function start({ routes: given = routes, guards = [], allowedOrigins = '*', ...options }: StartOptions = {}): string {
   mistakes.length = 0
-  const server = startServer({
-    host: '127.0.0.1', port: 0, routes, guards: [], allowedOrigins: '*', isClosing: () => false, onMistake: (error, id) => mistakes.push({ error, id }), ...options,
-  })
+  const routing = { router: router(given), guards, allowedOrigins }
+  const server = startServer({ host: '127.0.0.1', port: 0, routing: () => routing, isClosing: () => false, onMistake: (error, id) => mistakes.push({ error, id }), ...options })
   servers.push(server)
   return `http://127.0.0.1:${server.port}`
 }
@@ -75,11 +76,11 @@ describe('the server', () => {
   })
 
   test('answers a preflight before any guard', async () => {
-    const base = start({ guards: [async () => new Response('no', { status: 401 })] })
+    const base = start({ guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))] })
     const response = await fetch(`${base}/v1/echo`, { method: 'OPTIONS', headers: { origin: 'https://page.example', 'access-control-request-headers': 'authorization' } })
     expect(response.status).toBe(204)
     expect(response.headers.get('access-control-allow-headers')).toBe('authorization')
-    expect((await fetch(`${base}/nowhere`, { method: 'OPTIONS' })).status).toBe(404)
+    expect((await fetch(`${base}/nowhere`, { method: 'OPTIONS' })).status).toBe(401)
   })
 
   test.each([['/v1/nowhere', '*'], ['/metrics', null], ['/v1nowhere', null]])('lets a page read errors of the API, and nothing else: %s', async (path, origin) => {
@@ -114,7 +115,7 @@ describe('the server', () => {
 })
 
 describe('a guard', () => {
-  const refuse = { guards: [async () => new Response('refused', { status: 401 })] }
+  const refuse = { guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'refused'))] }
 
   test('answers instead of what is not public', async () => {
     expect((await fetch(`${start(refuse)}/closed`)).status).toBe(401)
@@ -124,8 +125,22 @@ describe('a guard', () => {
     expect((await fetch(`${start(refuse)}/open`)).status).toBe(200)
   })
 
-  test('is not asked for what does not exist', async () => {
-    expect((await fetch(`${start(refuse)}/nowhere`)).status).toBe(404)
+  test('is asked for what does not exist too, so that a stranger does not learn what does', async () => {
+    expect((await fetch(`${start(refuse)}/nowhere`)).status).toBe(401)
+    expect((await fetch(`${start(refuse)}/closed`, { method: 'POST' })).status).toBe(401)
+    expect((await fetch(`${start(refuse)}/open`, { method: 'POST' })).status).toBe(405)
+  })
+
+  test('tells who is there', async () => {
+    const whoami: Route = { method: 'GET', path: '/whoami', isPublic: false, handle: ({ user, id }) => jsonResponse({ user }, id) }
+    const base = start({ routes: [whoami], guards: [async () => ({ user: 'ada' }), async () => undefined] })
+    expect(await (await fetch(`${base}/whoami`)).json()).toEqual({ user: 'ada' })
+  })
+
+  test('sees the address a request comes from, and its normalised path', async () => {
+    const seen: unknown[] = []
+    await fetch(`${start({ guards: [async ({ path, address }) => { seen.push(path, address); return undefined }] })}/a/../closed?x`)
+    expect(seen).toEqual(['/closed', '127.0.0.1'])
   })
 
   test('may let a request pass; all must', async () => {
@@ -161,7 +176,7 @@ describe('on the wire', () => {
 })
 
 describe('the status routes', () => {
-  const base = (unready?: string) => start({ routes: statusRoutes({ unready: () => unready, metrics: () => 'svc_up 1\n' }), guards: [async () => new Response('no', { status: 401 })] })
+  const base = (unready?: string) => start({ routes: statusRoutes({ unready: () => unready, metrics: () => 'svc_up 1\n' }), guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))] })
 
   test('tell that it lives, to anybody', async () => {
     const response = await fetch(`${base('stopping')}/health`)

@@ -1,21 +1,29 @@
 import type { Contribution } from '../extensions/extension.ts'
 import { WireError } from '../wire/error.ts'
 import { preflight, withCors, type AllowedOrigins } from './cors.ts'
+import { errorPage, wantsPage } from './error-page.ts'
 import { errorResponse, requestId, type Exchange } from './exchange.ts'
 import { requestPath } from './request-target.ts'
-import { router, type Route } from './route.ts'
+import type { Router } from './route.ts'
 
 /** Seconds a connection may be idle between requests. */
 const idleSeconds = 75
+
+/** What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began with. */
+export interface Routing {
+  readonly router: Router
+  /** Asked in turn about everything that is not public, whether it exists or not. */
+  readonly guards: readonly NonNullable<Contribution['guard']>[]
+  readonly allowedOrigins: AllowedOrigins
+}
 
 /** What {@link startServer} needs. */
 export interface ServerOptions {
   readonly host: string
   /** 0 picks a free one. */
   readonly port: number
-  readonly routes: readonly Route[]
-  readonly guards: readonly NonNullable<Contribution['guard']>[]
-  readonly allowedOrigins: AllowedOrigins
+  /** The routing in force. */
+  readonly routing: () => Routing
   /** Whether connections are to be closed after their answer. */
   readonly isClosing: () => boolean
   /** Told of a mistake of ours outside a chat request. */
@@ -30,31 +38,29 @@ export interface Server {
 }
 
 /** Listens, and sends each request through the guards to its route. @throws when the address cannot be had */
-export function startServer({ host, port, routes, guards, allowedOrigins, isClosing, onMistake }: ServerOptions): Server {
-  const routed = router(routes)
-
-  async function guarded(route: Route, exchange: Exchange): Promise<Response> {
-    for (const guard of guards) {
-      const refusal = await guard(exchange.request)
-      if (refusal !== undefined) return refusal
-    }
-    return route.handle(exchange)
+export function startServer({ host, port, routing, isClosing, onMistake }: ServerOptions): Server {
+  async function guarded(exchange: Exchange, { router, guards }: Routing): Promise<Response> {
+    const { request, path } = exchange
+    const visit = { request, path, address: exchange.address() }
+    let user: string | undefined
+    for (const guard of guards) user = (await guard(visit))?.user ?? user
+    const route = router.find(request.method, path)
+    return route.handle(user === undefined ? exchange : { ...exchange, user })
   }
 
-  function answer(request: Request, id: string, keepOpen: () => void): Response | Promise<Response> {
-    const started = performance.now()
-    const path = requestPath(request)
-    const methods = request.method === 'OPTIONS' ? routed.methods(path) : []
-    if (methods.length > 0) return preflight(request, methods.join(', '), allowedOrigins)
-    const route = routed.find(request.method, path)
-    const exchange = { request, path, id, started, keepOpen }
-    return route.isPublic || guards.length === 0 ? route.handle(exchange) : guarded(route, exchange)
+  function answer(exchange: Exchange, now: Routing): Response | Promise<Response> {
+    const { request: { method }, path } = exchange
+    const { router, guards, allowedOrigins } = now
+    const methods = method === 'OPTIONS' ? router.methods(path) : []
+    if (methods.length > 0) return preflight(exchange.request, methods.join(', '), allowedOrigins)
+    if (guards.length > 0 && !router.isPublic(method, path)) return guarded(exchange, now)
+    return router.find(method, path).handle(exchange)
   }
 
-  function refusal(error: unknown, id: string): Response {
-    if (error instanceof WireError) return errorResponse(error, id)
+  function asWireError(error: unknown, id: string): WireError {
+    if (error instanceof WireError) return error
     onMistake(error, id)
-    return errorResponse(new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id'), id)
+    return new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id')
   }
 
   const server = Bun.serve({
@@ -67,15 +73,20 @@ export function startServer({ host, port, routes, guards, allowedOrigins, isClos
     // Without it, and with `development` off, a second process would silently take half of the connections.
     reusePort: false,
     async fetch(request, server) {
+      const started = performance.now()
       const id = requestId(request)
+      const now = routing()
+      let path = ''
       let response: Response
       try {
-        response = await answer(request, id, () => server.timeout(request, 0))
+        path = requestPath(request)
+        response = await answer({ request, path, id, started, address: () => server.requestIP(request)?.address ?? '', keepOpen: () => server.timeout(request, 0) }, now)
       } catch (error) {
-        response = refusal(error, id)
+        const told = asWireError(error, id)
+        response = wantsPage(request, path) ? errorPage(told, id) : errorResponse(told, id)
       }
       if (isClosing()) response.headers.set('connection', 'close')
-      return withCors(request, response, allowedOrigins)
+      return withCors(request, response, now.allowedOrigins)
     },
     error: () => errorResponse(new WireError(500, 'api_error', 'internal_error', 'The service made a mistake'), crypto.randomUUID()),
   })

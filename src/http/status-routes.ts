@@ -1,3 +1,5 @@
+import type { Contribution } from '../extensions/extension.ts'
+import { wantsPage } from './error-page.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
 import type { Route } from './route.ts'
 import { WireError } from '../wire/error.ts'
@@ -8,16 +10,23 @@ export interface Status {
   readonly unready: () => string | undefined
   /** Prometheus text. */
   readonly metrics: () => string
+  /** What a browser is shown at `/`, where an extension has something to show. */
+  readonly page?: () => Contribution['page']
 }
 
 /** `/health`, `/ready` and `/metrics` (decisions.md 4), and a word at `/` for people. */
-export function statusRoutes({ unready, metrics }: Status): readonly Route[] {
+export function statusRoutes({ unready, metrics, page = () => undefined }: Status): readonly Route[] {
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
     { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
     { method: 'GET', path: '/metrics', isPublic: false, handle: ({ id }) => text(metrics(), id, 'text/plain; version=0.0.4; charset=utf-8') },
-    { method: 'GET', path: '/', isPublic: true, handle: ({ id }) => text('svc is running. Its API is at /v1, its health at /health.\n', id) },
+    { method: 'GET', path: '/', isPublic: true, handle: (exchange) => front(exchange, page()) },
   ]
+}
+
+function front({ request, path, address, id }: Exchange, page: Contribution['page']): Response | Promise<Response> {
+  if (page !== undefined && wantsPage(request, path)) return page({ request, path, address: address() })
+  return text('svc is running. Its API is at /v1, its health at /health.\n', id)
 }
 
 function ready({ id }: Exchange, reason: string | undefined): Response {
@@ -26,5 +35,5 @@ function ready({ id }: Exchange, reason: string | undefined): Response {
 }
 
 function text(body: string, id: string, type = 'text/plain; charset=utf-8'): Response {
-  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store', 'x-request-id': id } })
+  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-request-id': id } })
 }

@@ -1,6 +1,6 @@
 /** `error.type` values this service answers with (service.md 7, docs/errors.md). */
 export type WireErrorType =
-  | 'invalid_request_error' | 'authentication_error' | 'permission_error' | 'api_error' | 'overloaded_error'
+  | 'invalid_request_error' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error' | 'overloaded_error'
 
 /** An error as the client is told it: status, and the body `{"error":{message,type,param,code}}`. */
 export class WireError extends Error {
@@ -11,13 +11,15 @@ export class WireError extends Error {
   readonly param: string | null
   /** Extra response headers, such as `allow` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
+  /** For people, where the error is shown as a page: a sentence or two about what to do. */
+  readonly advice: string | undefined
 
   constructor(
     status: number,
     type: WireErrorType,
     code: string,
     message: string,
-    options: { readonly param?: string; readonly headers?: Readonly<Record<string, string>>; readonly cause?: unknown } = {},
+    options: { readonly param?: string; readonly headers?: Readonly<Record<string, string>>; readonly advice?: string; readonly cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.status = status
@@ -25,6 +27,7 @@ export class WireError extends Error {
     this.code = code
     this.param = options.param ?? null
     this.headers = options.headers ?? {}
+    this.advice = options.advice
   }
 
   /** The body of the response. */

@@ -15,19 +15,17 @@ import { readIdentity } from './user-info.ts'
 /** An identity provider that speaks OpenID Connect (Core 1.0), found through its issuer. */
 export function openidProvider(settings: Settings, issuer: string, host: Host, limits: TimeLimits): IdentityProvider {
   const { client, redirectUri, displayName, userFields, allowsInsecureHttp } = settings
-  const serverOf = discovery(issuer, host)
   // A provider elsewhere does not send us to a server on this machine.
   const isHere = new URL(issuer).protocol === 'http:'
   const isFit = (url: URL): boolean => isFitForSecrets(url, allowsInsecureHttp) && (url.protocol === 'https:' || isHere || allowsInsecureHttp)
+  const serverOf = discovery(issuer, isFit, host)
 
   return {
     displayName,
     begin: (state) => tellingFailures(host.log, async () => {
       if (client === undefined || redirectUri === undefined) throw notConfigured()
       const { authorization_endpoint } = await serverOf(asking(host, limits, isFit))
-      const endpoint = typeof authorization_endpoint === 'string' ? URL.parse(authorization_endpoint) : null
-      if (endpoint === null || !isFit(endpoint)) throw new ProviderFailure('discovery', 'unavailable', 'unfit_address')
-      return authorizationRequest({ endpoint, clientId: client.id, redirectUri, state, issuer, hasNonce: true }, settings)
+      return authorizationRequest({ endpoint: new URL(authorization_endpoint), clientId: client.id, redirectUri, state, issuer, hasNonce: true }, settings)
     }),
     identify: (callback, secrets) => tellingFailures(host.log, async () => {
       if (client === undefined || redirectUri === undefined) throw notConfigured()

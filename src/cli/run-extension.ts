@@ -1,0 +1,111 @@
+import { ConfigError } from '../config/config.ts'
+import { exposureOf, readExtensionFile, type ExtensionFile } from '../config/extension-file.ts'
+import { extensionFile } from '../config/home.ts'
+import type { Environment } from '../config/resolve-provider.ts'
+import { watchConfig } from '../config/watch-config.ts'
+import { ExtensionConfigFault, type Contribution, type Extension, type Host } from '../extensions/extension.ts'
+import { loadExtension } from '../extensions/load.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Stores } from '../stores/store.ts'
+
+/** What {@link runExtension} needs. */
+export interface ExtensionOptions {
+  readonly name: string
+  readonly environment: Environment
+  readonly stores: Stores
+  readonly fetch: Host['fetch']
+  readonly log: Logger
+  /** Told when the contribution in force is another. */
+  readonly onChange: () => void
+  /** Told when a changed file was not taken over. */
+  readonly onFault: (error: unknown) => void
+  /** Finds an extension. Default: those that are built in. */
+  readonly load?: (name: string) => Promise<Extension>
+  /** Unix milliseconds. Default `Date.now`. */
+  readonly now?: () => number
+}
+
+/** An extension at work. */
+export interface RunningExtension {
+  readonly name: string
+  readonly isOn: boolean
+  /** What it adds now; `undefined` while it is off. */
+  readonly contribution: Contribution | undefined
+  /** Reads its file again, as SIGHUP asks for. Never rejects. */
+  reload(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Starts an extension, and starts it again for each change of its file. A file that becomes faulty, or is gone, leaves in force what was.
+ * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start
+ */
+export async function runExtension({ name, environment, stores, fetch, log, onChange, onFault, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
+  const extension = await load(name)
+  const path = extensionFile(environment, name)
+  const started = Promise.withResolvers<void>()
+  let contribution: Contribution | undefined
+
+  async function start(): Promise<Contribution | undefined> {
+    const file = await readExtensionFile(path, environment)
+    if (file === undefined && contribution !== undefined) throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed: 'a file; what was in force stays' }])
+    if (file !== undefined) await warnOfExposure()
+    const host: Host = {
+      config: async () => file,
+      store: (storeName, options) => stores.open(`${name}/${storeName}`, options),
+      fetch,
+      now,
+      log,
+    }
+    const next = await startIn(host, file)
+    if (next === undefined) {
+      const reason = file === undefined ? `there is no ${path}` : `${path} says so`
+      log.warn(`${name} was asked for and is OFF: ${reason}. Everybody who reaches this service may use it`)
+    }
+    return next
+  }
+
+  async function startIn(host: Host, file: ExtensionFile | undefined): Promise<Contribution | undefined> {
+    try {
+      return await extension.start(host)
+    } catch (error) {
+      throw error instanceof ExtensionConfigFault && file !== undefined ? file.fault(error.field, error.found, error.allowed) : error
+    }
+  }
+
+  async function warnOfExposure(): Promise<void> {
+    const exposure = await exposureOf(path)
+    if (exposure !== undefined) log.warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it its owner's alone`)
+  }
+
+  async function replace(next: Contribution | undefined): Promise<void> {
+    await started.promise
+    const before = contribution
+    contribution = next
+    onChange()
+    await before?.close?.()
+    log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
+  }
+
+  // Watched before it is read, so that no change falls between.
+  const watch = watchConfig(path, start, replace, onFault)
+  await watch.ready
+  try {
+    contribution = await start()
+  } catch (error) {
+    watch.close()
+    throw error
+  } finally {
+    started.resolve()
+  }
+  return {
+    name,
+    get isOn() { return contribution !== undefined },
+    get contribution() { return contribution },
+    reload: () => watch.reload(),
+    async close() {
+      watch.close()
+      await contribution?.close?.()
+    },
+  }
+}

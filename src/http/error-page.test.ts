@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import { WireError } from '../wire/error.ts'
+import { errorPage, wantsPage } from './error-page.ts'
+
+const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' }
+
+describe('an error', () => {
+  test.each([
+    ['a navigation', '/auth/provider', browser, true],
+    ['a navigation of an old browser', '/auth/provider', { accept: 'text/html' }, true],
+    ['a navigation to the API', '/v1/models', browser, false],
+    ['a navigation to /v1 itself', '/v1', browser, false],
+    ['a script’s request', '/auth/session', { accept: 'text/html', 'sec-fetch-mode': 'cors' }, false],
+    ['curl', '/auth/session', { accept: '*/*' }, false],
+    ['a client without Accept', '/auth/session', {}, false],
+  ])('is a page for a browser that navigates: %s', (_name, path, headers, expected) => {
+    expect(wantsPage(new Request(`http://x${path}`, { headers }), path)).toBe(expected)
+  })
+
+  test('as a page has its status, its message, its advice and a way back', async () => {
+    const response = errorPage(new WireError(400, 'invalid_request_error', 'invalid_state', 'Invalid state parameter', { advice: 'Begin again.' }), 'id-1')
+    expect(response.status).toBe(400)
+    const page = await response.text()
+    expect(page).toContain('<h1>Invalid state parameter</h1>')
+    expect(page).toContain('<p>Begin again.</p>')
+    expect(page).toContain('<a href="/">')
+    expect(page).toContain('request id-1')
+  })
+
+  test('as a page runs nothing, is framed by nobody, and is kept nowhere', () => {
+    const { headers } = errorPage(new WireError(401, 'authentication_error', 'invalid_session', 'x', { headers: { 'set-cookie': 'a=b' } }), 'id-1')
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'set-cookie': 'a=b',
+    })
+  })
+
+  test('as a page shows markup as text', async () => {
+    const page = await errorPage(new WireError(400, 'invalid_request_error', 'invalid_state', '<script>"\'&'), 'id-1').text()
+    expect(page).not.toContain('<script>')
+    expect(page).toContain('&#60;script&#62;&#34;&#39;&#38;')
+  })
+})
