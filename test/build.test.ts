@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -29,4 +29,11 @@ test('npm run build makes one executable that serves, from any folder', async ()
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'from one file' } }] })
   service.kill('SIGTERM')
   expect(await service.exited).toBe(0)
+
+  // What is found in folders must be in it too.
+  mkdirSync(join(folder, 'users', 'default', 'provider_auth'), { recursive: true })
+  writeFileSync(join(folder, 'users', 'default', 'provider_auth', 'config.json'), '{"restrict_to":5}')
+  const misconfigured = Bun.spawn([executable, '--port', '0', '--auth', 'provider_auth'], { cwd: folder, env: { SVC_HOME: folder }, stdout: 'ignore', stderr: 'pipe' })
+  expect(await misconfigured.stderr.text()).toContain('config.json:1:16: restrict_to: found ')
+  expect(await misconfigured.exited).toBe(2)
 }, 30_000)

@@ -102,7 +102,7 @@ export interface Extension {
   readonly name: string
   /**
    * Called at the start and again for each change of the configuration file; what it returned before is then closed and forgotten, stores are kept.
-   * `undefined`: the extension finds itself switched off, and has said so in the log.
+   * `undefined`: the extension finds itself switched off; its host says so in the log.
    * @throws {ExtensionConfigFault} when it is configured wrongly: the service then does not start, or keeps what it had
    */
   start(host: Host): Promise<Contribution | undefined>

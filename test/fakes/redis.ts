@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { needs } from '../needs.ts'
+import { startRedisServer } from './redis-server.ts'
 
 /** A Redis or Valkey of its own, which keeps nothing on disk. */
 export interface Redis {
@@ -20,36 +17,20 @@ export interface Redis {
 
 /** Starts it on a port that is free. @throws when it does not answer */
 export async function startRedis(port: number): Promise<Redis> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-redis-'))
   const password = randomUUID()
-  let child: Bun.Subprocess<'ignore', 'ignore', 'ignore'> | undefined
-  const killNow = () => child?.kill('SIGKILL')
-  process.once('exit', killNow)
-
-  async function start(): Promise<void> {
-    child = Bun.spawn([needs('redis-server') ?? 'redis-server', '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, '--requirepass', password], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
-    for (let round = 0; !(await command('PING').catch(() => '')).startsWith('+PONG'); round++) {
-      if (round === 500) throw new Error('redis-server did not start')
-      await Bun.sleep(10)
-    }
-  }
-
-  async function kill(): Promise<void> {
-    child?.kill('SIGKILL')
-    await child?.exited
-  }
+  const start = () => startRedisServer({ port, flags: ['--requirepass', password] })
+  let server = await start()
 
   /** What one command comes back with. */
   async function command(line: string): Promise<string> {
     return (await converse(port, `AUTH ${password}\r\n${line}\r\nQUIT\r\n`)).replace(/^\+OK\r\n/, '').replace(/\+OK\r\n$/, '')
   }
 
-  await start()
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     password,
-    start,
-    kill,
+    async start() { server = await start() },
+    kill: () => server.kill(),
     async dump() {
       const keys = Array.from((await command('KEYS *')).matchAll(/\$\d+\r\n([^\r]*)\r\n/g), ([, key = '']) => key)
       const values = await Promise.all(keys.map(async (key) => {
@@ -59,11 +40,7 @@ export async function startRedis(port: number): Promise<Redis> {
       }))
       return [...keys, ...values].join('\n')
     },
-    async stop() {
-      process.removeListener('exit', killNow)
-      await kill()
-      rmSync(folder, { recursive: true, force: true })
-    },
+    async stop() { await server[Symbol.asyncDispose]() },
   }
 }
 
