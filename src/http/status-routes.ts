@@ -35,5 +35,5 @@ function ready({ id }: Exchange, reason: string | undefined): Response {
 }
 
 function text(body: string, id: string, type = 'text/plain; charset=utf-8'): Response {
-  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-request-id': id } })
+  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'x-request-id': id } })
 }
