@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../stores/store.ts'
 import { WireError } from '../../wire/error.ts'
 
-/** On everything this extension answers: it is kept by nobody, told to nobody, taken for nothing else, and shown in no frame (sign-in.md M41). */
+/** On everything this extension answers: it is kept by nobody, told to nobody, taken for nothing else, and shown in no frame. */
 export const harmless = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',

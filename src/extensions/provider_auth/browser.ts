@@ -5,7 +5,7 @@ export function hasBrowserMark({ headers }: Request): boolean {
 
 /**
  * Whether a request may be a person who follows a link: not one that says of itself to be a script, a picture, a frame or a guess of what will be opened next
- * (sign-in.md M7). Whoever says nothing may.
+ *. Whoever says nothing may.
  */
 export function mayBeNavigation({ headers }: Request): boolean {
   const isGuess = ['sec-purpose', 'purpose', 'x-moz'].some((name) => (headers.get(name) ?? '').includes('prefetch'))
@@ -18,7 +18,7 @@ export function showsPage({ headers }: Request): boolean {
 }
 
 /**
- * Whether a request comes from our own pages, or from no page at all (sign-in.md M33). `Sec-Fetch-Site` decides where a browser sends it, that is over https
+ * Whether a request comes from our own pages, or from no page at all. `Sec-Fetch-Site` decides where a browser sends it, that is over https
  * and on this machine; else `Origin`. A program sends neither.
  * @param ownOrigin `undefined`: none is known, so no page is ours
  */

@@ -6,7 +6,7 @@ const stateForm = /^[A-Za-z0-9_-]{1,128}$/
 const codeForm = /^[\x20-\x7e]{1,2048}$/
 
 /**
- * Reads the query of a callback (sign-in.md M14); `undefined`: it is none that an identity provider sends. Each parameter occurs at most once
+ * Reads the query of a callback; `undefined`: it is none that an identity provider sends. Each parameter occurs at most once
  * (RFC 6749 section 3.1), and one that is empty is as if it were left out. Parameters of other names, such as `scope` and `error_description`, are not looked at.
  */
 export function parseCallbackQuery(url: string): CallbackParameters | undefined {

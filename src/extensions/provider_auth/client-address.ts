@@ -13,7 +13,7 @@ export interface ClientAddresses {
 }
 
 /**
- * Whose request it is: the peer of the connection, or, while that is a proxy to be believed, whom it names last in `X-Forwarded-For` (sign-in.md M44).
+ * Whose request it is: the peer of the connection, or, while that is a proxy to be believed, whom it names last in `X-Forwarded-For`.
  * What stands further left was sent by whoever is out there, and is not read. Nor is any other header.
  * @param trustedProxies in CIDR form
  */

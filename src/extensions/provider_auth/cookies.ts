@@ -1,7 +1,7 @@
 /** Characters of a `Cookie` header that are looked at; a longer one is as good as none. HTTP servers bound it before we do. */
 const headerMax = 65_536
 
-/** Every cookie of a request: name → its values in the order sent. A name that occurs twice is two values: which of them is ours, nobody knows (sign-in.md M29). */
+/** Every cookie of a request: name → its values in the order sent. A name that occurs twice is two values: which of them is ours, nobody knows. */
 export type Cookies = ReadonlyMap<string, readonly string[]>
 
 /** Reads a `Cookie` header (RFC 6265 section 4.2.1). Never throws: what is no `name=value` is passed over. Values are as sent. */
@@ -26,7 +26,7 @@ export function onlyValue(cookies: Cookies, name: string): string | undefined {
   return values.size === 1 ? values.values().next().value : undefined
 }
 
-/** What our cookies differ in. Each is host-only, for all paths, hidden from scripts and not sent with requests of other sites (sign-in.md M3, M28). */
+/** What our cookies differ in. Each is host-only, for all paths, hidden from scripts and not sent with requests of other sites. */
 export interface CookieOptions {
   readonly name: string
   /** Of characters that need no escaping. */

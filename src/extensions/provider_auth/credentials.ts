@@ -34,7 +34,7 @@ export function credentials(sessions: Sessions, cookieName: string): Credentials
     const bearer = bearerToken(request)
     const byBearer = await liveOr('absent', 'header', bearer)
     if (byBearer.kind === 'live') return byBearer
-    // With two of them, one may have been set by somebody else's subdomain (sign-in.md M29).
+    // With two of them, one may have been set by somebody else's subdomain.
     const byCookie = await liveOr('absent', 'cookie', onlyValue(parseCookies(request.headers.get('cookie')), cookieName))
     if (byCookie.kind === 'live') return byCookie
     return { kind: bearer === undefined && cookieValues(request).length === 0 ? 'absent' : 'dead' }

@@ -26,7 +26,7 @@ export interface Flow {
   readonly realm: string
 }
 
-/** How flows are kept: a minute's worth of one client's, and of all of them what fits into some megabytes (sign-in.md M12). */
+/** How flows are kept: a minute's worth of one client's, and of all of them what fits into some megabytes. */
 export const flowStoreOptions: StoreOptions<Flow> = { ttlMs: lifeMs, most: 20_000, mostEach: 200, parse: parseFlow }
 
 function parseFlow(value: unknown): Flow | undefined {
@@ -47,7 +47,7 @@ export interface Flows {
   /** Begins one. @param client whom it counts for @throws what the identity provider throws */
   begin(identityProvider: IdentityProvider, visit: { readonly request: Request; readonly client: string }): Promise<{ readonly url: string; readonly setCookies: readonly string[] }>
   /**
-   * Uses a state up, and gives what was kept with it. One that is shown by another browser than the one it was made for stays as it is (sign-in.md M9).
+   * Uses a state up, and gives what was kept with it. One that is shown by another browser than the one it was made for stays as it is.
    * @throws {WireError} 400 `invalid_state`, with a {@link StateRefused} as its cause
    */
   redeem(parameters: CallbackParameters, request: Request): Promise<FlowSecrets>

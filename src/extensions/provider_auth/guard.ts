@@ -6,7 +6,7 @@ import type { Credentials } from './credentials.ts'
 
 /**
  * Lets pass who is signed in, and nobody else. A browser adds the cookie to whatever a page asks for, so with the cookie a request that changes something
- * must be from our own pages (decisions.md 5, sign-in.md M33).
+ * must be from our own pages (decisions.md 5).
  * @throws {WireError} 401, 403, or 503 while nobody knows who is signed in
  */
 export function guard(credentials: Credentials, ownOrigin: string | undefined): (visit: Visit) => Promise<Visitor> {

@@ -5,7 +5,7 @@ import { oauthProvider } from './oauth-provider.ts'
 import { openidProvider } from './openid-provider.ts'
 import type { Settings } from './settings.ts'
 
-/** 10 seconds an answer (sign-in.md M17), 20 for all of one sign-in. */
+/** 10 seconds an answer, 20 for all of one sign-in. */
 const defaultLimits: TimeLimits = { requestMs: 10_000, totalMs: 20_000 }
 
 /** The identity provider of a configuration. Nothing is asked before somebody signs in. */

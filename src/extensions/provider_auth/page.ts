@@ -16,7 +16,7 @@ const style = `
   a:focus-visible, button:focus-visible { outline: 3px solid light-dark(#1a56db, #8fb3ff); outline-offset: 2px }
 `
 
-// The address first: the token in it is for programs, and is not looked at here (sign-in.md M36, M37). Then: over plain http browsers say nothing of where a form
+// The address first: the token in it is for programs, and is not looked at here. Then: over plain http browsers say nothing of where a form
 // comes from that tells nobody its address, as this page does, so signing out would be refused as somebody else's; of what a script sends they do say it.
 const script = `
   if (location.search !== '') history.replaceState(null, '', location.pathname)

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
 
-/** A new secret: 32 random bytes, base64url, 43 characters (service.md 2.5 and 8; sign-in.md M1, M25). */
+/** A new secret: 32 random bytes, base64url, 43 characters (service.md 2.5 and 8). */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -12,7 +12,7 @@ export function isToken(text: string): boolean {
   return tokenForm.test(text)
 }
 
-/** SHA-256, base64url. Tokens are kept as this and nothing else; for 256 random bits a fast hash is the right one (sign-in.md M11, M26). */
+/** SHA-256, base64url. Tokens are kept as this and nothing else; for 256 random bits a fast hash is the right one. */
 export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }

@@ -14,7 +14,7 @@ export type RateLimit = (client: string) => number | undefined
 /** What one request costs. A client is credited `perMinute` of these each millisecond, so that all sums are of whole numbers. */
 const cost = 60_000
 
-/** A token bucket a client (sign-in.md M44). A refused request costs nothing; a clock that is set back only stops the credit. */
+/** A token bucket a client. A refused request costs nothing; a clock that is set back only stops the credit. */
 export function rateLimit({ perMinute, now, clientsMost = 20_000 }: RateLimitOptions): RateLimit {
   const full = perMinute * cost
   const buckets = new Map<string, { readonly credit: number; readonly at: number }>()

@@ -8,7 +8,7 @@ export interface SessionCookie {
   readonly deletion: string
 }
 
-/** The cookie of sessions. @param isSecure over https only: as `redirect_uri` says, whatever a request says of itself (sign-in.md M28) */
+/** The cookie of sessions. @param isSecure over https only: as `redirect_uri` says, whatever a request says of itself */
 export function sessionCookie(name: string, isSecure: boolean): SessionCookie {
   return {
     holding: (token) => serialiseCookie({ name, value: token, maxAgeSeconds: sessionSeconds, isSecure }),

@@ -18,7 +18,7 @@ export interface Session extends Identity {
   readonly realm: string
 }
 
-/** How sessions are kept (sign-in.md M31). */
+/** How sessions are kept. */
 export const sessionStoreOptions: StoreOptions<Session> = { ttlMs: lifeMs, most: 50_000, mostEach: 20, parse: parseSession }
 
 function parseSession(value: unknown): Session | undefined {
@@ -51,7 +51,7 @@ export interface SessionsOptions {
   now(): number
   /** Of the identity provider; sessions of another count for nothing. */
   readonly realm: string
-  /** In force now: whoever is not on it any more has no session any more (sign-in.md M32). */
+  /** In force now: whoever is not on it any more has no session any more. */
   readonly restrictTo: AllowList | undefined
 }
 

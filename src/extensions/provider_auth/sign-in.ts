@@ -38,7 +38,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   }
 }
 
-/** What tells one identity provider from another: ids and names mean somebody at one of them only (sign-in.md M48). */
+/** What tells one identity provider from another: ids and names mean somebody at one of them only. */
 function realmOf(endpoints: Endpoints): string {
   return endpoints.kind === 'openid' ? endpoints.issuer : endpoints.issuer ?? endpoints.authorizeUrl
 }

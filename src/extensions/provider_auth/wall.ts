@@ -11,7 +11,7 @@ export interface WallOptions {
   readonly log: ExtensionLog
 }
 
-/** Puts the same wall before each route: public, and so many requests a client and no more, of all routes together (sign-in.md M44). */
+/** Puts the same wall before each route: public, and so many requests a client and no more, of all routes together. */
 export function wall({ rateLimit, clients, log }: WallOptions): (route: ExtensionRoute) => ExtensionRoute {
   let hasWarned = false
 
