@@ -11,6 +11,6 @@ test.each([
   expect(readCorsOrigins({ SVC_CORS_ORIGINS: text })).toEqual(origins)
 })
 
-test.each(['*', 'null', 'a.example', 'https://a.example/', 'https://A.example', 'https://a.example:443', 'ftp://a.example', 'https://user@a.example', 'https://'])('SVC_CORS_ORIGINS %p is refused', (text) => {
+test.each(['*', 'null', 'a.example', 'https://a.example/', 'https://A.example', 'https://a.example:443', 'ftp://a.example', 'https://user@a.example', 'http://*', 'https://*.a.example', 'https://'])('SVC_CORS_ORIGINS %p is refused', (text) => {
   expect(() => readCorsOrigins({ SVC_CORS_ORIGINS: `https://ok.example ${text}` })).toThrow(UsageError)
 })

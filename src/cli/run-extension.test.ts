@@ -134,6 +134,24 @@ describe('an extension', () => {
     expect(rig.changes()).toBe(0)
   })
 
+  test.each([['there was none', undefined], ['it said so', { word: 'one', enabled: false }]])('that is off because %s closes the service when its file gets a fault', async (_name, config) => {
+    const rig = await start(config)
+    await rig.write({ word: 5 })
+    await rig.running.reload()
+    await expect(rig.running.contribution?.guard?.({ request: new Request('http://x/'), path: '/', address: '' })).rejects.toMatchObject({ status: 503, code: 'not_ready' })
+    expect(rig.changes()).toBe(1)
+    await rig.write({ word: 'two' })
+    await rig.running.reload()
+    expect(await rig.greeting()).toBe('two')
+  })
+
+  test('that is off stays so when its file goes', async () => {
+    const rig = await start({ word: 'one', enabled: false })
+    await rig.remove()
+    await rig.running.reload()
+    expect(rig.running.contribution).toBeUndefined()
+  })
+
   test('keeps its stores when it is started again', async () => {
     const hosts: Host[] = []
     const rig = await start({ word: 'one' }, greeter([], hosts))

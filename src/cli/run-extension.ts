@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config.ts'
-import { exposureOf, readExtensionFile, type ExtensionFile } from '../config/extension-file.ts'
+import { exists, exposureOf, readExtensionFile, type ExtensionFile } from '../config/extension-file.ts'
 import { extensionFile } from '../config/home.ts'
 import type { Environment } from '../config/resolve-provider.ts'
 import { watchConfig } from '../config/watch-config.ts'
@@ -7,6 +7,7 @@ import { ExtensionConfigFault, type Contribution, type Extension, type Host } fr
 import { loadExtension } from '../extensions/load.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Stores } from '../stores/store.ts'
+import { WireError } from '../wire/error.ts'
 
 /** What {@link runExtension} needs. */
 export interface ExtensionOptions {
@@ -87,8 +88,17 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
     log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
   }
 
+  /** What is in force stays, unless that is nothing: who writes a file wants the service closed, not open until it has no fault. */
+  async function keep(error: unknown): Promise<void> {
+    if (contribution === undefined && await exists(path)) {
+      contribution = closed(name)
+      onChange()
+    }
+    onFault(error)
+  }
+
   // Watched before it is read, so that no change falls between.
-  const watch = watchConfig(path, start, replace, onFault)
+  const watch = watchConfig(path, start, replace, keep)
   await watch.ready
   try {
     contribution = await start()
@@ -106,6 +116,15 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
     async close() {
       watch.close()
       await contribution?.close?.()
+    },
+  }
+}
+
+/** Lets nobody pass. */
+function closed(name: string): Contribution {
+  return {
+    async guard() {
+      throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -67,6 +67,12 @@ describe('an extension’s file', () => {
     const path = join(folder, 'folder.json')
     await mkdir(path)
     expect(await faultOf(readExtensionFile(path, {}))).toContain('a folder')
+  })
+
+  test('that is a link to nowhere is a fault, not no file', async () => {
+    const path = join(folder, 'link.json')
+    await symlink(join(folder, 'not-mounted-yet'), path)
+    expect(await faultOf(readExtensionFile(path, {}))).toContain('a link that leads nowhere')
   })
 
   test('does not show what begins like a variable and is none: it may be a secret', async () => {

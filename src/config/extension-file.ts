@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import type { Node } from 'jsonc-parser'
 import { ConfigError } from './config.ts'
 import { readItems, readMembers, refuse, rootField, type Field } from './fields.ts'
@@ -24,7 +24,11 @@ export interface ExtensionFile {
  */
 export async function readExtensionFile(file: string, environment: Environment): Promise<ExtensionFile | undefined> {
   const text = await readConfigText(file)
-  if (text === undefined) return undefined
+  if (text === undefined) {
+    // A link to a place that is not there yet was meant to be a file: taken for none, it would switch the extension off.
+    if (await exists(file)) throw new ConfigError([{ file, field: '', found: 'a link that leads nowhere', allowed: 'a readable file' }])
+    return undefined
+  }
   const findings = collectFindings(file, text)
   const { root, isSound } = parseJsonTree(text, findings)
   if (root === undefined || !isSound) throw findings.toError()
@@ -87,6 +91,17 @@ function placeOf([first = '', ...rest]: readonly string[], members: ReadonlyMap<
     node = value
   }
   return node
+}
+
+/** Whether anything has this name, be it a link that leads nowhere. */
+export async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file)
+    return true
+  } catch {
+    // No such name, or a folder on the way that is none: nothing is there that could be read.
+    return false
+  }
 }
 
 /** Why others than its owner can get at a file that may hold a secret; `undefined`: they cannot, or the system has no such bits. */

@@ -33,7 +33,7 @@ export function watchConfig<Value>(
   path: string,
   load: () => Promise<Value>,
   apply: (config: Value) => void | Promise<void>,
-  report: (error: unknown) => void,
+  report: (error: unknown) => void | Promise<void>,
   { restMs, pollMs }: WatchTiming = { restMs: 50, pollMs: 1_000 },
 ): ConfigWatch {
   let isClosed = false

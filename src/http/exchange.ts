@@ -58,5 +58,5 @@ export function errorHeaders(error: WireError, id: string): Readonly<Record<stri
 
 /** JSON as a response. */
 export function jsonResponse(value: unknown, id: string, status = 200): Response {
-  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json', 'x-request-id': id } })
+  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': id } })
 }

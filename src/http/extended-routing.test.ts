@@ -15,7 +15,8 @@ describe('an extension', () => {
     ] }, [])
     expect(router.isPublic('GET', '/its')).toBe(false)
     expect(router.isPublic('GET', '/open')).toBe(true)
-    expect(await (await router.find('GET', '/its').handle(exchangeOf(new Request('http://x/its')))).text()).toBe('its')
+    const response = await router.find('GET', '/its').handle(exchangeOf(new Request('http://x/its')))
+    expect([await response.text(), response.headers.get('x-request-id')]).toEqual(['its', 'request-1'])
     expect(seen).toEqual(['/its', '127.0.0.1'])
   })
 

@@ -10,7 +10,14 @@ export function extendedRouting(own: readonly Route[], contribution: Contributio
   const { routes = [], guard, origin } = contribution ?? {}
   return {
     router: router([...own, ...routes.map(({ method, path, isPublic = false, handle }): Route => ({
-      method, path, isPublic, handle: ({ request, path: asked, address }) => handle({ request, path: asked, address: address() }),
+      method,
+      path,
+      isPublic,
+      async handle({ request, path: asked, address, id }) {
+        const response = await handle({ request, path: asked, address: address() })
+        response.headers.set('x-request-id', id)
+        return response
+      },
     }))]),
     guards: guard === undefined ? [] : [guard],
     allowedOrigins: guard === undefined ? '*' : new Set(origin === undefined ? corsOrigins : [origin, ...corsOrigins]),

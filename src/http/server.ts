@@ -52,7 +52,11 @@ export function startServer({ host, port, routing, isClosing, onMistake }: Serve
     const { request: { method }, path } = exchange
     const { router, guards, allowedOrigins } = now
     const methods = method === 'OPTIONS' ? router.methods(path) : []
-    if (methods.length > 0) return preflight(exchange.request, methods.join(', '), allowedOrigins)
+    if (methods.length > 0) {
+      const response = preflight(exchange.request, methods.join(', '), allowedOrigins)
+      response.headers.set('x-request-id', exchange.id)
+      return response
+    }
     if (guards.length > 0 && !router.isPublic(method, path)) return guarded(exchange, now)
     return router.find(method, path).handle(exchange)
   }

@@ -24,8 +24,12 @@ export function statusRoutes({ unready, metrics, page = () => undefined }: Statu
   ]
 }
 
-function front({ request, path, address, id }: Exchange, page: Contribution['page']): Response | Promise<Response> {
-  if (page !== undefined && wantsPage(request, path)) return page({ request, path, address: address() })
+async function front({ request, path, address, id }: Exchange, page: Contribution['page']): Promise<Response> {
+  if (page !== undefined && wantsPage(request, path)) {
+    const response = await page({ request, path, address: address() })
+    response.headers.set('x-request-id', id)
+    return response
+  }
   return text('svc is running. Its API is at /v1, its health at /health.\n', id)
 }
 

@@ -22,6 +22,12 @@ describe('a Cookie header', () => {
     expect(parsed(header)).toEqual(expected)
   })
 
+  test.each(['\u00a0', '\u0085', '\u000b', '\u000c', '\u2000', '\ufeff', '\u1680'])('takes %j for a part of a name or value, as browsers do', (odd) => {
+    const cookies = parseCookies(`${odd}__Host-token=a; __Host-token${odd}=b; other=${odd}c${odd}`)
+    expect(cookies.get('__Host-token')).toBeUndefined()
+    expect(cookies.get('other')).toEqual([`${odd}c${odd}`])
+  })
+
   test('of odd names harms no object', () => {
     expect(parseCookies('__proto__=a; toString=b').get('__proto__')).toEqual(['a'])
     expect(parseCookies('a=1').get('toString')).toBeUndefined()

@@ -11,13 +11,21 @@ export function parseCookies(header: string | null): Cookies {
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=')
     if (equals === -1) continue
-    const name = pair.slice(0, equals).trim()
-    const value = pair.slice(equals + 1).trim()
+    const name = withoutBlanks(pair.slice(0, equals))
+    const value = withoutBlanks(pair.slice(equals + 1))
     const values = cookies.get(name)
     if (values === undefined) cookies.set(name, [value])
     else values.push(value)
   }
   return cookies
+}
+
+/**
+ * Spaces and tabs only, as browsers strip them. `trim` takes more, such as U+00A0: a browser lets anybody's subdomain set a cookie whose name begins
+ * with that and goes on with `__Host-`, and would have us take it for the real one.
+ */
+function withoutBlanks(text: string): string {
+  return text.replace(/^[ \t]+|[ \t]+$/g, '')
 }
 
 /** The value of a cookie, unless it has several different ones. */

@@ -6,7 +6,7 @@ import { authorizationRequest } from './authorization-request.ts'
 import { discovery } from './discovery.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { at, notConfigured, ProviderFailure, tellingFailures } from './provider-failure.ts'
-import { isFitForSecrets } from './provider-url.ts'
+import { isFitForSecrets, isLoopback } from './provider-url.ts'
 import { invalidIssuer, readCode } from './read-callback.ts'
 import type { Settings, UserFields } from './settings.ts'
 import { bearerToken, requestToken, type Parties, type TokenAnswer } from './token-request.ts'
@@ -16,8 +16,9 @@ import { readIdentity } from './user-info.ts'
 export function openidProvider(settings: Settings, issuer: string, host: Host, limits: TimeLimits): IdentityProvider {
   const { client, redirectUri, displayName, userFields, allowsInsecureHttp } = settings
   // A provider elsewhere does not send us to a server on this machine.
-  const isHere = new URL(issuer).protocol === 'http:'
-  const isFit = (url: URL): boolean => isFitForSecrets(url, allowsInsecureHttp) && (url.protocol === 'https:' || isHere || allowsInsecureHttp)
+  const isHere = isLoopback(new URL(issuer))
+  const isPlain = new URL(issuer).protocol === 'http:'
+  const isFit = (url: URL): boolean => isFitForSecrets(url, allowsInsecureHttp) && (url.protocol === 'https:' || isPlain || allowsInsecureHttp) && (isHere || !isLoopback(url))
   const serverOf = discovery(issuer, isFit, host)
 
   return {
