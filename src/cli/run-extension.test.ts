@@ -69,7 +69,7 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
     path, running, faults, lines, write,
     flush: () => log.flush(),
     changes: () => changes,
-    greeting: async () => (await running.contribution?.routes?.[0]?.handle({ request: new Request('http://x/greeting'), path: '/greeting', address: '' }))?.text(),
+    greeting: async () => (await running.contribution?.routes?.[0]?.handle({ request: new Request('http://x/greeting'), path: '/greeting', address: '', id: '' }))?.text(),
     remove: () => rm(path),
   }
 }
@@ -138,7 +138,7 @@ describe('an extension', () => {
     const rig = await start(config)
     await rig.write({ word: 5 })
     await rig.running.reload()
-    await expect(rig.running.contribution?.guard?.({ request: new Request('http://x/'), path: '/', address: '' })).rejects.toMatchObject({ status: 503, code: 'not_ready' })
+    await expect(rig.running.contribution?.guard?.({ request: new Request('http://x/'), path: '/', address: '', id: '' })).rejects.toMatchObject({ status: 503, code: 'not_ready' })
     expect(rig.changes()).toBe(1)
     await rig.write({ word: 'two' })
     await rig.running.reload()

@@ -63,6 +63,8 @@ export interface Visit {
   readonly path: string
   /** The address the connection comes from. What headers claim is not in it. */
   readonly address: string
+  /** `x-request-id`: what a person is shown beside an error, so that it can be found in the log. */
+  readonly id: string
 }
 
 /** Who a request comes from. */

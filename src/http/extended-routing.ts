@@ -14,7 +14,7 @@ export function extendedRouting(own: readonly Route[], contribution: Contributio
       path,
       isPublic,
       async handle({ request, path: asked, address, id }) {
-        const response = await handle({ request, path: asked, address: address() })
+        const response = await handle({ request, path: asked, address: address(), id })
         response.headers.set('x-request-id', id)
         return response
       },

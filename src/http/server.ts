@@ -40,8 +40,8 @@ export interface Server {
 /** Listens, and sends each request through the guards to its route. @throws when the address cannot be had */
 export function startServer({ host, port, routing, isClosing, onMistake }: ServerOptions): Server {
   async function guarded(exchange: Exchange, { router, guards }: Routing): Promise<Response> {
-    const { request, path } = exchange
-    const visit = { request, path, address: exchange.address() }
+    const { request, path, id } = exchange
+    const visit = { request, path, id, address: exchange.address() }
     let user: string | undefined
     for (const guard of guards) user = (await guard(visit))?.user ?? user
     const route = router.find(request.method, path)

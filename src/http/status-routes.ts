@@ -26,7 +26,7 @@ export function statusRoutes({ unready, metrics, page = () => undefined }: Statu
 
 async function front({ request, path, address, id }: Exchange, page: Contribution['page']): Promise<Response> {
   if (page !== undefined && wantsPage(request, path)) {
-    const response = await page({ request, path, address: address() })
+    const response = await page({ request, path, address: address(), id })
     response.headers.set('x-request-id', id)
     return response
   }

@@ -5,7 +5,7 @@ import { clientAddresses } from './client-address.ts'
 const trusted = ['10.0.0.0/8', '127.0.0.1/32', '2001:db8:ffff::/48']
 
 function visit(address: string, headers: Readonly<Record<string, string>> = {}) {
-  return { request: new Request('http://svc.test/auth', { headers }), path: '/auth', address }
+  return { request: new Request('http://svc.test/auth', { headers }), path: '/auth', address, id: 'request-1' }
 }
 
 const keyOf = (address: string, forwarded?: string) => clientAddresses(trusted).keyOf(visit(address, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }))

@@ -11,7 +11,7 @@ function hostOf(values: Readonly<Record<string, unknown>>, unset: readonly (read
 }
 
 function visit(path: string) {
-  return { request: new Request(`https://svc.test${path}`), path, address: '203.0.113.9' }
+  return { request: new Request(`https://svc.test${path}`), path, address: '203.0.113.9', id: 'request-1' }
 }
 
 describe('provider_auth', () => {

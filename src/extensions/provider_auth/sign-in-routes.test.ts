@@ -69,7 +69,7 @@ describe('GET /auth/provider', () => {
     subject.provider.begin = () => Promise.reject(new WireError(502, 'api_error', 'identity_provider_unavailable', 'away'))
     expect(await thrown(subject.ask('/auth/provider'))).toMatchObject({ status: 502 })
     expect(statesOf(subject)).toBe(0)
-    expect(subject.host.lines).toEqual([['warn', 'sign-in failed', { stage: 'start', code: 'identity_provider_unavailable', reason: undefined }]])
+    expect(subject.host.lines).toEqual([['warn', 'sign-in failed', { request: 'request-1', stage: 'start', code: 'identity_provider_unavailable', reason: undefined }]])
   })
 })
 
@@ -289,12 +289,12 @@ describe('the log', () => {
     await thrown(subject.finish((await subject.begin()).state, { headers: browserHeaders }))
     await thrown(subject.ask('/auth/provider/callback?state=a&state=b'))
     expect(subject.host.lines).toEqual([
-      ['info', 'signed in', { user: 'ada', id: '1815' }],
-      ['warn', 'sign-in refused', { user: 'mallory', id: '666', reason: 'not in restrict_to' }],
-      ['warn', 'sign-in refused', { reason: 'said no at the identity provider' }],
-      ['warn', 'sign-in failed', { stage: 'identity provider', code: 'identity_provider_unavailable', reason: undefined }],
-      ['warn', 'sign-in failed', { stage: 'state', code: 'invalid_state', reason: 'the cookie of its flow is missing' }],
-      ['warn', 'sign-in failed', { stage: 'state', code: 'invalid_state', reason: 'the callback is malformed' }],
+      ['info', 'signed in', { request: 'request-1', user: 'ada', id: '1815' }],
+      ['warn', 'sign-in refused', { request: 'request-1', user: 'mallory', id: '666', reason: 'not in restrict_to' }],
+      ['warn', 'sign-in refused', { request: 'request-1', reason: 'said no at the identity provider' }],
+      ['warn', 'sign-in failed', { request: 'request-1', stage: 'identity provider', code: 'identity_provider_unavailable', reason: undefined }],
+      ['warn', 'sign-in failed', { request: 'request-1', stage: 'state', code: 'invalid_state', reason: 'the cookie of its flow is missing' }],
+      ['warn', 'sign-in failed', { request: 'request-1', stage: 'state', code: 'invalid_state', reason: 'the callback is malformed' }],
     ])
   })
 

@@ -40,7 +40,7 @@ export function signInRoutes({ oauth, sessions, credentials, cookie, clients, re
       const { url, setCookies } = await flows.begin(identityProvider, { request: visit.request, client: clients.keyOf(visit) })
       return redirection(302, url, setCookies)
     } catch (error) {
-      logFailure('start', error)
+      logFailure('start', error, visit)
       throw error
     }
   }
@@ -50,48 +50,48 @@ export function signInRoutes({ oauth, sessions, credentials, cookie, clients, re
     const parameters = parseCallbackQuery(visit.request.url)
     if (parameters === undefined) {
       const error = flows.refusal('the callback is malformed')
-      logFailure('state', error)
+      logFailure('state', error, visit)
       throw error
     }
     try {
-      const secrets = await logged('state', () => flows.redeem(parameters, visit.request))
-      const identity = await logged('identity provider', () => identityProvider.identify(parameters, secrets))
-      const token = await admit(identity, visit.request)
+      const secrets = await logged('state', visit, () => flows.redeem(parameters, visit.request))
+      const identity = await logged('identity provider', visit, () => identityProvider.identify(parameters, secrets))
+      const token = await admit(identity, visit)
       return redirection(302, `/?session=${token}`, [cookie.holding(token), flows.forgetting(parameters.state)])
     } catch (error) {
       throw error instanceof WireError ? new ErrorWithHeader(error, 'set-cookie', flows.forgetting(parameters.state)) : error
     }
   }
 
-  async function admit(identity: Identity, request: Request): Promise<string> {
-    refuseOthers(identity)
+  async function admit(identity: Identity, { request, id }: Visit): Promise<string> {
+    refuseOthers(identity, id)
     const before = await credentials.find(request)
     if (before.kind === 'live') await sessions.end(before.token)
     const token = await sessions.begin(identity)
-    log.info('signed in', { user: identity.userName, id: identity.userId })
+    log.info('signed in', { request: id, user: identity.userName, id: identity.userId })
     return token
   }
 
-  function refuseOthers(identity: Identity): void {
+  function refuseOthers(identity: Identity, request: string): void {
     if (restrictTo === undefined || restrictTo.allows(identity)) return
-    log.warn('sign-in refused', { user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
+    log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
     throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', { advice: 'This account may not sign in here. The owner of the service decides who may.' })
   }
 
-  async function logged<Value>(stage: string, work: () => Promise<Value>): Promise<Value> {
+  async function logged<Value>(stage: string, visit: Visit, work: () => Promise<Value>): Promise<Value> {
     try {
       return await work()
     } catch (error) {
-      logFailure(stage, error)
+      logFailure(stage, error, visit)
       throw error
     }
   }
 
-  function logFailure(stage: string, error: unknown): void {
+  function logFailure(stage: string, error: unknown, { id }: Visit): void {
     if (!(error instanceof WireError)) return
     const { code, cause } = error
-    if (code === 'access_denied') log.warn('sign-in refused', { reason: 'said no at the identity provider' })
-    else log.warn('sign-in failed', { stage, code, reason: cause instanceof StateRefused ? cause.message : undefined })
+    if (code === 'access_denied') log.warn('sign-in refused', { request: id, reason: 'said no at the identity provider' })
+    else log.warn('sign-in failed', { request: id, stage, code, reason: cause instanceof StateRefused ? cause.message : undefined })
   }
 
   function configured({ request }: Visit): OAuthSignIn {

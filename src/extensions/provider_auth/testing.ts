@@ -184,7 +184,7 @@ export function signInUnderTest(settings: Settings = settingsForTests, host: Fak
 
   function visit(target: string, { method = 'GET', headers = {}, address = '203.0.113.9' }: AskOptions = {}): Visit {
     const request = new Request(`https://svc.test${target}`, { method, headers })
-    return { request, path: new URL(request.url).pathname, address }
+    return { request, path: new URL(request.url).pathname, address, id: 'request-1' }
   }
 
   const subject: SignInUnderTest = {
