@@ -4,8 +4,8 @@ export function hasBrowserMark({ headers }: Request): boolean {
 }
 
 /**
- * Whether a request may be a person who follows a link: not one that says of itself to be a script, a picture, a frame or a guess of what will be opened next
- *. Whoever says nothing may.
+ * Whether a request may be a person who follows a link: not one that says of itself to be a script, a picture, a frame or a guess of what will be opened
+ * next. Whoever says nothing may.
  */
 export function mayBeNavigation({ headers }: Request): boolean {
   const isGuess = ['sec-purpose', 'purpose', 'x-moz'].some((name) => (headers.get(name) ?? '').includes('prefetch'))
