@@ -38,7 +38,8 @@ export interface RunningExtension {
 }
 
 /**
- * Starts an extension, and starts it again for each change of its file. A file that becomes faulty, or is gone, leaves in force what was.
+ * Starts an extension, and starts it again for each change of its file. A file that becomes faulty, or is gone, leaves in force what was;
+ * one that is faulty while the extension is off closes the service.
  * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start
  */
 export async function runExtension({ name, environment, stores, fetch, log, onChange, onFault, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
@@ -90,6 +91,7 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
 
   /** What is in force stays, unless that is nothing: who writes a file wants the service closed, not open until it has no fault. */
   async function keep(error: unknown): Promise<void> {
+    await started.promise
     if (contribution === undefined && await exists(path)) {
       contribution = closed(name)
       onChange()
