@@ -1,6 +1,8 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { readPage } from '../src/cli/page-build.ts'
 import { names } from '../src/extensions/known.ts'
+import type { PageFile } from '../src/http/page-files.ts'
 
 /** What `npm run build` runs: one executable of everything, which does what `svc` does. Argument: where to write it (default: dist/svc). */
 
@@ -14,6 +16,23 @@ const loaders = { ${names.map((name) => `${name}: () => import('./${name}/extens
 export const load = (name) => loaders[name]()
 `
 
+/** The page, as it is made for serving, with its bytes in the place of files. */
+async function pageModule(): Promise<string> {
+  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale'], { cwd: root, stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
+  if (await build.exited !== 0) process.exit(1)
+  const { index, assets, parts } = await readPage(join(root, 'dist', 'web'))
+  const written = ({ type, plain, gzip, brotli }: PageFile): string => `{ type: ${JSON.stringify(type)}, ${Object.entries({ plain, gzip, brotli }).map(([name, bytes]) => `${name}: bytes('${bytes.toBase64()}')`).join(', ')} }`
+  return `
+const bytes = (text) => Uint8Array.fromBase64(text)
+export const embeddedPage = {
+  index: ${written(index)},
+  assets: new Map([${[...assets].map(([path, file]) => `[${JSON.stringify(path)}, ${written(file)}]`).join(', ')}]),
+  parts: new Map(${JSON.stringify([...parts])}),
+}
+`
+}
+
+const page = await pageModule()
 await mkdir(dirname(outfile), { recursive: true })
 const built = await Bun.build({
   entrypoints: [join(root, 'src', 'main.ts')],
@@ -21,8 +40,11 @@ const built = await Bun.build({
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: 'inline',
   plugins: [{
-    name: 'extensions',
-    setup: (build) => void build.onLoad({ filter: /[/\\]extensions[/\\]known\.ts$/ }, () => ({ contents: knownExtensions, loader: 'js' })),
+    name: 'built in',
+    setup(build) {
+      build.onLoad({ filter: /[/\\]extensions[/\\]known\.ts$/ }, () => ({ contents: knownExtensions, loader: 'js' }))
+      build.onLoad({ filter: /[/\\]cli[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
+    },
   }],
 })
 if (!built.success) {

@@ -3,9 +3,9 @@ import { missing } from '../test/needs.ts'
 import { installNeeded, thisMachine } from './install-needed.ts'
 
 /**
- * What `npm test` runs: the type check, then every test. Says nothing while all is well, but for its last line, `N passed, N failed`, and
+ * What `npm test` runs: the build of the page, the type checks, then every test. Says nothing while all is well, but for its last line, `N passed, N failed`, and
  * `N skipped (no chromium)` when this machine lacks what tests need (as root on Debian, that is installed first, with one line saying so).
- * What fails is shown above it. Arguments narrow the tests: `npm test -- test/reload.test.ts`. Exits with the worst code of the two.
+ * What fails is shown above it. Arguments narrow the tests: `npm test -- test/reload.test.ts`. Exits with the worst code of all.
  */
 
 const root = join(import.meta.dir, '..')
@@ -35,12 +35,14 @@ function tellSkipped(skipped: number): readonly string[] {
 
 await installNeeded(missing(), thisMachine())
 
-const types = await run('node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit')
-if (types.code !== 0) console.log(types.output.trimEnd())
+// Once, so that not every service under test makes it.
+const page = await run(process.execPath, join('scripts', 'build-web.ts'), '--if-stale')
+const checks = await Promise.all(['.', 'web', join('web', 'tests.tsconfig.json')].map((project) => run('node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project)))
+for (const { code, output } of [page, ...checks]) if (code !== 0) console.log(output.trimEnd())
 
 const tests = await run(process.execPath, 'test', '--timeout', '20000', '--parallel=2', '--only-failures', ...process.argv.slice(2))
 const passed = count(tests.output, 'pass'), failed = count(tests.output, 'fail')
 if (tests.code !== 0) console.log(tests.output.trimEnd())
 
 console.log([`${passed} passed`, `${tests.code === 0 ? failed : Math.max(1, failed)} failed`, ...tellSkipped(count(tests.output, 'skip'))].join(', '))
-process.exitCode = Math.max(types.code, tests.code)
+process.exitCode = Math.max(page.code, ...checks.map(({ code }) => code), tests.code)

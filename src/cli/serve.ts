@@ -6,6 +6,7 @@ import { UnknownExtension } from '../extensions/load.ts'
 import { chatRoute } from '../http/chat-completions.ts'
 import { modelRoutes } from '../http/models.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
+import { pageRoutes } from '../http/page-files.ts'
 import { startServer, type Routing, type Server } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { underWay, type UnderWay } from '../http/under-way.ts'
@@ -23,6 +24,7 @@ import type { Command, CommandContext } from './command.ts'
 import { readCorsOrigins } from './cors-origins.ts'
 import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, storeFlag } from './flags.ts'
 import { hostFetch } from './host-fetch.ts'
+import { findPage } from './page-build.ts'
 import { packageVersion, programName } from './process.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 import { startLines } from './start-lines.ts'
@@ -90,6 +92,8 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     onChange: () => { routing = undefined },
     onFault: (error) => log.error('the extension was not reloaded; what was in force stays', { reason: reasonOf(error) }),
   })
+  const builtPage = findPage(log)
+  const page = pageRoutes({ files: () => builtPage, hasAvatars: () => extension?.contribution?.guard !== undefined })
   const ownRoutes = [
     chatRoute({
       gateway: () => current,
@@ -109,8 +113,9 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     ...statusRoutes({
       unready: () => (isDraining ? 'stopping' : current.providers.length === 0 ? 'no provider is usable' : undefined),
       metrics: () => metrics.text(),
-      page: () => extension?.contribution?.page,
+      page: page.front,
     }),
+    ...page.routes,
   ]
   const server = listen(given, {
     routing: () => routing ??= extendedRouting(ownRoutes, extension?.contribution, corsOrigins),

@@ -1,4 +1,3 @@
-import type { Contribution } from '../extensions/extension.ts'
 import { wantsPage } from './error-page.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
 import type { Route } from './route.ts'
@@ -10,27 +9,18 @@ export interface Status {
   readonly unready: () => string | undefined
   /** Prometheus text. */
   readonly metrics: () => string
-  /** What a browser is shown at `/`, where an extension has something to show. */
-  readonly page?: () => Contribution['page']
+  /** What a browser is shown at `/`. */
+  readonly page: (exchange: Exchange) => Promise<Response>
 }
 
 /** `/health`, `/ready` and `/metrics` (decisions.md 4), and a word at `/` for people. */
-export function statusRoutes({ unready, metrics, page = () => undefined }: Status): readonly Route[] {
+export function statusRoutes({ unready, metrics, page }: Status): readonly Route[] {
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
     { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
     { method: 'GET', path: '/metrics', isPublic: false, handle: ({ id }) => text(metrics(), id, 'text/plain; version=0.0.4; charset=utf-8') },
-    { method: 'GET', path: '/', isPublic: true, handle: (exchange) => front(exchange, page()) },
+    { method: 'GET', path: '/', isPublic: true, handle: (exchange) => (wantsPage(exchange.request, exchange.path) ? page(exchange) : text('svc is running. Its API is at /v1, its health at /health.\n', exchange.id)) },
   ]
-}
-
-async function front({ request, path, address, id }: Exchange, page: Contribution['page']): Promise<Response> {
-  if (page !== undefined && wantsPage(request, path)) {
-    const response = await page({ request, path, address: address(), id })
-    response.headers.set('x-request-id', id)
-    return response
-  }
-  return text('svc is running. Its API is at /v1, its health at /health.\n', id)
 }
 
 function ready({ id }: Exchange, reason: string | undefined): Response {

@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, extname, join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { compile } from 'tailwindcss'
+
+/**
+ * Makes the page: `dist/web/`, with everything under a name that holds its content's hash, compressed as well as it goes, and `manifest.json`, which
+ * src/cli/page-build.ts reads. `--if-stale`: only when the sources are others than those of what is there. Another argument: where to write it.
+ */
+
+const root = join(import.meta.dir, '..')
+const web = join(root, 'web')
+const options = process.argv.slice(2)
+const target = options.find((option) => !option.startsWith('--')) ?? join(root, 'dist', 'web')
+
+/** A file of the page, before it is compressed. */
+interface Built {
+  /** Below `/assets/`. */
+  readonly name: string
+  readonly content: Uint8Array
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.html': 'text/html; charset=utf-8',
+}
+
+function sourceFiles(): readonly string[] {
+  const globs = ['web/**/*.{ts,tsx,css,html,svg}', 'src/extensions/*/page-part.tsx', 'src/wire/*.ts', 'package-lock.json', 'scripts/build-web.ts']
+  return globs.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]).filter((file) => !/\.test\.tsx?$|testing\.ts$/.test(file)).toSorted()
+}
+
+async function fingerprint(files: readonly string[]): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const file of files) hasher.update(`${file}\n`).update(await readFile(join(root, file)))
+  return hasher.digest('hex')
+}
+
+function hashOf(content: string | Uint8Array): string {
+  return new Bun.CryptoHasher('sha256').update(content).digest('hex').slice(0, 10)
+}
+
+function named(name: string, content: string | Uint8Array): Built {
+  const extension = extname(name)
+  return { name: `${basename(name, extension)}-${hashOf(content)}${extension}`, content: typeof content === 'string' ? Buffer.from(content) : content }
+}
+
+async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): Promise<Bun.BuildArtifact[]> {
+  const built = await Bun.build({
+    entrypoints: [...entrypoints],
+    root,
+    target: 'browser',
+    format,
+    splitting: format === 'esm',
+    minify: true,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    naming: { entry: '[name]-[hash].[ext]', chunk: 'chunk-[hash].[ext]' },
+  })
+  return built.outputs
+}
+
+async function asBuilt(output: Bun.BuildArtifact): Promise<Built> {
+  return { name: basename(output.path), content: new Uint8Array(await output.arrayBuffer()) }
+}
+
+/** Tailwind's compiler, given every word of the sources that could be a class name; what is none it ignores. */
+async function buildStyle(files: readonly string[]): Promise<Built> {
+  const path = join(web, 'style.css')
+  const { build } = await compile(await readFile(path, 'utf8'), {
+    base: web,
+    async loadStylesheet(id, base) {
+      const found = id.startsWith('.') ? join(base, id) : Bun.resolveSync(id === 'tailwindcss' ? 'tailwindcss/index.css' : id, root)
+      return { path: found, base: join(found, '..'), content: await readFile(found, 'utf8') }
+    },
+  })
+  const words = new Set<string>()
+  for (const file of files.filter((each) => each.endsWith('.tsx') || (each.startsWith('web/') && each.endsWith('.ts')))) {
+    for (const word of (await readFile(join(root, file), 'utf8')).split(/[\s"'`]+/)) words.add(word)
+  }
+  const draft = join(tmpdir(), `svc-style-${process.pid}.css`)
+  await writeFile(draft, build([...words]))
+  try {
+    const { outputs: [output] } = await Bun.build({ entrypoints: [draft], minify: true, target: 'browser' })
+    return named('style.css', new Uint8Array(await output?.arrayBuffer() ?? new ArrayBuffer(0)))
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** What `main` needs at once: its own chunks, and theirs. */
+function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = new Set<string>()): ReadonlySet<string> {
+  const text = new TextDecoder().decode(entry.content)
+  for (const [, name = ''] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
+    const chunk = all.get(name)
+    if (chunk === undefined || found.has(name)) continue
+    found.add(name)
+    staticImports(chunk, all, found)
+  }
+  return found
+}
+
+async function buildPage(files: readonly string[]): Promise<{ readonly assets: readonly Built[]; readonly index: string; readonly parts: Readonly<Record<string, string>> }> {
+  const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
+  const [[first], modules, style, icon] = await Promise.all([
+    bundle([join(web, 'first.ts')], 'iife'),
+    bundle([join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))], 'esm'),
+    buildStyle(files),
+    readFile(join(web, 'icon.svg')).then((content) => named('icon.svg', content)),
+  ])
+  if (first === undefined) throw new Error('web/first.ts gave nothing')
+  const scripts = await Promise.all([first, ...modules].map(asBuilt))
+  const entries = await Promise.all(modules.filter(({ kind }) => kind === 'entry-point').map(asBuilt))
+  const [main] = entries.filter(({ name }) => name.startsWith('main-'))
+  if (main === undefined) throw new Error('web/main.tsx gave nothing')
+  const assets = [...scripts, style, icon]
+  const preload = [...staticImports(main, new Map(scripts.map((script) => [script.name, script])))]
+  const values: Readonly<Record<string, string>> = {
+    first: `/assets/${basename(first.path)}`,
+    icon: `/assets/${icon.name}`,
+    style: `/assets/${style.name}`,
+    main: `/assets/${main.name}`,
+    preload: preload.map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'),
+  }
+  const template = await readFile(join(web, 'index.html'), 'utf8')
+  // Parts have the same name but for their hash; the bundler keeps the order of its entries.
+  const parts = modules.filter(({ kind, path }) => kind === 'entry-point' && basename(path).startsWith('page-part-'))
+  return {
+    assets,
+    index: template.replace(/%(\w+)%/g, (whole, name: string) => values[name] ?? whole),
+    parts: Object.fromEntries(partPaths.map((path, index) => [path.split('/')[2] ?? '', `/assets/${basename(parts[index]?.path ?? '')}`])),
+  }
+}
+
+/** Compressed as small as it gets; the plain form is for those who take no other. */
+async function writeFiles(folder: string, name: string, content: Uint8Array): Promise<void> {
+  await writeFile(join(folder, name), content)
+  await writeFile(join(folder, `${name}.br`), brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }))
+  await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
+}
+
+async function sourcesOf(manifest: string): Promise<string | undefined> {
+  if (!existsSync(manifest)) return undefined
+  const value: unknown = JSON.parse(await readFile(manifest, 'utf8'))
+  return typeof value === 'object' && value !== null && 'sources' in value ? String(value.sources) : undefined
+}
+
+const files = sourceFiles()
+const sources = await fingerprint(files)
+if (!options.includes('--if-stale') || await sourcesOf(join(target, 'manifest.json')).catch(() => undefined) !== sources) {
+  const started = performance.now()
+  const { assets, index, parts } = await buildPage(files)
+  const draft = `${target}.${process.pid}`
+  await mkdir(draft, { recursive: true })
+  try {
+    await Promise.all([...assets, { name: 'index.html', content: Buffer.from(index) }].map(({ name, content }) => writeFiles(draft, name, content)))
+    const manifest = { sources, index: 'index.html', assets: assets.map(({ name }) => ({ name, type: types[extname(name)] })), parts }
+    await writeFile(join(draft, 'manifest.json'), JSON.stringify(manifest, undefined, 2))
+    await rm(target, { recursive: true, force: true })
+    // Another build may have been quicker: then its result is as good.
+    await rename(draft, target).catch((error: unknown) => { if (!existsSync(join(target, 'manifest.json'))) throw error })
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+  if (!options.includes('--if-stale')) console.log(`${target} (${assets.length} files, ${Math.round(performance.now() - started)} ms)`)
+}
