@@ -122,6 +122,8 @@ export interface Config {
   readonly failover: FailoverOptions
   /** Name clients use → model name. */
   readonly aliases: Readonly<Record<string, string>>
+  /** User names of those who may change the providers. Absent: everybody may; empty: nobody. */
+  readonly owners?: readonly string[]
   /** Where it came from: a file, what was found on this machine, or nothing at all (then the echo answers). */
   readonly source: { readonly kind: 'file'; readonly path: string } | { readonly kind: 'detected' } | { readonly kind: 'echo' }
 }

@@ -3,6 +3,7 @@ import { defaultFailover, defaultLimits } from './defaults.ts'
 import { readInteger, readItems, readKnownMembers, readMembers, readText, readWord, refuse, rootField, type Field, type MemberNames } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
 import { parseJsonTree } from './json-tree.ts'
+import { parseOwners } from './owners.ts'
 import { parseProvider } from './parse-provider.ts'
 import { resolveProvider, type Environment, type ProviderEntry } from './resolve-provider.ts'
 import { durationMsMax, modelNameRule } from './rules.ts'
@@ -12,9 +13,9 @@ import { table } from './table.ts'
 export const configBytesMax = 1024 * 1024
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'providers', 'limits', 'failover', 'aliases'],
+  names: ['$schema', 'providers', 'limits', 'failover', 'aliases', 'owners'],
   required: ['providers'],
-  hints: { schema: '$schema', models: 'aliases', model_aliases: 'aliases', fallback: 'failover', fallbacks: 'failover' },
+  hints: { schema: '$schema', models: 'aliases', model_aliases: 'aliases', fallback: 'failover', fallbacks: 'failover', admins: 'owners', users: 'owners' },
 }
 
 const limitMembers: MemberNames = {
@@ -49,12 +50,14 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
   const limits = parseLimits(members.get('limits'), findings)
   const failover = parseFailover(members.get('failover'), findings)
   const aliases = parseAliases(members.get('aliases'), findings)
+  const owners = parseOwners(members.get('owners'), environment, findings)
   findings.throwIfAny()
   return {
     providers: entries.map((entry) => resolveProvider(entry, environment)),
     limits,
     failover,
     aliases,
+    ...(owners === undefined ? {} : { owners }),
     source: { kind: 'file', path: file },
   }
 }
