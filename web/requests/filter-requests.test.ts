@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { addRequests } from './request-rows.ts'
+import { choiceOptions, countFilters, endings, endingOf, filterRequests, noFilters, readFilters, writeFilters } from './filter-requests.ts'
+import { requestEntry } from './testing.ts'
+import type { Choice, RequestFilters } from './filter-requests.ts'
+
+const rows = addRequests([], [
+  requestEntry({ id: 'first', user: 'ada' }),
+  requestEntry({ id: 'second', model: 'n', provider: 'b', totalMs: 900, trail: [{ provider: 'a', status: 429, failure: 'rate_limit', ms: 3 }, { provider: 'b', status: 200, ms: 9 }] }),
+  requestEntry({ id: 'third', user: 'bob', status: 502, error: 'provider_error', trail: [{ provider: 'a', failure: 'connect', ms: 1 }] }),
+])
+
+function found(filters: Partial<RequestFilters>): readonly string[] {
+  return filterRequests(rows, { ...noFilters, ...filters }).map(({ request }) => request.id)
+}
+
+describe('filters', () => {
+  test.each<[Partial<RequestFilters>, readonly string[]]>([
+    [{}, ['third', 'second', 'first']],
+    [{ model: 'n' }, ['second']],
+    [{ provider: 'b' }, ['second']],
+    [{ provider: 'a' }, ['third', 'second', 'first']],
+    [{ user: 'ada' }, ['first']],
+    [{ status: 'failed' }, ['third']],
+    [{ error: 'provider_error' }, ['third']],
+    [{ totalMsLeast: 900 }, ['second']],
+    [{ totalMsLeast: 901 }, []],
+    [{ text: ' RATE_limit ' }, ['second']],
+    [{ text: 'third' }, ['third']],
+    [{ provider: 'a', status: 'ok', user: 'ada' }, ['first']],
+  ])('%p let through %p', (filters, ids) => {
+    expect(found(filters)).toEqual([...ids])
+  })
+
+  test('that are not set give the same rows', () => {
+    expect(filterRequests(rows, noFilters)).toBe(rows)
+  })
+})
+
+test.each([[200, undefined, 'ok'], [200, 'provider_error', 'cut'], [404, 'model_not_found', 'refused'], [499, 'client_left', 'left'], [502, 'provider_error', 'failed']] as const)(
+  'a request with status %d and error %p ended as %s', (status, error, ending) => {
+    expect(endingOf(requestEntry({ status, ...(error === undefined ? {} : { error }) }))).toBe(ending)
+  })
+
+const anyFilters = fc.record({
+  model: fc.constantFrom('', 'm', 'n', 'x'), provider: fc.constantFrom('', 'a', 'b'), user: fc.constantFrom('', 'ada', 'bob'),
+  status: fc.constantFrom('', ...endings), error: fc.constantFrom('', 'provider_error'), totalMsLeast: fc.constantFrom(0, 10, 900), text: fc.constantFrom('', 'a', 'first', 'ö'),
+})
+
+describe('the values to choose among', () => {
+  test('come commonest first, each with the rows it would leave', () => {
+    expect(choiceOptions(rows, noFilters, 'provider')).toEqual([{ value: 'a', count: 3 }, { value: 'b', count: 1 }])
+    expect(choiceOptions(rows, { ...noFilters, provider: 'b' }, 'user')).toEqual([])
+  })
+
+  test('are counted as the filter would count them, and hold what is chosen', () => {
+    fc.assert(fc.property(anyFilters, fc.constantFrom<Choice>('model', 'provider', 'user', 'status', 'error'), (filters, choice) => {
+      const options = choiceOptions(rows, filters, choice)
+      for (const { value, count } of options) expect(filterRequests(rows, { ...filters, [choice]: value })).toHaveLength(count)
+      if (filters[choice] !== '') expect(options.map(({ value }) => value)).toContain(filters[choice])
+    }))
+  })
+})
+
+describe('filters in an address', () => {
+  test('are read as they were written', () => {
+    const text = fc.string({ unit: 'grapheme' })
+    const strange = fc.record({ model: text, provider: text, user: text, status: fc.constantFrom('', ...endings), error: text, totalMsLeast: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs), text })
+    fc.assert(fc.property(fc.oneof(anyFilters, strange), (filters) => {
+      expect(readFilters(writeFilters(filters))).toEqual(filters)
+      expect(readFilters(`?${writeFilters(filters)}`)).toEqual(filters)
+    }))
+  })
+
+  test('are none, and take no place, when none is set', () => {
+    expect(writeFilters(noFilters)).toBe('')
+    expect(readFilters('')).toEqual(noFilters)
+  })
+
+  test('are left aside where they are nonsense', () => {
+    expect(readFilters('status=odd&slower=-3&other=1&slower=x')).toEqual(noFilters)
+    fc.assert(fc.property(fc.string(), (query) => {
+      filterRequests(rows, readFilters(query))
+    }))
+  })
+})
+
+test('filters are counted', () => {
+  expect([countFilters(noFilters), countFilters({ ...noFilters, model: 'm', totalMsLeast: 1, text: ' ' })]).toEqual([0, 2])
+})

@@ -1,0 +1,35 @@
+import type { RequestEntry } from '../../src/http/page-api.ts'
+
+const rowsMost = 1_000
+
+/** A request in the list. */
+export interface RequestRow {
+  /** Stays the same as long as the request is remembered. Ids alone do not do: callers may use one twice. */
+  readonly key: string
+  readonly request: RequestEntry
+  /** What a search looks into, in lower case. */
+  readonly text: string
+}
+
+/** The rows with further requests on top: newest first, at most 1,000. @param requests oldest first, as they are told */
+export function addRequests(rows: readonly RequestRow[], requests: readonly RequestEntry[]): readonly RequestRow[] {
+  if (requests.length === 0) return rows
+  const taken = new Set(rows.map(({ key }) => key))
+  const added = requests.map((request) => {
+    const key = freeKey(taken, `${request.time} ${request.id}`)
+    taken.add(key)
+    return { key, request, text: searchText(request) }
+  })
+  return [...added.toReversed(), ...rows].slice(0, rowsMost)
+}
+
+function freeKey(taken: ReadonlySet<string>, wanted: string): string {
+  let key = wanted
+  for (let count = 2; taken.has(key); count++) key = `${wanted} ${count}`
+  return key
+}
+
+function searchText({ id, user, model, provider, error, trail }: RequestEntry): string {
+  const tried = trail.map((attempt) => `${attempt.provider} ${attempt.status ?? ''} ${attempt.failure ?? ''}`)
+  return [id, user, model, provider, error, ...tried].join(' ').toLowerCase()
+}
