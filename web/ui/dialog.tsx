@@ -1,0 +1,54 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { IconButton } from './button.tsx'
+
+/** What {@link Dialog} shows. */
+export interface DialogProps {
+  readonly title: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly children: ReactNode
+  /** Buttons, at the end. */
+  readonly footer?: ReactNode
+  /** Default `md`. */
+  readonly size?: 'md' | 'lg'
+}
+
+/** A dialog that holds the focus until it is closed: by its button, by Escape, or by a click beside it. The focus then goes back where it was. */
+export function Dialog({ title, isOpen, onClose, children, footer, size = 'md' }: DialogProps): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const { current } = dialog
+    if (!isOpen || current === null) return undefined
+    const before = document.activeElement
+    if (!current.open) current.showModal()
+    return () => {
+      current.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [isOpen])
+  if (!isOpen) return null
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      className={`max-h-[min(90dvh,60rem)] w-[calc(100vw-1rem)] rounded-xl border border-line bg-panel p-0 text-ink shadow-xl ${size === 'lg' ? 'max-w-3xl' : 'max-w-lg'}`}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) onClose()
+      }}
+    >
+      <div className="flex max-h-[inherit] flex-col">
+        <header className="flex items-center justify-between gap-4 border-b border-line py-2 pr-2 pl-4">
+          <h2 id={heading} className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]">{title}</h2>
+          <IconButton label="Close" icon="close" onClick={onClose} />
+        </header>
+        <div className="min-h-0 overflow-y-auto p-4" tabIndex={-1}>{children}</div>
+        {footer === undefined ? null : <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer>}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,127 @@
+import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { IconButton } from './button.tsx'
+import { Icon, type IconName } from './icon.tsx'
+
+/** One line of a menu. */
+export interface MenuEntry {
+  readonly label: string
+  readonly icon?: IconName
+  readonly isDanger?: boolean
+  readonly run: () => void
+}
+
+/** What {@link Menu} shows. */
+export interface MenuProps {
+  /** Of the button. */
+  readonly label: string
+  readonly icon?: IconName
+  /** What the button shows in the place of an icon. */
+  readonly trigger?: ReactNode
+  /** Above the entries. */
+  readonly header?: ReactNode
+  readonly items: readonly MenuEntry[]
+}
+
+const gap = 4
+
+/** A button that opens a menu (WAI-ARIA menu button): arrow keys, Home, End, first letters, Enter, Escape. */
+export function Menu({ label, icon = 'more', trigger, header, items }: MenuProps): ReactNode {
+  const id = useId()
+  const button = useRef<HTMLButtonElement>(null)
+  const popover = useRef<HTMLDivElement>(null)
+  const [isOpen, setOpen] = useState(false)
+
+  const entries = (): readonly HTMLElement[] => [...popover.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []]
+
+  function open(at: 'first' | 'last'): void {
+    popover.current?.showPopover()
+    place()
+    entries().at(at === 'first' ? 0 : -1)?.focus()
+  }
+
+  function close(): void {
+    popover.current?.hidePopover()
+    button.current?.focus()
+  }
+
+  function place(): void {
+    const [from, to] = [button.current, popover.current]
+    if (from === null || to === null) return
+    const { top, bottom, left, right } = from.getBoundingClientRect()
+    const { offsetWidth, offsetHeight } = to
+    to.style.left = `${Math.max(gap, left + offsetWidth > innerWidth - gap ? right - offsetWidth : left)}px`
+    to.style.top = `${bottom + gap + offsetHeight > innerHeight ? Math.max(gap, top - offsetHeight - gap) : bottom + gap}px`
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const all = entries()
+    const at = all.findIndex((entry) => entry === document.activeElement)
+    const next = nextEntry(event.key, at, all)
+    if (event.key === 'Tab' || event.key === 'Escape') close()
+    if (event.key === 'Escape' || next !== undefined) event.preventDefault()
+    event.stopPropagation()
+    next?.focus()
+  }
+
+  const attributes = {
+    ref: button,
+    'aria-haspopup': 'menu',
+    'aria-expanded': isOpen,
+    'aria-controls': id,
+    onClick: () => (isOpen ? close() : open('first')),
+    onKeyDown(event: KeyboardEvent) {
+      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+      event.preventDefault()
+      open(event.key === 'ArrowDown' ? 'first' : 'last')
+    },
+  } as const
+
+  return (
+    <>
+      {trigger === undefined
+        ? <IconButton label={label} icon={icon} {...attributes} />
+        : <button type="button" aria-label={label} title={label} className="inline-flex items-center rounded-lg p-1 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11" {...attributes}>{trigger}</button>}
+      <div
+        ref={popover}
+        id={id}
+        popover="auto"
+        onToggle={(event) => setOpen(event.newState === 'open')}
+        className="fixed inset-auto m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 text-ink shadow-lg"
+      >
+        {header}
+        <div role="menu" tabIndex={-1} aria-label={label} onKeyDown={onKeyDown}>
+          {items.map(({ label: text, icon: picture, isDanger = false, run }) => (
+            <button
+              key={text}
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              className={`flex min-h-9 w-full items-center gap-2 rounded-lg px-3 text-left text-sm hover:bg-hover focus:bg-hover pointer-coarse:min-h-11 ${isDanger ? 'text-bad' : ''}`}
+              onClick={() => {
+                close()
+                run()
+              }}
+            >
+              {picture === undefined ? null : <Icon name={picture} className="size-4" />}
+              {text}
+            </button>
+          ))}
+        </div>
+      </div>
+    </>
+  )
+}
+
+function nextEntry(key: string, at: number, all: readonly HTMLElement[]): HTMLElement | undefined {
+  switch (key) {
+    case 'ArrowDown': return all[(at + 1) % all.length]
+    case 'ArrowUp': return all.at(at <= 0 ? -1 : at - 1)
+    case 'Home': return all[0]
+    case 'End': return all.at(-1)
+    default: {
+      if (key.length !== 1 || key === ' ') return undefined
+      const after = [...all.slice(at + 1), ...all.slice(0, at + 1)]
+      return after.find((entry) => (entry.textContent ?? '').trim().toLowerCase().startsWith(key.toLowerCase()))
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react'
+import type { TrailEntry } from '../../src/http/page-api.ts'
+
+/** Who was asked, in order, and what came of it: `groq ✗ 429 → openai ✓`. */
+export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }): ReactNode {
+  return (
+    <span className="inline-flex flex-wrap items-baseline gap-x-1.5">
+      {trail.map((attempt, index) => (
+        <span key={index} className="whitespace-nowrap">
+          {index === 0 ? null : <span className="mr-1.5 text-muted" aria-hidden="true">→</span>}
+          {index === 0 ? null : <span className="sr-only">, then </span>}
+          {attempt.provider}{' '}
+          {attempt.failure === undefined
+            ? <span className="text-ok"><span aria-hidden="true">✓</span><span className="sr-only">answered</span></span>
+            : <span className="text-bad"><span aria-hidden="true">✗ </span><span className="sr-only">failed: </span>{outcomeOf(attempt)}</span>}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** The shortest that tells what went wrong: the status where there is one, else the class, in words. */
+export function outcomeOf({ status, failure }: TrailEntry): string {
+  if (failure?.startsWith('skipped') === true) return failure.replaceAll('_', ' ')
+  return status === undefined || status < 400 ? (failure ?? 'failed').replaceAll('_', ' ') : String(status)
+}
