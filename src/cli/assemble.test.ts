@@ -217,7 +217,7 @@ describe('models that are asked for', () => {
     const modelsCache = join(await folder(), 'deeper')
     const { gateway, transports } = assemble({ a: [{ body: ['{"data":[{"id":"x","context_length":4096},{"id":"y"}]}'] }] }, asking, { modelsCache })
     await gateway.providers[0]?.models.pending
-    expect(gateway.models().map(({ name, model }) => [name, model.context])).toEqual([['x', 4096], ['y', undefined]])
+    expect(gateway.models().map(({ name, offers }) => [name, offers[0].model.context])).toEqual([['x', 4096], ['y', undefined]])
     expect(transports['a']?.requests).toMatchObject([{ method: 'GET', path: '/v1/models' }])
     expect(JSON.parse(await readFile(join(modelsCache, 'a.json'), 'utf8'))).toEqual([{ name: 'x', context: 4096 }, { name: 'y' }])
   })

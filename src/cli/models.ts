@@ -44,9 +44,11 @@ export function modelsCommand(access: GatewayAccess): Command<typeof flags> {
 /** `svc models`. */
 export const models = modelsCommand(gatewayAccess)
 
-function jsonRow({ name, providers, model: { context, maxOutput, price } }: ListedModel): object {
+/** As the first provider describes it. */
+function jsonRow({ name, offers }: ListedModel): object {
+  const { context, maxOutput, price } = offers[0].model
   return {
-    id: name, providers,
+    id: name, providers: offers.map(({ provider }) => provider),
     ...(context === undefined ? {} : { context }),
     ...(maxOutput === undefined ? {} : { max_output: maxOutput }),
     ...(price === undefined ? {} : { price: { input: price.input, output: price.output, ...(price.cachedInput === undefined ? {} : { cached_input: price.cachedInput }) } }),
@@ -55,11 +57,14 @@ function jsonRow({ name, providers, model: { context, maxOutput, price } }: List
 
 function table(models: readonly ListedModel[], stdout: Output): string {
   const columns = [{ title: 'model' }, { title: 'providers', shrinks: true }, { title: 'USD per million in/out', align: 'right' }, { title: 'context', align: 'right' }] as const
-  const cells = models.map(({ name, providers, model: { price, context } }) => [
-    name,
-    providers.join(' → '),
-    price === undefined ? '–' : `${price.input} / ${price.output}`,
-    context === undefined ? '–' : context.toLocaleString('en-US'),
-  ])
+  const cells = models.map(({ name, offers }) => {
+    const { price, context } = offers[0].model
+    return [
+      name,
+      offers.map(({ provider }) => provider).join(' → '),
+      price === undefined ? '–' : `${price.input} / ${price.output}`,
+      context === undefined ? '–' : context.toLocaleString('en-US'),
+    ]
+  })
   return formatTable(columns, cells, paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { directory, type Finding } from './directory.ts'
+import { directory, priceAt, type Finding, type ListedModel } from './directory.ts'
 import type { ModelList, OfferedModel } from './provider.ts'
 import { fakeProvider, offered, unknownModels } from './testing.ts'
 
@@ -12,6 +12,10 @@ function directoryOf(lists: Readonly<Record<string, Listed>>, aliases: Readonly<
 /** `provider:upstream's name`, in try-order. */
 function whom({ candidates }: Finding): readonly string[] {
   return candidates.map(({ name, model }) => `${name}:${model}`)
+}
+
+function providersOf(listed: ListedModel | undefined): readonly string[] {
+  return listed?.offers.map(({ provider }) => provider) ?? []
 }
 
 const lists = {
@@ -130,19 +134,27 @@ describe('a directory with lists that are not known', () => {
 
 describe('the list of models', () => {
   test('has every name and alias once, with who offers it, in the order of providers', () => {
-    expect(directoryOf(lists).list().map(({ name, providers }) => [name, ...providers])).toEqual([
+    expect(directoryOf(lists).list().map((listed) => [listed.name, ...providersOf(listed)])).toEqual([
       ['gpt-4o', 'one'], ['fast', 'one', 'two'], ['GPT', 'one'], ['llama', 'one', 'two'], ['Llama', 'two'],
       ['meta/llama-3', 'two'], ['GPT-4o', 'three'], ['one/llama', 'three'],
     ])
   })
 
-  test('describes a model as its first provider does', () => {
-    const found = directoryOf({ one: [offered('a', { context: 1 })], two: [offered('a', { context: 2 })] })
-    expect(found.get('a')).toMatchObject({ name: 'a', providers: ['one', 'two'], model: { context: 1 } })
+  test('describes a model as each of its providers does', () => {
+    const found = directoryOf({ one: [offered('a', { context: 1 })], two: [offered('a', { context: 2, upstream: 'b' })] })
+    expect(found.get('a')).toEqual({ name: 'a', offers: [{ provider: 'one', model: offered('a', { context: 1 }) }, { provider: 'two', model: offered('a', { context: 2, upstream: 'b' }) }] })
   })
 
   test.each([['GPT-4O', ['one', 'three']], ['two/llama', ['two']], ['mine', ['one', 'two']]] as const)('gets %s under the name it was asked by', (name, providers) => {
-    expect(directoryOf(lists, { mine: 'llama' }).get(name)).toMatchObject({ name, providers: [...providers] })
+    const listed = directoryOf(lists, { mine: 'llama' }).get(name)
+    expect([listed?.name, providersOf(listed)]).toEqual([name, [...providers]])
+  })
+
+  test('has the price of a model at each provider, where it is known', () => {
+    const price = { input: 1, output: 2 }
+    const found = directoryOf({ one: ['a'], two: [offered('a', { price, aliases: ['b'] })] }, { mine: 'a' })
+    expect(['a', 'b', 'A', 'mine', 'two/a'].map((name) => priceAt(found.get(name), 'two'))).toEqual([price, price, price, price, price])
+    expect([priceAt(found.get('a'), 'one'), priceAt(found.get('a'), 'three'), priceAt(found.get('none'), 'two')]).toEqual([undefined, undefined, undefined])
   })
 
   test('gets nothing for what nobody offers', () => {

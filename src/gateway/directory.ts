@@ -5,10 +5,19 @@ const remembered = 1_000
 /** One model and who serves it, in try-order. */
 export interface ListedModel {
   readonly name: string
-  /** Ids of the providers, in try-order. */
-  readonly providers: readonly string[]
-  /** As the first of them describes it. */
+  readonly offers: readonly [ListedOffer, ...ListedOffer[]]
+}
+
+/** A model as one provider describes it. */
+export interface ListedOffer {
+  /** Id of the provider. */
+  readonly provider: string
   readonly model: OfferedModel
+}
+
+/** What a provider takes for a model; `undefined`: it does not offer it, or its price is not known. */
+export function priceAt(listed: ListedModel | undefined, provider: string): OfferedModel['price'] {
+  return listed?.offers.find((offer) => offer.provider === provider)?.model.price
 }
 
 /** Who can be asked for a model. */
@@ -110,8 +119,8 @@ function named({ exact, folded }: Pick<Index, 'exact' | 'folded'>, name: string)
 }
 
 function listed(name: string, offers: readonly Offer[]): readonly ListedModel[] {
-  const first = offers[0]
-  return first === undefined ? [] : [{ name, providers: offers.map(({ provider }) => provider.id), model: first.model }]
+  const [first, ...others] = offers.map(({ provider, model }): ListedOffer => ({ provider: provider.id, model }))
+  return first === undefined ? [] : [{ name, offers: [first, ...others] }]
 }
 
 function buildIndex(providers: readonly Provider[]): Index {

@@ -73,7 +73,7 @@ describe('the gateway', () => {
   test('lists its models and finds one', () => {
     const here = gatewayTo([fakeProvider('a', [], { models: ['m', 'n'] })])
     expect(here.models().map(({ name }) => name)).toEqual(['m', 'n'])
-    expect(here.model('M')?.providers).toEqual(['a'])
+    expect(here.model('M')?.offers.map(({ provider }) => provider)).toEqual(['a'])
     expect(here.model('x')).toBeUndefined()
   })
 })

@@ -7,10 +7,13 @@ import { exchangeOf, fakeGateway } from './testing.ts'
 
 const listed: readonly ListedModel[] = [
   {
-    name: 'gpt-4o', providers: ['openai', 'azure'],
-    model: { name: 'gpt-4o', upstream: 'gpt-4o', aliases: [], context: 128_000, maxOutput: 4_096, input: ['text', 'image'], price: { input: 2.5, output: 10, cachedInput: 1.25 } },
+    name: 'gpt-4o',
+    offers: [
+      { provider: 'openai', model: { name: 'gpt-4o', upstream: 'gpt-4o', aliases: [], context: 128_000, maxOutput: 4_096, input: ['text', 'image'], price: { input: 2.5, output: 10, cachedInput: 1.25 } } },
+      { provider: 'azure', model: { name: 'gpt-4o', upstream: 'mine', aliases: [] } },
+    ],
   },
-  { name: 'openai/gpt-4o', providers: ['openrouter'], model: { name: 'openai/gpt-4o', upstream: 'x', aliases: [], price: { input: 1, output: 2 } } },
+  { name: 'openai/gpt-4o', offers: [{ provider: 'openrouter', model: { name: 'openai/gpt-4o', upstream: 'x', aliases: [], price: { input: 1, output: 2 } } }] },
 ]
 const gateway = { ...fakeGateway(() => Promise.reject(new Error('no chat'))), models: () => listed, model: (name: string) => listed.find((model) => model.name === name) }
 const routes = router(modelRoutes(() => gateway, 1_700_000_000_999))

@@ -26,9 +26,11 @@ export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly
   ]
 }
 
-function wireModel({ name, providers, model }: ListedModel, created: number): Record<string, unknown> {
+/** As the first provider describes it. */
+function wireModel({ name, offers }: ListedModel, created: number): Record<string, unknown> {
+  const [{ provider, model }] = offers
   return {
-    id: name, object: 'model', created, owned_by: providers[0], providers,
+    id: name, object: 'model', created, owned_by: provider, providers: offers.map((offer) => offer.provider),
     ...(model.context === undefined ? {} : { context: model.context }),
     ...(model.maxOutput === undefined ? {} : { max_output: model.maxOutput }),
     ...(model.input === undefined ? {} : { input: model.input }),
