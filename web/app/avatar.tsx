@@ -1,0 +1,18 @@
+import { useState, type ReactNode } from 'react'
+import type { User } from '../../src/http/page-api.ts'
+
+/** The first letters of a name. */
+export function initialsOf({ displayName, userName }: Pick<User, 'displayName' | 'userName'>): string {
+  const words = (displayName.trim() === '' ? userName : displayName).trim().split(/\s+/)
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...word ?? ''][0] ?? '')
+  return letters.join('').toUpperCase()
+}
+
+/** A user's picture, or initials where there is none or it does not load. */
+export function Avatar({ user, size = 'size-8' }: { readonly user: User; readonly size?: string }): ReactNode {
+  const [failedUrl, setFailedUrl] = useState<string>()
+  if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
+    return <span aria-hidden="true" className={`inline-flex items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent ${size}`}>{initialsOf(user)}</span>
+  }
+  return <img src={user.avatarUrl} alt="" referrerPolicy="no-referrer" className={`rounded-full object-cover ${size}`} onError={() => setFailedUrl(user.avatarUrl)} />
+}

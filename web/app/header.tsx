@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import type { Parts } from './parts.ts'
+import { hrefOf, useRoute, type Route } from './route.ts'
+import { chooseTheme, theme, type Theme } from './theme.ts'
+import { UserMenu } from './user-menu.tsx'
+
+const views: readonly { readonly route: Route; readonly label: string; readonly icon: IconName }[] = [
+  { route: { view: 'chat' }, label: 'Chat', icon: 'chat' },
+  { route: { view: 'providers' }, label: 'Providers', icon: 'server' },
+  { route: { view: 'requests' }, label: 'Requests', icon: 'list' },
+]
+
+/** What {@link Header} shows. */
+export interface HeaderProps {
+  readonly parts: Parts
+  readonly hasSidebar: boolean
+  readonly isSidebarOpen: boolean
+  readonly onSidebar: () => void
+  readonly onShortcuts: () => void
+}
+
+/** The bar at the top: the views, and at its end the theme, the keys, and who is signed in. */
+export function Header({ parts, hasSidebar, isSidebarOpen, onSidebar, onShortcuts }: HeaderProps): ReactNode {
+  const { boot: { user } } = useServices()
+  const route = useRoute()
+  const chosen = useStore(theme)
+  return (
+    <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-panel px-2">
+      {hasSidebar ? <IconButton label={isSidebarOpen ? 'Hide conversations' : 'Show conversations'} icon="menu" aria-expanded={isSidebarOpen} aria-controls="sidebar" onClick={onSidebar} /> : null}
+      <nav aria-label="Views" className="flex gap-1">
+        {views.map(({ route: to, label, icon }) => (
+          <a
+            key={to.view}
+            href={hrefOf(to)}
+            aria-current={route.view === to.view ? 'page' : undefined}
+            className={`inline-flex min-h-9 items-center gap-2 rounded-lg px-2.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center ${route.view === to.view ? 'bg-hover text-ink' : 'text-muted'}`}
+          >
+            <Icon name={icon} className="size-4" />
+            <span className="max-sm:sr-only">{label}</span>
+          </a>
+        ))}
+      </nav>
+      <div className="ml-auto flex items-center gap-1">
+        <IconButton label="Keyboard shortcuts" icon="keyboard" className="max-sm:hidden" onClick={onShortcuts} />
+        <Menu
+          label={`Theme: ${chosen}`}
+          icon={chosen === 'dark' ? 'moon' : 'sun'}
+          items={(['system', 'light', 'dark'] as const).map((each) => ({ label: themeLabels[each], ...(each === chosen ? { icon: 'check' as const } : {}), run: () => chooseTheme(each) }))}
+        />
+        {user === undefined ? null : <UserMenu user={user} items={parts.userMenu} />}
+      </div>
+    </header>
+  )
+}
+
+const themeLabels: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }

@@ -1,0 +1,55 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import type { Boot } from '../../src/http/page-api.ts'
+import { useServices } from '../services.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import type { Parts } from './parts.ts'
+import { SignIn } from './sign-in.tsx'
+
+/** What {@link SessionEnded} needs. */
+export interface SessionEndedProps {
+  readonly parts: Parts
+  readonly useToken: (token: string) => Promise<boolean>
+}
+
+/**
+ * Asks to sign in again when an answer says that nobody is signed in any more. What a person was doing stays behind it: what is typed is kept in the browser,
+ * so following a link loses nothing, and signing in in another tab is noticed when they come back.
+ */
+export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode {
+  const { boot, client } = useServices()
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => client.onSignedOut(() => setOpen(true)), [client])
+  useEffect(() => {
+    if (!isOpen) return undefined
+    const look = (): void => {
+      if (document.visibilityState !== 'visible') return
+      client.get<Boot>('/api/boot').then((now) => {
+        if (now.isClosed && now.user === undefined) return
+        // Somebody else must not see what is on the page, nor another's conversations.
+        if (now.user?.id === boot.user?.id) setOpen(false)
+        else location.reload()
+      }, () => {
+        // Not reached: it stays as it is.
+      })
+    }
+    document.addEventListener('visibilitychange', look)
+    addEventListener('focus', look)
+    return () => {
+      document.removeEventListener('visibilitychange', look)
+      removeEventListener('focus', look)
+    }
+  }, [isOpen, boot, client])
+
+  async function useTokenHere(token: string): Promise<boolean> {
+    const isAccepted = await useToken(token)
+    if (isAccepted) setOpen(false)
+    return isAccepted
+  }
+
+  return (
+    <Dialog title="Your session has ended" isOpen={isOpen} onClose={() => setOpen(false)}>
+      <p className="mb-6 text-sm">Sign in again to go on. What you have typed is kept.</p>
+      <SignIn parts={parts} useToken={useTokenHere} />
+    </Dialog>
+  )
+}

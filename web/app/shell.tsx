@@ -1,0 +1,99 @@
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { ChatView } from '../chat/chat-view.tsx'
+import { HistoryList } from '../history/history-list.tsx'
+import { IconButton, Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import { Header } from './header.tsx'
+import { LiveRegion } from './live-region.tsx'
+import type { Parts } from './parts.ts'
+import { hrefOf, navigate, useRoute, type Route } from './route.ts'
+import { SessionEnded } from './session-ended.tsx'
+import { handleKey, useShortcut } from './shortcuts.ts'
+import { ShortcutsSheet } from './shortcuts-sheet.tsx'
+
+const ProvidersView = lazy(async () => ({ default: (await import('../providers/providers-view.tsx')).ProvidersView }))
+const RequestsView = lazy(async () => ({ default: (await import('../requests/requests-view.tsx')).RequestsView }))
+
+const wide = matchMedia('(min-width: 64rem)')
+
+const titles: Readonly<Record<Route['view'], string>> = { chat: 'Chat', providers: 'Providers', requests: 'Requests' }
+
+/** The page's frame: the bar at the top, the conversations beside, the view. */
+export function Shell({ parts, useToken }: { readonly parts: Parts; readonly useToken: (token: string) => Promise<boolean> }): ReactNode {
+  const route = useRoute()
+  const [isSidebarOpen, setSidebarOpen] = useState(wide.matches)
+  const [isSheetOpen, setSheetOpen] = useState(false)
+  const isChat = route.view === 'chat'
+  const toggleSidebar = (): void => setSidebarOpen((isOpen) => !isOpen)
+
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => void handleKey(event)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+  useEffect(() => {
+    document.title = `${titles[route.view]} · svc`
+    if (!wide.matches) setSidebarOpen(false)
+  }, [route])
+  useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
+  useShortcut('Ctrl+B', 'Show or hide the conversations', toggleSidebar)
+  useShortcut('?', 'Show this list', () => setSheetOpen(true))
+
+  return (
+    <div className="flex h-full flex-col">
+      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:m-2 focus:rounded-lg focus:bg-raised focus:p-2" onClick={(event) => {
+        event.preventDefault()
+        document.querySelector<HTMLElement>('#message, main')?.focus()
+      }}>Skip to the content</a>
+      <Header parts={parts} hasSidebar={isChat} isSidebarOpen={isSidebarOpen} onSidebar={toggleSidebar} onShortcuts={() => setSheetOpen(true)} />
+      <div className="relative flex min-h-0 flex-1">
+        {isChat && isSidebarOpen ? <Sidebar currentId={route.id} onClose={() => setSidebarOpen(false)} /> : null}
+        <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto">
+          <ErrorBoundary resetKey={hrefOf(route)} fallback={(error, again) => <ViewFailed error={error} again={again} />}>
+            <Suspense fallback={<p className="p-6 text-muted">Loading…</p>}><View route={route} /></Suspense>
+          </ErrorBoundary>
+        </main>
+      </div>
+      <ShortcutsSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} />
+      <SessionEnded parts={parts} useToken={useToken} />
+      <LiveRegion />
+    </div>
+  )
+}
+
+function View({ route }: { readonly route: Route }): ReactNode {
+  switch (route.view) {
+    case 'chat': return <ChatView key={route.id ?? 'new'} {...(route.id === undefined ? {} : { id: route.id })} />
+    case 'providers': return <ProvidersView />
+    case 'requests': return <RequestsView />
+  }
+}
+
+/** The conversations: beside the view where there is room, else above it. */
+function Sidebar({ currentId, onClose }: { readonly currentId: string | undefined; readonly onClose: () => void }): ReactNode {
+  return (
+    <>
+      <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
+      <nav id="sidebar" aria-label="Conversations" className="absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel lg:static lg:w-72 lg:shrink-0" onKeyDown={(event) => {
+        if (event.key === 'Escape' && !wide.matches) onClose()
+      }}>
+        <div className="flex items-center gap-1 p-2">
+          <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 flex-1 items-center justify-center gap-2 rounded-lg border border-line bg-raised px-3 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
+          <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
+        </div>
+        <div className="min-h-0 flex-1"><HistoryList currentId={currentId} /></div>
+      </nav>
+    </>
+  )
+}
+
+function ViewFailed({ error, again }: { readonly error: unknown; readonly again: () => void }): ReactNode {
+  return (
+    <div className="mx-auto max-w-xl p-6">
+      <Notice kind="error" title="This view failed" actions={<><Button onClick={again}>Try again</Button><Button onClick={() => location.reload()}>Reload the page</Button></>}>
+        {error instanceof Error ? error.message : String(error)}
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react'
+import { DefaultSignIn } from './default-sign-in.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import type { Parts } from './parts.ts'
+import { Notice } from '../ui/notice.tsx'
+
+/** What {@link SignIn} needs. */
+export interface SignInProps {
+  readonly parts: Parts
+  readonly useToken: (token: string) => Promise<boolean>
+}
+
+/** Whatever fills the slot SignIn: the page's own, or an extension's in its place. One that fails gives way to the page's own. */
+export function SignIn({ parts, useToken }: SignInProps): ReactNode {
+  const filling = parts.fillings.SignIn
+  const ownOne = <DefaultSignIn settings={{}} useToken={useToken} />
+  return (
+    <div className="text-center">
+      {parts.failed.length === 0 ? null : (
+        <div className="mb-4 text-left"><Notice kind="warn" title={`A part of this page did not load (${parts.failed.join(', ')})`}>Reload the page. If that does not help, tell whoever runs this service.</Notice></div>
+      )}
+      {filling === undefined ? ownOne : (
+        <ErrorBoundary fallback={() => ownOne}><filling.component settings={filling.settings} useToken={useToken} /></ErrorBoundary>
+      )}
+    </div>
+  )
+}
+
+/** The page while nobody is signed in. */
+export function SignInPage(props: SignInProps): ReactNode {
+  return (
+    <main className="flex min-h-full items-center justify-center p-4">
+      <div className="w-full max-w-sm rounded-2xl border border-line bg-panel p-8"><SignIn {...props} /></div>
+    </main>
+  )
+}

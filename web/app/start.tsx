@@ -1,0 +1,64 @@
+import { useState, type ReactNode } from 'react'
+import type { Boot } from '../../src/http/page-api.ts'
+import { ApiError, type ApiClient } from '../api/client.ts'
+import { openHistory } from '../history/open-history.ts'
+import { modelsStore } from '../models/models-store.ts'
+import { ServicesContext, type Services } from '../services.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { loadParts, type Parts } from './parts.ts'
+import { Shell } from './shell.tsx'
+import { SignInPage } from './sign-in.tsx'
+
+/** What the page begins as. */
+export type Start =
+  | { readonly kind: 'signed-out'; readonly parts: Parts }
+  | { readonly kind: 'ready'; readonly parts: Parts; readonly services: Services }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/** Asks who is there, and loads what they may use. Never rejects. */
+export async function start(client: ApiClient): Promise<Start> {
+  try {
+    const boot = await client.get<Boot>('/api/boot')
+    const parts = await loadParts(boot.parts)
+    if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
+    const models = modelsStore(client)
+    void models.refresh()
+    return { kind: 'ready', parts, services: { boot, client, models, history: await openHistory(boot.user?.id ?? 'anonymous') } }
+  } catch (error) {
+    return { kind: 'failed', error }
+  }
+}
+
+/** The page: what it began as, until a token makes it begin anew. */
+export function Page({ client, first }: { readonly client: ApiClient; readonly first: Start }): ReactNode {
+  const [begun, setBegun] = useState(first)
+
+  async function useToken(token: string): Promise<boolean> {
+    client.useToken(token)
+    const next = await start(client)
+    if (next.kind !== 'ready') {
+      client.useToken(undefined)
+      return false
+    }
+    // Within a view that is open, what stands there must stay.
+    if (begun.kind !== 'ready' || begun.services.boot.user?.id !== next.services.boot.user?.id) setBegun(next)
+    return true
+  }
+
+  switch (begun.kind) {
+    case 'signed-out': return <SignInPage parts={begun.parts} useToken={useToken} />
+    case 'failed': return <StartFailed error={begun.error} />
+    case 'ready': return <ServicesContext value={begun.services}><Shell parts={begun.parts} useToken={useToken} /></ServicesContext>
+  }
+}
+
+function StartFailed({ error }: { readonly error: unknown }): ReactNode {
+  return (
+    <main className="mx-auto max-w-xl p-6 pt-[15vh]">
+      <Notice kind="error" title={error instanceof ApiError ? 'The service cannot serve this page now' : 'The service cannot be reached'} actions={<Button variant="primary" onClick={() => location.reload()}>Try again</Button>}>
+        {error instanceof Error ? error.message : String(error)}
+      </Notice>
+    </main>
+  )
+}

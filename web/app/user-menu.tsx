@@ -1,0 +1,48 @@
+import { useState, type ReactNode } from 'react'
+import type { User } from '../../src/http/page-api.ts'
+import type { MenuItem } from '../slots.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Avatar } from './avatar.tsx'
+
+/** The avatar at the top right; behind it who is signed in, and what extensions add, such as signing out. */
+export function UserMenu({ user, items }: { readonly user: User; readonly items: readonly MenuItem[] }): ReactNode {
+  const [failure, setFailure] = useState<string>()
+
+  async function run(item: MenuItem): Promise<void> {
+    try {
+      await item.run()
+      location.reload()
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  return (
+    <>
+      <Menu
+        label={`Account of ${user.displayName === '' ? user.userName : user.displayName}`}
+        trigger={<Avatar user={user} />}
+        header={<Profile user={user} />}
+        items={items.map((item) => ({ label: item.label, icon: 'leave', run: () => void run(item) }))}
+      />
+      <Dialog title="That did not work" isOpen={failure !== undefined} onClose={() => setFailure(undefined)} footer={<Button onClick={() => setFailure(undefined)}>Close</Button>}>
+        <p>{failure}</p>
+      </Dialog>
+    </>
+  )
+}
+
+function Profile({ user }: { readonly user: User }): ReactNode {
+  return (
+    <div className="flex items-center gap-3 border-b border-line p-3">
+      <Avatar user={user} size="size-10" />
+      <div className="min-w-0 text-sm [overflow-wrap:anywhere]">
+        <p className="font-medium">{user.displayName === '' ? user.userName : user.displayName}</p>
+        <p className="text-muted">{user.userName}</p>
+        {user.email === '' ? null : <p className="text-muted">{user.email}</p>}
+      </div>
+    </div>
+  )
+}
