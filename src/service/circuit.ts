@@ -21,6 +21,8 @@ export interface Unavailability {
 export interface Circuit {
   unavailable(): Unavailability | undefined
   readonly isOpen: boolean
+  /** What came of the last attempt that was settled: its failure, or that it answered. `undefined`: there was none. For people, not for decisions. */
+  readonly lastOutcome: FailureClass | 'answered' | undefined
   /** An attempt begins. `true`: the breaker has been open long enough, and this attempt is its probe; others are held off until it is settled. */
   begin(): boolean
   /** The upstream has begun to answer: a probe succeeded, although the answer may still be cut. */
@@ -49,6 +51,7 @@ export function circuit(now: () => number, random: () => number = Math.random): 
   let coolDownUntil = 0
   let lastClass: FailureClass | undefined
   let sameClass = 0
+  let hasAnswered = false
   let rateLimitMs = 0
 
   function count(kind: 'successes' | 'failures'): void {
@@ -117,6 +120,7 @@ export function circuit(now: () => number, random: () => number = Math.random): 
       return undefined
     },
     get isOpen() { return isOpen },
+    get lastOutcome() { return lastClass ?? (hasAnswered ? 'answered' : undefined) },
     begin() {
       if (!isOpen || isProbing || openUntil > now()) return false
       isProbing = true
@@ -131,6 +135,7 @@ export function circuit(now: () => number, random: () => number = Math.random): 
       consecutive = 0
       sameClass = 0
       lastClass = undefined
+      hasAnswered = true
       rateLimitMs = 0
       coolDownUntil = 0
     },

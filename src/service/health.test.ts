@@ -147,3 +147,66 @@ describe('the book', () => {
     expect(book.of('groq', 'bad').unavailable()?.reason).toBe('open')
   })
 })
+
+describe('a look at the book', () => {
+  test('knows nothing of whom nobody asked', () => {
+    expect(subject().book.look().size).toBe(0)
+  })
+
+  test('finds a provider that answers in order', () => {
+    const { book } = subject()
+    book.of('groq', 'small').begin().succeeded()
+    expect(book.look().get('groq')).toEqual({ unavailable: undefined, failure: undefined, models: [] })
+  })
+
+  test('finds a provider whose last attempt failed, until one is answered', () => {
+    const { book, fail } = subject()
+    book.of('groq', 'large').begin().succeeded()
+    fail('groq', 'small', 'server_error', 1)
+    expect(book.look().get('groq')).toEqual({ unavailable: undefined, failure: 'server_error', models: [] })
+    book.of('groq', 'large').begin().succeeded()
+    expect(book.look().get('groq')?.failure).toBeUndefined()
+  })
+
+  test('finds no fault with a provider whose last request was at fault itself', () => {
+    const { book, fail } = subject()
+    for (const failure of ['bad_request', 'context_length', 'content_policy'] as const) fail('groq', 'small', failure, 1)
+    expect(book.look().get('groq')?.failure).toBeUndefined()
+  })
+
+  test('finds a provider that cannot be reached, whatever its models did before', () => {
+    const { book, fail, clock } = subject()
+    book.of('groq', 'small').begin().succeeded()
+    fail('groq', 'small', 'connect', 5)
+    expect(book.look().get('groq')).toEqual({ unavailable: { reason: 'open', remainingMs: 5_000 }, failure: 'connect', models: [] })
+    clock.pass(6_000)
+    expect(book.look().get('groq')).toEqual({ unavailable: undefined, failure: 'connect', models: [] })
+  })
+
+  test('finds models that are left alone by themselves', () => {
+    const { book, fail } = subject()
+    fail('groq', 'small', 'rate_limit', 1, 9_000)
+    fail('groq', 'large', 'model_gone', 3)
+    fail('other', 'small', 'server_error', 1)
+    book.of('groq', 'third').begin().succeeded()
+    expect(book.look().get('groq')).toEqual({
+      unavailable: undefined,
+      failure: undefined,
+      models: [
+        { model: 'small', unavailable: { reason: 'retry_after', remainingMs: 9_000 }, failure: 'rate_limit' },
+        { model: 'large', unavailable: { reason: 'cool_down', remainingMs: 300_000 }, failure: 'model_gone' },
+      ],
+    })
+  })
+
+  test('changes nothing', () => {
+    const { book, fail, clock } = subject()
+    fail('groq', 'small', 'connect', 5)
+    clock.pass(5_000)
+    book.look()
+    const probe = book.of('groq', 'small').begin()
+    expect(book.of('groq', 'large').unavailable()?.reason).toBe('open')
+    probe.succeeded()
+    expect(book.openBreakers()).toEqual([])
+  })
+})

@@ -1,5 +1,5 @@
 import { circuit, type Circuit, type Unavailability } from './circuit.ts'
-import { failureEffects, type UpstreamFailure } from './failure.ts'
+import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from './failure.ts'
 
 const modelsMost = 10_000
 
@@ -32,10 +32,29 @@ export interface OpenBreaker {
   readonly model?: string
 }
 
+/** How a provider is doing as a whole, for people. */
+export interface ProviderHealth {
+  /** Why it is left alone now, whatever the model. */
+  readonly unavailable: Unavailability | undefined
+  /** How its last attempt failed, if it did for a reason that is not the request's. */
+  readonly failure: FailureClass | undefined
+  /** Models at it that are left alone by themselves. */
+  readonly models: readonly ModelHealth[]
+}
+
+/** A model that is left alone at a provider. */
+export interface ModelHealth {
+  readonly model: string
+  readonly unavailable: Unavailability
+  readonly failure: FailureClass | undefined
+}
+
 /** The health of every provider and of every model at each; it outlives reloads of the configuration. */
 export interface HealthBook {
   of(provider: string, model: string): Health
   openBreakers(): readonly OpenBreaker[]
+  /** All providers that were ever asked, as they are now. Walks through everything that is known: not for the path of a request. */
+  look(): ReadonlyMap<string, ProviderHealth>
 }
 
 /** @param now milliseconds on a monotonic clock */
@@ -82,7 +101,29 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
       for (const { breaker, circuit: { isOpen } } of models.values()) if (isOpen) open.push(breaker)
       return open
     },
+    look() {
+      const ofProviders = Map.groupBy(models.values(), ({ breaker }) => breaker.provider)
+      return new Map(Array.from(providers, ([provider, whole]) => [provider, lookAt(whole, ofProviders.get(provider) ?? [])]))
+    },
   }
+}
+
+/** @param entries the last wanted last: what came of it is what the provider did last */
+function lookAt(whole: Circuit, entries: readonly ModelEntry[]): ProviderHealth {
+  const last = entries.findLast(({ circuit: { lastOutcome } }) => lastOutcome !== undefined)
+  return {
+    unavailable: whole.unavailable(),
+    failure: failureOf(whole) ?? (last === undefined ? undefined : failureOf(last.circuit)),
+    models: entries.flatMap(({ breaker: { model = '' }, circuit: single }) => {
+      const unavailable = single.unavailable()
+      return unavailable === undefined ? [] : [{ model, unavailable, failure: failureOf(single) }]
+    }),
+  }
+}
+
+/** What is wrong with an upstream. A request that was at fault says nothing of it. */
+function failureOf({ lastOutcome }: Circuit): FailureClass | undefined {
+  return lastOutcome === undefined || lastOutcome === 'answered' || requestFailures.has(lastOutcome) ? undefined : lastOutcome
 }
 
 /** A failure counts where it belongs: connection and credential trouble to the provider, the rest to the model at it. */
