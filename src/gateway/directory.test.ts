@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { directory, priceAt, type Finding, type ListedModel } from './directory.ts'
+import { directory, type Finding, type ListedModel } from './directory.ts'
 import type { ModelList, OfferedModel } from './provider.ts'
 import { fakeProvider, offered, unknownModels } from './testing.ts'
 
@@ -148,13 +148,6 @@ describe('the list of models', () => {
   test.each([['GPT-4O', ['one', 'three']], ['two/llama', ['two']], ['mine', ['one', 'two']]] as const)('gets %s under the name it was asked by', (name, providers) => {
     const listed = directoryOf(lists, { mine: 'llama' }).get(name)
     expect([listed?.name, providersOf(listed)]).toEqual([name, [...providers]])
-  })
-
-  test('has the price of a model at each provider, where it is known', () => {
-    const price = { input: 1, output: 2 }
-    const found = directoryOf({ one: ['a'], two: [offered('a', { price, aliases: ['b'] })] }, { mine: 'a' })
-    expect(['a', 'b', 'A', 'mine', 'two/a'].map((name) => priceAt(found.get(name), 'two'))).toEqual([price, price, price, price, price])
-    expect([priceAt(found.get('a'), 'one'), priceAt(found.get('a'), 'three'), priceAt(found.get('none'), 'two')]).toEqual([undefined, undefined, undefined])
   })
 
   test('gets nothing for what nobody offers', () => {

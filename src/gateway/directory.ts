@@ -15,11 +15,6 @@ export interface ListedOffer {
   readonly model: OfferedModel
 }
 
-/** What a provider takes for a model; `undefined`: it does not offer it, or its price is not known. */
-export function priceAt(listed: ListedModel | undefined, provider: string): OfferedModel['price'] {
-  return listed?.offers.find((offer) => offer.provider === provider)?.model.price
-}
-
 /** Who can be asked for a model. */
 export interface Finding {
   readonly candidates: readonly ChatCandidate[]
