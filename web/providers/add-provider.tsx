@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react'
+import type { ProvidersAnswer } from '../../src/http/page-api.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { firstLines } from './first-lines.ts'
+
+const entry = '{ "id": "groq", "api_key": "$GROQ_API_KEY" },'
+
+/** How to add a provider, in three lines. @param isOpen whether it is shown at once */
+export function AddProvider({ source, file, isOpen }: Pick<ProvidersAnswer, 'source' | 'file'> & { readonly isOpen: boolean }): ReactNode {
+  return (
+    <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
+      <summary className="w-fit text-base font-medium">Add a provider</summary>
+      {source === 'file' ? <IntoFile file={file} /> : <NewFile file={file} />}
+    </details>
+  )
+}
+
+function NewFile({ file }: Pick<ProvidersAnswer, 'file'>): ReactNode {
+  const lines = firstLines(file)
+  return (
+    <div className="mt-2 flex flex-col gap-2">
+      <p>These three lines, with your key and any known brand (groq, openai, anthropic, gemini, openrouter and more), make a first file. It is taken over at once, without a restart.</p>
+      <Lines text={lines} label="Copy the three lines" />
+    </div>
+  )
+}
+
+function IntoFile({ file = 'providers.json' }: Pick<ProvidersAnswer, 'file'>): ReactNode {
+  return (
+    <ol className="mt-2 flex list-decimal flex-col gap-2 pl-5">
+      <li>Open <code className="font-mono [overflow-wrap:anywhere]">{file}</code>.</li>
+      <li>Add a line to <code className="font-mono">providers</code>, at its place in the order: <Lines text={entry} label="Copy the line" /></li>
+      <li>Save. It is taken over at once. A key named with <code className="font-mono">$</code> is read from the environment the service was started in: after setting a new one, start the service again.</li>
+    </ol>
+  )
+}
+
+function Lines({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+  return (
+    <div className="flex items-start gap-1 rounded-lg border border-line bg-raised">
+      <pre tabIndex={0} className="min-w-0 flex-1 overflow-x-auto p-3 font-mono text-xs">{text}</pre>
+      <CopyButton text={text} label={label} />
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { formatTime } from '../ui/format.ts'
+import { describeLastError, describeState, describeSuccess, describeTest, percent } from './describe-provider.ts'
+import type { ProviderState } from '../../src/http/page-api.ts'
+
+const now = 1_760_000_000_000
+const some = { count: 3, ok: 2 }
+
+describe('a state in words', () => {
+  test.each<[ProviderState, string, string | undefined]>([
+    [{ kind: 'ok' }, 'OK', undefined],
+    [{ kind: 'cooling', until: now + 6_400, why: 'rate_limit' }, 'Cooling', `rate limit, until ${formatTime(now + 6_400)}, in 7 s`],
+    [{ kind: 'cooling', until: now + 150_000, why: 'quota' }, 'Cooling', `quota, until ${formatTime(now + 150_000)}, in 3 min`],
+    [{ kind: 'cooling', until: now - 1, why: 'open' }, 'Cooling', 'open, to be asked again now'],
+    [{ kind: 'failing', why: '3 attempts in a row: 500 server error' }, 'Failing', '3 attempts in a row: 500 server error'],
+    [{ kind: 'off' }, 'Off', 'not asked'],
+    [{ kind: 'unavailable', why: 'GROQ_API_KEY is not set' }, 'Unavailable', 'GROQ_API_KEY is not set'],
+  ])('%p is %s: %p', (state, word, more) => {
+    const look = describeState({ state, attempts: some }, now)
+    expect([look.word, look.more]).toEqual([word, more])
+  })
+
+  test('tells that nobody was asked', () => {
+    expect(describeState({ state: { kind: 'ok' }, attempts: { count: 0, ok: 0 } }, now).more).toBe('not asked in the last hour')
+  })
+})
+
+test('the last error says what, of which model, and when', () => {
+  const lastError = { time: now - 125_000, why: 'rate_limit', model: 'x', status: 429 }
+  expect(describeLastError({ lastError }, now)).toBe('429 rate limit, model x, 2 min ago')
+  expect(describeLastError({ lastError: { time: now, why: 'no answer in time', model: '' } }, now)).toBe('no answer in time, now')
+  expect(describeLastError({}, now)).toBeUndefined()
+})
+
+test('success has its share and its count', () => {
+  expect(describeSuccess({ attempts: { count: 1_200, ok: 1_176 } })).toBe('98 % of 1,200')
+  expect(describeSuccess({ attempts: { count: 0, ok: 0 } })).toBeUndefined()
+})
+
+test('a share is never rounded to all or nothing', () => {
+  fc.assert(fc.property(fc.integer({ min: 1, max: 5_000 }), fc.nat(5_000), (count, some) => {
+    const ok = Math.min(some, count)
+    expect([percent(ok / count) === '100 %', percent(ok / count) === '0 %']).toEqual([ok === count, ok === 0])
+  }))
+})
+
+test('a test says how long it took, and why it failed', () => {
+  expect(describeTest({ ok: true, ms: 340, model: 'm' })).toBe('Answered in 340 ms (model m)')
+  expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, why: 'credential' })).toBe('Failed after 12 ms (model m): 401 credential')
+  expect(describeTest({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })).toBe('Failed after 0 ms: GROQ_API_KEY is not set')
+})

@@ -1,0 +1,67 @@
+import type { ProviderEntry, ProviderTest } from '../../src/http/page-api.ts'
+import { formatAgo, formatMs, formatTime } from '../ui/format.ts'
+import type { IconName } from '../ui/icon.tsx'
+
+/** How a state looks and reads. */
+export interface StateLook {
+  readonly icon: IconName
+  /** One or two words. */
+  readonly word: string
+  readonly tone: 'ok' | 'warn' | 'bad' | 'muted'
+  /** What more there is to say. */
+  readonly more?: string
+}
+
+/** A provider's state in words. @param now for how long it is left alone */
+export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' | 'attempts'>, now: number): StateLook {
+  switch (state.kind) {
+    case 'ok':
+      return { icon: 'check', word: 'OK', tone: 'ok', ...(attempts.count === 0 ? { more: 'not asked in the last hour' } : {}) }
+    case 'cooling':
+      return { icon: 'clock', word: 'Cooling', tone: 'warn', more: `${inWords(state.why)}, ${remaining(state.until, now)}` }
+    case 'failing':
+      return { icon: 'warn', word: 'Failing', tone: 'bad', more: inWords(state.why) }
+    case 'off':
+      return { icon: 'pause', word: 'Off', tone: 'muted', more: 'not asked' }
+    case 'unavailable':
+      return { icon: 'warn', word: 'Unavailable', tone: 'bad', more: state.why }
+  }
+}
+
+/** `until 12:03:10, in 7 s`. */
+function remaining(until: number, now: number): string {
+  const seconds = Math.ceil((until - now) / 1_000)
+  return seconds <= 0 ? 'to be asked again now' : `until ${formatTime(until)}, in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`
+}
+
+/** `429 rate limit, model x, 2 min ago`; `undefined`: none is known. */
+export function describeLastError({ lastError }: Pick<ProviderEntry, 'lastError'>, now: number): string | undefined {
+  if (lastError === undefined) return undefined
+  const { status, why, model, time } = lastError
+  return `${status === undefined ? '' : `${status} `}${inWords(why)}${model === '' ? '' : `, model ${model}`}, ${formatAgo(time, now)}`
+}
+
+/** `98 % of 120`; `undefined`: there was no attempt. */
+export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
+  return count === 0 ? undefined : `${percent(ok / count)} of ${count.toLocaleString('en')}`
+}
+
+/** Never `100 %` or `0 %` unless it is so. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 100)
+  if (share > 0 && rounded === 0) return '<1 %'
+  return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
+}
+
+/** What came of a test, in one sentence. */
+export function describeTest({ ok, ms, model, status, why }: ProviderTest): string {
+  const about = model === undefined ? '' : ` (model ${model})`
+  if (ok) return `Answered in ${formatMs(ms)}${about}`
+  const reason = [status, why === undefined ? undefined : inWords(why)].filter((part) => part !== undefined).join(' ')
+  return `Failed after ${formatMs(ms)}${about}${reason === '' ? '' : `: ${reason}`}`
+}
+
+/** Names of classes, such as `rate_limit`, as words; sentences as they are. */
+function inWords(why: string): string {
+  return /^[a-z_]+$/.test(why) ? why.replaceAll('_', ' ') : why
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test'
+import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
+import { providersFeed } from './providers-feed.ts'
+import type { ProvidersAnswer } from '../../src/http/page-api.ts'
+
+function answer(version: string): ProvidersAnswer {
+  return { version, source: 'file', providers: [] }
+}
+
+function apiError(status: number): ApiError {
+  return new ApiError(new Response(null, { status }), { error: { message: 'no', code: 'conflict' } })
+}
+
+/** A service that does what each test says, one answer a question, and remembers what it was asked. */
+function subject(...answers: readonly (unknown | Promise<unknown>)[]) {
+  const asked: unknown[] = []
+  const rest = [...answers]
+  async function next<Answer>(path: string, body?: unknown): Promise<Answer> {
+    asked.push(body === undefined ? path : [path, body])
+    const value = await rest.shift()
+    if (value instanceof Error) throw value
+    return JSON.parse(JSON.stringify(value))
+  }
+  const client: Pick<ApiClient, 'get' | 'post'> = { get: (path) => next(path), post: (path, body) => next(path, body) }
+  return { asked, feed: providersFeed(client, () => 5) }
+}
+
+describe('the providers', () => {
+  test('are as they were told, and when', async () => {
+    const { feed } = subject(answer('1'))
+    await feed.refresh()
+    expect(feed.state.get()).toEqual({ answer: answer('1'), time: 5 })
+  })
+
+  test('stay as they were told when the service cannot be reached, until it can', async () => {
+    const error = new Unreachable('gone')
+    const { feed } = subject(answer('1'), error, answer('2'))
+    await feed.refresh()
+    await feed.refresh()
+    expect(feed.state.get()).toEqual({ answer: answer('1'), time: 5, error })
+    await feed.refresh()
+    expect(feed.state.get()).toEqual({ answer: answer('2'), time: 5 })
+  })
+
+  test('do not go back to what was asked for before a change', async () => {
+    const slow = Promise.withResolvers<unknown>()
+    const { feed } = subject(answer('1'), slow.promise, answer('2'))
+    await feed.refresh()
+    const late = feed.refresh()
+    await feed.change({ id: 'a', change: 'up' })
+    slow.resolve(answer('1'))
+    await late
+    expect(feed.state.get().answer).toEqual(answer('2'))
+  })
+})
+
+describe('a change', () => {
+  test('names the version that was shown, and its answer is taken', async () => {
+    const { feed, asked } = subject(answer('1'), answer('2'))
+    await feed.refresh()
+    expect(await feed.change({ id: 'a', change: 'disable' })).toEqual({ kind: 'done' })
+    expect(asked).toEqual(['/api/providers', ['/api/providers', { version: '1', id: 'a', change: 'disable' }]])
+    expect(feed.state.get().answer).toEqual(answer('2'))
+  })
+
+  test('of a file that was changed meanwhile is not made, and what is there now is shown', async () => {
+    const { feed, asked } = subject(answer('1'), apiError(409), answer('3'))
+    await feed.refresh()
+    expect(await feed.change({ id: 'a', change: 'up' })).toEqual({ kind: 'conflict' })
+    expect(feed.state.get().answer).toEqual(answer('3'))
+    expect(asked).toHaveLength(3)
+  })
+
+  test('that fails says why, and leaves what is shown', async () => {
+    const error = apiError(403)
+    const { feed } = subject(answer('1'), error)
+    await feed.refresh()
+    expect(await feed.change({ id: 'a', change: 'up' })).toEqual({ kind: 'failed', error })
+    expect(feed.state.get()).toEqual({ answer: answer('1'), time: 5 })
+  })
+
+  test('is not asked for where there is no file', async () => {
+    const { feed, asked } = subject({ source: 'echo', providers: [] })
+    await feed.refresh()
+    expect((await feed.change({ id: 'a', change: 'up' })).kind).toBe('failed')
+    expect(asked).toHaveLength(1)
+  })
+})
+
+describe('a test', () => {
+  test('gives what came of it', async () => {
+    const { feed, asked } = subject({ ok: true, ms: 3, model: 'm' })
+    expect(await feed.test('a')).toEqual({ ok: true, ms: 3, model: 'm' })
+    expect(asked).toEqual([['/api/providers/test', { id: 'a' }]])
+  })
+
+  test('that was not made says why', async () => {
+    const { feed } = subject(new Unreachable('The service cannot be reached'))
+    expect(await feed.test('a')).toEqual({ ok: false, ms: 0, why: 'The service cannot be reached' })
+  })
+})

@@ -1,0 +1,120 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import type { ProvidersAnswer, ProviderTest } from '../../src/http/page-api.ts'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { formatMs } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { useNow } from '../ui/use-now.ts'
+import { useVisible } from '../ui/use-visible.ts'
+import { AddProvider } from './add-provider.tsx'
+import { ProviderCard, type CardMode } from './provider-card.tsx'
+import { providersFeed, type ProvidersFeed, type ProvidersState, type WantedChange } from './providers-feed.ts'
+import { ChangeNotice, FaultsNotice, NoFileNotice, type ChangeTrouble } from './provider-notices.tsx'
+
+const refreshMs = 5_000
+
+/** The providers in the order in which they are tried: how each is doing, and for owners what may be done about it. */
+export function ProvidersView(): ReactNode {
+  const { client, boot } = useServices()
+  const [feed] = useState(() => providersFeed(client))
+  useRefreshing(feed)
+  const state = useStore(feed.state)
+  return (
+    <div className="@container h-full overflow-y-auto">
+      <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 @2xl:p-6">
+        <header>
+          <h1 className="text-xl font-semibold">Providers</h1>
+          <p className="text-sm text-muted">In the order in which they are tried: the first one that offers the model is asked, and when it fails the next.</p>
+        </header>
+        <StaleNotice state={state} onRetry={() => void feed.refresh()} />
+        {state.answer === undefined ? <Waiting state={state} /> : <Providers feed={feed} answer={state.answer} isOwner={boot.isOwner} />}
+      </div>
+    </div>
+  )
+}
+
+/** Asks again every few seconds while the page can be seen, and when it can be seen again. */
+function useRefreshing(feed: ProvidersFeed): void {
+  const isVisible = useVisible()
+  useEffect(() => {
+    if (!isVisible) return undefined
+    void feed.refresh()
+    const timer = setInterval(() => void feed.refresh(), refreshMs)
+    return () => clearInterval(timer)
+  }, [feed, isVisible])
+}
+
+function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; readonly answer: ProvidersAnswer; readonly isOwner: boolean }): ReactNode {
+  const [trouble, setTrouble] = useState<ChangeTrouble>()
+  const [tests, setTests] = useState<Readonly<Record<string, ProviderTest | 'running'>>>({})
+  const mode: CardMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
+
+  async function change(wanted: WantedChange): Promise<void> {
+    const outcome = await feed.change(wanted)
+    setTrouble(outcome.kind === 'done' ? undefined : { ...outcome, wanted })
+    announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : 'The change was not made')
+  }
+
+  async function test(id: string): Promise<void> {
+    setTests((known) => ({ ...known, [id]: 'running' }))
+    const result = await feed.test(id)
+    setTests((known) => ({ ...known, [id]: result }))
+    announce(result.ok ? `${id} answered in ${formatMs(result.ms)}` : `${id} failed`)
+    void feed.refresh()
+  }
+
+  return (
+    <>
+      {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
+      {trouble === undefined ? null : <ChangeNotice trouble={trouble} answer={answer} onRetry={() => void change(trouble.wanted)} onClose={() => setTrouble(undefined)} />}
+      {answer.source === 'file' ? null : <NoFileNotice source={answer.source} isOwner={isOwner} />}
+      {isOwner ? null : <Notice kind="info" title="You can look, but not change anything">Only the owners of this service may change its providers.</Notice>}
+      {answer.providers.length === 0 ? <p className="rounded-xl border border-line bg-panel p-4">There is no provider yet, so no request can be answered.</p> : (
+        <ol role="list" className="flex flex-col gap-3">
+          {answer.providers.map((provider, index) => (
+            <ProviderCard
+              key={provider.id} provider={provider} place={index + 1} isLast={index === answer.providers.length - 1} mode={mode}
+              test={tests[provider.id]} onChange={(kind) => void change({ id: provider.id, change: kind })} onTest={() => void test(provider.id)}
+            />
+          ))}
+        </ol>
+      )}
+      {isOwner ? <AddProvider source={answer.source} file={answer.file} isOpen={answer.source === 'echo' || answer.providers.length === 0} /> : null}
+    </>
+  )
+}
+
+function doneWords({ id, change }: WantedChange, answer: ProvidersAnswer | undefined): string {
+  if (change === 'enable') return `${id} is switched on`
+  if (change === 'disable') return `${id} is switched off`
+  const all = answer?.providers ?? []
+  return `${id} is now number ${all.findIndex((provider) => provider.id === id) + 1} of ${all.length}`
+}
+
+/** Before the first answer: room for it, or why there is none. */
+function Waiting({ state: { error } }: { readonly state: ProvidersState }): ReactNode {
+  if (error !== undefined) return null
+  return (
+    <div role="status" className="flex flex-col gap-3">
+      <span className="sr-only">Loading</span>
+      {[0, 1, 2].map((place) => <div key={place} className="h-36 animate-pulse rounded-xl border border-line bg-panel" />)}
+    </div>
+  )
+}
+
+/** That what is shown is not what is now, how old it is, and why. */
+function StaleNotice({ state: { answer, time, error }, onRetry }: { readonly state: ProvidersState; readonly onRetry: () => void }): ReactNode {
+  if (error === undefined) return null
+  return (
+    <Notice kind={answer === undefined ? 'error' : 'warn'} title={error.message} actions={<Button icon="retry" onClick={onRetry}>Try again</Button>}>
+      {time === undefined ? null : <StaleWords time={time} />}
+    </Notice>
+  )
+}
+
+function StaleWords({ time }: { readonly time: number }): ReactNode {
+  const now = useNow(1_000)
+  return <>What is shown here is {formatMs(Math.max(0, Math.floor((now - time) / 1_000) * 1_000))} old. It is tried again every {refreshMs / 1_000} seconds.</>
+}
