@@ -133,14 +133,40 @@ export interface SearchHit {
   readonly excerpt?: { readonly text: string; readonly start: number; readonly end: number; readonly messageId: string }
 }
 
-/** Where one user's conversations are kept. What is put is durable when the promise resolves. */
+/** Why what is put lasts no longer than this tab. */
+export type HistoryFault =
+  /** The browser keeps nothing here: a private window, storage that is blocked or damaged. */
+  | 'unavailable'
+  /** Another tab, with an older version of this page, keeps this one out. It ends when that tab is closed. */
+  | 'blocked'
+  /** Another tab has a newer version of this page: this one has to be loaded anew. */
+  | 'outdated'
+  /** The browser gives no more room. It ends when something is removed. */
+  | 'full'
+
+/** Where one user's conversations are kept. What is put is durable when the promise resolves, unless `fault` says otherwise. */
 export interface HistoryStore {
+  /** Absent: all is well. A change is told to subscribers, with an empty id. */
+  readonly fault?: HistoryFault | undefined
   /** Pinned ones first, then the latest first. */
   heads(): Promise<readonly ConversationHead[]>
+  /** One of {@link HistoryStore.heads}. */
+  head(id: string): Promise<ConversationHead | undefined>
+  /** A message that was kept as `streaming` comes back as `interrupted`. */
   get(id: string): Promise<Conversation | undefined>
+  /**
+   * Keeps it, in place of what was kept under its id. What is in a picture never changes under the picture's id.
+   * @throws {ConversationRemoved} when this tab had it before and it was removed since, here or in another tab
+   * @throws {InvalidConversation} when it could not be read again
+   */
   put(conversation: Conversation): Promise<void>
+  /** Puts back what was removed, or brings in what comes from elsewhere. @throws {InvalidConversation} */
+  restore(conversation: Conversation): Promise<void>
+  /** Removes it, and its draft. */
   remove(id: string): Promise<void>
-  /** Titles and texts, whatever their case; the latest first, at most `limit`. */
+  /** Removes everything, drafts included. */
+  clear(): Promise<void>
+  /** Those in whose title and texts every word of `query` occurs, whatever its case and accents; the latest first, at most `limit` (default 50). */
   search(query: string, limit?: number): Promise<readonly SearchHit[]>
   /** Everything, for export. */
   all(): Promise<readonly Conversation[]>

@@ -1,0 +1,28 @@
+import type { Conversation, ImageAttachment, Message, TokenLogprob } from './conversation.ts'
+
+/** What a value takes beside its texts, roughly. */
+const each = 64
+
+/** How large a conversation is, in characters: its texts, its pictures, and a little for everything else. */
+export function sizeOf({ title, settings, messages }: Conversation): number {
+  return each + title.length + settings.system.length + sum(messages, sizeOfMessage)
+}
+
+function sizeOfMessage(message: Message): number {
+  if (message.role === 'user') return each + message.text.length + sum(message.images, sizeOfImage)
+  return each + message.text.length + message.reasoning.length + (message.error?.message.length ?? 0) + sum(message.logprobs ?? [], sizeOfLogprob)
+}
+
+function sizeOfImage({ name, dataUrl }: ImageAttachment): number {
+  return each + name.length + dataUrl.length
+}
+
+function sizeOfLogprob({ token, top }: TokenLogprob): number {
+  return each + token.length + sum(top, (one) => each + one.token.length)
+}
+
+function sum<Value>(values: readonly Value[], sizeOfValue: (value: Value) => number): number {
+  let total = 0
+  for (const value of values) total += sizeOfValue(value)
+  return total
+}

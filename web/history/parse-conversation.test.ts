@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { conversationSizeMax, parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
+import { conversationOf } from './testing.ts'
+
+const good = conversationOf()
+
+function whyOf(value: unknown): string | undefined {
+  const parsed = parseConversation(value)
+  return parsed.kind === 'damaged' ? parsed.why : undefined
+}
+
+/** The good one, with another value at this place. */
+function withValue(place: readonly (string | number)[], value: unknown): unknown {
+  const copy: unknown = structuredClone(good)
+  let holder: unknown = copy
+  for (const name of place.slice(0, -1)) holder = typeof holder === 'object' && holder !== null ? Reflect.get(holder, name) : undefined
+  if (typeof holder === 'object' && holder !== null) Reflect.set(holder, place.at(-1) ?? '', value)
+  return copy
+}
+
+describe('a conversation', () => {
+  test('is read as it was written', () => {
+    expect(parseConversation(JSON.parse(JSON.stringify(good)))).toEqual({ kind: 'ok', value: good })
+    expect(parseConversation(structuredClone(good))).toEqual({ kind: 'ok', value: good })
+  })
+
+  test('keeps nothing that is not known', () => {
+    const parsed = parseConversation(JSON.parse('{"__proto__":{"isPinned":true},"constructor":1,"extra":2,' + JSON.stringify({ ...good, settings: { ...good.settings, toString: 1 } }).slice(1)))
+    expect(parsed).toEqual({ kind: 'ok', value: good })
+    expect(JSON.stringify(parsed)).not.toMatch(/extra|constructor|__proto__|toString/)
+  })
+
+  test('does not take fields from a prototype', () => {
+    expect(whyOf(JSON.parse('{"__proto__":' + JSON.stringify(good) + '}'))).toBe('id: expected a text, found nothing')
+    expect(whyOf(Object.create(good))).toBe('id: expected a text, found nothing')
+  })
+
+  test.each([
+    [['id'], undefined, 'id: expected a text, found nothing'],
+    [['id'], '', 'id: is no id'],
+    [['id'], 'new', 'id: is no id'],
+    [['id'], '../x', 'id: is no id'],
+    [['id'], 'x'.repeat(65), 'id: is no id'],
+    [['title'], 5, 'title: expected a text, found the number 5'],
+    [['title'], 'x'.repeat(1_001), 'title: has 1001 characters, at most 1000 are allowed'],
+    [['isPinned'], 'true', 'isPinned: expected true or false, found a text'],
+    [['created'], null, 'created: expected a number, found null'],
+    [['created'], -1, 'created: -1 is no time'],
+    [['updated'], 9e15, 'updated: 9000000000000000 is no time'],
+    [['updated'], Number.NaN, 'updated: expected a number, found the number NaN'],
+    [['settings'], [], 'settings: expected an object, found a list'],
+    [['settings', 'parameters', 'stop'], 'x', 'settings.parameters.stop: expected a list, found a text'],
+    [['settings', 'parameters', 'temperature'], true, 'settings.parameters.temperature: expected a number, found a boolean'],
+    [['messages'], {}, 'messages: expected a list, found an object'],
+    [['messages', 0], 'hello', 'messages[0]: expected an object, found a text'],
+    [['messages', 0, 'role'], 'system', "messages[0].role: expected user or assistant, found 'system'"],
+    [['messages', 0, 'images'], undefined, 'messages[0].images: expected a list, found nothing'],
+    [['messages', 1, 'id'], 'm1', 'messages: two have the same id'],
+    [['messages', 1, 'status'], 'toString', "messages[1].status: expected streaming or complete or stopped or interrupted or failed, found 'toString'"],
+    [['messages', 1, 'provenance', 'trail', 1, 'ms'], '1', 'messages[1].provenance.trail[1].ms: expected a number, found a text'],
+    [['messages', 1, 'logprobs', 0, 'top', 0, 'logprob'], Number.NEGATIVE_INFINITY, 'messages[1].logprobs[0].top[0].logprob: expected a number, found the number -Infinity'],
+  ])('with %j of %p is damaged', (place, value, why) => {
+    expect(whyOf(withValue(place, value))).toBe(why)
+  })
+
+  test.each([
+    'javascript:alert(1)', 'https://example.com/a.png', '//example.com', '', 'data:text/html;base64,AAAA', 'data:image/svg+xml;base64,AAAA', 'data:image/png,AAAA',
+    'data:image/png;base64,', 'data:image/png;base64,<script>', 'data:image/png;base64,AA AA', ' data:image/png;base64,AAAA', 'data:image/png;base64,AAAA\n', 'DATA:image/png;base64,AAAA',
+    'data:image/png;charset=x;base64,AAAA', 'data:image/png;base64,AAAA#x', 'blob:https://example.com/1',
+  ])('with a picture at %j is damaged', (url) => {
+    expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], url))).toContain('messages[0].images[0].dataUrl: is no picture')
+  })
+
+  test.each(['png', 'jpeg', 'webp', 'gif', 'avif'])('may have pictures that are %s', (kind) => {
+    expect(parseConversation(withValue(['messages', 0, 'images', 0, 'dataUrl'], `data:image/${kind};base64,AA==`)).kind).toBe('ok')
+  })
+
+  test('has no two pictures under one id, unless they are the same', () => {
+    const [first, second] = good.messages
+    if (first?.role !== 'user' || second === undefined) throw new Error('the example has changed')
+    const other = { ...first, id: 'm3', images: first.images.map((each) => ({ ...each, dataUrl: 'data:image/png;base64,BBBB' })) }
+    expect(parseConversation(conversationOf({ messages: [first, second, { ...first, id: 'm3' }] })).kind).toBe('ok')
+    expect(whyOf(conversationOf({ messages: [first, second, other] }))).toBe('messages: two pictures have the same id')
+  })
+
+  test('that is too large is damaged, pictures counted', () => {
+    const dataUrl = `data:image/png;base64,${'A'.repeat(conversationSizeMax)}`
+    expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], dataUrl))).toMatch(/^is too large: \d+ characters, at most 67108864 are kept$/)
+  })
+
+  test('of anything at all never throws, nor does a head or a draft', () => {
+    fc.assert(fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true, withTypedArray: true }), (value) => {
+      for (const parse of [parseConversation, parseHead, parseDraft]) expect(parse(value).kind).toBe('damaged')
+    }))
+  })
+
+  test('damaged in any one place never throws, and is as it should be when it is taken', () => {
+    const places: (readonly (string | number)[])[] = []
+    const collect = (value: unknown, place: readonly (string | number)[]): void => {
+      if (place.length > 0) places.push(place)
+      if (Array.isArray(value)) value.forEach((each: unknown, index) => collect(each, [...place, index]))
+      else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) collect(each, [...place, name])
+    }
+    collect(good, [])
+    fc.assert(fc.property(fc.constantFrom(...places), fc.anything(), (place, value) => {
+      const parsed = parseConversation(withValue(place, value))
+      if (parsed.kind === 'ok') expect(parseConversation(JSON.parse(JSON.stringify(parsed.value)))).toEqual(parsed)
+    }), { numRuns: 500 })
+  })
+})

@@ -1,0 +1,232 @@
+import type { TrailEntry } from '../../src/http/page-api.ts'
+import type {
+  AnswerError, AssistantMessage, ChatSettings, Conversation, ConversationHead, Draft, ImageAttachment, Message, Parameters, Provenance, TokenLogprob, UserMessage,
+} from './conversation.ts'
+import { sizeOf } from './conversation-size.ts'
+import { Damaged, fieldsOf, flag, listOf, number, oneOf, text, textUpTo, time } from './read-fields.ts'
+import type { Read } from './read-fields.ts'
+
+/** What came of reading something that comes from elsewhere. */
+export type Parsed<Value> = { readonly kind: 'ok'; readonly value: Value } | { readonly kind: 'damaged'; readonly why: string }
+
+/** Characters of a conversation, pictures included. */
+export const conversationSizeMax = 64 * 1024 * 1024
+
+const titleLengthMax = 1_000
+
+/**
+ * A conversation, from a database or a file. Takes what it knows and leaves the rest; values of wrong types, pictures that are none (only `data:image/…` of
+ * PNG, JPEG, WebP, GIF and AVIF), ids that occur twice, and more than {@link conversationSizeMax} make it damaged. Never throws.
+ */
+export function parseConversation(value: unknown): Parsed<Conversation> {
+  return parsed(conversation, value)
+}
+
+/** What a list shows of a conversation. Never throws. */
+export function parseHead(value: unknown): Parsed<ConversationHead> {
+  return parsed(head, value)
+}
+
+/** What a person was writing. Never throws. */
+export function parseDraft(value: unknown): Parsed<Draft> {
+  return parsed(draft, value)
+}
+
+/** What may stand in an address (app/route.ts): 1–64 letters, digits, `_` and `-`; and not `new`, which stands for a conversation that does not exist yet. */
+function isId(id: string): boolean {
+  return /^[\w-]{1,64}$/.test(id) && id !== 'new'
+}
+
+function parsed<Value>(read: Read<Value>, value: unknown): Parsed<Value> {
+  try {
+    return { kind: 'ok', value: read(value, '') }
+  } catch (error) {
+    if (error instanceof Damaged) return { kind: 'damaged', why: error.message }
+    throw error
+  }
+}
+
+const id: Read<string> = (value, where) => {
+  const found = text(value, where)
+  if (!isId(found)) throw new Damaged(where, 'is no id')
+  return found
+}
+
+const conversation: Read<Conversation> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const found: Conversation = {
+    id: fields.get('id', id),
+    title: fields.get('title', textUpTo(titleLengthMax)),
+    isTitled: fields.get('isTitled', flag),
+    isPinned: fields.get('isPinned', flag),
+    created: fields.get('created', time),
+    updated: fields.get('updated', time),
+    settings: fields.get('settings', settings),
+    messages: fields.get('messages', messages),
+  }
+  const size = sizeOf(found)
+  if (size > conversationSizeMax) throw new Damaged(where, `is too large: ${size} characters, at most ${conversationSizeMax} are kept`)
+  return found
+}
+
+const head: Read<ConversationHead> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    id: fields.get('id', id),
+    title: fields.get('title', textUpTo(titleLengthMax)),
+    isPinned: fields.get('isPinned', flag),
+    created: fields.get('created', time),
+    updated: fields.get('updated', time),
+    messageCount: fields.get('messageCount', number),
+  }
+}
+
+const settings: Read<ChatSettings> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { ...fields.optional('model', textUpTo(1_000)), system: fields.get('system', text), parameters: fields.get('parameters', parameters) }
+}
+
+const parameters: Read<Parameters> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    ...fields.optional('temperature', number),
+    ...fields.optional('top_p', number),
+    ...fields.optional('frequency_penalty', number),
+    ...fields.optional('presence_penalty', number),
+    ...fields.optional('max_tokens', number),
+    ...fields.optional('max_completion_tokens', number),
+    ...fields.optional('stop', listOf(text)),
+    ...fields.optional('seed', number),
+    ...fields.optional('logprobs', flag),
+    ...fields.optional('top_logprobs', number),
+    ...fields.optional('reasoning_effort', text),
+    ...fields.optional('enable_thinking', flag),
+    ...fields.optional('stream', flag),
+  }
+}
+
+const messages: Read<readonly Message[]> = (value, where) => {
+  const found = listOf(message)(value, where)
+  refuseTwins(found, where)
+  refuseForgedPictures(found, where)
+  return found
+}
+
+function refuseTwins(found: readonly Message[], where: string): void {
+  const ids = new Set(found.map((each) => each.id))
+  if (ids.size !== found.length) throw new Damaged(where, 'two have the same id')
+}
+
+/** Pictures are kept by their ids. */
+function refuseForgedPictures(found: readonly Message[], where: string): void {
+  const urls = new Map<string, string>()
+  for (const each of found) {
+    if (each.role === 'user') for (const { id: pictureId, dataUrl } of each.images) {
+      if ((urls.get(pictureId) ?? dataUrl) !== dataUrl) throw new Damaged(where, 'two pictures have the same id')
+      urls.set(pictureId, dataUrl)
+    }
+  }
+}
+
+const message: Read<Message> = (value, where) => {
+  const role = fieldsOf(value, where).get('role', oneOf('user', 'assistant'))
+  return role === 'user' ? userMessage(value, where) : assistantMessage(value, where)
+}
+
+const userMessage: Read<UserMessage> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    role: 'user',
+    id: fields.get('id', id),
+    time: fields.get('time', time),
+    text: fields.get('text', text),
+    images: fields.get('images', listOf(image)),
+  }
+}
+
+const assistantMessage: Read<AssistantMessage> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    role: 'assistant',
+    id: fields.get('id', id),
+    time: fields.get('time', time),
+    text: fields.get('text', text),
+    reasoning: fields.get('reasoning', text),
+    status: fields.get('status', oneOf('streaming', 'complete', 'stopped', 'interrupted', 'failed')),
+    ...fields.optional('error', answerError),
+    ...fields.optional('finishReason', text),
+    ...fields.optional('logprobs', listOf(tokenLogprob)),
+    ...fields.optional('provenance', provenance),
+  }
+}
+
+const pictureStart = /^data:image\/(?:png|jpeg|webp|gif|avif);base64,/
+
+/** Where the bytes begin; 0 when it is no picture that we show. */
+function startOfPicture(url: string): number {
+  return pictureStart.exec(url.slice(0, 40))?.[0].length ?? 0
+}
+
+const pictureUrl: Read<string> = (value, where) => {
+  const found = text(value, where), start = startOfPicture(found)
+  if (start === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(found.slice(start))) {
+    throw new Damaged(where, 'is no picture: only data:image/png, jpeg, webp, gif and avif in base64 are taken')
+  }
+  return found
+}
+
+const image: Read<ImageAttachment> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    id: fields.get('id', id),
+    name: fields.get('name', textUpTo(1_000)),
+    dataUrl: fields.get('dataUrl', pictureUrl),
+    width: fields.get('width', number),
+    height: fields.get('height', number),
+  }
+}
+
+const answerError: Read<AnswerError> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    kind: fields.get('kind', oneOf('wire', 'network')),
+    ...fields.optional('status', number),
+    ...fields.optional('type', text),
+    ...fields.optional('code', text),
+    ...fields.optional('param', text),
+    message: fields.get('message', text),
+    ...fields.optional('retryAfter', number),
+  }
+}
+
+const topLogprob: Read<{ readonly token: string; readonly logprob: number }> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { token: fields.get('token', text), logprob: fields.get('logprob', number) }
+}
+
+const tokenLogprob: Read<TokenLogprob> = (value, where) => ({ ...topLogprob(value, where), top: fieldsOf(value, where).get('top', listOf(topLogprob)) })
+
+const trailEntry: Read<TrailEntry> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { provider: fields.get('provider', text), ...fields.optional('status', number), ...fields.optional('failure', text), ms: fields.get('ms', number) }
+}
+
+const provenance: Read<Provenance> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    requestId: fields.get('requestId', text),
+    ...fields.optional('provider', text),
+    ...fields.optional('model', text),
+    trail: fields.get('trail', listOf(trailEntry)),
+    ...fields.optional('firstTokenMs', number),
+    ...fields.optional('totalMs', number),
+    ...fields.optional('promptTokens', number),
+    ...fields.optional('completionTokens', number),
+    ...fields.optional('cost', number),
+  }
+}
+
+const draft: Read<Draft> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { text: fields.get('text', text), images: fields.get('images', listOf(image)) }
+}

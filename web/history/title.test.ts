@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { UserMessage } from './conversation.ts'
+import { chosenTitle, titleFrom } from './title.ts'
+
+function saying(text: string, imageNames: readonly string[] = []): UserMessage {
+  return { role: 'user', id: 'm', time: 0, text, images: imageNames.map((name, index) => ({ id: `i${index}`, name, dataUrl: 'data:image/png;base64,AA==', width: 1, height: 1 })) }
+}
+
+describe('a title', () => {
+  test.each([
+    ['What is a monad?', 'What is a monad?'],
+    ['  Two\n\n lines\t here ', 'Two lines here'],
+    ['# Heading\n> quoted\n- item\n1. first', 'Heading quoted item first'],
+    ['Explain:\n```js\nconst a = 1\n```', 'Explain: const a = 1'],
+    ['Use `fetch` **now**, *please*, _really_ ~~not~~', 'Use fetch now, please, really not'],
+    ['See [the docs](https://example.com/a_b) and ![a cat](cat.png "Cat")', 'See the docs and a cat'],
+    ['What is 2 * 3 in snake_case_name?', 'What is 2 * 3 in snake_case_name?'],
+    ['---\nAfter a line', 'After a line'],
+    ['C# and a-b and 3. of May', 'C# and a-b and 3. of May'],
+    ['evil \u202etxt.exe\u202c \u2066x\u2069 \u200fy\u061c', 'evil txt.exe x y'],
+    ['a\u0000b\u001bc\u0085d\u200b\ufeffe', 'abcd e'],
+    ['\ud800 half', '\ufffd half'],
+    ['👩‍👩‍👧 family', '👩‍👩‍👧 family'],
+  ])('of %j is %j', (text, title) => {
+    expect(titleFrom(saying(text))).toBe(title)
+  })
+
+  test('is cut between words, at 60 characters', () => {
+    expect(titleFrom(saying('x'.repeat(60)))).toBe('x'.repeat(60))
+    expect(titleFrom(saying('x'.repeat(61)))).toBe(`${'x'.repeat(59)}…`)
+    expect(titleFrom(saying('Please explain to me in simple words how a transformer network reads'))).toBe('Please explain to me in simple words how a transformer…')
+  })
+
+  test('is cut between letters, never within one', () => {
+    const title = titleFrom(saying(`${'x'.repeat(55)}${'👩‍👩‍👧'.repeat(3)}`))
+    expect(title).toBe(`${'x'.repeat(55)}…`)
+  })
+
+  test('of pictures alone is the name of the first', () => {
+    expect(titleFrom(saying(' ', ['cat\u202e.png', 'dog.png']))).toBe('cat.png')
+    expect(titleFrom(saying('```'))).toBe('New conversation')
+  })
+
+  test('of anything is one visible line of at most 60 characters', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      const title = titleFrom(saying(text))
+      expect(title.length).toBeLessThanOrEqual(60)
+      expect(title).toMatch(/^\S/)
+      expect(title).not.toMatch(/[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u)
+      expect(title.isWellFormed()).toBe(true)
+    }))
+  })
+
+  test('of a text made to be slow is made at once', () => {
+    for (const evil of ['[', '![](', '*', '_', '`', '> ', '- ', ' ', '# ', '1. ', '\n', '['.repeat(9) + ']', '(']) {
+      const begun = performance.now()
+      titleFrom(saying(evil.repeat(200_000)))
+      expect(performance.now() - begun).toBeLessThan(200)
+    }
+  })
+})
+
+describe('a chosen title', () => {
+  test('is kept as it is, but in one line that shows what it is', () => {
+    expect(chosenTitle(' *My*  `list` \u202eabc\n2 ')).toBe('*My* `list` abc 2')
+    expect(chosenTitle(' \u200b\n')).toBe('')
+    expect(chosenTitle('y'.repeat(300))).toHaveLength(200)
+  })
+})
