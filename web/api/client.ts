@@ -46,8 +46,8 @@ export interface ApiClient {
   onSignedOut(listener: () => void): () => void
 }
 
-/** The one client of the page. @param ask the browser's `fetch`; for tests, another */
-export function apiClient(ask: typeof fetch = (input, init) => fetch(input, init)): ApiClient {
+/** The one client of the page. @param ask as the browser's `fetch` */
+export function apiClient(ask: (path: string, options?: RequestInit) => Promise<Response>): ApiClient {
   let token: string | undefined
   const listeners = new Set<() => void>()
 

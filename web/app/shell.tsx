@@ -1,6 +1,4 @@
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
-import { ChatView } from '../chat/chat-view.tsx'
-import { HistoryList } from '../history/history-list.tsx'
 import { IconButton, Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
@@ -12,6 +10,8 @@ import { SessionEnded } from './session-ended.tsx'
 import { handleKey, useShortcut } from './shortcuts.ts'
 import { ShortcutsSheet } from './shortcuts-sheet.tsx'
 
+const ChatView = lazy(async () => ({ default: (await import('../chat/chat-view.tsx')).ChatView }))
+const HistoryList = lazy(async () => ({ default: (await import('../history/history-list.tsx')).HistoryList }))
 const ProvidersView = lazy(async () => ({ default: (await import('../providers/providers-view.tsx')).ProvidersView }))
 const RequestsView = lazy(async () => ({ default: (await import('../requests/requests-view.tsx')).RequestsView }))
 
@@ -82,7 +82,7 @@ function Sidebar({ currentId, onClose }: { readonly currentId: string | undefine
           <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 flex-1 items-center justify-center gap-2 rounded-lg border border-line bg-raised px-3 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
           <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
         </div>
-        <div className="min-h-0 flex-1"><HistoryList currentId={currentId} /></div>
+        <div className="min-h-0 flex-1"><Suspense><HistoryList currentId={currentId} /></Suspense></div>
       </nav>
     </>
   )
