@@ -59,6 +59,22 @@ export function booleanFlag(summary: string, options: FlagOptions = {}): Flag<bo
   }
 }
 
+/** Names separated by commas, each once; the flag may be given several times. */
+export function namesFlag(summary: string, placeholder: string, options: FlagOptions = {}): Flag<readonly string[]> {
+  return {
+    ...options,
+    summary,
+    placeholder,
+    allowed: 'names separated by commas, each once',
+    choices: [],
+    fallback: [],
+    read(texts) {
+      const names = texts.flatMap((text) => text.split(',').map((name) => name.trim()))
+      return names.includes('') || new Set(names).size < names.length ? undefined : { value: names }
+    },
+  }
+}
+
 /** Any text but an empty one. */
 export function textFlag(summary: string, placeholder: string, options: FlagOptions & { readonly fallback: string }): Flag<string>
 export function textFlag(summary: string, placeholder: string, options?: FlagOptions): Flag<string | undefined>
@@ -218,7 +234,7 @@ function valueOf(name: string, flag: Flag<unknown>, texts: readonly string[] | u
 function readValue(name: string, flag: Flag<unknown>, texts: readonly string[]): unknown {
   const read = flag.read(texts)
   if (read !== undefined) return read.value
-  const found = texts.at(-1) ?? ''
+  const found = isRepeated(flag) ? texts.join(',') : texts.at(-1) ?? ''
   const near = nearestName(found, flag.choices)
   throw new UsageError(`${name}: found ${show(found)}, allowed: ${flag.allowed}${near === undefined ? '' : `: did you mean ${near}?`}`)
 }

@@ -1,4 +1,4 @@
-import { booleanFlag, choiceFlag, integerFlag, textFlag } from './arguments.ts'
+import { booleanFlag, choiceFlag, integerFlag, namesFlag, textFlag } from './arguments.ts'
 
 /** `--config FILE`: shared by all commands that read providers. */
 export const configFlag = textFlag('provider file to use', 'FILE', {
@@ -11,8 +11,8 @@ export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', '
 /** `--port PORT` (decisions.md 1). */
 export const portFlag = integerFlag('port to listen on; 0 picks a free one and prints it', 'PORT', { short: 'p', environment: 'SVC_PORT', minimum: 0, maximum: 65_535, fallback: 8000 })
 
-/** `--auth NAME`: the sign-in extension (service.md 5.2). */
-export const authFlag = textFlag('extension that makes people sign in: provider_auth', 'NAME', { environment: 'SVC_AUTH', otherwise: 'nobody need sign in' })
+/** `--auth NAMES`: extensions, such as the one for sign-in (service.md 5.2). */
+export const authFlag = namesFlag('extensions to switch on, separated by commas: provider_auth makes people sign in', 'NAMES', { environment: 'SVC_AUTH', otherwise: 'nobody need sign in' })
 
 /** `--store URL`: where sessions and sign-ins under way are kept (decisions.md 6). */
 export const storeFlag = textFlag('where sessions are kept: memory, or a Redis or Valkey server that several machines share', 'URL', { environment: 'SVC_STORE', otherwise: 'memory, of this process' })

@@ -20,6 +20,8 @@ export interface ExtensionOptions {
   readonly onChange: () => void
   /** Told when a changed file was not taken over. */
   readonly onFault: (error: unknown) => void
+  /** Whether what it would add may be in force beside the rest. Default: it may. @throws when it may not */
+  readonly admit?: (next: Contribution) => void
   /** Finds an extension. Default: those that are built in. */
   readonly load?: (name: string) => Promise<Extension>
   /** Unix milliseconds. Default `Date.now`. */
@@ -40,9 +42,9 @@ export interface RunningExtension {
 /**
  * Starts an extension, and starts it again for each change of its file. A file that becomes faulty, or is gone, leaves in force what was;
  * one that is faulty while the extension is off closes the service.
- * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start
+ * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start, or what `admit` throws
  */
-export async function runExtension({ name, environment, stores, fetch, log, onChange, onFault, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
+export async function runExtension({ name, environment, stores, fetch, log, onChange, onFault, admit = () => undefined, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
   const extension = await load(name)
   const path = extensionFile(environment, name)
   const started = Promise.withResolvers<void>()
@@ -62,7 +64,7 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
     const next = await startIn(host, file)
     if (next === undefined) {
       const reason = file === undefined ? `there is no ${path}` : `${path} says so`
-      log.warn(`${name} was asked for and is OFF: ${reason}. Everybody who reaches this service may use it`)
+      log.warn(`${name} was asked for and is OFF: ${reason}. Unless another extension closes it, everybody who reaches this service may use it`)
     }
     return next
   }
@@ -75,6 +77,17 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
     }
   }
 
+  /** With nothing between the look at the rest and the change, so that of two extensions that change at once one is refused. */
+  async function putInForce(next: Contribution | undefined): Promise<void> {
+    try {
+      if (next !== undefined) admit(next)
+      contribution = next
+    } catch (error) {
+      await next?.close?.()
+      throw error
+    }
+  }
+
   async function warnOfExposure(): Promise<void> {
     const exposure = await exposureOf(path)
     if (exposure !== undefined) log.warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it its owner's alone`)
@@ -83,7 +96,7 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
   async function replace(next: Contribution | undefined): Promise<void> {
     await started.promise
     const before = contribution
-    contribution = next
+    await putInForce(next)
     onChange()
     await before?.close?.()
     log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
@@ -103,7 +116,7 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
   const watch = watchConfig(path, start, replace, keep)
   await watch.ready
   try {
-    contribution = await start()
+    await putInForce(await start())
   } catch (error) {
     watch.close()
     throw error

@@ -1,8 +1,11 @@
 import type { Config } from '../config/config.ts'
 import { findHome } from '../config/home.ts'
 import { loadConfig } from '../config/load-config.ts'
+import { isOwner } from '../config/owners.ts'
 import { watchConfig } from '../config/watch-config.ts'
 import { UnknownExtension } from '../extensions/load.ts'
+import { SlotFault } from '../extensions/slots.ts'
+import { bootRoute } from '../http/boot.ts'
 import { chatRoute } from '../http/chat-completions.ts'
 import { modelRoutes } from '../http/models.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
@@ -26,7 +29,7 @@ import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, 
 import { hostFetch } from './host-fetch.ts'
 import { findPage } from './page-build.ts'
 import { packageVersion, programName } from './process.ts'
-import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
+import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './run-extensions.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
 
@@ -86,14 +89,16 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
 
   const stores = await findStores(given.store, log)
   let routing: Routing | undefined
-  const extension = await startExtension(given.auth, {
-    environment, stores, log,
+  const extensions = await startExtensions({
+    names: given.auth, environment, stores, log,
     fetch: hostFetch(transport),
     onChange: () => { routing = undefined },
-    onFault: (error) => log.error('the extension was not reloaded; what was in force stays', { reason: reasonOf(error) }),
+    onFault: (name, error) => log.error('the extension was not reloaded; what was in force stays', { extension: name, reason: reasonOf(error) }),
   })
+  const routingInForce = (): Routing => routing ??= extendedRouting(ownRoutes, extensions.contributions, corsOrigins)
+  const mayOwn = (user: string | undefined): boolean => isOwner(config.owners, user)
   const builtPage = findPage(log)
-  const page = pageRoutes({ files: () => builtPage, hasAvatars: () => extension?.contribution?.guard !== undefined })
+  const page = pageRoutes({ files: () => builtPage, hasAvatars: () => routingInForce().guards.length > 0 })
   const ownRoutes = [
     chatRoute({
       gateway: () => current,
@@ -116,9 +121,17 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
       page: page.front,
     }),
     ...page.routes,
+    bootRoute({
+      version: packageVersion(),
+      guards: () => routingInForce().guards,
+      mayOwn,
+      parts: () => extensions.parts,
+      moduleOf: async (name) => (await builtPage)?.parts.get(name),
+      onMissingPart: (name) => log.warn('the page lacks the part of an extension, and shows its own in its place', { extension: name }),
+    }),
   ]
   const server = listen(given, {
-    routing: () => routing ??= extendedRouting(ownRoutes, extension?.contribution, corsOrigins),
+    routing: routingInForce,
     isClosing: () => isDraining,
     onMistake: (error, id) => log.error('a mistake of this service', { id, ...(error instanceof Error ? { error } : { reason: String(error) }) }),
   })
@@ -136,18 +149,18 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   started.resolve()
   const reload = () => {
     void watch.reload()
-    void extension?.reload()
+    void extensions.reload()
   }
   process.on('SIGHUP', reload)
 
-  stdout.write(startLines({ host: given.host, port: server.port, config, path, program: programName(environment), ...(extension === undefined ? {} : { extension }) }))
+  stdout.write(startLines({ host: given.host, port: server.port, config, path, program: programName(environment), extensions: extensions.all }))
   await untilAborted(signal)
   isDraining = true
   watch.close()
   process.off('SIGHUP', reload)
   await drain({ server, requests, log, timers, isHasty: signal.reason === 'SIGINT' })
   current.close()
-  await extension?.close()
+  await extensions.close()
   await stores.close()
   transport.close()
   await log.flush()
@@ -155,12 +168,11 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
 }
 
 /** Sign-in that was asked for and does not exist must not leave the service open (decisions.md 5). */
-async function startExtension(name: string | undefined, options: Omit<ExtensionOptions, 'name'>): Promise<RunningExtension | undefined> {
-  if (name === undefined) return undefined
+async function startExtensions(options: ExtensionsOptions): Promise<RunningExtensions> {
   try {
-    return await runExtension({ name, ...options })
+    return await runExtensions(options)
   } catch (error) {
-    throw error instanceof UnknownExtension ? new UsageError(error.message, { cause: error }) : error
+    throw error instanceof UnknownExtension || error instanceof SlotFault ? new UsageError(error.message, { cause: error }) : error
   }
 }
 

@@ -9,22 +9,23 @@ export interface StartFacts {
   readonly path: string
   /** What a person types to run a command. Default: `svc`. */
   readonly program?: string
-  /** The extension that was asked for, and whether it is on. */
-  readonly extension?: { readonly name: string; readonly isOn: boolean }
+  /** The extensions that were asked for, and whether they are on. */
+  readonly extensions?: readonly { readonly name: string; readonly isOn: boolean }[]
 }
 
 /** The lines a start prints once it is ready: the address, then what was found, what is missing, and how to add a provider. */
-export function startLines({ host, port, config, path, program = 'svc', extension }: StartFacts): string {
+export function startLines({ host, port, config, path, program = 'svc', extensions = [] }: StartFacts): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
   const usable = config.providers.filter(isUsable)
   const unusable = config.providers.filter((provider) => !isUsable(provider))
+  const isOpen = extensions.every(({ isOn }) => !isOn)
   return [
     `svc is ready on ${address}`,
     ...source(config, path),
     ...usable.map(({ id, models }, index) => `  ${index + 1}. ${id}: ${modelsOf(models)}`),
     ...unusable.map(({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? unavailable ?? 'unusable' : 'switched off'}`),
     ...advice(config, path, program, usable.length),
-    ...(extension === undefined ? [] : [`${extension.name} is ${extension.isOn ? 'on.' : 'OFF: everybody who reaches this address may use it.'}`]),
+    ...extensions.map(({ name, isOn }) => `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: everybody who reaches this address may use it.' : 'OFF.'}`),
     '',
   ].join('\n')
 }

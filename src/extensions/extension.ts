@@ -69,8 +69,30 @@ export interface Visit {
 
 /** Who a request comes from. */
 export interface Visitor {
-  /** Name for logs. */
+  /** Name for logs, and the one that `owners` names somebody by. */
   readonly user: string
+  /** What the page shows people of themselves. Absent: it shows `user`. */
+  readonly profile?: Profile
+}
+
+/** Somebody, for their own eyes. */
+export interface Profile {
+  /** Short. Tells people apart for ever, also those of different identity providers: what a browser keeps for somebody, it keeps under this. */
+  readonly id: string
+  readonly userName: string
+  readonly displayName: string
+  /** Empty when not known. */
+  readonly email: string
+  /** An https address; empty when not known. */
+  readonly avatarUrl: string
+}
+
+/** What an extension brings to the page. The module is `page-part.tsx` in its folder, whose export `part` is a `PagePart` of web/slots.ts. */
+export interface PartClaim {
+  /** The slots it takes over: no others are taken from its module, and no two extensions may take the same. */
+  readonly slots: readonly string[]
+  /** What its module is to know, such as a name to show. Everybody may read it, signed in or not. */
+  readonly settings: Readonly<Record<string, string>>
 }
 
 /** One path an extension answers. HEAD arrives where GET does. */
@@ -92,8 +114,8 @@ export interface Contribution {
    * @throws {WireError} when it may not
    */
   guard?(visit: Visit): Promise<Visitor | undefined>
-  /** What a browser is shown at `/`, which is public. */
-  page?(visit: Visit): Promise<Response>
+  /** What it brings to the page. */
+  readonly part?: PartClaim
   /** Where this service's own pages are from, as in `https://svc.example.org`. When given, pages from elsewhere may not call the API. */
   readonly origin?: string
   close?(): Promise<void>

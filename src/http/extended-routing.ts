@@ -1,25 +1,34 @@
-import type { Contribution } from '../extensions/extension.ts'
+import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
+import { ownPagesOnly } from './own-pages.ts'
 import { router, type Route } from './route.ts'
 import type { Routing } from './server.ts'
 
 /**
- * The service's own routes, with what an extension adds. Own routes win: an extension cannot take one over.
- * Without an extension pages from everywhere may call the API; with one that names its origin, only those and the ones listed (decisions.md 4, CORS).
+ * The service's own routes, with what extensions add. Own routes win, then those of the extension that was named first: none can take over another's.
+ * Whatever lies below `/api/` is for the pages of this service. Without a guard pages from everywhere may call the rest of the API; with one, only those of
+ * the origins that extensions name and of the ones listed (decisions.md 4, CORS).
  */
-export function extendedRouting(own: readonly Route[], contribution: Contribution | undefined, corsOrigins: readonly string[]): Routing {
-  const { routes = [], guard, origin } = contribution ?? {}
+export function extendedRouting(own: readonly Route[], contributions: readonly Contribution[], corsOrigins: readonly string[]): Routing {
+  const guards = contributions.flatMap(({ guard }) => guard ?? [])
+  const ownOrigins = contributions.flatMap(({ origin }) => origin ?? [])
+  const isGuarded = guards.length > 0
+  const routes = [...own, ...contributions.flatMap(({ routes: added = [] }) => added.map(routeOf))]
   return {
-    router: router([...own, ...routes.map(({ method, path, isPublic = false, handle }): Route => ({
-      method,
-      path,
-      isPublic,
-      async handle({ request, path: asked, address, id }) {
-        const response = await handle({ request, path: asked, address: address(), id })
-        response.headers.set('x-request-id', id)
-        return response
-      },
-    }))]),
-    guards: guard === undefined ? [] : [guard],
-    allowedOrigins: guard === undefined ? '*' : new Set(origin === undefined ? corsOrigins : [origin, ...corsOrigins]),
+    router: router(routes.map(ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }))),
+    guards,
+    allowedOrigins: isGuarded ? new Set([...ownOrigins, ...corsOrigins]) : '*',
+  }
+}
+
+function routeOf({ method, path, isPublic = false, handle }: ExtensionRoute): Route {
+  return {
+    method,
+    path,
+    isPublic,
+    async handle({ request, path: asked, address, id }) {
+      const response = await handle({ request, path: asked, address: address(), id })
+      response.headers.set('x-request-id', id)
+      return response
+    },
   }
 }

@@ -9,11 +9,14 @@ import type { Router } from './route.ts'
 /** Seconds a connection may be idle between requests. */
 const idleSeconds = 75
 
+/** Says who may pass. @throws {WireError} when nobody may */
+export type Guard = NonNullable<Contribution['guard']>
+
 /** What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began with. */
 export interface Routing {
   readonly router: Router
   /** Asked in turn about everything that is not public, whether it exists or not. */
-  readonly guards: readonly NonNullable<Contribution['guard']>[]
+  readonly guards: readonly Guard[]
   readonly allowedOrigins: AllowedOrigins
 }
 

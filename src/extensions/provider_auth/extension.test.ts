@@ -19,10 +19,10 @@ describe('provider_auth', () => {
     expect(extension.name).toBe('provider_auth')
   })
 
-  test('adds routes, a guard, a page and its origin, and sends people to the identity provider that is configured', async () => {
+  test('adds routes, a guard, a part of the page and its origin, and sends people to the identity provider that is configured', async () => {
     const host = hostOf(complete)
     const contribution = await extension.start(host)
-    expect(Object.keys(contribution ?? {}).toSorted()).toEqual(['guard', 'origin', 'page', 'routes'])
+    expect(Object.keys(contribution ?? {}).toSorted()).toEqual(['guard', 'origin', 'part', 'routes'])
     const response = await contribution?.routes?.find(({ path }) => path === '/auth/provider')?.handle(visit('/auth/provider'))
     const location = new URL(response?.headers.get('location') ?? '')
     expect(location.href).toStartWith('https://github.com/login/oauth/authorize?')

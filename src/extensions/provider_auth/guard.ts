@@ -3,6 +3,7 @@ import type { Visit, Visitor } from '../extension.ts'
 import { withStore } from './answers.ts'
 import { isFromOwnPages, isSafe } from './browser.ts'
 import type { Credentials } from './credentials.ts'
+import { profileOf } from './sessions.ts'
 
 /**
  * Lets pass who is signed in, and nobody else. A browser adds the cookie to whatever a page asks for, so with the cookie a request that changes something
@@ -13,7 +14,7 @@ export function guard(credentials: Credentials, ownOrigin: string | undefined): 
   return async function letPass({ request }) {
     const { by, session } = await withStore(() => credentials.require(request))
     if (by === 'cookie' && !isSafe(request.method) && !isFromOwnPages(request, ownOrigin)) throw crossSiteRequest()
-    return { user: session.userName }
+    return { user: session.userName, profile: profileOf(session) }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Store, StoreOptions } from '../../stores/store.ts'
 import { isRecord } from '../../wire/json-value.ts'
+import type { Profile } from '../extension.ts'
 import type { Identity } from './identity-provider.ts'
 import { hashOf, isToken, randomToken } from './random-token.ts'
 import type { AllowList } from './settings.ts'
@@ -32,6 +33,11 @@ function parseSession(value: unknown): Session | undefined {
 /** The moment a session ends, in whole Unix seconds. */
 export function expiryOf({ created }: Session): number {
   return Math.floor(created) + sessionSeconds
+}
+
+/** What the page shows people of themselves. The id is of this person at this identity provider, and does not tell either. */
+export function profileOf({ realm, userId, userName, displayName, email, profileUrl }: Session): Profile {
+  return { id: hashOf(`${realm} ${userId}`).slice(0, 22), userName, displayName, email, avatarUrl: profileUrl.startsWith('https:') ? profileUrl : '' }
 }
 
 /** Who is signed in, by their tokens. */

@@ -12,11 +12,11 @@ describe('sign-in', () => {
     expect(signInUnderTest({ ...settingsForTests, redirectUri }).contribution.origin).toBe(origin)
   })
 
-  test('that is registered nowhere has no origin, and still a guard and a page', async () => {
+  test('that is registered nowhere has no origin, and still a guard and a part of the page', async () => {
     const { contribution } = signInUnderTest(settingsWithoutClient)
     expect(contribution.origin).toBeUndefined()
     expect(contribution.guard).toBeDefined()
-    expect(contribution.page).toBeDefined()
+    expect(contribution.part).toEqual({ slots: ['SignIn'], settings: { providerName: 'Example', startUrl: '/auth/provider' } })
   })
 
   test.each<[string, boolean, Endpoints]>([

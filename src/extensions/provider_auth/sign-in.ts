@@ -4,7 +4,6 @@ import { credentials } from './credentials.ts'
 import { flows, flowStoreOptions } from './flows.ts'
 import { guard } from './guard.ts'
 import type { IdentityProvider } from './identity-provider.ts'
-import { signInPage } from './page.ts'
 import { rateLimit } from './rate-limit.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -33,7 +32,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   return {
     routes: routes.map(wall({ rateLimit: rateLimit({ perMinute: settings.requestsPerMinute, now }), clients, log })),
     guard: guard(shown, ownOrigin),
-    page: signInPage(shown, settings.displayName),
+    part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),
   }
 }

@@ -167,7 +167,6 @@ export interface SignInUnderTest {
   ask(target: string, options?: AskOptions): Promise<Response>
   /** Asks the guard. */
   pass(target: string, options?: AskOptions): ReturnType<NonNullable<Contribution['guard']>>
-  page(options?: AskOptions): Promise<Response>
   /** Begins a sign-in: the state, and the flow cookie as a browser sends it back. */
   begin(options?: AskOptions): Promise<{ readonly state: string; readonly cookie: string; readonly response: Response }>
   /** Comes back from the identity provider. */
@@ -201,9 +200,6 @@ export function signInUnderTest(settings: Settings = settingsForTests, host: Fak
     },
     async pass(target, options) {
       return contribution.guard?.(visit(target, options))
-    },
-    async page(options) {
-      return await contribution.page?.(visit('/', options)) ?? new Response(null, { status: 404 })
     },
     async begin(options = { headers: browserHeaders }) {
       const response = await subject.ask('/auth/provider', options)
