@@ -1,0 +1,102 @@
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { Icon } from '../ui/icon.tsx'
+import { isOffered } from './describe-model.ts'
+import { noteChosen, recentModels } from './favourites.ts'
+import { pagePickers } from './picker-open.ts'
+import { PickerPanel } from './picker-panel.tsx'
+
+/** What {@link ModelPicker} is given. */
+export interface ModelPickerProps {
+  /** The model in use, if one was chosen. */
+  readonly model: string | undefined
+  readonly onChange: (name: string) => void
+}
+
+/** A button that names the model in use, and opens the picker. */
+export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
+  const { boot, models } = useServices()
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const state = useStore(models.state)
+  const isUnlisted = model !== undefined && state.kind === 'ready' && !isOffered(state.answer.models, model)
+
+  useEffect(() => pagePickers.add(() => setOpen(true)), [])
+  useEffect(() => {
+    if (models.state.get().kind === 'loading') void models.refresh()
+  }, [models])
+
+  function choose(name: string): void {
+    setOpen(false)
+    noteChosen(recentModels(boot.user?.id), name)
+    onChange(name)
+  }
+
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        title={isUnlisted ? `${model} is not listed by any provider` : model}
+        onClick={() => setOpen(true)}
+        className="inline-flex min-h-9 max-w-full min-w-0 items-center gap-1.5 rounded-lg px-2.5 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11"
+      >
+        {isUnlisted ? <Icon name="warn" className="size-4 text-warn" /> : null}
+        <span className="truncate">{model === undefined ? 'Choose a model' : <><span className="sr-only">Model: </span>{model}</>}</span>
+        {isUnlisted ? <span className="sr-only"> (not listed by any provider)</span> : null}
+        <Icon name="chevron" className="size-4 text-muted" />
+      </button>
+      {isOpen ? (
+        <PickerDialog opener={button} onClose={() => setOpen(false)}>
+          <PickerPanel model={model} onChoose={choose} onClose={() => setOpen(false)} />
+        </PickerDialog>
+      ) : null}
+    </>
+  )
+}
+
+interface PickerDialogProps {
+  /** Gets the focus afterwards, when nothing else had it before. */
+  readonly opener: RefObject<HTMLElement | null>
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** A sheet of the whole screen on a phone, a panel near the top elsewhere. */
+function PickerDialog({ opener, onClose, children }: PickerDialogProps): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const { current } = dialog
+    const before = document.activeElement
+    if (current !== null && !current.open) current.showModal()
+    return () => {
+      current?.close()
+      const target = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : opener.current
+      target?.focus()
+    }
+  }, [opener])
+  return (
+    <dialog
+      ref={dialog}
+      aria-label="Choose a model"
+      className="h-dvh max-h-none w-screen max-w-none border-line bg-panel p-0 text-ink shadow-xl sm:mt-[8vh] sm:h-[min(36rem,80dvh)] sm:w-[calc(100vw-2rem)] sm:max-w-2xl sm:rounded-xl sm:border"
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
+        event.preventDefault()
+        onClose()
+      }}
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) onClose()
+      }}
+    >
+      <div className="flex h-full flex-col">{children}</div>
+    </dialog>
+  )
+}

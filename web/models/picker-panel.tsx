@@ -1,0 +1,143 @@
+import { useEffect, useId, useLayoutEffect, useMemo, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { favouriteModels, recentModels } from './favourites.ts'
+import { PickerFilters } from './picker-filters.tsx'
+import { PickerOption } from './picker-option.tsx'
+import { sectionsOf } from './picker-rows.ts'
+import type { PickerRow, PickerRows } from './picker-rows.ts'
+import { Nothing, Trouble } from './picker-states.tsx'
+import { usePicker } from './use-picker.ts'
+import type { Picker } from './use-picker.ts'
+
+/** What {@link PickerPanel} is given. */
+export interface PickerPanelProps {
+  readonly model: string | undefined
+  readonly onChoose: (name: string) => void
+  readonly onClose: () => void
+}
+
+/** What stands in the open picker: a combobox (WAI-ARIA APG) with filters above its list, and what can be done with the row at hand below. */
+export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): ReactNode {
+  const { boot, models: store } = useServices()
+  const state = useStore(store.state)
+  const favourites = useMemo(() => favouriteModels(boot.user?.id), [boot.user?.id])
+  const recent = useMemo(() => recentModels(boot.user?.id), [boot.user?.id])
+  const picker = usePicker(state, favourites, recent, model)
+  const listId = useId()
+  const { active, rows, shown } = picker
+
+  useEffect(() => void store.refresh(), [store])
+  const activeId = active === undefined ? undefined : `${listId}-${active.at}`
+  // Only keys, typing and opening move the active row: what a pointer shows stays where it is.
+  useLayoutEffect(() => {
+    if (activeId !== undefined) document.getElementById(activeId)?.scrollIntoView({ block: 'nearest' })
+  }, [activeId])
+
+  function onKeyDown(event: KeyboardEvent<HTMLInputElement>): void {
+    if (event.nativeEvent.isComposing || event.keyCode === 229 || active === undefined) return
+    if (event.key === 'Enter') onChoose(active.row.name)
+    else if (!picker.handleKey(event)) return
+    event.preventDefault()
+  }
+
+  function onListClick(event: MouseEvent): void {
+    if (!(event.target instanceof Element)) return
+    const row = rows[Number(event.target.closest('[data-index]')?.getAttribute('data-index') ?? -1)]
+    if (row === undefined) return
+    const act = event.target.closest('[data-act]')?.getAttribute('data-act')
+    if (act === 'favourite') picker.toggleFavourite(row)
+    else if (act === 'expand') picker.toggleExpanded(row)
+    else onChoose(row.name)
+  }
+
+  return (
+    <div className="flex min-h-0 flex-1 flex-col" onMouseDown={keepFocus}>
+      <div className="flex items-center gap-2 border-b border-line py-1.5 pr-1.5 pl-4">
+        <Icon name="search" className="size-5 text-muted" />
+        <input
+          role="combobox"
+          aria-label="Search models"
+          aria-autocomplete="list"
+          aria-expanded={rows.length > 0}
+          aria-controls={listId}
+          {...(activeId === undefined ? {} : { 'aria-activedescendant': activeId })}
+          value={picker.text}
+          onChange={({ target }) => picker.type(target.value)}
+          onKeyDown={onKeyDown}
+          placeholder="Search models"
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          enterKeyHint="done"
+          className="min-h-10 min-w-0 flex-1 bg-transparent text-base outline-none"
+        />
+        <IconButton label="Close" icon="close" onClick={onClose} />
+      </div>
+      <PickerFilters filters={picker.filters} onChange={picker.filter} providers={picker.providers} />
+      <Trouble state={state} onRetry={() => void store.refresh()} />
+      {rows.length === 0 ? <Nothing state={state} picker={picker} onLeave={onClose} /> : (
+        <div id={listId} role="listbox" aria-label="Models" className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5" onClick={onListClick} onScroll={({ currentTarget }) => picker.scrolled(currentTarget)}>
+          {sectionsOf(rows).map(({ heading, start, rows: ofSection }) => {
+            const options = ofSection.map((row, offset) => (
+              <PickerOption
+                key={row.name}
+                id={`${listId}-${start + offset}`}
+                index={start + offset}
+                row={row}
+                isActive={active?.at === start + offset}
+                isCurrent={row.name === model}
+                isFavourite={row.kind === 'model' && picker.isFavourite(row.name)}
+              />
+            ))
+            if (heading === undefined) return options
+            return (
+              <div key={heading} role="group" aria-label={heading}>
+                <div aria-hidden="true" className="px-2.5 pt-2 pb-1 text-xs font-medium text-muted">{heading}</div>
+                {options}
+              </div>
+            )
+          })}
+        </div>
+      )}
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t border-line px-3 py-1.5 text-xs text-muted">
+        <p role="status" className="min-w-40 flex-1 py-1">{picker.said ?? (state.kind === 'ready' ? countOf(shown) : '')}</p>
+        {active === undefined || active.row.kind === 'typed' ? null : <RowActions row={active.row} picker={picker} />}
+      </div>
+    </div>
+  )
+}
+
+/** A press on anything but a field leaves the focus, and with it the keys, in the search field. */
+function keepFocus(event: MouseEvent): void {
+  if (event.target instanceof Element && event.target.closest('input, select') === null) event.preventDefault()
+}
+
+/** For pointers, touch and Tab: what Ctrl+D and the arrow keys do with the row at hand. */
+function RowActions({ row, picker }: { readonly row: Exclude<PickerRow, { kind: 'typed' }>; readonly picker: Picker }): ReactNode {
+  const { name } = row.entry
+  const isFavourite = picker.isFavourite(name)
+  const isExpanded = row.kind === 'pin' || row.isExpanded
+  return (
+    <div className="flex items-center gap-1">
+      <Button variant="quiet" className="text-xs" aria-label={`Favourite: ${name}`} aria-pressed={isFavourite} aria-keyshortcuts="Control+D" onClick={() => picker.toggleFavourite(row)}>
+        <Icon name="star" className={isFavourite ? 'size-4 fill-current text-warn' : 'size-4'} />Favourite<Key>Ctrl D</Key>
+      </Button>
+      <Button variant="quiet" className="text-xs" aria-label={`Providers of ${name}`} aria-expanded={isExpanded} onClick={() => picker.toggleExpanded(row)}>
+        <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />Providers<Key>→</Key>
+      </Button>
+    </div>
+  )
+}
+
+function Key({ children }: { readonly children: ReactNode }): ReactNode {
+  return <kbd aria-hidden="true" className="rounded border border-line px-1 font-mono text-xs pointer-coarse:hidden">{children}</kbd>
+}
+
+function countOf({ count, hidden }: PickerRows): string {
+  const models = `${formatCount(count)} ${count === 1 ? 'model' : 'models'}`
+  return hidden === 0 ? models : `${models}, ${formatCount(hidden)} more below: type to narrow`
+}
