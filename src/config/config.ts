@@ -83,6 +83,8 @@ export interface ProviderConfig {
   readonly enabled: boolean
   /** Why it cannot be used although enabled, such as `GROQ_API_KEY is not set`. */
   readonly unavailable?: string
+  /** Why it could not be used even if it were enabled. */
+  readonly lacks?: string
   readonly protocol: ProtocolName
   /** Without a trailing slash. Empty for `echo`. */
   readonly baseUrl: string
@@ -125,5 +127,5 @@ export interface Config {
   /** User names of those who may change the providers. Absent: everybody may; empty: nobody. */
   readonly owners?: readonly string[]
   /** Where it came from: a file, what was found on this machine, or nothing at all (then the echo answers). */
-  readonly source: { readonly kind: 'file'; readonly path: string } | { readonly kind: 'detected' } | { readonly kind: 'echo' }
+  readonly source: { readonly kind: 'file'; readonly path: string; /** Of the text that was read. */ readonly fingerprint?: string } | { readonly kind: 'detected' } | { readonly kind: 'echo' }
 }

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from './config.ts'
+import { fingerprint } from './fingerprint.ts'
 import { HomeError } from './home.ts'
 import { loadConfig, type LoadOptions } from './load-config.ts'
 import { configBytesMax } from './parse-config.ts'
@@ -35,7 +36,8 @@ describe('loadConfig', () => {
     await writeFile('providers.json', '{"providers":[{"id":"ollama"}]}')
     const config = await loadConfig({ environment: { SVC_HOME: folder } })
     expect(config.providers[0]?.id).toBe('ollama')
-    expect(config.source).toEqual({ kind: 'file', path: join(folder, 'providers.json') })
+    const path = join(folder, 'providers.json')
+    expect(config.source).toEqual({ kind: 'file', path, fingerprint: fingerprint(await Bun.file(path).bytes()) })
   })
 
   test('looks around when there is no file', async () => {

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { ConfigError, type Config } from './config.ts'
 import { detectProviders, type Probe } from './detect.ts'
 import { errorCode, isMissing } from './error-code.ts'
+import { fingerprint } from './fingerprint.ts'
 import { findHome } from './home.ts'
 import { configBytesMax, parseConfig, tooLarge } from './parse-config.ts'
 import type { Environment } from './resolve-provider.ts'
@@ -36,7 +37,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   if (warn !== undefined && (await isReadableByAll(file)) && holdsLiteralSecret(text)) {
     warn(`${file} holds keys and every user of this machine can read it: chmod 600 ${file}, or write "$NAME" instead of the key`)
   }
-  return config
+  return { ...config, source: { kind: 'file', path: file, fingerprint: fingerprint(text) } }
 }
 
 /** The text of a configuration file, `undefined` when there is none. @throws {ConfigError} for a folder, an unreadable or too large file, and what is not UTF-8 */

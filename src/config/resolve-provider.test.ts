@@ -21,6 +21,12 @@ describe('resolveProvider', () => {
     expect(resolveProvider(entry, environment).unavailable).toBe(unavailable)
   })
 
+  test('knows of a disabled one what it would lack if it were enabled', () => {
+    expect(resolveProvider({ id: 'groq', enabled: false }, {}).lacks).toBe('GROQ_API_KEY is not set')
+    expect(resolveProvider({ id: 'groq', enabled: false }, { GROQ_API_KEY: 'key-for-tests' }).lacks).toBeUndefined()
+    expect(resolveProvider({ id: 'groq' }, {}).lacks).toBeUndefined()
+  })
+
   test('takes the first variable of a brand that is set, without blanks around its value', () => {
     expect(resolveProvider({ id: 'gemini' }, { GOOGLE_API_KEY: ' key-for-tests\n' })).toMatchObject({
       apiKey: 'key-for-tests',

@@ -61,7 +61,7 @@ export function resolveProvider(entry: ProviderEntry, environment: Environment):
     id: entry.id,
     ...(brand === undefined ? {} : { brand: brand.id }),
     enabled,
-    ...(enabled && problems.length > 0 ? { unavailable: [...new Set(problems)].join(', ') } : {}),
+    ...(problems.length > 0 ? { [enabled ? 'unavailable' : 'lacks']: [...new Set(problems)].join(', ') } : {}),
     protocol,
     baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
