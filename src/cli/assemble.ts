@@ -123,6 +123,7 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
     return {
       name: config.id,
       model,
+      price: config.models === '*' ? undefined : config.models.find(({ upstream }) => upstream === model)?.price,
       chat,
       continues: config.quirks.continuation,
       unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),

@@ -6,7 +6,7 @@ import type { Call } from '../service/service.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { directory, type Finding, type ListedModel } from './directory.ts'
-import type { ChatCandidate, Provider } from './provider.ts'
+import type { ChatCandidate, ModelPrice, Provider } from './provider.ts'
 import { resumable } from './resume.ts'
 
 /** How long a request for an unknown model waits for the model lists that are being fetched for the first time. */
@@ -29,6 +29,8 @@ export interface ServedReply {
   readonly provider: string
   /** The upstream's name for the model; changes with the provider. */
   readonly model: string
+  /** What that provider takes; changes with the provider. */
+  readonly price?: ModelPrice | undefined
 }
 
 /** The providers behind one door. */
@@ -76,13 +78,14 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     try {
       const { candidate, reply } = await walk.next((each) => ask(each, request, call), call)
       const isResumable = onCut === 'resume' && candidates.length > 1
-      const served = { reply, provider: candidate.name, model: candidate.model }
+      const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
       if (reply.kind === 'stream') {
         served.reply = resumable({
           first: reply, request, call, walk, isResumable,
           onTakenUp(other) {
             served.provider = other.name
             served.model = other.model
+            served.price = other.price
           },
         })
       }

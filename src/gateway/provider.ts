@@ -13,14 +13,21 @@ export interface OfferedModel {
   /** Tokens. */
   readonly maxOutput?: number
   readonly input?: readonly string[]
-  /** USD per million tokens. */
-  readonly price?: { readonly input: number; readonly output: number; readonly cachedInput?: number }
+  readonly price?: ModelPrice
+}
+
+/** USD per million tokens. */
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+  readonly cachedInput?: number
 }
 
 /** One provider ready to serve one model: its service with all layers around it. */
 export interface ChatCandidate extends Candidate {
   /** The upstream's name for the model. */
   readonly model: string
+  readonly price?: ModelPrice | undefined
   readonly chat: ChatService
   /** It goes on where a trailing assistant message stops. */
   readonly continues: boolean

@@ -233,6 +233,7 @@ function recordOf({ exchange, trail, time, chat, served, firstTokenMs }: Progres
     totalMs: performance.now() - exchange.started,
     user: exchange.user,
     usage,
+    price: served?.price,
     cause,
   }
 }

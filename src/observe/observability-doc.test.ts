@@ -13,7 +13,7 @@ function rows(heading: string): readonly (readonly string[])[] {
   return lines.map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim().replaceAll('`', '')))
 }
 
-const record: Required<Omit<RequestRecord, 'cause'>> = {
+const record: Required<Omit<RequestRecord, 'cause' | 'price'>> = {
   time: 0, id: 'r', model: 'm', stream: true, status: 502, error: 'provider_error', provider: 'groq',
   trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }], firstTokenMs: 1, totalMs: 2,
   usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 }, user: 'ada',

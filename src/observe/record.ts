@@ -1,4 +1,5 @@
 import type { Usage } from '../wire/usage.ts'
+import type { Price } from './cost.ts'
 
 /** What is remembered of one chat request: never content, never a key. */
 export interface RequestRecord {
@@ -20,6 +21,8 @@ export interface RequestRecord {
   readonly firstTokenMs?: number | undefined
   readonly totalMs: number
   readonly usage?: Usage | undefined
+  /** Of who served it, where it is known. */
+  readonly price?: Price | undefined
   /** What a mistake of ours threw; for the log only. */
   readonly cause?: unknown
   /** The signed-in user, when there is one. */
@@ -31,6 +34,8 @@ export interface RecordedAttempt {
   readonly name: string
   readonly status?: number | undefined
   readonly failure?: string | undefined
+  /** Short, without secrets. */
+  readonly reason?: string | undefined
   /** The upstream may have done the work, and billed it, although no answer was seen. */
   readonly ambiguous?: boolean | undefined
   /** What the upstream said its work came to, where it did not become the answer. */

@@ -31,7 +31,7 @@ describe('an anthropic stream', () => {
 
   test('counts cached tokens into the prompt, and lets the last event win', () => {
     const last = read(fixtureEvents('anthropic-text.jsonl'), withUsage).chunks.at(-1)
-    expect(last?.usage).toEqual({ promptTokens: 177, completionTokens: 15, totalTokens: 192 })
+    expect(last?.usage).toEqual({ promptTokens: 177, completionTokens: 15, totalTokens: 192, cachedTokens: 50 })
     expect(last && jsonOf(last.data)).toMatchObject({
       choices: [],
       usage: { prompt_tokens: 177, completion_tokens: 15, total_tokens: 192, prompt_tokens_details: { cached_tokens: 50, cache_write_tokens: 100 } },

@@ -126,8 +126,8 @@ function carriesAnything({ content, reasoning_content, tool_calls, thinking_bloc
     || tool_calls !== undefined || thinking_blocks !== undefined || images !== undefined
 }
 
-function usageOf({ prompt, completion, total }: TokenCounts): Usage {
-  return { promptTokens: prompt, completionTokens: completion, totalTokens: total ?? prompt + completion }
+function usageOf({ prompt, completion, total, cached }: TokenCounts): Usage {
+  return { promptTokens: prompt, completionTokens: completion, totalTokens: total ?? prompt + completion, cachedTokens: cached }
 }
 
 function usageFields({ prompt, completion, total, cached, cacheWrite, reasoning }: TokenCounts): JsonObject {

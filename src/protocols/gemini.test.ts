@@ -179,7 +179,7 @@ describe('a gemini stream', () => {
       ['', true, false, 'stop'], ['', false, false, undefined],
     ])
     for (const { data } of chunks) expect(jsonOf(data)).toMatchObject({ id: 'resp-1', object: 'chat.completion.chunk', model: 'gemini-2.5-flash' })
-    expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 9, completionTokens: 25, totalTokens: 34 })
+    expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 9, completionTokens: 25, totalTokens: 34, cachedTokens: 5 })
     expect(chunks.at(-1) && jsonOf(chunks.at(-1)?.data ?? new Uint8Array())).toMatchObject({
       choices: [],
       usage: {

@@ -79,10 +79,21 @@ describe('chunkReader', () => {
 
   test('reads usage, beside choices and without', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, prompt_tokens_details: { cached_tokens: 1 } }
-    expect(readOne({ ...head, choices: [], usage }).usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
-    expect(readOne(chunk({}, { usage })).usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
+    expect(readOne({ ...head, choices: [], usage }).usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7, cachedTokens: 1 })
+    expect(readOne(chunk({}, { usage })).usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7, cachedTokens: 1 })
     expect(readOne(chunk({}, { usage: { completion_tokens: 4, total_tokens: 'x' } })).usage).toEqual({ promptTokens: undefined, completionTokens: 4, totalTokens: undefined })
     for (const none of [null, {}, 5, []]) expect(readOne(chunk({}, { usage: none })).usage).toBeUndefined()
+  })
+
+  test.each<readonly [string, object, number | undefined]>([
+    ['the common name', { prompt_tokens_details: { audio_tokens: 9, cached_tokens: 2, deep: { cached_tokens: 8 } } }, 2],
+    ["DeepSeek's", { prompt_cache_hit_tokens: 3, prompt_cache_miss_tokens: 8 }, 3],
+    ['both', { prompt_cache_hit_tokens: 3, prompt_tokens_details: { cached_tokens: 2 } }, 2],
+    ['what is no number', { prompt_tokens_details: { cached_tokens: '2' } }, undefined],
+    ['what is no object', { prompt_tokens_details: [2] }, undefined],
+    ['null', { prompt_tokens_details: null }, undefined],
+  ])('reads cached tokens under %s', (_, more, cachedTokens) => {
+    expect(readOne(chunk({}, { usage: { ...more, prompt_tokens: 4 } })).usage).toEqual({ promptTokens: 4, completionTokens: undefined, totalTokens: undefined, cachedTokens })
   })
 
   test('keeps id, created and model as the first chunk had them (failover.md row 39)', () => {
