@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRecord } from '../../src/wire/json-value.ts'
+import { startService } from '../../test/harness.ts'
+import { needs } from '../../test/needs.ts'
+import { markdownTable } from '../table.ts'
+import { measureSizes } from './sizes.ts'
+
+/** `npm run bench:page`: what the page weighs, how Lighthouse finds it, how it streams and opens a long history, beside what it is held to. Exit code 1 when something misses its target. */
+
+/** One line of the report. */
+interface Line {
+  readonly what: string
+  readonly figure: string
+  readonly target: string
+  readonly isMet: boolean
+}
+
+const folder = import.meta.dir
+const root = join(folder, '..', '..')
+const chromium = needs('chromium')
+if (chromium === undefined) throw new Error('the bench of the page needs Chromium (on Debian: apt-get install chromium)')
+
+async function output(...command: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...command], { cwd: folder, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  const text = await child.stdout.text()
+  if (await child.exited !== 0) throw new Error(`${command.join(' ')} failed`)
+  return text
+}
+
+/** The JSON object in the last line that a measure prints. */
+async function figures(...command: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const parsed: unknown = JSON.parse((await output(...command)).trim().split('\n').at(-1) ?? '')
+  if (!isRecord(parsed)) throw new Error(`${command.join(' ')} gave no figures`)
+  return parsed
+}
+
+const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`
+
+function atMost(what: string, bytes: number, most: number): Line {
+  return { what, figure: kilobytes(bytes), target: `≤ ${kilobytes(most)}`, isMet: bytes <= most }
+}
+
+function sizes(): readonly Line[] {
+  const { beforeFirstPaint, chatPage, highlighter, style } = measureSizes(join(root, 'dist', 'web'))
+  return [
+    atMost('script before first paint, gzip', beforeFirstPaint, 90_000),
+    atMost('script of the chat page, gzip', chatPage, 130_000),
+    atMost('highlighter, with the first block of code', highlighter, 40_000),
+    atMost('style, gzip', style, 12_000),
+  ]
+}
+
+async function lighthouse(what: string, url: string): Promise<readonly Line[]> {
+  const { performance, accessibility, bestPractices, failed, firstPaintMs, largestPaintMs, blockingMs, shift } = await figures('node', 'lighthouse.mjs', chromium ?? '', url, '3')
+  const detail = `first paint ${firstPaintMs} ms, largest ${largestPaintMs} ms, blocked ${blockingMs} ms, shift ${Number(shift).toFixed(3)}`
+  return [
+    { what: `Lighthouse, ${what}: performance`, figure: `${performance} (${detail})`, target: '≥ 95', isMet: Number(performance) >= 95 },
+    { what: `Lighthouse, ${what}: accessibility`, figure: String(accessibility), target: '100', isMet: accessibility === 100 },
+    { what: `Lighthouse, ${what}: best practices`, figure: `${bestPractices}${Array.isArray(failed) && failed.length > 0 ? ` (${failed.join(', ')})` : ''}`, target: '100', isMet: bestPractices === 100 },
+  ]
+}
+
+async function lighthouses(): Promise<readonly Line[]> {
+  if (!existsSync(join(folder, 'node_modules', 'lighthouse'))) await output('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
+  await using open = await startService({ providers: [{ id: 'echo' }] })
+  await using closed = await startService({ providers: [{ id: 'echo' }] }, { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } })
+  return [...await lighthouse('chat', `${open.url}/`), ...await lighthouse('sign-in', `${closed.url}/`)]
+}
+
+await output(process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale')
+const lines = [...sizes(), ...await lighthouses()]
+console.log(markdownTable(['Page', 'Figure', 'Target', 'Met'], lines.map(({ what, figure, target, isMet }) => [what, figure, target, isMet ? 'yes' : 'NO'])))
+process.exitCode = lines.every(({ isMet }) => isMet) ? 0 : 1

@@ -1,0 +1,44 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What a browser loads, in bytes as they travel with gzip. */
+export interface Sizes {
+  /** Scripts without which nothing is painted. */
+  readonly beforeFirstPaint: number
+  /** All scripts of the chat page, with those it loads when it needs them. */
+  readonly chatPage: number
+  /** The highlighter of code, which is loaded with the first block of code. */
+  readonly highlighter: number
+  readonly style: number
+}
+
+/** Sizes of the built page. @param folder of `dist/web` */
+export function measureSizes(folder: string): Sizes {
+  const text = (name: string): string => readFileSync(join(folder, name), 'utf8')
+  const bytes = (name: string): number => statSync(join(folder, `${name}.gz`)).size
+  const sum = (names: Iterable<string>): number => [...names].reduce((total, name) => total + bytes(name), 0)
+  const imported = (name: string, pattern: RegExp): readonly string[] => [...text(name).matchAll(pattern)].map(([, found = '']) => found)
+  const statics = /(?:from|import)\s*"\.\/([^"]+\.js)"/g
+  const dynamics = /import\("\.\/([^"]+\.js)"\)/g
+
+  function closure(entries: readonly string[], found = new Set<string>()): ReadonlySet<string> {
+    for (const name of entries) {
+      if (found.has(name)) continue
+      found.add(name)
+      closure(imported(name, statics), found)
+    }
+    return found
+  }
+
+  const index = text('index.html')
+  const entries = [...index.matchAll(/<script[^>]* src="\/assets\/([^"]+)"/g)].map(([, name = '']) => name)
+  const style = /href="\/assets\/([^"]+\.css)"/.exec(index)?.[1] ?? ''
+  const first = closure(entries)
+  const views = [...first].flatMap((name) => imported(name, dynamics))
+  // The views of the owner have words of their own, which minifying leaves.
+  const ofChat = views.filter((name) => !/\/api\/(?:providers|requests)"/.test(text(name)))
+  const later = closure(ofChat.flatMap((name) => [...closure([name])]).flatMap((name) => imported(name, dynamics)))
+  const highlighter = [...later].filter((name) => text(name).includes('hljs'))
+  const chat = new Set([...first, ...closure(ofChat), ...later])
+  return { beforeFirstPaint: sum(first), chatPage: sum([...chat].filter((name) => !highlighter.includes(name))), highlighter: sum(highlighter), style: bytes(style) }
+}
