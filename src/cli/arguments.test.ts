@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { booleanFlag, choiceFlag, integerFlag, parseArguments, repeatedFlag, textFlag, UsageError } from './arguments.ts'
+import { booleanFlag, choiceFlag, integerFlag, namesFlag, parseArguments, repeatedFlag, textFlag, UsageError } from './arguments.ts'
 
 const flags = {
   host: textFlag('address', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' }),
@@ -88,6 +88,35 @@ describe('parseArguments', () => {
         expect(error.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
       }
     }))
+  })
+
+  describe('of names', () => {
+    const named = { auth: namesFlag('extensions', 'NAMES', { environment: 'SVC_AUTH' }) }
+
+    test.each([
+      [[], undefined, []],
+      [['--auth', 'a'], undefined, ['a']],
+      [['--auth', 'b,a'], undefined, ['b', 'a']],
+      [['--auth', ' a , b '], undefined, ['a', 'b']],
+      [['--auth', 'a,b', '--auth=c'], undefined, ['a', 'b', 'c']],
+      [[], 'b, a', ['b', 'a']],
+      [[], '', []],
+      [['--auth', 'a'], 'b,c', ['a']],
+    ])('understands %j, with %p in the environment', (argv, variable, names) => {
+      expect(parseArguments(named, argv, { SVC_AUTH: variable }).flags.auth).toEqual(names)
+    })
+
+    test.each([
+      [['--auth', 'a,,b'], undefined, '--auth: found "a,,b"'],
+      [['--auth', 'a,'], undefined, '--auth: found "a,"'],
+      [['--auth='], undefined, '--auth: found ""'],
+      [['--auth', 'a,b,a'], undefined, '--auth: found "a,b,a"'],
+      [['--auth', 'a', '--auth', 'a'], undefined, '--auth: found "a,a"'],
+      [[], 'a,a', 'SVC_AUTH: found "a,a"'],
+      [[], ',', 'SVC_AUTH: found ","'],
+    ])('refuses %j, with %p in the environment', (argv, variable, found) => {
+      expect(() => parseArguments(named, argv, { SVC_AUTH: variable })).toThrow(new UsageError(`${found}, allowed: names separated by commas, each once`))
+    })
   })
 
   test('gives every integer and text back as it was written', () => {

@@ -47,6 +47,16 @@ describe('the lines of a start', () => {
     expect(text).toContain('svc init')
   })
 
+  test.each([
+    [[], []],
+    [[{ name: 'one', isOn: true }], ['one is on.']],
+    [[{ name: 'one', isOn: false }, { name: 'two', isOn: false }], ['one is OFF: everybody who reaches this address may use it.', 'two is OFF: everybody who reaches this address may use it.']],
+    [[{ name: 'one', isOn: false }, { name: 'two', isOn: true }], ['one is OFF.', 'two is on.']],
+  ])('tell which extensions are on: %j', (extensions, expected) => {
+    const config: Config = { providers: [], limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'detected' } }
+    expect(startLines({ host: '127.0.0.1', port: 8000, config, path: 'x', extensions }).split('\n').slice(3, -1)).toEqual(expected)
+  })
+
   test.each([['0.0.0.0', 'http://127.0.0.1:8000'], ['::1', 'http://[::1]:8000'], ['192.0.2.1', 'http://192.0.2.1:8000'], ['localhost', 'http://localhost:8000']])('give an address that can be opened for %s', (host, address) => {
     expect(linesOf([local('one')], undefined, host)[0]).toBe(`svc is ready on ${address}`)
   })
