@@ -1,0 +1,61 @@
+import { useId, type ReactNode } from 'react'
+import { describedBy, Field, inputLook } from './field.tsx'
+import type { ChoiceParameter, FlagParameter } from './parameters.ts'
+
+/** What {@link ChoiceField} shows. */
+export interface ChoiceFieldProps {
+  readonly parameter: ChoiceParameter
+  /** Absent: not set. */
+  readonly value: string | undefined
+  readonly onChange: (value: string | undefined) => void
+}
+
+/** A parameter that is one of several words. */
+export function ChoiceField({ parameter: { label, explanation, common, rare }, value, onChange }: ChoiceFieldProps): ReactNode {
+  return (
+    <Select label={label} explanation={explanation} value={value ?? ''} onChange={(next) => onChange(next === '' ? undefined : next)}>
+      {common.map((word) => <option key={word} value={word}>{word}</option>)}
+      <optgroup label="Not every provider knows">
+        {rare.map((word) => <option key={word} value={word}>{word}</option>)}
+      </optgroup>
+    </Select>
+  )
+}
+
+/** What {@link FlagField} shows. */
+export interface FlagFieldProps {
+  readonly parameter: FlagParameter
+  /** Absent: not set. */
+  readonly value: boolean | undefined
+  readonly onChange: (value: boolean | undefined) => void
+}
+
+/** A parameter that is on, off, or not set. */
+export function FlagField({ parameter: { label, explanation }, value, onChange }: FlagFieldProps): ReactNode {
+  return (
+    <Select label={label} explanation={explanation} value={value === undefined ? '' : String(value)} onChange={(next) => onChange(next === '' ? undefined : next === 'true')}>
+      <option value="true">On</option>
+      <option value="false">Off</option>
+    </Select>
+  )
+}
+
+interface SelectProps {
+  readonly label: string
+  readonly explanation: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly children: ReactNode
+}
+
+function Select({ label, explanation, value, onChange, children }: SelectProps): ReactNode {
+  const id = useId()
+  return (
+    <Field id={id} label={label} explanation={explanation}>
+      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} {...describedBy({ id })} className={`${inputLook} w-full`}>
+        <option value="">Not set</option>
+        {children}
+      </select>
+    </Field>
+  )
+}

@@ -1,0 +1,121 @@
+import { useId, useState, type ReactNode } from 'react'
+import type { ChatSettings, Parameters } from '../history/conversation.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { Switch } from '../ui/switch.tsx'
+import { ChoiceField, FlagField } from './choice-field.tsx'
+import { describedBy, Field, inputLook } from './field.tsx'
+import { NumberField } from './number-field.tsx'
+import { countSet, parameters, withParameter } from './parameters.ts'
+import type { NumberParameter, ParameterName } from './parameters.ts'
+import { StopField } from './stop-field.tsx'
+
+/** What {@link ParametersPanel} is given. */
+export interface ParametersPanelProps {
+  readonly settings: ChatSettings
+  /** Told of every change that may be sent. */
+  readonly onChange: (settings: ChatSettings) => void
+}
+
+/** What a conversation is asked with: the system prompt and every parameter. What is not set is not sent. */
+export function ParametersPanel({ settings, onChange }: ParametersPanelProps): ReactNode {
+  // Fields hold what was typed even where it may not be sent: to reset them is to make new ones.
+  const [resets, setResets] = useState(0)
+
+  function resetAll(): void {
+    setResets(resets + 1)
+    onChange({ ...settings, parameters: {} })
+    announce('No parameter is set')
+  }
+
+  return (
+    <div className="flex flex-col gap-6">
+      <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
+      <Fields key={resets} values={settings.parameters} onChange={(values) => onChange({ ...settings, parameters: values })} />
+      <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-3">
+        <p className="text-xs text-muted">{summaryOf(countSet(settings.parameters))}</p>
+        <Button icon="retry" onClick={resetAll}>Reset all parameters</Button>
+      </div>
+    </div>
+  )
+}
+
+function SystemPrompt({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
+  const id = useId()
+  return (
+    <Field id={id} label="System prompt" explanation="Comes before the conversation. Says how the model should answer.">
+      <textarea
+        id={id}
+        rows={4}
+        value={value}
+        placeholder="None"
+        onChange={({ target }) => onChange(target.value)}
+        {...describedBy({ id })}
+        className={`${inputLook} field-sizing-content max-h-80 min-h-24 w-full resize-y py-2`}
+      />
+    </Field>
+  )
+}
+
+interface FieldsProps {
+  readonly values: Parameters
+  readonly onChange: (values: Parameters) => void
+}
+
+function Fields({ values, onChange }: FieldsProps): ReactNode {
+  function setter<Name extends ParameterName>(name: Name): (value: Parameters[Name] | undefined) => void {
+    return (value) => onChange(withParameter(values, name, value))
+  }
+
+  const number = (parameter: NumberParameter) => (
+    <NumberField parameter={parameter} value={values[parameter.name]} onChange={setter(parameter.name)} hint={hintOf(parameter, values)} />
+  )
+  return (
+    <>
+      <Group title="Sampling">
+        {number(parameters.temperature)}
+        {number(parameters.top_p)}
+        {number(parameters.frequency_penalty)}
+        {number(parameters.presence_penalty)}
+        {number(parameters.seed)}
+      </Group>
+      <Group title="Length">
+        {number(parameters.max_completion_tokens)}
+        {number(parameters.max_tokens)}
+        <StopField parameter={parameters.stop} value={values.stop} onChange={setter('stop')} />
+      </Group>
+      <Group title="Reasoning">
+        <ChoiceField parameter={parameters.reasoning_effort} value={values.reasoning_effort} onChange={setter('reasoning_effort')} />
+        <FlagField parameter={parameters.enable_thinking} value={values.enable_thinking} onChange={setter('enable_thinking')} />
+      </Group>
+      <Group title="Answer">
+        <div className="flex flex-col gap-1">
+          <Switch label={parameters.stream.label} isOn={values.stream !== false} onChange={(isOn) => setter('stream')(isOn ? undefined : false)} />
+          <p className="text-xs text-muted">{parameters.stream.explanation}</p>
+        </div>
+        <FlagField parameter={parameters.logprobs} value={values.logprobs} onChange={setter('logprobs')} />
+        {number(parameters.top_logprobs)}
+      </Group>
+    </>
+  )
+}
+
+function Group({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-4">
+      <legend className="mb-2 w-full border-b border-line pb-1 text-sm font-semibold">{title}</legend>
+      {children}
+    </fieldset>
+  )
+}
+
+function hintOf({ name }: NumberParameter, values: Parameters): string | undefined {
+  if (name === 'top_logprobs' && values.top_logprobs !== undefined && values.logprobs !== true) return 'Providers take this only while log probabilities are on.'
+  if (name === 'max_tokens' && values.max_tokens !== undefined && values.max_completion_tokens !== undefined) return 'Both limits are sent. Most providers take one of them only.'
+  return undefined
+}
+
+function summaryOf(count: number): string {
+  if (count === 0) return 'None is set: the provider’s own defaults count.'
+  return count === 1 ? 'One is set.' : `${count} are set.`
+}

@@ -1,0 +1,79 @@
+import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { describedBy, Field, inputLook } from './field.tsx'
+import type { ListParameter } from './parameters.ts'
+import { readStop, showStop } from './stop-text.ts'
+
+/** What {@link StopField} shows. */
+export interface StopFieldProps {
+  readonly parameter: ListParameter
+  /** Absent: none. */
+  readonly value: readonly string[] | undefined
+  readonly onChange: (value: readonly string[] | undefined) => void
+}
+
+/** A list of texts, added one by one with Enter. */
+export function StopField({ parameter: { label, explanation }, value = [], onChange }: StopFieldProps): ReactNode {
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState('')
+  const text = readStop(typed)
+  const fault = value.includes(text) ? 'This one is in the list already.' : undefined
+
+  function add(): void {
+    if (text === '' || fault !== undefined) return
+    onChange([...value, text])
+    setTyped('')
+  }
+
+  function remove(removed: string): void {
+    const left = value.filter((each) => each !== removed)
+    onChange(left.length === 0 ? undefined : left)
+    input.current?.focus()
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.keyCode === 229) return
+    event.preventDefault()
+    add()
+  }
+
+  return (
+    <Field id={id} label={label} explanation={`${explanation} Type \\n for a new line.`} fault={fault}>
+      {value.length === 0 ? null : (
+        <ul aria-label={label} className="flex flex-wrap gap-1.5">
+          {value.map((each) => <Stop key={each} text={showStop(each)} onRemove={() => remove(each)} />)}
+        </ul>
+      )}
+      <div className="flex gap-2">
+        <input
+          ref={input}
+          id={id}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          enterKeyHint="done"
+          placeholder="Add one"
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+          onKeyDown={onKeyDown}
+          {...describedBy({ id, fault })}
+          className={`${inputLook} min-w-0 flex-1 font-mono`}
+        />
+        <Button onClick={add} disabled={text === '' || fault !== undefined} aria-label={`Add to ${label.toLowerCase()}`}>Add</Button>
+      </div>
+    </Field>
+  )
+}
+
+function Stop({ text, onRemove }: { readonly text: string; readonly onRemove: () => void }): ReactNode {
+  return (
+    <li className="inline-flex max-w-full items-center rounded-lg border border-line bg-panel pl-2.5">
+      <code className="min-w-0 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</code>
+      <button type="button" aria-label={`Remove ${text}`} title={`Remove ${text}`} onClick={onRemove} className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11">
+        <Icon name="close" className="size-4" />
+      </button>
+    </li>
+  )
+}
