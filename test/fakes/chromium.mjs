@@ -1,5 +1,6 @@
 // Chromium, driven by playwright-core, which runs on Node: `chromium.mjs EXECUTABLE`. Takes lines {"id","person","tab","method","args"} that name a method of a page,
 // such as `goto` or `keyboard.press`, and answers each with {"id","value"} or {"id","error"}. Each person has cookies of their own, which their tabs share.
+// `begin` says what their browser is like, before anything else; `complaints` gives what the console of a tab was told of as an error.
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 
@@ -10,22 +11,36 @@ const browser = await chromium.launch({
 })
 const people = new Map()
 
-async function contextOf(person) {
+async function contextOf(person, options = {}) {
   if (!people.has(person)) {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
     context.setDefaultTimeout(10_000)
-    people.set(person, { context, tabs: new Map() })
+    people.set(person, { context, tabs: new Map(), complaints: new Map() })
   }
   return people.get(person)
 }
 
+async function openTab({ context, tabs, complaints }, tab) {
+  const page = await context.newPage()
+  const told = []
+  page.on('console', (message) => { if (message.type() === 'error') told.push(message.text()) })
+  page.on('pageerror', (error) => told.push(String(error)))
+  tabs.set(tab, page)
+  complaints.set(tab, told)
+}
+
 async function run({ person, tab, method, args }) {
-  const { context, tabs } = await contextOf(person)
+  const known = await contextOf(person, method === 'begin' ? args[0] : {})
+  const { context, tabs, complaints } = known
+  if (method === 'begin') return undefined
   if (method === 'cookies') return context.cookies()
-  if (!tabs.has(tab)) tabs.set(tab, await context.newPage())
+  if (method === 'setOffline') return context.setOffline(...args)
+  if (!tabs.has(tab)) await openTab(known, tab)
+  if (method === 'complaints') return complaints.get(tab)
   const names = method.split('.'), last = names.pop()
   const owner = names.reduce((value, name) => value[name], tabs.get(tab))
   const value = await owner[last](...args)
+  if (Buffer.isBuffer(value)) return undefined
   return typeof value?.status === 'function' ? value.status() : value
 }
 

@@ -19,6 +19,28 @@ export interface Tab {
   /** The value of an expression in the page. */
   evaluate(expression: string): Promise<unknown>
   waitFor(selector: string): Promise<void>
+  /** Waits until nothing matches that can be seen. */
+  waitForGone(selector: string): Promise<void>
+  /** What an element reads. */
+  textOf(selector: string): Promise<string>
+  reload(): Promise<void>
+  /** Gives files to an `<input type="file">`, by their paths. */
+  setFiles(selector: string, paths: readonly string[]): Promise<void>
+  setSize(width: number, height: number): Promise<void>
+  /** Writes a picture of what is shown, as PNG. */
+  screenshot(path: string): Promise<void>
+  /** What the console was told of as errors so far, violations of the Content-Security-Policy among them. */
+  complaints(): Promise<readonly string[]>
+}
+
+/** What somebody's browser is like. */
+export interface PersonOptions {
+  readonly viewport?: { readonly width: number; readonly height: number }
+  readonly colorScheme?: 'light' | 'dark'
+  readonly reducedMotion?: 'reduce' | 'no-preference'
+  readonly hasTouch?: boolean
+  readonly permissions?: readonly string[]
+  readonly serviceWorkers?: 'block'
 }
 
 /** Somebody at the browser, with cookies of their own. */
@@ -27,12 +49,14 @@ export interface Person {
   tab(name?: string): Tab
   /** Values of the cookies they have, by name. */
   cookies(): Promise<ReadonlyMap<string, string>>
+  /** Takes their network away, or gives it back. */
+  setOffline(isOffline: boolean): Promise<void>
 }
 
 /** Chromium in a process of its own. */
 export interface Chromium {
   /** Somebody who has been nowhere yet. */
-  person(): Person
+  person(options?: PersonOptions): Person
   close(): Promise<void>
 }
 
@@ -82,6 +106,16 @@ export async function startChromium(executable: string): Promise<Chromium> {
       type: async (text) => void await ask('keyboard.type', text),
       waitForUrl: async (glob) => void await ask('waitForURL', glob),
       waitFor: async (selector) => void await ask('waitForSelector', selector),
+      waitForGone: async (selector) => void await ask('waitForSelector', selector, { state: 'hidden' }),
+      textOf: async (selector) => String(await ask('innerText', selector)),
+      reload: async () => void await ask('reload'),
+      setFiles: async (selector, paths) => void await ask('setInputFiles', selector, paths),
+      setSize: async (width, height) => void await ask('setViewportSize', { width, height }),
+      screenshot: async (path) => void await ask('screenshot', { path }),
+      async complaints() {
+        const told = await ask('complaints')
+        return Array.isArray(told) ? told.map(String) : []
+      },
       url: async () => String(await ask('url')),
       text: async () => String(await ask('innerText', 'body')),
       evaluate: (expression) => ask('evaluate', expression),
@@ -89,9 +123,11 @@ export async function startChromium(executable: string): Promise<Chromium> {
   }
 
   return {
-    person() {
+    person(options) {
       const person = ++people
+      if (options !== undefined) void call(person, '', 'begin', options)
       return {
+        setOffline: async (isOffline) => void await call(person, '', 'setOffline', isOffline),
         tab: (name = 'first') => tabOf(person, name),
         async cookies() {
           const kept = await call(person, '', 'cookies')
