@@ -1,0 +1,151 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startChromium, type Tab } from '../test/fakes/chromium.ts'
+import { startService, type ServiceUnderTest } from '../test/harness.ts'
+import { needs } from '../test/needs.ts'
+
+/**
+ * What `npm run screenshots` runs: pictures of every view, light and dark, wide and on a phone, of a real service with providers made up for it, one of which is out of
+ * free requests. Written to `dist/screenshots/`; the two that the README shows also to `docs/pictures/`. Argument: another folder for all of them, then none goes to docs.
+ */
+
+const root = join(import.meta.dir, '..')
+const given = process.argv[2]
+const folder = given ?? join(root, 'dist', 'screenshots')
+const chromiumPath = needs('chromium')
+if (chromiumPath === undefined) {
+  console.error('screenshots need Chromium (on Debian: apt-get install chromium)')
+  process.exit(1)
+}
+
+const answer = `The \`failover\` function asks one provider **after the other**, and stops at the first answer:
+
+\`\`\`ts
+for (const provider of providers) {
+  try {
+    return await provider.chat(request, call)
+  } catch (error) {
+    if (call.signal.aborted) throw error // the client has left
+    errors.push(error)
+  }
+}
+\`\`\`
+
+What happens next depends on the failure:
+
+| Failure | The next provider is asked |
+| --- | --- |
+| \`429\` rate limit | yes, and this one rests for a while |
+| timeout | yes |
+| \`400\` bad request | no: it would fail there as well |
+
+1. Order is the order of your file.
+2. A stream that breaks is taken up where it broke.
+`
+
+/** An upstream of the chat-completions format that answers with the text above, or refuses. */
+function upstream(refusal?: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly message: string }): Bun.Server<undefined> {
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      if (refusal !== undefined) return Response.json({ error: { message: refusal.message, type: 'rate_limit_error' } }, refusal)
+      const asked: unknown = await request.json()
+      const isStream = typeof asked === 'object' && asked !== null && 'stream' in asked && asked.stream === true
+      const usage = { prompt_tokens: 412, completion_tokens: 186, total_tokens: 598 }
+      if (!isStream) return Response.json({ id: 'made-up', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }], usage })
+      const chunks = [...answer.match(/.{1,12}/gs) ?? []].map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }))
+      const all = [...chunks, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, { choices: [], usage }]
+      const body = all.map((chunk) => `data: ${JSON.stringify({ id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm', ...chunk })}\n\n`).join('')
+      await Bun.sleep(180)
+      return new Response(`${body}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+    },
+  })
+}
+
+const models = (price: number) => [
+  { name: 'llama-4-maverick', context: 131_072, input: ['text', 'image'], price: { input: price, output: price * 4 } },
+  { name: 'qwen3-32b', context: 131_072, price: { input: price, output: price * 3 } },
+]
+
+const free = upstream({ status: 429, headers: { 'retry-after': '60' }, message: 'Rate limit reached' })
+const paid = upstream()
+const configuration = {
+  providers: [
+    { id: 'groq', base_url: `http://127.0.0.1:${free.port}/v1`, models: models(0) },
+    { id: 'openrouter', base_url: `http://127.0.0.1:${paid.port}/v1`, models: [...models(0.15), { name: 'deepseek-v4', context: 163_840, price: { input: 0.27, output: 1.1 } }] },
+    { id: 'openai', base_url: `http://127.0.0.1:${paid.port}/v1`, api_key: '$NO_SUCH_KEY', models: [{ name: 'gpt-6-mini', context: 400_000, input: ['text', 'image'], price: { input: 0.25, output: 2 } }] },
+    { id: 'ollama', enabled: false, base_url: 'http://127.0.0.1:9/v1', models: ['qwen3-32b'] },
+  ],
+}
+
+interface Look {
+  readonly name: string
+  readonly colorScheme: 'light' | 'dark'
+  readonly viewport: { readonly width: number; readonly height: number }
+  readonly hasTouch: boolean
+}
+
+const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme) => [
+  { name: `${colorScheme}-wide`, colorScheme, viewport: { width: 1280, height: 800 }, hasTouch: false },
+  { name: `${colorScheme}-phone`, colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true },
+])
+
+await mkdir(folder, { recursive: true })
+const chromium = await startChromium(chromiumPath)
+
+async function picture(tab: Tab, name: string): Promise<void> {
+  // What moves has come to rest.
+  await tab.evaluate('Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))).then(() => 0)')
+  await tab.screenshot(join(folder, `${name}.png`))
+  console.log(`${name}.png`)
+}
+
+async function ask(tab: Tab, text: string): Promise<void> {
+  await tab.fill('#message', text)
+  await tab.press('Enter')
+  await tab.waitFor('text=/first token/i')
+}
+
+async function views(service: ServiceUnderTest, look: Look): Promise<void> {
+  const tab = chromium.person(look).tab()
+  await tab.goto(`${service.url}/`)
+  await tab.waitFor('#message')
+  await picture(tab, `new-${look.name}`)
+  await ask(tab, 'How does failover work here? Show me the loop.')
+  await picture(tab, `chat-${look.name}`)
+  await tab.press('Control+/')
+  await tab.waitFor('[role="listbox"]')
+  await picture(tab, `models-${look.name}`)
+  await tab.press('Escape')
+  await tab.goto(`${service.url}/#/providers`)
+  await tab.waitFor('text=openrouter')
+  await picture(tab, `providers-${look.name}`)
+  await tab.goto(`${service.url}/#/requests`)
+  await tab.waitFor('text=llama-4-maverick')
+  await picture(tab, `requests-${look.name}`)
+}
+
+async function signIn(service: ServiceUnderTest, look: Look): Promise<void> {
+  const tab = chromium.person(look).tab()
+  await tab.goto(`${service.url}/`)
+  await tab.waitFor('text=Sign in with')
+  await picture(tab, `sign-in-${look.name}`)
+}
+
+try {
+  await using open = await startService(configuration)
+  await using closed = await startService(configuration, { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } })
+  for (const look of looks) {
+    await views(open, look)
+    await signIn(closed, look)
+  }
+  if (given === undefined) {
+    await mkdir(join(root, 'docs', 'pictures'), { recursive: true })
+    for (const scheme of ['light', 'dark']) await Bun.write(join(root, 'docs', 'pictures', `chat-${scheme}.png`), Bun.file(join(folder, `chat-${scheme}-wide.png`)))
+  }
+} finally {
+  await chromium.close()
+  free.stop(true)
+  paid.stop(true)
+}
