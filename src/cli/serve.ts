@@ -9,13 +9,16 @@ import { bootRoute } from '../http/boot.ts'
 import { chatRoute } from '../http/chat-completions.ts'
 import { modelRoutes } from '../http/models.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
+import { ownerCheck } from '../http/own-pages.ts'
 import { pageRoutes } from '../http/page-files.ts'
+import { requestsApi } from '../http/requests-api.ts'
 import { startServer, type Routing, type Server } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { underWay, type UnderWay } from '../http/under-way.ts'
 import { descriptorWriter } from '../observe/descriptor-writer.ts'
 import { gatewayMetrics } from '../observe/gateway-metrics.ts'
 import { logger, type Logger } from '../observe/log.ts'
+import { recentRequests } from '../observe/recent-requests.ts'
 import { requestLog } from '../observe/request-line.ts'
 import { healthBook } from '../service/health.ts'
 import { BadStoreUrl, openStores } from '../stores/open-stores.ts'
@@ -79,6 +82,8 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const surroundings: Surroundings = { transport, health, log, ...modelsCache(environment) }
   let current = assembleGateway(config, surroundings)
   const requests = underWay()
+  const followers = underWay()
+  const recent = recentRequests(Date.now)
   const metrics = gatewayMetrics({
     version: packageVersion(),
     breakers: () => health.openBreakers().map(({ provider, model = '' }) => ({ provider, model, isOpen: true })),
@@ -97,6 +102,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   })
   const routingInForce = (): Routing => routing ??= extendedRouting(ownRoutes, extensions.contributions, corsOrigins)
   const mayOwn = (user: string | undefined): boolean => isOwner(config.owners, user)
+  const isAnOwner = ownerCheck(() => routingInForce().guards.length > 0, mayOwn)
   const builtPage = findPage(log)
   const page = pageRoutes({ files: () => builtPage, hasAvatars: () => routingInForce().guards.length > 0 })
   const ownRoutes = [
@@ -110,6 +116,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
       streamsOpen: metrics.streamsOpen,
       record(record) {
         metrics.record(record)
+        recent.record(record)
         logRequest(record)
         if (record.cause instanceof Error) log.error('a mistake of this service', { id: record.id, error: record.cause })
       },
@@ -120,6 +127,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
       metrics: () => metrics.text(),
       page: page.front,
     }),
+    ...requestsApi({ recent, isOwner: isAnOwner, followers, isClosing: () => isDraining, stallMs: timers.stallMs }),
     ...page.routes,
     bootRoute({
       version: packageVersion(),
@@ -156,6 +164,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   stdout.write(startLines({ host: given.host, port: server.port, config, path, program: programName(environment), extensions: extensions.all }))
   await untilAborted(signal)
   isDraining = true
+  followers.stopAll()
   watch.close()
   process.off('SIGHUP', reload)
   await drain({ server, requests, log, timers, isHasty: signal.reason === 'SIGINT' })
