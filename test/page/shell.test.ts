@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium } from '../fakes/chromium.ts'
+import { startService, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, service: ServiceUnderTest
+
+beforeAll(async () => {
+  if (executable === undefined) return
+  [chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [{ id: 'echo' }] })])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await service.stop()
+})
+
+const focused = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`
+
+describe.skipIf(executable === undefined)('the frame of the page', () => {
+  test('takes what may be a token out of the address before anything else, and says nothing of it to anybody', async () => {
+    const tab = chromium.person().tab()
+    await tab.goto(`${service.url}/?session=abc#/providers`)
+    await tab.waitFor('h1')
+    expect(await tab.url()).toBe(`${service.url}/#/providers`)
+    expect(await tab.evaluate('performance.getEntriesByType("resource").filter(({ name }) => name.includes("session=")).length')).toBe(0)
+    expect(await tab.complaints()).toEqual([])
+  })
+
+  test('lists its keys at ?, and puts the focus back', async () => {
+    const tab = chromium.person().tab()
+    await tab.goto(`${service.url}/#/providers`)
+    await tab.waitFor('h1')
+    await tab.evaluate(`document.querySelector('[aria-label="Keyboard shortcuts"]').focus()`)
+    await tab.press('?')
+    await tab.waitFor('dialog >> text=Show this list')
+    await tab.press('Escape')
+    await tab.waitForGone('dialog')
+    expect(await tab.evaluate(focused)).toBe('Keyboard shortcuts')
+  })
+
+  test('keeps a sign that is typed in a field, and single keys can be switched off', async () => {
+    const tab = chromium.person().tab()
+    await tab.goto(`${service.url}/`)
+    await tab.fill('#message', 'Why')
+    await tab.press('?')
+    expect(await tab.evaluate(`document.querySelector('#message').value`)).toBe('Why?')
+    await tab.click('[aria-label="Keyboard shortcuts"]')
+    await tab.click('text=Keys without Ctrl')
+    await tab.press('Escape')
+    await tab.waitForGone('dialog')
+    await tab.press('?')
+    expect(await tab.evaluate(`document.querySelector('dialog') === null`)).toBe(true)
+  })
+
+  test('has a theme that a person chooses, in force before anything is painted', async () => {
+    const tab = chromium.person({ colorScheme: 'light' }).tab()
+    await tab.goto(`${service.url}/`)
+    await tab.waitFor('main')
+    const background = 'getComputedStyle(document.body).backgroundColor'
+    const light = await tab.evaluate(background)
+    await tab.click('[aria-label="Theme: system"]')
+    await tab.press('End')
+    await tab.press('Enter')
+    await tab.waitFor('[aria-label="Theme: dark"]')
+    const dark = await tab.evaluate(background)
+    expect(dark).not.toBe(light)
+    await tab.reload()
+    expect(await tab.evaluate(background)).toBe(dark)
+  })
+
+  test('is gone through with keys alone: views, conversations, the skip link', async () => {
+    const tab = chromium.person().tab()
+    await tab.goto(`${service.url}/#/requests`)
+    await tab.waitFor('h1')
+    await tab.press('Tab')
+    expect(await tab.evaluate(focused)).toBe('Skip to the content')
+    await tab.press('Control+Shift+O')
+    await tab.waitFor('#message')
+    await tab.waitFor('nav[aria-label="Conversations"]')
+    await tab.press('Control+b')
+    await tab.waitForGone('nav[aria-label="Conversations"]')
+    expect(await tab.evaluate('document.title')).toBe('Chat · svc')
+  })
+
+  test('lays the conversations above the view on a phone, and hides them when one is opened', async () => {
+    const tab = chromium.person({ viewport: { width: 390, height: 844 }, hasTouch: true }).tab()
+    await tab.goto(`${service.url}/#/chat`)
+    await tab.waitFor('#message')
+    await tab.waitForGone('nav[aria-label="Conversations"]')
+    await tab.click('[aria-label="Show conversations"]')
+    await tab.waitFor('nav[aria-label="Conversations"]')
+    await tab.click('text=New conversation')
+    await tab.waitForGone('nav[aria-label="Conversations"]')
+    expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  })
+
+  test('says in words that the service is not there, and goes on when it is', async () => {
+    const mortal = await startService({ providers: [{ id: 'echo' }] })
+    const tab = chromium.person().tab()
+    await tab.goto(`${mortal.url}/`)
+    await tab.waitFor('#message')
+    await mortal.stop()
+    // What the browser has kept of the page cannot ask who is there.
+    await tab.evaluate(`location.reload()`).catch(() => {})
+    await expect(tab.text()).resolves.toBeString()
+    await using again = await startService({ providers: [{ id: 'echo' }] }, { port: mortal.port })
+    await tab.goto(`${again.url}/`)
+    await tab.waitFor('#message')
+  })
+})
