@@ -1,0 +1,93 @@
+/** One server-sent event. */
+export interface PageEvent {
+  /** `message` where the stream names none. */
+  readonly event: string
+  /** Its lines, joined with LF. */
+  readonly data: string
+}
+
+/** An event, or one line of it, is larger than {@link readEvents} takes. */
+export class EventTooLarge extends Error {
+  override readonly name = 'EventTooLarge'
+}
+
+/** One event and one line may have so many characters. */
+const charactersMax = 1024 * 1024
+
+/**
+ * Reads the server-sent events of an answer (HTML Living Standard, section 9.2), however its bytes are cut: LF, CRLF and CR, a byte order mark, comments,
+ * several lines of data. `id` and `retry` are ignored; an event that lacks its blank line at the end counts all the same.
+ * Whoever stops reading ends the exchange.
+ * @throws {EventTooLarge}, and what reading the body throws
+ */
+export async function* readEvents(response: Response): AsyncGenerator<PageEvent> {
+  if (response.body === null) return
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  const lines = lineReader()
+  const events = eventReader()
+  let isRead = false
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      isRead = done
+      const text = done ? decoder.decode() : decoder.decode(value, { stream: true })
+      for (const line of lines(text, done)) yield* events(line)
+      if (done) return yield* events('')
+    }
+  } finally {
+    if (isRead) reader.releaseLock()
+    // The exchange is over either way: that it cannot be ended any more is no news.
+    else void reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Cuts text into lines. The last one counts when `isEnd`. */
+function lineReader(): (text: string, isEnd: boolean) => readonly string[] {
+  let rest = ''
+  let isAfterCr = false
+  return (text, isEnd) => {
+    let next = isAfterCr && text.startsWith('\n') ? text.slice(1) : text
+    if (text !== '') isAfterCr = text.endsWith('\r')
+    const lines: string[] = []
+    for (let end = next.search(lineEnd); end !== -1; end = next.search(lineEnd)) {
+      lines.push(rest + next.slice(0, end))
+      rest = ''
+      next = next.slice(end + (next.startsWith('\r\n', end) ? 2 : 1))
+    }
+    rest += next
+    if (rest.length > charactersMax) throw new EventTooLarge('a line of the stream is too long')
+    if (isEnd && rest !== '') lines.push(rest)
+    return lines
+  }
+}
+
+const lineEnd = /[\r\n]/
+
+/** Gathers lines into events: none or one a line. */
+function eventReader(): (line: string) => readonly PageEvent[] {
+  let event = ''
+  let data: string[] = []
+  let size = 0
+
+  function finish(): readonly PageEvent[] {
+    const complete = data.length === 0 ? [] : [{ event: event === '' ? 'message' : event, data: data.join('\n') }]
+    event = ''
+    data = []
+    size = 0
+    return complete
+  }
+
+  return (line) => {
+    if (line === '') return finish()
+    const colon = line.indexOf(':')
+    const name = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (name === 'event') event = value
+    if (name !== 'data') return []
+    data.push(value)
+    size += value.length + 1
+    if (size > charactersMax) throw new EventTooLarge('an event of the stream is too large')
+    return []
+  }
+}
