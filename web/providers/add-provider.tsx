@@ -3,10 +3,14 @@ import type { ProvidersAnswer } from '../../src/http/page-api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { firstLines } from './first-lines.ts'
 
+interface Place {
+  readonly file: string | undefined
+}
+
 const entry = '{ "id": "groq", "api_key": "$GROQ_API_KEY" },'
 
 /** How to add a provider, in three lines. @param isOpen whether it is shown at once */
-export function AddProvider({ source, file, isOpen }: Pick<ProvidersAnswer, 'source' | 'file'> & { readonly isOpen: boolean }): ReactNode {
+export function AddProvider({ source, file, isOpen }: Pick<ProvidersAnswer, 'source'> & Place & { readonly isOpen: boolean }): ReactNode {
   return (
     <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
       <summary className="w-fit text-base font-medium">Add a provider</summary>
@@ -15,7 +19,7 @@ export function AddProvider({ source, file, isOpen }: Pick<ProvidersAnswer, 'sou
   )
 }
 
-function NewFile({ file }: Pick<ProvidersAnswer, 'file'>): ReactNode {
+function NewFile({ file }: Place): ReactNode {
   const lines = firstLines(file)
   return (
     <div className="mt-2 flex flex-col gap-2">
@@ -25,7 +29,7 @@ function NewFile({ file }: Pick<ProvidersAnswer, 'file'>): ReactNode {
   )
 }
 
-function IntoFile({ file = 'providers.json' }: Pick<ProvidersAnswer, 'file'>): ReactNode {
+function IntoFile({ file = 'providers.json' }: Place): ReactNode {
   return (
     <ol className="mt-2 flex list-decimal flex-col gap-2 pl-5">
       <li>Open <code className="font-mono [overflow-wrap:anywhere]">{file}</code>.</li>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addRequests } from './request-rows.ts'
+import { addRequests, newSince } from './request-rows.ts'
 import { requestEntry } from './testing.ts'
 
 describe('rows', () => {
@@ -29,4 +29,12 @@ describe('rows', () => {
       expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length)
     }), { numRuns: 30 })
   })
+})
+
+test('what is new is what came after what is shown, also when everything was told anew', () => {
+  const first = [requestEntry({ time: 1, id: 'one' }), requestEntry({ time: 2, id: 'two' })]
+  const shown = addRequests([], first), later = addRequests([], [...first, requestEntry({ time: 1, id: 'slow' })])
+  expect(newSince(later, shown).map(({ request }) => request.id)).toEqual(['slow'])
+  expect(newSince(shown, shown)).toEqual([])
+  expect(newSince(later, [])).toEqual(later)
 })

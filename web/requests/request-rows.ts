@@ -23,6 +23,13 @@ export function addRequests(rows: readonly RequestRow[], requests: readonly Requ
   return [...added.toReversed(), ...rows].slice(0, rowsMost)
 }
 
+/** Those of the rows that came after all of `shown`. */
+export function newSince(rows: readonly RequestRow[], shown: readonly RequestRow[]): readonly RequestRow[] {
+  const newest = shown[0]?.key
+  const at = rows.findIndex(({ key }) => key === newest)
+  return at === -1 ? rows : rows.slice(0, at)
+}
+
 function freeKey(taken: ReadonlySet<string>, wanted: string): string {
   let key = wanted
   for (let count = 2; taken.has(key); count++) key = `${wanted} ${count}`

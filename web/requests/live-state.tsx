@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react'
+import { Button } from '../ui/button.tsx'
+import type { RequestsState } from './requests-feed.ts'
+
+const looks = {
+  live: { word: 'Live', dot: 'bg-ok', text: 'text-ok' },
+  connecting: { word: 'Connecting…', dot: 'bg-muted', text: 'text-muted' },
+  reconnecting: { word: 'Reconnecting…', dot: 'bg-warn', text: 'text-warn' },
+  paused: { word: 'Paused', dot: 'bg-muted', text: 'text-muted' },
+} as const
+
+/** Whether requests appear as they come, and a button to hold them. */
+export function LiveState({ connection, isPaused, onPause }: Pick<RequestsState, 'connection'> & { readonly isPaused: boolean; readonly onPause: (isPaused: boolean) => void }): ReactNode {
+  const { word, dot, text } = looks[isPaused && connection === 'live' ? 'paused' : connection]
+  return (
+    <div className="flex items-center gap-3">
+      <p role="status" className={`inline-flex items-center gap-1.5 text-sm font-medium ${text}`}><span className={`size-2 rounded-full ${dot}`} />{word}</p>
+      <Button icon={isPaused ? 'play' : 'pause'} onClick={() => onPause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
+    </div>
+  )
+}

@@ -1,0 +1,159 @@
+import { useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
+import { formatShortCount } from '../ui/format.ts'
+import { axisTicks, linearScale, linePath, placeAt } from './chart-scale.ts'
+import { formatMinute } from './format-minute.ts'
+
+/** One row of values, one a minute; `undefined`: there is none. */
+export interface Series {
+  readonly name: string
+  readonly values: readonly (number | undefined)[]
+}
+
+/** A series with the class that colours it. */
+export interface DrawnSeries extends Series {
+  readonly colour: string
+  readonly isDashed?: boolean
+}
+
+/** What {@link MinutePlot} draws. */
+export interface MinutePlotProps {
+  /** What it shows, for people who do not see it. */
+  readonly summary: string
+  /** When each minute began. */
+  readonly times: readonly number[]
+  /** Stacked, the first at the bottom. */
+  readonly bars?: readonly DrawnSeries[]
+  readonly lines?: readonly DrawnSeries[]
+  /** What is told of one minute. */
+  readonly columns: readonly Series[]
+  readonly formatAxis?: (value: number) => string
+  readonly format: (value: number) => string
+}
+
+const height = 148, top = 8, bottom = 22, left = 44, right = 4
+const floor = height - bottom
+const labelEvery = 15
+
+/** Bars or lines by the minute. Arrow keys, or pointing, tell of one minute. */
+export function MinutePlot(props: MinutePlotProps): ReactNode {
+  const { times, columns, format, summary } = props
+  const box = useRef<HTMLDivElement>(null)
+  const width = useWidth(box)
+  const [chosen, setChosen] = useState<number>()
+  const index = chosen === undefined ? -1 : times.indexOf(chosen)
+  const told = index === -1 ? undefined : columns.map(({ name, values }) => `${name} ${formatted(values[index], format)}`)
+  const time = times[index] ?? times.at(-1) ?? 0
+
+  function onPoint(event: PointerEvent): void {
+    const { left: from } = event.currentTarget.getBoundingClientRect()
+    setChosen(times[placeAt(event.clientX - from - left, width - left - right, times.length)])
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key === 'Escape') return setChosen(undefined)
+    const next = nextPlace(event.key, index === -1 ? times.length - 1 : index, times.length)
+    if (next === undefined) return
+    event.preventDefault()
+    setChosen(times[next])
+  }
+
+  return (
+    <div ref={box} className="relative" style={{ height }}>
+      {width === 0 ? null : <Drawing {...props} width={width} chosen={index} />}
+      <div
+        role="slider" tabIndex={0} aria-label={`${summary} Minute`} aria-valuemin={0} aria-valuemax={times.length - 1} aria-valuenow={index === -1 ? times.length - 1 : index}
+        aria-valuetext={told === undefined ? formatMinute(time) : `${formatMinute(time)}: ${told.join(', ')}`}
+        className="absolute inset-0 touch-pan-y rounded-md"
+        onPointerMove={onPoint} onPointerDown={onPoint} onPointerLeave={(event) => { if (event.currentTarget !== document.activeElement) setChosen(undefined) }}
+        onFocus={() => setChosen((known) => known ?? times.at(-1))} onBlur={() => setChosen(undefined)} onKeyDown={onKeyDown}
+      />
+      {told === undefined ? null : <Tip time={time} told={told} x={placeX(index, width, times.length)} width={width} />}
+    </div>
+  )
+}
+
+function Drawing({ times, bars = [], lines = [], formatAxis = formatShortCount, summary, width, chosen }: MinutePlotProps & { readonly width: number; readonly chosen: number }): ReactNode {
+  const step = (width - left - right) / times.length
+  const stacks = times.map((_, index) => bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
+  const most = Math.max(0, ...stacks, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)))
+  const ticks = axisTicks(most, 3, bars.length > 0 ? 1 : 0)
+  const y = linearScale(ticks.at(-1) ?? 1, floor, top)
+  return (
+    <svg role="img" aria-label={summary} width={width} height={height} className="block overflow-visible">
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line x1={left} x2={width - right} y1={y(tick)} y2={y(tick)} className="stroke-line" />
+          <text x={left - 6} y={y(tick)} dy="0.32em" textAnchor="end" className="fill-muted text-xs tabular-nums">{formatAxis(tick)}</text>
+        </g>
+      ))}
+      {times.map((time, index) => (isLabelled(time) ? <text key={time} x={placeX(index, width, times.length)} y={height - 4} textAnchor="middle" className="fill-muted text-xs tabular-nums">{formatMinute(time)}</text> : null))}
+      {chosen === -1 ? null : <rect x={left + chosen * step} y={top} width={step} height={floor - top} className="fill-hover" />}
+      {times.map((time, index) => <Stack key={time} bars={bars} index={index} x={left + index * step + 0.5} width={Math.max(1, step - 1)} y={y} />)}
+      {lines.map(({ name, values, colour, isDashed }) => (
+        <path
+          key={name} className={colour} fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round" {...(isDashed === true ? { strokeDasharray: '1 4' } : {})}
+          d={linePath(values.map((value, index) => (value === undefined ? undefined : { x: placeX(index, width, times.length), y: y(value) })))}
+        />
+      ))}
+    </svg>
+  )
+}
+
+/** The bars of one minute, one upon the other. */
+function Stack({ bars, index, x, width, y }: { readonly bars: readonly DrawnSeries[]; readonly index: number; readonly x: number; readonly width: number; readonly y: (value: number) => number }): ReactNode {
+  let below = 0
+  return bars.map(({ name, values, colour }) => {
+    const value = values[index] ?? 0
+    if (value === 0) return null
+    const from = below
+    below += value
+    return <rect key={name} x={x} width={width} y={y(below)} height={Math.max(1, y(from) - y(below))} className={colour} fill="currentColor" />
+  })
+}
+
+function Tip({ time, told, x, width }: { readonly time: number; readonly told: readonly string[]; readonly x: number; readonly width: number }): ReactNode {
+  const isLeft = x > width / 2
+  return (
+    <div className="pointer-events-none absolute top-0 z-[1] rounded-lg border border-line bg-raised px-2 py-1 text-xs whitespace-nowrap tabular-nums shadow-md" style={isLeft ? { right: width - x + 8 } : { left: x + 8 }}>
+      <p className="font-medium">{formatMinute(time)}</p>
+      {told.map((line) => <p key={line}>{line}</p>)}
+    </div>
+  )
+}
+
+/** A value as text; a minute without one says so. */
+export function formatted(value: number | undefined, format: (value: number) => string): string {
+  return value === undefined ? 'none' : format(value)
+}
+
+function placeX(index: number, width: number, count: number): number {
+  return left + ((index + 0.5) * (width - left - right)) / count
+}
+
+function isLabelled(time: number): boolean {
+  return new Date(time).getMinutes() % labelEvery === 0
+}
+
+function nextPlace(key: string, at: number, count: number): number | undefined {
+  switch (key) {
+    case 'ArrowLeft': case 'ArrowDown': return Math.max(0, at - 1)
+    case 'ArrowRight': case 'ArrowUp': return Math.min(count - 1, at + 1)
+    case 'PageUp': return Math.max(0, at - 10)
+    case 'PageDown': return Math.min(count - 1, at + 10)
+    case 'Home': return 0
+    case 'End': return count - 1
+    default: return undefined
+  }
+}
+
+function useWidth(box: { readonly current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    if (box.current === null) return undefined
+    setWidth(box.current.clientWidth)
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)))
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [box])
+  return width
+}

@@ -1,0 +1,71 @@
+import type { ReactNode } from 'react'
+import type { RequestEntry } from '../../src/http/page-api.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { formatCost, formatCount, formatMoment, formatMs } from '../ui/format.ts'
+import { StatusWord } from './request-line.tsx'
+
+/** Everything that is remembered of one request. Its content is not. */
+export function RequestDetails({ request, onClose }: { readonly request: RequestEntry | undefined; readonly onClose: () => void }): ReactNode {
+  return (
+    <Dialog title="Request" size="lg" isOpen={request !== undefined} onClose={onClose}>
+      {request === undefined ? null : <Details request={request} />}
+    </Dialog>
+  )
+}
+
+function Details({ request }: { readonly request: RequestEntry }): ReactNode {
+  const { id, time, user, model, stream, provider, firstTokenMs, totalMs, promptTokens, completionTokens, cost, error } = request
+  return (
+    <div className="flex flex-col gap-4">
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm tabular-nums">
+        <Fact name="Request id"><span className="inline-flex max-w-full items-center gap-1"><code className="font-mono [overflow-wrap:anywhere]">{id}</code><CopyButton text={id} label="Copy the request id" /></span></Fact>
+        <Fact name="Time">{formatMoment(time)}</Fact>
+        {user === undefined ? null : <Fact name="User">{user}</Fact>}
+        <Fact name="Model">{model === '' ? 'unreadable' : model}{stream ? ', as a stream' : ''}</Fact>
+        <Fact name="Status"><StatusWord request={request} /></Fact>
+        {error === undefined ? null : <Fact name="Error"><code className="font-mono">{error}</code></Fact>}
+        <Fact name="Served by">{provider ?? 'nobody'}</Fact>
+        {stream ? <Fact name="First token">{firstTokenMs === undefined ? 'none came' : formatMs(firstTokenMs)}</Fact> : null}
+        <Fact name="Total">{formatMs(totalMs)}</Fact>
+        <Fact name="Tokens">{promptTokens === undefined && completionTokens === undefined ? 'not told' : `${formatCount(promptTokens ?? 0)} in, ${formatCount(completionTokens ?? 0)} out`}</Fact>
+        <Fact name="Cost">{cost === undefined ? 'price not known' : formatCost(cost)}</Fact>
+      </dl>
+      <Attempts request={request} />
+      <p className="text-sm text-muted">What was asked and answered is not kept.</p>
+    </div>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <>
+      <dt className="self-center text-muted">{name}</dt>
+      <dd className="min-w-0 self-center [overflow-wrap:anywhere]">{children}</dd>
+    </>
+  )
+}
+
+function Attempts({ request: { trail } }: { readonly request: RequestEntry }): ReactNode {
+  if (trail.length === 0) return <p className="text-sm">No provider was asked.</p>
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Attempts">
+      <table className="w-full text-left text-sm tabular-nums">
+        <caption className="pb-1 text-left font-medium">{trail.length === 1 ? 'One attempt' : `${trail.length} attempts`}</caption>
+        <thead className="text-xs text-muted">
+          <tr><th scope="col" className="py-1 pr-4 font-medium">Provider</th><th scope="col" className="pr-4 font-medium">Outcome</th><th scope="col" className="pr-4 font-medium">Status</th><th scope="col" className="text-right font-medium">Time</th></tr>
+        </thead>
+        <tbody>
+          {trail.map(({ provider, failure, status, ms }, index) => (
+            <tr key={index} className="border-t border-line">
+              <th scope="row" className="py-1.5 pr-4 font-medium">{provider}</th>
+              <td className={`pr-4 ${failure === undefined ? 'text-ok' : 'text-bad'}`}><span aria-hidden="true">{failure === undefined ? '✓' : '✗'} </span>{failure === undefined ? 'answered' : failure.replaceAll('_', ' ')}</td>
+              <td className="pr-4">{status ?? <span className="text-muted">none</span>}</td>
+              <td className="text-right">{formatMs(ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,82 @@
+import { useId, useState, type ReactNode } from 'react'
+import { Button } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
+import { choiceOptions, countFilters, noFilters, type Choice, type Ending, type RequestFilters } from './filter-requests.ts'
+import type { RequestRow } from './request-rows.ts'
+
+/** What {@link RequestFilterBar} shows. */
+export interface RequestFilterBarProps {
+  readonly rows: readonly RequestRow[]
+  readonly filters: RequestFilters
+  readonly onChange: (filters: RequestFilters) => void
+}
+
+const endingWords: Readonly<Record<Ending, string>> = { ok: 'Answered', failed: 'Failed (5xx)', refused: 'Refused (4xx)', cut: 'Cut off', left: 'Caller left' }
+const labels: Readonly<Record<Choice, string>> = { status: 'Status', model: 'Model', provider: 'Provider tried', user: 'User', error: 'Error' }
+const all: Readonly<Record<Choice, string>> = { status: 'Any status', model: 'All models', provider: 'All providers', user: 'All users', error: 'Any or none' }
+const field = 'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 pointer-coarse:text-base'
+const wide = '(min-width: 48rem)'
+
+/** Filters for every column, with how many requests each choice would leave. Folded on a phone. */
+export function RequestFilterBar({ rows, filters, onChange }: RequestFilterBarProps): ReactNode {
+  const count = countFilters(filters)
+  const [isOpen, setOpen] = useState(() => matchMedia(wide).matches || count > 0)
+  const hasUsers = filters.user !== '' || rows.some(({ request }) => request.user !== undefined)
+  const choices: readonly Choice[] = hasUsers ? ['status', 'model', 'provider', 'user', 'error'] : ['status', 'model', 'provider', 'error']
+  return (
+    <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+      <details className="min-w-0 flex-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="w-fit rounded-md py-1.5 text-sm font-medium pointer-coarse:py-2.5">Filters{count === 0 ? '' : ` (${count})`}</summary>
+        <div className="mt-2 grid grid-cols-2 gap-3 @3xl:grid-cols-4 @5xl:grid-cols-7">
+          {choices.map((choice) => <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />)}
+          <NumberField label="Takes at least, ms" value={filters.totalMsLeast} onChange={(totalMsLeast) => onChange({ ...filters, totalMsLeast })} />
+          <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
+        </div>
+      </details>
+      {count === 0 ? null : <Button icon="close" onClick={() => onChange(noFilters)}>Clear filters</Button>}
+    </div>
+  )
+}
+
+function ChoiceField({ choice, rows, filters, onChange }: RequestFilterBarProps & { readonly choice: Choice }): ReactNode {
+  const id = useId()
+  const options = choiceOptions(rows, filters, choice)
+  return (
+    <div className="min-w-0">
+      <label htmlFor={id} className="block text-xs text-muted">{labels[choice]}</label>
+      <select id={id} value={filters[choice]} onChange={(event) => onChange({ ...filters, [choice]: event.target.value })} className={field}>
+        <option value="">{all[choice]}</option>
+        {options.map(({ value, count }) => <option key={value} value={value}>{wordsOf(choice, value)} ({formatCount(count)})</option>)}
+      </select>
+    </div>
+  )
+}
+
+function NumberField({ label, value, onChange }: { readonly label: string; readonly value: number; readonly onChange: (value: number) => void }): ReactNode {
+  const id = useId()
+  return (
+    <div className="min-w-0">
+      <label htmlFor={id} className="block text-xs text-muted">{label}</label>
+      <input id={id} type="number" min={0} step={100} inputMode="numeric" placeholder="0" value={value === 0 ? '' : value} onChange={(event) => onChange(Math.max(0, Number(event.target.value) || 0))} className={field} />
+    </div>
+  )
+}
+
+function TextField({ label, value, onChange }: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
+  const id = useId()
+  return (
+    <div className="col-span-2 min-w-0 @3xl:col-span-1">
+      <label htmlFor={id} className="block text-xs text-muted">{label}</label>
+      <input id={id} type="search" placeholder="id, model, error …" value={value} onChange={(event) => onChange(event.target.value)} className={field} />
+    </div>
+  )
+}
+
+function wordsOf(choice: Choice, value: string): string {
+  if (choice === 'status') return isEnding(value) ? endingWords[value] : value
+  return choice === 'error' ? value.replaceAll('_', ' ') : value
+}
+
+function isEnding(value: string): value is Ending {
+  return Object.hasOwn(endingWords, value)
+}

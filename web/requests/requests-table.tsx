@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { RequestLine, wideColumns } from './request-line.tsx'
+import type { RequestRow } from './request-rows.ts'
+import { useSight } from './use-sight.ts'
+import { piecesOf } from './visible-rows.ts'
+
+/** What {@link RequestsTable} shows. */
+export interface RequestsTableProps {
+  readonly rows: readonly RequestRow[]
+  readonly hasUsers: boolean
+  readonly onOpen: (row: RequestRow) => void
+  /** Told whether somebody is reading: a row has the focus, or the first ones are scrolled away. */
+  readonly onReading: (isReading: boolean) => void
+}
+
+/** The requests as a table of which only what is in sight is drawn. One row is in the order of Tab; arrow keys go from row to row. */
+export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTableProps): ReactNode {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const { first, last, rowHeight, isScrolled } = useSight(body, rows.length)
+  const [active, setActive] = useState<string>()
+  const [hasFocus, setFocus] = useState(false)
+  const wanted = useRef<string>(undefined)
+  const at = active === undefined ? -1 : rows.findIndex(({ key }) => key === active)
+
+  useEffect(() => onReading(hasFocus || isScrolled), [onReading, hasFocus, isScrolled])
+  useEffect(() => {
+    if (wanted.current === undefined) return
+    body.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(wanted.current)}"] button`)?.focus()
+    wanted.current = undefined
+  }, [active])
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const next = rows[nextIndex(event.key, at, rows.length) ?? -1]
+    if (next === undefined) return
+    event.preventDefault()
+    wanted.current = next.key
+    setActive(next.key)
+  }
+
+  const noteFocus = useCallback((row: RequestRow) => setActive(row.key), [])
+  const pieces = piecesOf(rows.length, { first, last }, at === -1 ? undefined : at)
+  const tabStop = at === -1 ? first : at
+  return (
+    <table role="table" aria-label="Requests, newest first" aria-rowcount={rows.length + 1} aria-describedby="requests-keys" className="block rounded-xl border border-line">
+      <thead role="rowgroup" className="@max-5xl:sr-only @5xl:sticky @5xl:top-0 @5xl:z-[1] @5xl:block"><Headings hasUsers={hasUsers} /></thead>
+      <tbody
+        role="rowgroup" ref={body} className="block" onKeyDown={onKeyDown} onFocus={() => setFocus(true)}
+        onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocus(false) }}
+      >
+        {pieces.map((piece, index) => {
+          if (piece.kind === 'gap') return <tr key={`gap ${index}`} role="presentation" aria-hidden="true" className="block" style={{ height: piece.rows * rowHeight }} />
+          const row = rows[piece.index]
+          return row === undefined ? null : <RequestLine key={row.key} row={row} place={piece.index + 2} hasUsers={hasUsers} isTabStop={piece.index === tabStop} onOpen={onOpen} onFocus={noteFocus} />
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+const columns = ['Time', 'User', 'Model', 'Trail', 'Status', 'First token', 'Total', 'Tokens in / out', 'Cost'] as const
+const figures: readonly string[] = ['First token', 'Total', 'Tokens in / out', 'Cost']
+
+function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
+  return (
+    <tr role="row" aria-rowindex={1} className={`grid items-center gap-x-3 rounded-t-xl border-b border-line bg-panel px-3 py-2 text-xs text-muted ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}>
+      {columns.filter((name) => hasUsers || name !== 'User').map((name) => <th key={name} role="columnheader" scope="col" className={`font-medium ${figures.includes(name) ? 'text-right' : 'text-left'}`}>{name}</th>)}
+    </tr>
+  )
+}
+
+function nextIndex(key: string, at: number, count: number): number | undefined {
+  switch (key) {
+    case 'ArrowDown': return Math.min(count - 1, at + 1)
+    case 'ArrowUp': return Math.max(0, at - 1)
+    case 'PageDown': return Math.min(count - 1, at + 10)
+    case 'PageUp': return Math.max(0, at - 10)
+    case 'Home': return 0
+    case 'End': return count - 1
+    default: return undefined
+  }
+}

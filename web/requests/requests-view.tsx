@@ -1,0 +1,135 @@
+import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react'
+import type { RequestEntry } from '../../src/http/page-api.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { useNow } from '../ui/use-now.ts'
+import { filterRequests, isFiltering, noFilters } from './filter-requests.ts'
+import { useRequests } from './follow-requests.ts'
+import { HourCharts } from './hour-charts.tsx'
+import { HourStats } from './hour-stats.tsx'
+import { LiveState } from './live-state.tsx'
+import { hourFigures, lastHour } from './minutes.ts'
+import { RequestDetails } from './request-details.tsx'
+import { RequestFilterBar } from './request-filters.tsx'
+import { newSince, type RequestRow } from './request-rows.ts'
+import { RequestsTable } from './requests-table.tsx'
+import type { RequestsState } from './requests-feed.ts'
+import { useFilters } from './use-filters.ts'
+import { useHeld } from './use-held.ts'
+
+const none: readonly RequestRow[] = []
+/** After the last change of a filter, so that typing is not talked over. */
+const announceMs = 600
+
+/** The last requests, as they come, and the last hour in charts. */
+export function RequestsView(): ReactNode {
+  const live = useRequests()
+  const [isPaused, setPaused] = useState(false)
+  const { rows, minutes } = useHeld(live, isPaused)
+  return (
+    <div className="@container">
+      <div className="flex flex-col gap-4 p-4 @2xl:p-6">
+        <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+          <div>
+            <h1 className="text-xl font-semibold">Requests</h1>
+            <p className="text-sm text-muted">The last 1,000, in memory only. What was asked and answered is not kept.</p>
+          </div>
+          <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
+        </header>
+        <Trouble state={live} />
+        {rows === undefined ? <Waiting state={live} /> : (
+          <>
+            <Hour minutes={minutes} rows={rows} />
+            <RequestList live={live.rows ?? none} rows={rows} onResume={() => setPaused(false)} />
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Hour({ minutes, rows }: { readonly minutes: RequestsState['minutes']; readonly rows: readonly RequestRow[] }): ReactNode {
+  const now = Math.max(useNow(5_000), minutes.at(-1)?.time ?? 0)
+  const minuteNow = Math.floor(now / 60_000)
+  const hour = useMemo(() => lastHour(minutes, minuteNow * 60_000), [minutes, minuteNow])
+  const figures = useMemo(() => hourFigures(hour, rows.map(({ request }) => request)), [hour, rows])
+  return (
+    <>
+      <HourStats figures={figures} />
+      <HourCharts hour={hour} />
+    </>
+  )
+}
+
+/** The list with its filters. What is being read stays where it is: what came meanwhile waits behind a button. */
+function RequestList({ live, rows, onResume }: { readonly live: readonly RequestRow[]; readonly rows: readonly RequestRow[]; readonly onResume: () => void }): ReactNode {
+  const [filters, setFilters] = useFilters()
+  const [opened, setOpened] = useState<RequestEntry>()
+  const [isReading, setReading] = useState(false)
+  const shown = useHeld(rows, isReading || opened !== undefined)
+  const found = useMemo(() => filterRequests(shown, filters), [shown, filters])
+  const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
+  const top = useRef<HTMLDivElement>(null)
+  const count = `${isFiltering(filters) ? `${formatCount(found.length)} of ` : ''}${formatCount(shown.length)} ${shown.length === 1 ? 'request' : 'requests'}`
+  const tellCount = useEffectEvent(() => announce(count))
+  useEffect(() => {
+    if (!isFiltering(filters)) return undefined
+    const timer = setTimeout(tellCount, announceMs)
+    return () => clearTimeout(timer)
+  }, [filters])
+
+  function showWaiting(): void {
+    onResume()
+    setReading(false)
+    top.current?.focus({ preventScroll: true })
+    top.current?.scrollIntoView({ block: 'start' })
+  }
+
+  return (
+    <section aria-label="Requests" className="flex flex-col gap-3">
+      <RequestFilterBar rows={shown} filters={filters} onChange={setFilters} />
+      <div ref={top} tabIndex={-1} className="flex flex-wrap items-baseline justify-between gap-x-4 text-sm text-muted outline-none">
+        <p className="tabular-nums">{count}</p>
+        <p id="requests-keys" className="pointer-coarse:sr-only">Arrow keys go from row to row, Enter opens one.</p>
+      </div>
+      {waiting === 0 ? null : (
+        <div className="pointer-events-none sticky top-2 z-[2] flex h-0 justify-center">
+          <Button variant="primary" icon="up" className="pointer-events-auto h-9 shadow-md" onClick={showWaiting}>{formatCount(waiting)} new {waiting === 1 ? 'request' : 'requests'}</Button>
+        </div>
+      )}
+      {found.length > 0 ? <RequestsTable rows={found} hasUsers={shown.some(({ request }) => request.user !== undefined)} onOpen={({ request }) => setOpened(request)} onReading={setReading} />
+        : <Nothing hasRequests={shown.length > 0} onClear={() => setFilters(noFilters)} />}
+      <RequestDetails request={opened} onClose={() => setOpened(undefined)} />
+    </section>
+  )
+}
+
+function Nothing({ hasRequests, onClear }: { readonly hasRequests: boolean; readonly onClear: () => void }): ReactNode {
+  return (
+    <div className="flex flex-col items-center gap-3 rounded-xl border border-line bg-panel p-8 text-center">
+      {hasRequests
+        ? <><p>No request is as the filters want it.</p><Button icon="close" onClick={onClear}>Clear filters</Button></>
+        : <><p>No request yet.</p><p className="text-sm text-muted">What is asked in the chat, or of <code className="font-mono">/v1/chat/completions</code>, appears here at once.</p></>}
+    </div>
+  )
+}
+
+/** Before the first answer: room for it. */
+function Waiting({ state: { error } }: { readonly state: RequestsState }): ReactNode {
+  if (error !== undefined) return null
+  return (
+    <div role="status" className="flex flex-col gap-4">
+      <span className="sr-only">Loading</span>
+      <div className="h-22 animate-pulse rounded-xl border border-line bg-panel" />
+      <div className="h-56 animate-pulse rounded-xl border border-line bg-panel" />
+      <div className="h-96 animate-pulse rounded-xl border border-line bg-panel" />
+    </div>
+  )
+}
+
+function Trouble({ state: { error, rows } }: { readonly state: RequestsState }): ReactNode {
+  if (error === undefined) return null
+  return <Notice kind={rows === undefined ? 'error' : 'warn'} title={error.message}>{rows === undefined ? 'It is tried again by itself.' : 'What is shown here is of before. It is tried again by itself.'}</Notice>
+}
