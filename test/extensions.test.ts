@@ -2,44 +2,76 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chat, question } from './client.ts'
+import { answerOf, chat, parseJson, pick, question } from './client.ts'
 import { startService } from './harness.ts'
+import type { ServiceOptions } from './harness.ts'
 
 const root = join(import.meta.dir, '..')
 const copy = mkdtempSync(join(tmpdir(), 'svc-extensions-'))
+const document = readFileSync(join(root, 'docs', 'extensions.md'), 'utf8')
 
-/** The project without sign-in, and with the extension that docs/extensions.md shows in its place. */
+/** What docs/extensions.md shows below a comment of this name. */
+function shown(name: string): string {
+  return new RegExp(`<!-- ${name} -->\\n\`\`\`tsx?\\n([^]*?)\`\`\``).exec(document)?.[1] ?? `docs/extensions.md shows no ${name}`
+}
+
+function writeExtension(name: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(join(copy, 'src', 'extensions', name))
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(copy, 'src', 'extensions', name, file), text)
+}
+
+/**
+ * The project without sign-in, and with the extensions that docs/extensions.md shows in its place: `password`; the same with a part of the page as `gate`;
+ * and one that claims a slot that it has nothing for as `fence`.
+ */
 beforeAll(() => {
-  for (const part of ['src', 'bin', 'schema', 'scripts', 'test', 'package.json', 'tsconfig.json']) cpSync(join(root, part), join(copy, part), { recursive: true })
-  rmSync(join(copy, 'test', 'sign-in'), { recursive: true })
+  for (const part of ['src', 'web', 'bin', 'schema', 'scripts', 'test', 'package.json', 'package-lock.json', 'tsconfig.json']) cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   rmSync(join(copy, 'src', 'extensions', 'provider_auth'), { recursive: true })
-  const shown = /<!-- extension -->\n```ts\n([^]*?)```/.exec(readFileSync(join(root, 'docs', 'extensions.md'), 'utf8'))?.[1] ?? 'docs/extensions.md shows none'
-  mkdirSync(join(copy, 'src', 'extensions', 'password'))
-  writeFileSync(join(copy, 'src', 'extensions', 'password', 'extension.ts'), shown)
+  const extension = shown('extension')
+  const withClaim = (name: string) => extension.replace("name: 'password'", `name: '${name}'`).replace("path: '/word'", `path: '/${name}'`).replace('return {\n', `return {\n${shown('claim')}`)
+  writeExtension('password', { 'extension.ts': extension })
+  writeExtension('gate', { 'extension.ts': withClaim('gate'), 'page-part.tsx': shown('page part') })
+  writeExtension('fence', { 'extension.ts': withClaim('fence') })
 })
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 const config = { providers: [{ id: 'echo' }] }
 const program = join(copy, 'bin', 'svc')
-const file = 'users/default/password/config.json'
+const fileOf = (name: string) => `users/default/${name}/config.json`
+const file = fileOf('password')
+const word = { authorization: 'Bearer open, sesame' }
+
+function start(options: ServiceOptions = {}): ReturnType<typeof startService> {
+  return startService(config, { ...options, program })
+}
+
+async function boot(url: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const response = await fetch(`${url}/api/boot`, { headers })
+  return parseJson(await response.text())
+}
 
 describe('without its folder, sign-in', () => {
-  test('is missed by nothing else: the types of the rest hold', async () => {
-    const check = Bun.spawn(['node', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', copy], { stdout: 'pipe', stderr: 'pipe' })
+  test.each(['.', 'web'])('is missed by nothing else: the types of the rest hold, in %s', async (project) => {
+    const check = Bun.spawn(['node', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', join(copy, project)], { stdout: 'pipe', stderr: 'pipe' })
     expect(await check.stdout.text()).toBe('')
     expect(await check.exited).toBe(0)
   }, 60_000)
 
   test('does not exist: a service that should have been closed does not start', async () => {
-    await expect(startService(config, { program, flags: ['--auth', 'provider_auth'] })).rejects.toThrow(/exited with 2[^]*there is no extension 'provider_auth': the extensions are password/)
+    await expect(start({ flags: ['--auth', 'provider_auth'] })).rejects.toThrow(/exited with 2[^]*there is no extension 'provider_auth': the extensions are fence, gate, password/)
   })
 
-  test('leaves a service that works', async () => {
-    await using service = await startService(config, { program })
+  test('leaves a service that works, with its page', async () => {
+    await using service = await start()
     expect((await chat(service.url, question({ model: 'echo' }))).status).toBe(200)
     expect((await fetch(`${service.url}/auth`)).status).toBe(404)
-  })
+    expect(await boot(service.url)).toMatchObject({ isClosed: false, isOwner: true, parts: [] })
+    const page = await (await fetch(service.url, { headers: { accept: 'text/html' } })).text()
+    const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1] ?? '/no-script-in-the-page'
+    const main = await fetch(service.url + script)
+    expect([main.status, main.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+  }, 60_000)
 })
 
 describe('the extension that the documentation shows', () => {
@@ -47,35 +79,107 @@ describe('the extension that the documentation shows', () => {
   const environment = { GATE_WORD: 'open, sesame', SVC_AUTH: 'password' }
 
   test('closes everything but its own route and what is public', async () => {
-    await using service = await startService(config, { program, files, environment })
-    const statuses = await Promise.all(['/word', '/', '/health', '/ready', '/v1/models', '/metrics', '/nowhere'].map(async (path) => (await fetch(service.url + path)).status))
-    expect(statuses).toEqual([200, 200, 200, 200, 401, 401, 401])
+    await using service = await start({ files, environment })
+    const statuses = await Promise.all(['/word', '/', '/health', '/ready', '/api/boot', '/v1/models', '/metrics', '/nowhere', '/api/nowhere'].map(async (path) => (await fetch(service.url + path)).status))
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 401, 401, 401, 401])
   })
 
   test('lets in who knows the word, and names them in the log', async () => {
-    await using service = await startService(config, { program, files, environment })
-    expect((await chat(service.url, question({ model: 'echo' }), { headers: { 'x-word': 'open, barley' } })).status).toBe(401)
-    expect((await chat(service.url, question({ model: 'echo' }), { headers: { 'x-word': 'open, sesame' } })).status).toBe(200)
+    await using service = await start({ files, environment })
+    expect((await chat(service.url, question({ model: 'echo' }), { headers: { authorization: 'Bearer open, barley' } })).status).toBe(401)
+    expect((await chat(service.url, question({ model: 'echo' }), { headers: word })).status).toBe(200)
     await service.stop()
     expect(service.logs.filter(({ message }) => message === 'request')).toEqual([expect.objectContaining({ user: 'somebody', status: 200 })])
     expect(service.output).toContain('a wrong word')
     expect(service.output).not.toContain('sesame')
   })
 
+  test('has the page ask with its own SignIn, and tells it who knows the word', async () => {
+    await using service = await start({ files, environment })
+    const nobody = await boot(service.url)
+    expect(nobody).toMatchObject({ isClosed: true, isOwner: false, parts: [] })
+    expect(pick(nobody, 'user')).toBeUndefined()
+    expect(await boot(service.url, word)).toMatchObject({ isClosed: true, isOwner: true, user: { id: 'somebody', userName: 'somebody', displayName: 'somebody', email: '', avatarUrl: '' } })
+  })
+
   test('with a faulty file does not start', async () => {
-    await expect(startService(config, { program, files: { [file]: '{\n  "word": "short" }' }, environment })).rejects.toThrow(/exited with 2[^]*config\.json:2:11: word: found something else, allowed: a text of 8 characters or more/)
+    await expect(start({ files: { [file]: '{\n  "word": "short" }' }, environment })).rejects.toThrow(/exited with 2[^]*config\.json:2:11: word: found something else, allowed: a text of 8 characters or more/)
   })
 
   test('without a file is off, and says so', async () => {
-    await using service = await startService(config, { program, environment })
+    await using service = await start({ environment })
     expect((await fetch(`${service.url}/v1/models`)).status).toBe(200)
     await service.stop()
     expect(service.output).toContain('password was asked for and is OFF: there is no ')
+    expect(service.output).toContain('password is OFF: everybody who reaches this address may use it.')
   })
 
   test('is not there while nobody asks for it', async () => {
-    await using service = await startService(config, { program, files, environment: { GATE_WORD: 'open, sesame' } })
+    await using service = await start({ files, environment: { GATE_WORD: 'open, sesame' } })
     expect((await fetch(`${service.url}/word`)).status).toBe(404)
     expect((await fetch(`${service.url}/v1/models`)).status).toBe(200)
+  })
+})
+
+describe('the part of the page that the documentation shows', () => {
+  const environment = { GATE_WORD: 'open, sesame' }
+  const filesOf = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [fileOf(name), { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }]))
+
+  test('is built with the page, and found by it where its extension is on', async () => {
+    await using service = await start({ files: filesOf('gate'), environment, flags: ['--auth', 'gate'] })
+    const answer = await boot(service.url)
+    expect(pick(answer, 'parts')).toEqual([{ extension: 'gate', module: expect.stringMatching(/^\/assets\/page-part-\w+\.js$/), slots: ['SignIn'], settings: { hint: 'It is on the note at the door.' } }])
+    const module = await fetch(service.url + String(pick(answer, 'parts', 0, 'module')))
+    expect(await module.text()).toContain('Say the word')
+  })
+
+  test('that its folder lacks is left out, and the log says so once', async () => {
+    await using service = await start({ files: filesOf('fence'), environment, flags: ['--auth', 'fence'] })
+    for (let times = 0; times < 2; times++) expect(pick(await boot(service.url), 'parts')).toEqual([])
+    await service.stop()
+    expect(service.logs.filter(({ extension, level }) => extension === 'fence' && level === 'warn')).toHaveLength(1)
+  })
+
+  test('is refused where two claim one slot: exit code 2, naming both and the slot', async () => {
+    await expect(start({ files: filesOf('gate', 'fence'), environment, flags: ['--auth', 'gate,fence'] }))
+      .rejects.toThrow(/exited with 2[^]*gate and fence both claim the slot 'SignIn' of the page: only one of them can be on/)
+  })
+
+  test('stays what it was when a changed file would make two claim one slot; the log says so', async () => {
+    await using service = await start({ files: filesOf('gate'), environment, flags: ['--auth', 'gate,fence'] })
+    expect(service.output).toContain('gate is on.\nfence is OFF.\n')
+    await service.write(fileOf('fence'), { text: '{ "word": "$GATE_WORD" }', mode: 0o600 })
+    for (let round = 0; !service.logs.some(({ level, extension }) => level === 'error' && extension === 'fence'); round++) {
+      if (round === 500) throw new Error(`nothing was said:\n${service.output}`)
+      await Bun.sleep(10)
+    }
+    expect(service.logs.filter(({ level }) => level === 'error')).toEqual([expect.objectContaining({ extension: 'fence', reason: expect.stringContaining("gate and fence both claim the slot 'SignIn'") })])
+    // As with any fault in the file of an extension that was off: who writes it wants the service closed.
+    expect((await fetch(`${service.url}/v1/models`, { headers: word })).status).toBe(503)
+    expect((await fetch(`${service.url}/gate`)).status).toBe(200)
+  })
+})
+
+describe('two extensions', () => {
+  const environment = { GATE_WORD: 'open, sesame', OTHER_WORD: 'open, barley' }
+
+  test('are both asked: who passes one only does not pass', async () => {
+    const files = { [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }, [fileOf('gate')]: { text: '{ "word": "$OTHER_WORD" }', mode: 0o600 } }
+    await using service = await start({ files, environment, flags: ['--auth', 'password', '--auth', 'gate'] })
+    for (const path of ['/word', '/gate']) expect((await fetch(service.url + path)).status).toBe(200)
+    for (const authorization of ['Bearer open, sesame', 'Bearer open, barley']) {
+      const answer = await fetch(`${service.url}/v1/models`, { headers: { authorization } })
+      expect(answerOf(answer, await answer.text()).status).toBe(401)
+    }
+  })
+
+  test('that agree let somebody pass', async () => {
+    const files = { [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }, [fileOf('gate')]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 } }
+    await using service = await start({ files, environment: { ...environment, SVC_AUTH: 'password, gate' } })
+    expect((await fetch(`${service.url}/v1/models`, { headers: word })).status).toBe(200)
+  })
+
+  test.each(['password,password', 'password,', ',', 'password,,gate'])('named as %p are a mistake: exit code 2', async (names) => {
+    await expect(start({ flags: ['--auth', names] })).rejects.toThrow(/exited with 2[^]*--auth: found "[^"]*", allowed: names separated by commas, each once/)
   })
 })
