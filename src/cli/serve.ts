@@ -8,10 +8,13 @@ import { SlotFault } from '../extensions/slots.ts'
 import { bootRoute } from '../http/boot.ts'
 import { chatRoute } from '../http/chat-completions.ts'
 import { modelRoutes } from '../http/models.ts'
+import { modelsApi } from '../http/models-api.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { ownerCheck } from '../http/own-pages.ts'
 import { pageRoutes } from '../http/page-files.ts'
 import { requestsApi } from '../http/requests-api.ts'
+import type { ReloadNotice } from '../http/page-api.ts'
+import { providersApi } from '../http/providers-api.ts'
 import { startServer, type Routing, type Server } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { underWay, type UnderWay } from '../http/under-way.ts'
@@ -32,6 +35,8 @@ import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, 
 import { hostFetch } from './host-fetch.ts'
 import { findPage } from './page-build.ts'
 import { packageVersion, programName } from './process.ts'
+import { providerAdmin } from './provider-admin.ts'
+import { reloadNotice } from './reload-notice.ts'
 import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './run-extensions.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
@@ -67,10 +72,12 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   })
   // Watched before it is read, so that no change falls between.
   const started = Promise.withResolvers<void>()
+  let notice: ReloadNotice | undefined
   const watch = watchConfig(path, load, async (next) => {
     await started.promise
     apply(next)
   }, (error) => {
+    notice = reloadNotice(error, Date.now())
     metrics.reloaded('failed')
     log.error('the configuration was not reloaded; the one before stays in force', { reason: reasonOf(error) })
   })
@@ -105,10 +112,19 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const isAnOwner = ownerCheck(() => routingInForce().guards.length > 0, mayOwn)
   const builtPage = findPage(log)
   const page = pageRoutes({ files: () => builtPage, hasAvatars: () => routingInForce().guards.length > 0 })
+  const admin = providerAdmin({
+    file: path, environment, program: programName(environment), surroundings, log,
+    config: () => config,
+    gateway: () => current,
+    reload: () => watch.reload(),
+    notice: () => notice,
+    attemptsOf: (provider) => recent.attempts(provider),
+    now: Date.now,
+  })
   const ownRoutes = [
     chatRoute({
       gateway: () => current,
-      bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }),
+      bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs, setting: 'limits.body_bytes' }),
       deadlineMs: () => config.limits.deadlineMs,
       requestsMost: () => config.limits.maxConcurrent ?? Number.POSITIVE_INFINITY,
       timers,
@@ -127,6 +143,8 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
       metrics: () => metrics.text(),
       page: page.front,
     }),
+    ...modelsApi({ models: () => current.models(), isEchoOnly: () => config.source.kind === 'echo', file: path, notice: () => notice, isOwner: isAnOwner }),
+    ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
     ...requestsApi({ recent, isOwner: isAnOwner, followers, isClosing: () => isDraining, stallMs: timers.stallMs }),
     ...page.routes,
     bootRoute({
@@ -148,6 +166,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     const before = current
     current = assembleGateway(next, surroundings, before)
     config = next
+    notice = undefined
     before.close(current)
     metrics.reloaded('ok')
     const providers = current.providers.map(({ id }) => id).join(', ')

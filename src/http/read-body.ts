@@ -11,6 +11,8 @@ export interface BodyLimits {
   readonly totalMs: number
   /** Milliseconds without a byte. */
   readonly idleMs: number
+  /** What an owner sets `bytesMax` by. Absent: it is fixed. */
+  readonly setting?: string
 }
 
 /** The client left while it was sending. */
@@ -33,11 +35,11 @@ export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Arr
   return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, length, limits)
 }
 
-function refusalOf(encoding: string | null, length: number | undefined, { bytesMax }: BodyLimits): WireError | undefined {
+function refusalOf(encoding: string | null, length: number | undefined, limits: BodyLimits): WireError | undefined {
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
     return new WireError(415, 'invalid_request_error', 'unsupported_encoding', 'A request body with a Content-Encoding is not supported: send it as it is')
   }
-  return length !== undefined && length > bytesMax ? tooLarge(bytesMax) : undefined
+  return length !== undefined && length > limits.bytesMax ? tooLarge(limits) : undefined
 }
 
 function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array> {
@@ -56,7 +58,8 @@ function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array
   })
 }
 
-async function readLarge(body: ReadableStream<Uint8Array>, length: number | undefined, { bytesMax, totalMs, idleMs }: BodyLimits): Promise<Uint8Array> {
+async function readLarge(body: ReadableStream<Uint8Array>, length: number | undefined, limits: BodyLimits): Promise<Uint8Array> {
+  const { bytesMax, totalMs, idleMs } = limits
   const reader = body.getReader()
   const started = performance.now()
   const pieces: Uint8Array[] = []
@@ -67,7 +70,7 @@ async function readLarge(body: ReadableStream<Uint8Array>, length: number | unde
       const remainingMs = totalMs - (performance.now() - started)
       const { done, value } = await inTime(reader.read(), Math.min(idleMs, remainingMs))
       if (done) break
-      if (received + value.length > bytesMax) throw tooLarge(bytesMax)
+      if (received + value.length > bytesMax) throw tooLarge(limits)
       if (whole === undefined) pieces.push(value)
       else whole.set(value, received)
       received += value.length
@@ -89,8 +92,8 @@ function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   })
 }
 
-function tooLarge(bytesMax: number): WireError {
-  return new WireError(413, 'invalid_request_error', 'request_too_large', `The request body is larger than ${bytesMax} bytes (limits.body_bytes)`)
+function tooLarge({ bytesMax, setting }: BodyLimits): WireError {
+  return new WireError(413, 'invalid_request_error', 'request_too_large', `The request body is larger than ${bytesMax} bytes${setting === undefined ? '' : ` (${setting})`}`)
 }
 
 function tooSlow(): WireError {
