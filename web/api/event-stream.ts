@@ -11,21 +11,22 @@ export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge'
 }
 
-/** One event and one line may have so many characters. */
-const charactersMax = 1024 * 1024
+/** One event and one line may have so many characters, unless told otherwise. */
+const charactersUsual = 1024 * 1024
 
 /**
  * Reads the server-sent events of an answer (HTML Living Standard, section 9.2), however its bytes are cut: LF, CRLF and CR, a byte order mark, comments,
  * several lines of data. `id` and `retry` are ignored; an event that lacks its blank line at the end counts all the same.
  * Whoever stops reading ends the exchange.
+ * @param charactersMax of one event and of one line
  * @throws {EventTooLarge}, and what reading the body throws
  */
-export async function* readEvents(response: Response): AsyncGenerator<PageEvent> {
+export async function* readEvents(response: Response, charactersMax: number = charactersUsual): AsyncGenerator<PageEvent> {
   if (response.body === null) return
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
-  const lines = lineReader()
-  const events = eventReader()
+  const lines = lineReader(charactersMax)
+  const events = eventReader(charactersMax)
   let isRead = false
   try {
     for (;;) {
@@ -43,7 +44,7 @@ export async function* readEvents(response: Response): AsyncGenerator<PageEvent>
 }
 
 /** Cuts text into lines. The last one counts when `isEnd`. */
-function lineReader(): (text: string, isEnd: boolean) => readonly string[] {
+function lineReader(charactersMax: number): (text: string, isEnd: boolean) => readonly string[] {
   let rest = ''
   let isAfterCr = false
   return (text, isEnd) => {
@@ -65,7 +66,7 @@ function lineReader(): (text: string, isEnd: boolean) => readonly string[] {
 const lineEnd = /[\r\n]/
 
 /** Gathers lines into events: none or one a line. */
-function eventReader(): (line: string) => readonly PageEvent[] {
+function eventReader(charactersMax: number): (line: string) => readonly PageEvent[] {
   let event = ''
   let data: string[] = []
   let size = 0

@@ -7,6 +7,8 @@ import { addRequests, type RequestRow } from './request-rows.ts'
 
 const backOffMsFirst = 1_000
 const backOffMsMost = 30_000
+/** The first event tells of 1,000 requests, each with every attempt. */
+const eventCharactersMax = 32 * 1024 * 1024
 
 /** What is known of the requests. */
 export interface RequestsState {
@@ -42,7 +44,7 @@ export function requestsFeed({ client, wait = waitFor }: RequestsFeedOptions): R
   async function listen(signal: AbortSignal, told: () => void): Promise<void> {
     const response = await client.fetch('/api/requests', { headers: { accept: 'text/event-stream' }, signal })
     let isFirst = true
-    for await (const { data } of readEvents(response)) {
+    for await (const { data } of readEvents(response, eventCharactersMax)) {
       const answer: RequestsAnswer = JSON.parse(data)
       state.update((before) => take(isFirst ? { minutes: [] } : before, answer))
       isFirst = false
