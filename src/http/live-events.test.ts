@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { liveEvents } from './live-events.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+const heartbeatMs = 15_000
+const stallMs = 30_000
+const lifeMs = 900_000
+
+/** What counts its changes, and who follows it. */
+function subject() {
+  let changes = 0
+  let seen = 0
+  let takes = 0
+  let ends = 0
+  const listeners = new Set<() => void>()
+  const events = liveEvents({
+    take() {
+      takes += 1
+      const news = changes - seen
+      seen = changes
+      return news === 0 && takes > 1 ? undefined : new TextEncoder().encode(`${news} new`)
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    heartbeatMs, stallMs, lifeMs,
+    onEnd() { ends += 1 },
+  })
+  const reader = events.body.getReader()
+  return {
+    ...events,
+    reader,
+    takes: () => takes,
+    ends: () => ends,
+    listeners,
+    change(count = 1) {
+      changes += count
+      for (const listener of listeners) listener()
+    },
+    announceNothing() { for (const listener of listeners) listener() },
+    async read(): Promise<string | undefined> {
+      const { value } = await reader.read()
+      return value === undefined ? undefined : new TextDecoder().decode(value)
+    },
+  }
+}
+
+/** Lets everything happen that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+}
+
+describe('live events', () => {
+  test('begin with what there is, and go on with what is new', async () => {
+    const { read, change } = subject()
+    expect(await read()).toBe('0 new')
+    const next = read()
+    await settle()
+    change(3)
+    expect(await next).toBe('3 new')
+  })
+
+  test('gather what comes while nobody reads, without looking at it', async () => {
+    const { read, change, takes } = subject()
+    await read()
+    for (let turn = 0; turn < 1_000; turn += 1) change()
+    await settle()
+    expect(takes()).toBe(1)
+    expect(await read()).toBe('1000 new')
+  })
+
+  test('say something after so long without news', async () => {
+    const { read } = subject()
+    await read()
+    const next = read()
+    await settle()
+    jest.advanceTimersByTime(heartbeatMs)
+    expect(await next).toBe(': keep-alive\n\n')
+  })
+
+  test('say something though they are woken for nothing again and again', async () => {
+    const { read, announceNothing } = subject()
+    await read()
+    const next = read()
+    for (let ms = 0; ms <= heartbeatMs; ms += 250) {
+      await settle()
+      announceNothing()
+      await settle()
+      jest.advanceTimersByTime(250)
+    }
+    expect(await next).toBe(': keep-alive\n\n')
+  })
+
+  test('end well when they are ended, while nothing is new and while nobody reads', async () => {
+    const waiting = subject()
+    await waiting.read()
+    const next = waiting.read()
+    await settle()
+    waiting.end()
+    expect(await next).toBeUndefined()
+
+    const unread = subject()
+    await unread.read()
+    unread.end()
+    expect(await unread.read()).toBeUndefined()
+    expect([waiting.ends(), unread.ends()]).toEqual([1, 1])
+  })
+
+  test('end by themselves when they have lasted long enough', async () => {
+    const { read, ends } = subject()
+    await read()
+    for (let ms = heartbeatMs; ms < lifeMs; ms += heartbeatMs) {
+      const comment = read()
+      await settle()
+      jest.advanceTimersByTime(heartbeatMs)
+      expect(await comment).toBe(': keep-alive\n\n')
+    }
+    jest.advanceTimersByTime(heartbeatMs)
+    expect([await read(), ends()]).toEqual([undefined, 1])
+  })
+
+  test('break off when the reader does not read', async () => {
+    const { read, ends, reader } = subject()
+    await read()
+    await settle()
+    jest.advanceTimersByTime(stallMs)
+    expect(ends()).toBe(1)
+    expect(await reader.read().catch((error: unknown) => String(error))).toBe('Error: the client does not read')
+  })
+
+  test('do not break off while the reader waits for news', async () => {
+    const { read, ends } = subject()
+    await read()
+    void read()
+    await settle()
+    jest.advanceTimersByTime(heartbeatMs - 1)
+    expect(ends()).toBe(0)
+  })
+
+  test.each([
+    ['the reader cancels', ({ reader }: ReturnType<typeof subject>) => reader.cancel()],
+    ['the client leaves', ({ leave }: ReturnType<typeof subject>) => leave()],
+    ['they are ended', ({ end }: ReturnType<typeof subject>) => end()],
+  ])('leave no timer and no listener when %s, and tell once', async (_, stop) => {
+    const made = subject()
+    await made.read()
+    const next = made.read().catch(() => undefined)
+    await settle()
+    await stop(made)
+    made.end()
+    made.leave()
+    await next
+    await settle()
+    expect([jest.getTimerCount(), made.listeners.size, made.ends()]).toEqual([0, 0, 1])
+  })
+
+  test('end when what they tell cannot be made', async () => {
+    let ends = 0
+    const { body } = liveEvents({
+      take() { throw new Error('ours') }, subscribe: () => () => undefined, heartbeatMs, stallMs, lifeMs, onEnd() { ends += 1 },
+    })
+    expect(await body.getReader().read().catch(() => 'broken')).toBe('broken')
+    expect([ends, jest.getTimerCount()]).toEqual([1, 0])
+  })
+})

@@ -1,0 +1,239 @@
+import { afterEach, describe, expect, jest, test } from 'bun:test'
+import { recentRequests } from '../observe/recent-requests.ts'
+import type { RequestRecord } from '../observe/record.ts'
+import { WireError } from '../wire/error.ts'
+import type { Exchange } from './exchange.ts'
+import { requestsApi } from './requests-api.ts'
+import { router } from './route.ts'
+import { exchangeOf } from './testing.ts'
+import { underWay } from './under-way.ts'
+
+afterEach(() => void jest.useRealTimers())
+
+const noon = Date.UTC(2026, 0, 1, 12)
+
+function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
+  return { time: noon, id: 'r1', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ name: 'groq', status: 200, ms: 12.345 }], totalMs: 20.06, ...more }
+}
+
+/** `ada` is the owner; so is nobody in particular while nobody signs in. */
+function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
+  const recent = recentRequests(() => noon)
+  const followers = underWay()
+  const routes = router(requestsApi({ recent, isOwner: ({ user }) => owners.includes(user), followers, isClosing: () => isClosing, stallMs: 30_000 }))
+
+  function ask(path: string, { user, method = 'GET', accept, signal }: { readonly user?: string; readonly method?: string; readonly accept?: string; readonly signal?: AbortSignal } = {}): Response {
+    const request = new Request('http://x/', { method, ...(accept === undefined ? {} : { headers: { accept } }), ...(signal === undefined ? {} : { signal }) })
+    const exchange: Exchange = { ...exchangeOf(request), path, ...(user === undefined ? {} : { user }) }
+    const response = routes.find(method, path).handle(exchange)
+    if (response instanceof Promise) throw new Error('not at once')
+    return response
+  }
+
+  return {
+    recent, followers, ask,
+    json: (path: string, user?: string): Promise<unknown> => ask(path, user === undefined ? {} : { user }).json(),
+    follow: (user?: string, signal?: AbortSignal) => follow(ask('/api/requests', { accept: 'text/event-stream', ...(user === undefined ? {} : { user }), ...(signal === undefined ? {} : { signal }) })),
+  }
+}
+
+function follow(response: Response) {
+  const reader = response.body?.getReader()
+  return {
+    response,
+    /** The next event; `undefined` at the end. */
+    async next(): Promise<unknown> {
+      const read = await reader?.read()
+      if (read?.value === undefined) return undefined
+      const text = new TextDecoder().decode(read.value)
+      expect(text).toMatch(/^data: [^\n]*\n\n$/)
+      return JSON.parse(text.slice(6))
+    },
+    cancel: () => reader?.cancel(),
+  }
+}
+
+function thrown(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+const bare = { time: noon, id: 'r1', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ provider: 'groq', status: 200, ms: 12.3 }], totalMs: 20.1 }
+
+describe('the requests', () => {
+  test('are none at first', async () => {
+    expect(await subject().json('/api/requests')).toEqual({ requests: [], minutes: [] })
+  })
+
+  test('have everything that is known of them, and no more', async () => {
+    const { recent, json } = subject()
+    recent.record(recordOf())
+    recent.record(recordOf({
+      id: 'r2', stream: true, user: 'ada', firstTokenMs: 3.333, error: 'provider_error', price: { input: 1, output: 2 },
+      usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 }, cause: new Error('ours'),
+      trail: [{ name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 }, { name: 'openai', status: 200, ms: 1 }],
+    }))
+    const full = {
+      ...bare, id: 'r2', stream: true, user: 'ada', firstTokenMs: 3.3, error: 'provider_error', promptTokens: 1_000_000, completionTokens: 500_000, cost: 2,
+      trail: [{ provider: 'groq', failure: 'timeout', ms: 5 }, { provider: 'openai', status: 200, ms: 1 }],
+    }
+    const minute = { time: noon, requests: 2, errors: 1, promptTokens: 1_000_000, completionTokens: 500_000, firstTokenP50: 3.3, firstTokenP95: 3.3 }
+    expect(await json('/api/requests')).toStrictEqual({ requests: [bare, full], minutes: [minute] })
+  })
+
+  test('are not kept by anybody on the way', () => {
+    const { headers } = subject().ask('/api/requests')
+    expect([headers.get('cache-control'), headers.get('content-type'), headers.get('x-request-id')]).toEqual(['no-store', 'application/json', 'request-1'])
+  })
+
+  test('are found by their id', async () => {
+    const { recent, json } = subject()
+    recent.record(recordOf())
+    expect(await json('/api/requests/r1')).toStrictEqual(bare)
+  })
+
+  test.each(['r2', 'r1/', 'r1/x', '%72%31', '..', '__proto__', 'x'.repeat(5_000), "'<script>"])('are not found by %s', (id) => {
+    const { recent, ask } = subject()
+    recent.record(recordOf())
+    const error = thrown(() => ask(`/api/requests/${id}`))
+    expect(error).toBeInstanceOf(WireError)
+    expect(error).toMatchObject({ status: 404, code: 'not_found', message: 'No request with this id is remembered' })
+  })
+
+  test('of others are not there for who is no owner', async () => {
+    const { recent, json, ask } = subject()
+    recent.record(recordOf({ id: 'a', user: 'ada' }))
+    recent.record(recordOf({ id: 'b', user: 'bob' }))
+    recent.record(recordOf({ id: 'n' }))
+    expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
+    expect(await json('/api/requests', 'ada')).toMatchObject({ requests: [{ id: 'a' }, { id: 'b' }, { id: 'n' }], minutes: [{ requests: 3 }] })
+    expect(thrown(() => ask('/api/requests/a', { user: 'bob' }))).toMatchObject({ status: 404 })
+    expect(await json('/api/requests/b', 'bob')).toMatchObject({ id: 'b' })
+  })
+
+  test('are nobody\'s own for who has no name and is no owner', async () => {
+    const { recent, json } = subject({ owners: [] })
+    recent.record(recordOf())
+    expect(await json('/api/requests')).toEqual({ requests: [], minutes: [] })
+  })
+})
+
+describe('a stream of requests', () => {
+  test('is one of events, for whoever asks for one', () => {
+    const { follow: open, ask } = subject()
+    expect(Object.fromEntries(open().response.headers)).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', 'x-request-id': 'request-1' })
+    expect(ask('/api/requests', { accept: 'application/json' }).headers.get('content-type')).toBe('application/json')
+  })
+
+  test('has everything first, then what is new and the minutes it changed', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    recent.record(recordOf({ id: 'old', time: noon - 60_000 }))
+    const { next } = open()
+    expect(await next()).toMatchObject({ requests: [{ id: 'old' }], minutes: [{ time: noon - 60_000, requests: 1 }] })
+    const news = next()
+    for (const id of ['new-1', 'new-2']) recent.record(recordOf({ id }))
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ id: 'new-1' }, { id: 'new-2' }], minutes: [{ time: noon, requests: 2 }] })
+  })
+
+  test('tells each the same, from where they are', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const [early, other] = [open(), open()]
+    for (const { next } of [early, other]) expect(await next()).toEqual({ requests: [], minutes: [] })
+    recent.record(recordOf())
+    const late = open()
+    expect(await late.next()).toMatchObject({ requests: [{ id: 'r1' }] })
+    jest.advanceTimersByTime(250)
+    recent.record(recordOf({ id: 'r2' }))
+    expect(await early.next()).toMatchObject({ requests: [{ id: 'r1' }, { id: 'r2' }] })
+    expect(await other.next()).toMatchObject({ requests: [{ id: 'r1' }, { id: 'r2' }] })
+    const news = late.next()
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ id: 'r2' }], minutes: [{ requests: 2 }] })
+  })
+
+  test('tells one who does not read the last thousand, however many there were', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const { next } = open()
+    await next()
+    for (let index = 0; index < 5_000; index += 1) recent.record(recordOf({ id: String(index) }))
+    jest.advanceTimersByTime(250)
+    const news = await next()
+    expect(news).toMatchObject({ minutes: [{ requests: 5_000 }] })
+    expect(Object(news).requests).toHaveLength(1_000)
+  })
+
+  test('tells who is no owner of their own, and is silent about others', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const { next } = open('bob')
+    expect(await next()).toEqual({ requests: [], minutes: [] })
+    const news = next()
+    recent.record(recordOf({ id: 'a', user: 'ada' }))
+    jest.advanceTimersByTime(250)
+    recent.record(recordOf({ id: 'b', user: 'bob' }))
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
+  })
+
+  test('tells of others no longer when its reader is no owner any more', async () => {
+    jest.useFakeTimers()
+    const owners = ['ada']
+    const { recent, follow: open } = subject({ owners })
+    recent.record(recordOf({ user: 'bob' }))
+    const { next } = open('ada')
+    expect(await next()).toMatchObject({ requests: [{ user: 'bob' }] })
+    owners.pop()
+    const news = next()
+    recent.record(recordOf({ user: 'bob' }))
+    recent.record(recordOf({ user: 'ada' }))
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ user: 'ada' }], minutes: [{ requests: 1 }] })
+  })
+
+  test('counts as open until its reader goes', async () => {
+    const { follow: open, followers } = subject()
+    const controller = new AbortController()
+    const [first] = [open(), open(undefined, controller.signal)]
+    expect(followers.count).toBe(2)
+    await first?.cancel()
+    expect(followers.count).toBe(1)
+    controller.abort()
+    expect(followers.count).toBe(0)
+  })
+
+  test('is not opened for who has left already, nor for HEAD', () => {
+    const { ask, follow: open, followers } = subject()
+    open(undefined, AbortSignal.abort())
+    const head = ask('/api/requests', { method: 'HEAD', accept: 'text/event-stream' })
+    expect([followers.count, head.body, head.headers.get('content-type')]).toEqual([0, null, 'text/event-stream; charset=utf-8'])
+  })
+
+  test('is one of a hundred at most', async () => {
+    const { follow: open, followers } = subject()
+    const opened = Array.from({ length: 100 }, () => open())
+    expect(thrown(() => open())).toMatchObject({ status: 503, code: 'overloaded', headers: { 'retry-after': '1' } })
+    await opened[0]?.cancel()
+    open()
+    expect(followers.count).toBe(100)
+    followers.stopAll()
+    expect(followers.count).toBe(0)
+  })
+
+  test('ends when the service stops, and is not opened any more', async () => {
+    const { follow: open, followers } = subject()
+    const { next } = open()
+    await next()
+    followers.stopAll()
+    expect(await next()).toBeUndefined()
+    expect(thrown(() => subject({ isClosing: true }).follow())).toMatchObject({ status: 503, code: 'overloaded' })
+  })
+})
