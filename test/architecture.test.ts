@@ -38,8 +38,33 @@ test('every room stands in the table, and every row is a room', () => {
   expect([...new Set(files.map(roomOf))].toSorted()).toEqual([...table.keys()].toSorted())
 })
 
+/** Files of the page, by path from the root: its own, and the parts that extensions bring. */
+const pageFiles = ['web/**/*.{ts,tsx}', 'src/extensions/*/page-part.tsx'].flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]).filter((file) => !/\.test\.tsx?$|\/testing\.tsx?$/.test(file))
+
+/** Paths from the root, and names of packages. */
+const pageImports: readonly Import[] = pageFiles.flatMap((from) =>
+  [...readFileSync(join(root, from), 'utf8').matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm)].map(([, type, named, dynamic]) => {
+    const to = named ?? dynamic ?? ''
+    return { from, to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to, isType: type !== undefined }
+  }))
+
+/** What the row of ARCHITECTURE.md that begins so lets its files import. */
+function allowedIn(row: string): readonly { readonly name: string; readonly isType: boolean }[] {
+  const line = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n').find((each) => each.startsWith(`| ${row} |`)) ?? ''
+  return (line.split('|')[3] ?? '').split(',').map((each) => ({ name: each.replace(/\(types\)|`/g, '').trim(), isType: each.includes('(types)') }))
+}
+
+test.each([['`web/`', 'web/'], ['`page-part.tsx` of an extension', 'src/extensions/']])('the page imports only what ARCHITECTURE.md lets it: %s', (row, folder) => {
+  const allowed = allowedIn(row)
+  const trespasses = pageImports.filter(({ from, to, isType }) => from.startsWith(folder) && !(folder === 'web/' && to.startsWith(folder))
+    && !allowed.some(({ name, isType: onlyAsType }) => (to === name || to.startsWith(name.endsWith('/') ? name : `${name}/`)) && (isType || !onlyAsType)))
+  expect(trespasses.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+  expect(allowed.length).toBeGreaterThan(1)
+  expect(pageImports.length).toBeGreaterThan(50)
+})
+
 test('no file imports itself, however far round', () => {
-  const next = Map.groupBy(imports, ({ from }) => from)
+  const next = Map.groupBy([...imports, ...pageImports], ({ from }) => from)
   const done = new Set<string>(), cycles: string[] = []
   function walk(file: string, path: readonly string[]): void {
     if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
@@ -47,7 +72,7 @@ test('no file imports itself, however far round', () => {
     for (const { to } of next.get(file) ?? []) walk(to, [...path, file])
     done.add(file)
   }
-  for (const file of files) walk(file, [])
+  for (const file of [...files, ...pageFiles]) walk(file, [])
   expect(cycles).toEqual([])
   expect(imports.length).toBeGreaterThan(files.length)
 })
