@@ -5,11 +5,10 @@ beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
 const heartbeatMs = 15_000
-const stallMs = 30_000
 const lifeMs = 900_000
 
 /** What counts its changes, and who follows it. */
-function subject() {
+function subject({ stallMs = 30_000 } = {}) {
   let changes = 0
   let seen = 0
   let takes = 0
@@ -40,6 +39,7 @@ function subject() {
       changes += count
       for (const listener of listeners) listener()
     },
+    changeUntold() { changes += 1 },
     announceNothing() { for (const listener of listeners) listener() },
     async read(): Promise<string | undefined> {
       const { value } = await reader.read()
@@ -70,6 +70,17 @@ describe('live events', () => {
     await settle()
     expect(takes()).toBe(1)
     expect(await read()).toBe('1000 new')
+  })
+
+  test('look at what is new only when they are told that something is', async () => {
+    const { read, changeUntold, announceNothing } = subject()
+    await read()
+    changeUntold()
+    const next = read()
+    await settle()
+    changeUntold()
+    announceNothing()
+    expect(await next).toBe('2 new')
   })
 
   test('say something after so long without news', async () => {
@@ -126,18 +137,24 @@ describe('live events', () => {
     const { read, ends, reader } = subject()
     await read()
     await settle()
-    jest.advanceTimersByTime(stallMs)
+    jest.advanceTimersByTime(30_000)
     expect(ends()).toBe(1)
     expect(await reader.read().catch((error: unknown) => String(error))).toBe('Error: the client does not read')
   })
 
+  test('break off when nobody ever reads', () => {
+    const { ends } = subject()
+    jest.advanceTimersByTime(30_000)
+    expect(ends()).toBe(1)
+  })
+
   test('do not break off while the reader waits for news', async () => {
-    const { read, ends } = subject()
+    const { read, ends } = subject({ stallMs: 5_000 })
     await read()
-    void read()
+    const next = read()
     await settle()
-    jest.advanceTimersByTime(heartbeatMs - 1)
-    expect(ends()).toBe(0)
+    jest.advanceTimersByTime(heartbeatMs)
+    expect([await next, ends()]).toEqual([': keep-alive\n\n', 0])
   })
 
   test.each([
@@ -160,7 +177,7 @@ describe('live events', () => {
   test('end when what they tell cannot be made', async () => {
     let ends = 0
     const { body } = liveEvents({
-      take() { throw new Error('ours') }, subscribe: () => () => undefined, heartbeatMs, stallMs, lifeMs, onEnd() { ends += 1 },
+      take() { throw new Error('ours') }, subscribe: () => () => undefined, heartbeatMs, stallMs: 30_000, lifeMs, onEnd() { ends += 1 },
     })
     expect(await body.getReader().read().catch(() => 'broken')).toBe('broken')
     expect([ends, jest.getTimerCount()]).toEqual([1, 0])

@@ -37,7 +37,6 @@ export function liveEvents({ take, subscribe, heartbeatMs, stallMs, lifeMs, onEn
   let wake = (): void => undefined
   let sink: ReadableStreamDefaultController<Uint8Array> | undefined
   const stall = watchdog(stallMs, leave)
-  stall.pause()
   const life = setTimeout(end, lifeMs)
   const unsubscribe = subscribe(() => {
     hasNews = true

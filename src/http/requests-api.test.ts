@@ -184,6 +184,18 @@ describe('a stream of requests', () => {
     expect(await news).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
   })
 
+  test.each([['ada', 'bob'], ['bob', 'ada']])('tells %s and %s, who are at the same place, each what they may see', async (first, second) => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const readers = [first, second].map((user) => ({ user, ...open(user) }))
+    for (const { next } of readers) expect(await next()).toEqual({ requests: [], minutes: [] })
+    for (const user of ['ada', 'bob']) recent.record(recordOf({ id: `by-${user}`, user }))
+    jest.advanceTimersByTime(250)
+    for (const { user, next } of readers) {
+      expect(Object(await next()).requests.map(({ id }: { readonly id: string }) => id)).toEqual(user === 'ada' ? ['by-ada', 'by-bob'] : ['by-bob'])
+    }
+  })
+
   test('tells of others no longer when its reader is no owner any more', async () => {
     jest.useFakeTimers()
     const owners = ['ada']

@@ -82,7 +82,7 @@ export function recentRequests(now: () => number): RecentRequests {
 }
 
 function isOf({ user }: RecentRequest, scope: Scope): boolean {
-  return scope === 'everybody' || (user !== undefined && user === scope.user)
+  return scope === 'everybody' || user === scope.user
 }
 
 /** One literal, and nothing that holds on to an error, a body or a stack. */
