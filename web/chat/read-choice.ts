@@ -1,0 +1,98 @@
+import { isRecord } from '../../src/wire/json-value.ts'
+import type { AnswerError, TokenLogprob } from '../history/conversation.ts'
+
+/** What one chunk of a stream says, or a whole answer. */
+export interface AnswerPiece {
+  readonly text: string
+  readonly reasoning: string
+  readonly finishReason?: string
+  readonly promptTokens?: number
+  readonly completionTokens?: number
+  readonly logprobs?: readonly TokenLogprob[]
+}
+
+/** What JSON of the service is. */
+export type Said =
+  | { readonly kind: 'piece'; readonly piece: AnswerPiece }
+  | { readonly kind: 'error'; readonly error: AnswerError }
+  /** It says nothing that is known here. */
+  | { readonly kind: 'nothing' }
+
+/** Reads a chunk (`choices[0].delta`) or a whole answer (`choices[0].message`), whatever comes: members of wrong types are as good as absent. Never throws. */
+export function readChoice(json: string): Said {
+  const value = parsed(json)
+  if (!isRecord(value)) return { kind: 'nothing' }
+  if (value['error'] !== undefined && value['error'] !== null) return { kind: 'error', error: errorOf(value['error']) }
+  const choice: unknown = Array.isArray(value['choices']) ? value['choices'][0] : undefined
+  const usage = usageOf(value['usage'])
+  if (!isRecord(choice)) return Object.keys(usage).length === 0 ? { kind: 'nothing' } : { kind: 'piece', piece: { text: '', reasoning: '', ...usage } }
+  return { kind: 'piece', piece: { ...saidIn(choice['delta'] ?? choice['message']), ...finishOf(choice), ...usage, ...logprobsOf(choice['logprobs']) } }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined // The service sends none such; what comes between may.
+  }
+}
+
+/** The members of an error of docs/errors.md. */
+function errorOf(error: unknown): AnswerError {
+  if (!isRecord(error)) return { kind: 'wire', message: typeof error === 'string' ? error : 'The answer failed' }
+  const { type, code, param, message } = error
+  return {
+    kind: 'wire',
+    message: typeof message === 'string' && message !== '' ? message : 'The answer failed',
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof param === 'string' ? { param } : {}),
+  }
+}
+
+function saidIn(said: unknown): Pick<AnswerPiece, 'text' | 'reasoning'> {
+  if (!isRecord(said)) return { text: '', reasoning: '' }
+  // A refusal is what there is to read where one comes.
+  return { text: textOf(said['content']) + textOf(said['refusal']), reasoning: textOf(said['reasoning_content']) || textOf(said['reasoning']) }
+}
+
+/** Text, or the texts of parts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part: unknown) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : '')).join('')
+}
+
+function finishOf(choice: Readonly<Record<string, unknown>>): Pick<AnswerPiece, 'finishReason'> {
+  const reason = choice['finish_reason']
+  return typeof reason === 'string' && reason !== '' ? { finishReason: reason } : {}
+}
+
+function usageOf(usage: unknown): Pick<AnswerPiece, 'promptTokens' | 'completionTokens'> {
+  if (!isRecord(usage)) return {}
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage
+  return {
+    ...(typeof prompt === 'number' ? { promptTokens: prompt } : {}),
+    ...(typeof completion === 'number' ? { completionTokens: completion } : {}),
+  }
+}
+
+function logprobsOf(logprobs: unknown): Pick<AnswerPiece, 'logprobs'> {
+  const content: unknown = isRecord(logprobs) ? logprobs['content'] : undefined
+  if (!Array.isArray(content)) return {}
+  const tokens = content.flatMap((each: unknown) => {
+    const token = tokenOf(each)
+    return token === undefined || !isRecord(each) ? [] : [{ ...token, top: topOf(each['top_logprobs']) }]
+  })
+  return tokens.length === 0 ? {} : { logprobs: tokens }
+}
+
+function topOf(top: unknown): TokenLogprob['top'] {
+  return Array.isArray(top) ? top.flatMap((each: unknown) => tokenOf(each) ?? []) : []
+}
+
+function tokenOf(value: unknown): Pick<TokenLogprob, 'token' | 'logprob'> | undefined {
+  if (!isRecord(value)) return undefined
+  const { token, logprob } = value
+  return typeof token === 'string' && typeof logprob === 'number' && !Number.isNaN(logprob) ? { token, logprob } : undefined
+}
