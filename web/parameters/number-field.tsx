@@ -23,7 +23,8 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
   // What was typed stays as it was typed, such as 1.0 or 7,5, until the value changes in another way.
   const isTyped = (read.kind === 'value' ? read.value : undefined) === value
   const text = isTyped ? typed : String(value ?? '')
-  const fault = isTyped && read.kind === 'fault' ? read.fault : undefined
+  const shown = isTyped ? read : readNumber(parameter, text)
+  const fault = shown.kind === 'fault' ? shown.fault : undefined
 
   function type(next: string): void {
     setTyped(next)
