@@ -3,10 +3,15 @@
  * is painted, and asks who is there, while the rest of the page is on its way.
  */
 
+/** Under which a tab remembers what it showed last: signing in leads away from it, and back to `/`. */
+const viewKey = 'svc-view'
+
 const { pathname, search, hash } = location
 if (search !== '') history.replaceState(null, '', pathname + hash)
 
 try {
+  if (hash === '' && search.startsWith('?session=')) history.replaceState(null, '', pathname + (sessionStorage.getItem(viewKey) ?? ''))
+  addEventListener('pagehide', () => sessionStorage.setItem(viewKey, location.hash))
   const theme = localStorage.getItem('svc-theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
 } catch {
