@@ -19,6 +19,7 @@ export interface ServiceConfig {
   readonly limits?: { readonly body_bytes?: number; readonly deadline_ms?: number; readonly max_concurrent?: number }
   readonly failover?: { readonly on_content_policy?: 'stop' | 'next'; readonly on_cut?: 'resume' | 'error' }
   readonly aliases?: Readonly<Record<string, string>>
+  readonly owners?: readonly string[]
 }
 
 export interface ServiceOptions {
@@ -76,13 +77,17 @@ export function provider(id: string, baseUrl: string, models: readonly string[] 
 const command = join(import.meta.dir, '..', 'bin', 'svc')
 const startMs = 15_000
 
-/** Starts `svc` with this configuration in a home of its own, and waits until it says where it listens. @throws when it exits first, with what it wrote */
-export async function startService(config: ServiceConfig | string, options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+/**
+ * Starts `svc` with this configuration in a home of its own, and waits until it says where it listens.
+ * @param config `undefined`: there is no file, and it takes what it finds on this machine
+ * @throws when it exits first, with what it wrote
+ */
+export async function startService(config: ServiceConfig | string | undefined, options: ServiceOptions = {}): Promise<ServiceUnderTest> {
   const home = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const file = join(home, 'providers.json')
-  await writeConfig(file, config)
+  if (config !== undefined) await writeConfig(file, config)
   for (const [path, text] of Object.entries(options.files ?? {})) await writeHomeFile(join(home, path), text)
-  const child = await spawnService(home, file, options)
+  const child = await spawnService(home, config === undefined ? undefined : file, options)
   const written = listen(child)
   const ended = written.read.then(() => rm(home, { recursive: true, force: true }))
   const port = await written.port.catch(async (error: unknown) => {
@@ -121,8 +126,8 @@ export async function startService(config: ServiceConfig | string, options: Serv
 
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>
 
-async function spawnService(home: string, file: string, { environment, flags = [], descriptors, trusts, port = 0, program = command }: ServiceOptions): Promise<Child> {
-  const start = ['sh', program, '--port', String(port), '--config', file, ...flags]
+async function spawnService(home: string, file: string | undefined, { environment, flags = [], descriptors, trusts, port = 0, program = command }: ServiceOptions): Promise<Child> {
+  const start = ['sh', program, '--port', String(port), ...(file === undefined ? [] : ['--config', file]), ...flags]
   const authority = join(home, 'authority.pem')
   if (trusts !== undefined) await Bun.write(authority, trusts.cert)
   const child = Bun.spawn(descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...start], {

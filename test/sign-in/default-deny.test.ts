@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { errorOf } from '../client.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import { codedPaths, documentedRoutes } from '../routes.ts'
 import { startSignIn } from './rig.ts'
 import type { SignInRig } from './rig.ts'
 
@@ -10,21 +9,7 @@ let rig: SignInRig
 beforeAll(async () => { rig = await startSignIn(startGithub) })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Routes as the documents list them: `POST /v1/chat/completions`. */
-function documentedRoutes(): readonly { readonly method: string; readonly path: string }[] {
-  const text = ['api.md', 'sign-in.md'].map((page) => readFileSync(join(import.meta.dir, '..', '..', 'docs', page), 'utf8')).join('\n')
-  return Array.from(text.matchAll(/^\| `(GET|POST) (\/[^` ]*)` \|/gm), ([, method = '', path = '']) => ({ method, path }))
-}
-
-/** Routes as the code makes them, by the literals in its route tables. */
-function codedPaths(): readonly string[] {
-  const root = join(import.meta.dir, '..', '..', 'src')
-  const sources = [...new Bun.Glob('{http,extensions}/**/*.ts').scanSync(root)].filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
-  const found = sources.flatMap((file) => Array.from(readFileSync(join(root, file), 'utf8').matchAll(/\b(?:path:|\w*Path =) '(\/[^']*)'/g), ([, path = '']) => path))
-  return [...new Set(found)].toSorted()
-}
-
-const publicPaths = ['/', '/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/auth/logout', '/health', '/ready']
+const publicPaths = ['/', '/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/auth/logout', '/health', '/ready', '/api/boot', '/assets/m']
 
 test('the list of routes is whole: what the code registers is what the documents list', () => {
   const documented = documentedRoutes().map(({ path }) => path.replace(/\{.*/, ''))
