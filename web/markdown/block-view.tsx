@@ -1,0 +1,70 @@
+import { memo, type ReactNode } from 'react'
+import type { Block, Item } from './block.ts'
+import { CodeBlock } from './code-block.tsx'
+import { CodeLines } from './code-lines.tsx'
+import type { Definitions } from './definitions.ts'
+import { InlineText } from './inline-view.tsx'
+import type { Sequence } from './sequence.ts'
+import { TableView } from './table-view.tsx'
+
+interface Within {
+  readonly definitions: Definitions
+}
+
+/** Blocks within another block. Its direction is found in their text, so they have none by themselves; each line of text still has its own. */
+function NestedBlocks({ blocks, definitions }: Within & { readonly blocks: Sequence<Block> }): ReactNode {
+  return blocks.groups.map((group, index) => <NestedGroup key={index} group={group} definitions={definitions} />)
+}
+
+const NestedGroup = memo(function NestedGroup({ group, definitions }: Within & { readonly group: readonly Block[] }): ReactNode {
+  return group.map((block, index) => <BlockView key={index} block={block} direction={undefined} definitions={definitions} />)
+})
+
+/** One block. A block that is the same object is not shown anew. */
+export const BlockView = memo(function BlockView({ block, direction, definitions }: Within & { readonly block: Block; readonly direction: 'auto' | undefined }): ReactNode {
+  switch (block.kind) {
+    case 'paragraph': return <p dir={direction} className="[unicode-bidi:plaintext]"><InlineText text={block.text} definitions={definitions} /></p>
+    case 'heading': return <Heading depth={block.depth} direction={direction}><InlineText text={block.text} definitions={definitions} /></Heading>
+    case 'rule': return <hr className="border-line" />
+    case 'quote': return <blockquote dir="auto" className="space-y-3 border-s-4 border-line ps-4 text-muted"><NestedBlocks blocks={block.children} definitions={definitions} /></blockquote>
+    case 'list': return <List block={block} definitions={definitions} />
+    case 'table': return <TableView table={block} definitions={definitions} />
+    case 'code': return <CodeBlock code={block} />
+    case 'html': return <pre dir="auto" className="text-sm whitespace-pre-wrap"><CodeLines chunks={block.chunks} isWrapped /></pre>
+  }
+})
+
+const headingStyles = ['text-xl font-semibold', 'text-base font-semibold', 'text-base font-medium', 'text-sm font-medium'] as const
+
+/** A heading of the answer, below those of the page. */
+function Heading({ depth, direction, children }: { readonly depth: number; readonly direction: 'auto' | undefined; readonly children: ReactNode }): ReactNode {
+  const className = `pt-2 [unicode-bidi:plaintext] ${headingStyles[Math.min(depth, 4) - 1] ?? ''}`
+  switch (depth) {
+    case 1: return <h3 dir={direction} className={className}>{children}</h3>
+    case 2: return <h4 dir={direction} className={className}>{children}</h4>
+    case 3: return <h5 dir={direction} className={className}>{children}</h5>
+    default: return <h6 dir={direction} className={className}>{children}</h6>
+  }
+}
+
+function List({ block, definitions }: Within & { readonly block: Extract<Block, { kind: 'list' }> }): ReactNode {
+  const items = block.items.groups.map((group, index) => <ItemGroup key={index} group={group} definitions={definitions} />)
+  if (block.isOrdered) return <ol dir="auto" start={block.start} className="list-decimal ps-8">{items}</ol>
+  return <ul dir="auto" className="list-disc ps-6">{items}</ul>
+}
+
+const ItemGroup = memo(function ItemGroup({ group, definitions }: Within & { readonly group: readonly Item[] }): ReactNode {
+  return group.map((item, index) => <ListItem key={index} item={item} definitions={definitions} />)
+})
+
+const ListItem = memo(function ListItem({ item, definitions }: Within & { readonly item: Item }): ReactNode {
+  const children = <NestedBlocks blocks={item.children} definitions={definitions} />
+  const spacing = item.isSpaced ? 'mt-3' : 'mt-1'
+  if (item.task === 'none') return <li className={`space-y-2 ${spacing}`}>{children}</li>
+  return (
+    <li className={`flex list-none items-baseline gap-2 ${spacing}`}>
+      <input type="checkbox" disabled checked={item.task === 'done'} readOnly aria-label={item.task === 'done' ? 'Done' : 'Not done'} className="-ms-6 size-4 shrink-0 self-start translate-y-1" />
+      <div className="min-w-0 space-y-2">{children}</div>
+    </li>
+  )
+})

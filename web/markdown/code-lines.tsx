@@ -1,0 +1,27 @@
+import { memo, type ReactNode } from 'react'
+import { showBidiControls } from './bidi.ts'
+
+/** Lines in chunks. A chunk far from what is seen is neither laid out nor painted. */
+export function CodeLines({ chunks, isWrapped = false }: { readonly chunks: readonly string[]; readonly isWrapped?: boolean }): ReactNode {
+  return chunks.map((chunk, index) => <CodeChunk key={index} text={chunk} isWrapped={isWrapped} />)
+}
+
+const CodeChunk = memo(function CodeChunk({ text, isWrapped }: { readonly text: string; readonly isWrapped: boolean }): ReactNode {
+  return <ChunkBox text={text} isWrapped={isWrapped}>{showBidiControls(text)}</ChunkBox>
+})
+
+/** The box of a chunk. Its size is known without laying it out, since lines are not wrapped. */
+export function ChunkBox({ text, isWrapped, children }: { readonly text: string; readonly isWrapped: boolean; readonly children: ReactNode }): ReactNode {
+  if (isWrapped) return <span className="block">{children}</span>
+  return <span className="block [content-visibility:auto]" style={{ containIntrinsicSize: sizeOf(text) }}>{children}</span>
+}
+
+function sizeOf(text: string): string {
+  let lines = 0, longest = 0, start = 0
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+    lines += 1
+    longest = Math.max(longest, end - start)
+    start = end + 1
+  }
+  return `${longest}ch ${lines}lh`
+}

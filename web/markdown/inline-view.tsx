@@ -1,0 +1,42 @@
+import { memo, type ReactNode } from 'react'
+import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
+import { readInline, type Inline } from './inline.ts'
+import { splitPieces } from './pieces.ts'
+
+/** Running text. A piece of it is read again only when it changed. */
+export function InlineText({ text, definitions }: { readonly text: string; readonly definitions: Definitions }): ReactNode {
+  return splitPieces(text).map((piece, index) => {
+    if (piece.kind === 'image') return <ArrivingImage key={index} alternative={piece.alternative} source={piece.source} />
+    return <TextPiece key={index} text={piece.text} definitions={definitionsFor(piece.text, definitions) === noDefinitions ? noDefinitions : definitions} />
+  })
+}
+
+const TextPiece = memo(function TextPiece({ text, definitions }: { readonly text: string; readonly definitions: Definitions }): ReactNode {
+  return showAll(readInline(text, definitions))
+})
+
+function showAll(inlines: readonly Inline[]): ReactNode {
+  return inlines.map(show)
+}
+
+function show(inline: Inline, index: number): ReactNode {
+  switch (inline.kind) {
+    case 'text': return inline.text
+    case 'code': return <code key={index} dir="ltr" className="rounded-sm bg-hover px-1 py-0.5 font-mono text-sm">{inline.text}</code>
+    case 'break': return <br key={index} />
+    case 'emphasis': return <em key={index}>{showAll(inline.children)}</em>
+    case 'strong': return <strong key={index}>{showAll(inline.children)}</strong>
+    case 'deleted': return <del key={index}>{showAll(inline.children)}</del>
+    case 'link': return <a key={index} href={inline.address} title={inline.address} rel="noreferrer noopener" target="_blank" dir="auto" className="text-accent underline">{showAll(inline.children)}</a>
+    case 'image': return <ShownImage key={index} source={inline.source} alternative={inline.alternative} />
+  }
+}
+
+function ArrivingImage({ source, alternative }: { readonly source: string | undefined; readonly alternative: string }): ReactNode {
+  if (source !== undefined) return <ShownImage source={source} alternative={alternative} />
+  return <span className="text-muted">{alternative === '' ? 'An image is arriving…' : `An image is arriving: ${alternative}…`}</span>
+}
+
+const ShownImage = memo(function ShownImage({ source, alternative }: { readonly source: string; readonly alternative: string }): ReactNode {
+  return <img src={source} alt={alternative} decoding="async" className="my-2 max-h-[32rem] max-w-full rounded-lg" />
+})
