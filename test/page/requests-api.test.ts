@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test'
+import { chat, parseJson, pick, question } from '../client.ts'
+import { status } from '../fakes/faults/status.ts'
+import { good } from '../fakes/good.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { provider } from '../harness.ts'
+import { startRig } from '../rig.ts'
+import { startSignIn } from '../sign-in/rig.ts'
+
+const priced = { models: [{ name: 'm', price: { input: 100, output: 1_000 } }] }
+
+async function get(url: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  return parseJson(await (await fetch(`${url}${path}`, { headers })).text())
+}
+
+/** The requests as they are remembered, oldest first. */
+async function remembered(url: string, headers: Readonly<Record<string, string>> = {}): Promise<readonly unknown[]> {
+  return requestsIn(await get(url, '/api/requests', headers))
+}
+
+function requestsIn(answer: unknown): readonly unknown[] {
+  const requests = pick(answer, 'requests')
+  if (!Array.isArray(requests)) throw new Error(`no requests: ${JSON.stringify(answer)}`)
+  return requests
+}
+
+/** Looks until there is something. @throws when there is nothing within five seconds */
+async function eventually<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  for (let round = 0; round < 500; round++) {
+    const found = await look()
+    if (found !== undefined) return found
+    await Bun.sleep(10)
+  }
+  throw new Error('it did not come to be')
+}
+
+/** Follows the requests. `next` resolves with the next event, `undefined` at the end; comments are passed over. */
+async function follow(url: string, headers: Readonly<Record<string, string>> = {}) {
+  const controller = new AbortController()
+  const response = await fetch(`${url}/api/requests`, { headers: { accept: 'text/event-stream', ...headers }, signal: controller.signal })
+  const events = eventsOf(response)
+  return {
+    response,
+    next: async (): Promise<unknown> => (await events.next()).value,
+    leave: () => controller.abort(),
+  }
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<unknown, undefined> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const bytes of response.body ?? []) {
+    const blocks = (rest + decoder.decode(bytes, { stream: true })).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) if (block.startsWith('data: ')) yield parseJson(block.slice(6))
+  }
+  return undefined
+}
+
+describe('the requests that are remembered', () => {
+  test('have what one came to, with its cost', async () => {
+    await using rig = await startRig([good()], { each: { a: priced } })
+    const before = Date.now()
+    await rig.ask({}, { 'x-request-id': 'first' })
+    await rig.askStream({ stream_options: { include_usage: true } }, { 'x-request-id': 'second' })
+    const [first, second] = await remembered(rig.service.url)
+    // 3 tokens for 100 and 5 for 1,000 USD a million.
+    expect(first).toEqual({
+      time: expect.any(Number), id: 'first', model: 'm', stream: false, status: 200, provider: 'a', trail: [{ provider: 'a', status: 200, ms: expect.any(Number) }],
+      totalMs: expect.any(Number), promptTokens: 3, completionTokens: 5, cost: 0.0053,
+    })
+    expect(second).toMatchObject({ id: 'second', stream: true, firstTokenMs: expect.any(Number) })
+    expect(pick(first, 'time')).toBeGreaterThanOrEqual(before - 1_000)
+    expect(await get(rig.service.url, '/api/requests/second')).toEqual(second)
+    const minutes = pick(await get(rig.service.url, '/api/requests'), 'minutes')
+    // A minute may have ended between the two.
+    const sum = (field: string) => (Array.isArray(minutes) ? minutes.reduce((total: number, minute: unknown) => total + Number(pick(minute, field)), 0) : undefined)
+    expect(['requests', 'errors', 'promptTokens'].map(sum)).toEqual([2, 0, 6])
+  })
+
+  test('tell a failover, and how much was paid to whom', async () => {
+    await using rig = await startRig([status(429), good()], { each: { a: { models: [{ name: 'm', price: { input: 1, output: 1 } }] }, b: priced } })
+    await rig.ask()
+    expect(await remembered(rig.service.url)).toMatchObject([{
+      status: 200, provider: 'b', cost: 0.0053, trail: [{ provider: 'a', status: 429, failure: 'rate_limit' }, { provider: 'b', status: 200 }],
+    }])
+  })
+
+  test('tell a failure of all, and one of the caller, with who served it left out', async () => {
+    await using rig = await startRig([status(500)])
+    await rig.ask()
+    await rig.ask({ model: 'none' })
+    await chat(rig.service.url, '{')
+    const requests = await remembered(rig.service.url)
+    expect(requests).toMatchObject([
+      { status: 502, error: 'provider_error', trail: [{ provider: 'a', status: 500, failure: 'server_error' }] },
+      { status: 404, error: 'model_not_found', model: 'none', trail: [] },
+      { status: 400, error: 'invalid_json', model: '', trail: [] },
+    ])
+    for (const request of requests) expect(request).not.toHaveProperty('provider')
+  })
+
+  test('tell of a caller who left', async () => {
+    await using rig = await startRig([good({ tokens: 1_000, pauseMs: 5 })])
+    const controller = new AbortController()
+    const answer = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })), signal: controller.signal })
+    expect(answer.status).toBe(200)
+    controller.abort()
+    const request = await eventually(async () => (await remembered(rig.service.url))[0])
+    expect(request).toMatchObject({ status: 499, error: 'client_left', provider: 'a', trail: [{ provider: 'a', status: 200 }] })
+  })
+
+  test('hold nothing of what was said', async () => {
+    await using rig = await startRig([good({ name: 'said' })])
+    await rig.ask({ messages: [{ role: 'user', content: 'whispered' }] }, { authorization: 'Bearer mine' })
+    const text = await (await fetch(`${rig.service.url}/api/requests`)).text()
+    expect(text).toContain('"status":200')
+    expect(text).not.toMatch(/said|whispered|mine/)
+  })
+
+  test('are asked for without a body being sent for HEAD', async () => {
+    await using rig = await startRig([good()])
+    const [whole, live] = await Promise.all([{}, { accept: 'text/event-stream' }].map((headers) => fetch(`${rig.service.url}/api/requests`, { method: 'HEAD', headers })))
+    expect([whole?.status, whole?.headers.get('content-type'), live?.status, live?.headers.get('content-type')]).toEqual([200, 'application/json', 200, 'text/event-stream; charset=utf-8'])
+    expect([await whole?.text(), await live?.text()]).toEqual(['', ''])
+  })
+})
+
+describe('who follows the requests', () => {
+  test('has a new one within a second', async () => {
+    await using rig = await startRig([good()])
+    await rig.ask({}, { 'x-request-id': 'old' })
+    const { next, leave } = await follow(rig.service.url)
+    expect(requestsIn(await next())).toMatchObject([{ id: 'old' }])
+    const news = next()
+    await rig.ask({}, { 'x-request-id': 'new' })
+    const answered = performance.now()
+    expect(requestsIn(await news)).toMatchObject([{ id: 'new', status: 200 }])
+    expect(performance.now() - answered).toBeLessThan(1_000)
+    leave()
+  })
+
+  test('makes room when they leave', async () => {
+    await using rig = await startRig([good()])
+    const readers = await Promise.all(Array.from({ length: 100 }, () => follow(rig.service.url)))
+    const refused = await follow(rig.service.url)
+    expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([503, '1'])
+    readers[0]?.leave()
+    const { next, leave } = await eventually(async () => {
+      const again = await follow(rig.service.url)
+      return again.response.status === 200 ? again : undefined
+    })
+    expect(await next()).toEqual({ requests: [], minutes: [] })
+    for (const reader of [...readers, { leave }]) reader.leave()
+  })
+
+  test('does not hold up a stop, and sees the end', async () => {
+    await using rig = await startRig([good()])
+    const readers = await Promise.all(Array.from({ length: 10 }, () => follow(rig.service.url)))
+    for (const { next } of readers) expect(await next()).toEqual({ requests: [], minutes: [] })
+    const ends = Promise.all(readers.map(({ next }) => next()))
+    const started = performance.now()
+    await rig.service.stop()
+    expect(performance.now() - started).toBeLessThan(900)
+    expect(await ends).toEqual(readers.map(() => undefined))
+  })
+})
+
+test('people who sign in see their own requests, owners everybody\'s', async () => {
+  await using rig = await startSignIn(startGithub)
+  const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({ 'x-session-token': token }))
+  await rig.service.configure(JSON.stringify({ providers: [provider('a', rig.upstream.url)], owners: ['ada'] }))
+  await rig.logged('configuration reloaded')
+  const live = await follow(rig.service.url, bob)
+  expect(await live.next()).toEqual({ requests: [], minutes: [] })
+  await rig.ask({ ...ada, 'x-request-id': 'of-ada' })
+  await rig.ask({ ...bob, 'x-request-id': 'of-bob' })
+  expect(requestsIn(await live.next())).toMatchObject([{ id: 'of-bob', user: 'bob' }])
+  live.leave()
+  expect(await remembered(rig.service.url, bob)).toMatchObject([{ id: 'of-bob' }])
+  expect(pick(await get(rig.service.url, '/api/requests/of-ada', bob), 'error', 'code')).toBe('not_found')
+  expect(await remembered(rig.service.url, ada)).toMatchObject([{ id: 'of-ada', user: 'ada' }, { id: 'of-bob' }])
+  expect(pick(await get(rig.service.url, '/api/requests'), 'error', 'code')).toBe('authentication_required')
+})
