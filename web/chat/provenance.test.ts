@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { formatTrail } from '../../src/service/trail.ts'
+import { parseTrail, provenanceOf, withRecord } from './provenance.ts'
+
+describe('parseTrail', () => {
+  test('reads what the service writes', () => {
+    const written = formatTrail([
+      { name: 'groq', status: 429, failure: 'rate_limit', ms: 12.4 },
+      { name: 'local', failure: 'connect', ambiguous: true, ms: 3 },
+      { name: 'openai', status: 200, ms: 340 },
+    ])
+    expect(parseTrail(written)).toEqual([
+      { provider: 'groq', status: 429, failure: 'rate_limit', ms: 12 },
+      { provider: 'local', failure: 'connect', ms: 3 },
+      { provider: 'openai', status: 200, ms: 340 },
+    ])
+  })
+
+  test.each(['', ' ', ',', ';;', ' , ;status=1'])('finds nothing in %p', (header) => {
+    expect(parseTrail(header)).toEqual([])
+  })
+
+  test('takes what is malformed for absent', () => {
+    expect(parseTrail('a;status=x;ms=y')).toEqual([{ provider: 'a', ms: 0 }])
+  })
+})
+
+describe('provenanceOf', () => {
+  test('takes what the headers tell', () => {
+    const headers = new Headers({ 'x-svc-provider': 'openai', 'x-svc-model': 'gpt-x', 'x-svc-trail': 'openai;status=200;ms=3' })
+    expect(provenanceOf({ requestId: 'r', totalMs: 9 }, headers)).toEqual({
+      requestId: 'r', totalMs: 9, provider: 'openai', model: 'gpt-x', trail: [{ provider: 'openai', status: 200, ms: 3 }],
+    })
+  })
+
+  test('has what was measured where there are no headers', () => {
+    expect(provenanceOf({ requestId: 'r', firstTokenMs: 1 })).toEqual({ requestId: 'r', firstTokenMs: 1, trail: [] })
+  })
+})
+
+describe('withRecord', () => {
+  test('lets the record count, and keeps what it does not know', () => {
+    const before = { requestId: 'r', model: 'gpt-x', trail: [], promptTokens: 7, firstTokenMs: 5, totalMs: 8 }
+    const record = { time: 0, id: 'r', model: 'm', stream: true, status: 200, provider: 'openai', trail: [{ provider: 'openai', status: 200, ms: 3 }], totalMs: 6, completionTokens: 2, cost: 0.5 }
+    expect(withRecord(before, record)).toEqual({
+      requestId: 'r', model: 'gpt-x', provider: 'openai', trail: record.trail, promptTokens: 7, completionTokens: 2, firstTokenMs: 5, totalMs: 6, cost: 0.5,
+    })
+  })
+})
