@@ -3,14 +3,16 @@ import { pick } from '../client.ts'
 import { startChromium } from '../fakes/chromium.ts'
 import { goodText } from '../fakes/good.ts'
 import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { startGithub } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
+import { passForms } from '../page/sign-in.ts'
 import { startSignIn } from './rig.ts'
 import type { Chromium, Person, Tab } from '../fakes/chromium.ts'
 import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import type { SignInRig } from './rig.ts'
 
 const executable = needs('chromium')
-const signInLink = 'role=link[name=/sign in with/i]', signOutButton = 'role=button[name=/sign out/i]'
+const signInLink = 'role=link[name=/sign in with/i]', avatar = 'role=button[name=/^Account of/]', signOutLine = 'role=menuitem[name="Sign Out"]'
 
 /** Asks model `m` from inside a page, with the cookies it has. */
 const chatInPage = `fetch('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"model":"m","messages":[{"role":"user","content":"hello"}]}' })
@@ -32,19 +34,17 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     for (const [name, value] of await browser.cookies()) if (/^token$|^svc_flow_/.test(name)) rig.remember(value)
   }
 
-  /** From the login form of oidc-provider to the service's page. */
-  async function passForms(tab: Tab, person: string): Promise<void> {
-    await tab.fill('input[name=login]', `id-${person}`)
-    await tab.fill('input[name=password]', 'any')
-    await tab.click('button[type=submit]')
-    await tab.waitFor('role=button[name=Continue]')
-    await tab.click('role=button[name=Continue]')
-    await tab.waitForUrl(`${rig.service.url}/**`)
+  /** The element that has the focus, and what it is called. */
+  async function focused(tab: Tab): Promise<string> {
+    return String(await tab.evaluate('`${document.activeElement.tagName} ${document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent.trim()}`'))
   }
 
-  /** The element that has the focus, and what it says. */
-  async function focused(tab: Tab): Promise<string> {
-    return String(await tab.evaluate('`${document.activeElement.tagName} ${document.activeElement.textContent.trim()}`'))
+  /** Presses Tab until what has the focus is called so. */
+  async function tabTo(tab: Tab, name: RegExp): Promise<void> {
+    for (let times = 0; !name.test(await focused(tab)); times++) {
+      if (times === 40) throw new Error(`Tab never gets to ${String(name)}`)
+      await tab.press('Tab')
+    }
   }
 
   test('signs in from the page, sees who it is, chats, signs out, and is refused', async () => {
@@ -53,9 +53,10 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     await tab.goto(`${rig.service.url}/`)
     expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
     await tab.click(signInLink)
-    await passForms(tab, 'ada')
-    await tab.waitFor(signOutButton)
-    expect(await tab.text()).toContain('ada Ä. Lovelace')
+    await passForms(tab, rig, 'ada')
+    await tab.click(avatar)
+    await tab.waitFor(signOutLine)
+    for (const shown of ['ada Ä. Lovelace', 'ada@']) expect(await tab.text()).toContain(shown)
     const answer = await tab.evaluate(chatInPage)
     expect([pick(answer, 'status'), pick(answer, 'body', 'choices', 0, 'message', 'content')]).toEqual([200, goodText()])
     await remember(browser)
@@ -63,19 +64,22 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect([(await tab.url()).includes('session'), await tab.evaluate('document.cookie'), await tab.evaluate('document.referrer')]).toEqual([false, '', ''])
     expect(String(await tab.evaluate('document.documentElement.outerHTML')).includes(token)).toBe(false)
-    await tab.click(signOutButton)
+    await tab.click(signOutLine)
     await tab.waitFor(signInLink)
     expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
     expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
     expect((await browser.cookies()).has('token')).toBe(false)
+    // Pictures that nobody has are told of too.
+    expect((await tab.complaints()).filter((complaint) => /polic|trusted/i.test(complaint))).toEqual([])
   }, 30_000)
 
   test('by keyboard alone', async () => {
     const browser = chromium.person()
     const tab = browser.tab()
     await tab.goto(`${rig.service.url}/`)
+    await tab.waitFor(signInLink)
     await tab.press('Tab')
-    expect(await focused(tab)).toMatch(/^A sign in with/i)
+    expect(await focused(tab)).toMatch(/^A Sign in with/)
     await tab.press('Enter')
     await tab.waitFor('input[name=login]:focus')
     await tab.type('id-grace')
@@ -84,11 +88,13 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     await tab.press('Enter')
     await tab.waitFor('role=button[name=Continue]')
     await tab.press('Enter')
-    await tab.waitFor(signOutButton)
-    expect(await tab.text()).toContain('grace Ä. Lovelace')
+    await tab.waitFor(avatar)
     await remember(browser)
-    await tab.press('Tab')
-    expect(await focused(tab)).toMatch(/^BUTTON sign out/i)
+    await tabTo(tab, /^BUTTON Account of/)
+    await tab.press('Enter')
+    await tab.waitFor(signOutLine)
+    expect(await tab.text()).toContain('grace Ä. Lovelace')
+    expect(await focused(tab)).toBe('BUTTON Sign Out')
     await tab.press('Enter')
     await tab.waitFor(signInLink)
   }, 30_000)
@@ -97,7 +103,7 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     const browser = chromium.person()
     const tab = browser.tab()
     await tab.goto(`${rig.service.url}/auth/provider`)
-    await passForms(tab, 'ada')
+    await passForms(tab, rig, 'ada')
     await remember(browser)
     const token = (await browser.cookies()).get('token') ?? ''
     const before = rig.upstream.hits.length
@@ -119,6 +125,21 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     expect(rig.upstream.hits.length).toBe(before)
     expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
     expect((await browser.cookies()).get('token')).toBe(token)
+  }, 30_000)
+
+  test('a name full of markup, and a picture that is none › are shown as text, and nothing runs', async () => {
+    await using other = await startSignIn(startGithub)
+    const name = '"><img src=x onerror=alert(7)></title><script>alert(7)</script>'
+    const user = JSON.stringify({ login: 'ada', id: 9, name, avatar_url: 'javascript:alert(7)', email: null })
+    other.provider.use('user', 'ada', (exchange) => exchange.write(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${user.length}\r\n\r\n${user}`)))
+    const browser = chromium.person()
+    const tab = browser.tab()
+    await tab.goto(`${other.service.url}/auth/provider`)
+    await tab.click(avatar)
+    await tab.waitFor(signOutLine)
+    expect(await tab.text()).toContain(name)
+    expect([await tab.evaluate('document.querySelectorAll("img, script:not([src])").length'), await tab.complaints()]).toEqual([0, []])
+    for (const value of (await browser.cookies()).values()) other.remember(value)
   }, 30_000)
 
   test('a link with somebody’s session in it › signs nobody in', async () => {
