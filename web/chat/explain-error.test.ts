@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { AnswerError } from '../history/conversation.ts'
+import { explainError } from './explain-error.ts'
+
+const here = { isOnline: true, hasText: false }
+const wire = (code: string, more: Partial<AnswerError> = {}): AnswerError => ({ kind: 'wire', code, message: 'text', ...more })
+
+/** Codes that an answer to a chat request never has: they are of other routes. */
+const elsewhere = new Set(['not_found', 'method_not_allowed', 'client_left', 'unsupported_media_type', 'page_not_built'])
+const sections = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').split(/^## /m)
+const chatSections = sections.filter((section) => /^The (request|providers|service)\n/.test(section)).join('')
+const documented = [...chatSections.matchAll(/^\| [\d, ]+ \| `\w+` \| `(\w+)`/gm)].map(([, code = '']) => code)
+
+describe('explainError', () => {
+  test.each([...new Set([...documented, 'authentication_required', 'invalid_session', 'access_denied', 'cross_site_request', 'store_unavailable'])].filter((code) => !elsewhere.has(code)))('has words for %s', (code) => {
+    expect(explainError(wire(code), here).title).not.toBe('There is no answer')
+  })
+
+  test('leads from a model that is not there to the choice of another', () => {
+    expect(explainError(wire('model_not_found'), here).remedies[0]).toBe('choose-model')
+  })
+
+  test('leads from a parameter that is refused to the settings, and names it', () => {
+    expect(explainError(wire('invalid_value', { param: 'temperature' }), here)).toMatchObject({ title: 'The service does not take this temperature', remedies: ['settings', 'retry'] })
+  })
+
+  test('leads from a message that is refused to the message', () => {
+    expect(explainError(wire('invalid_value', { param: 'messages[0].content' }), here).remedies[0]).toBe('edit')
+  })
+
+  test('tells a cut from providers that all failed', () => {
+    expect(explainError(wire('provider_error'), here).title).toBe('Every provider that was asked failed')
+    expect(explainError(wire('provider_error'), { ...here, hasText: true }).title).toBe('The answer was cut off')
+  })
+
+  test('tells being offline from a service that is not there', () => {
+    const error: AnswerError = { kind: 'network', message: 'x' }
+    expect(explainError(error, here).title).toBe('The service cannot be reached')
+    expect(explainError(error, { ...here, isOnline: false }).title).toBe('You are offline')
+  })
+
+  test.each([[401, 'You are not signed in any more'], [413, 'The conversation is too large for the service'], [503, 'The service has too much to do'], [418, 'There is no answer']])('goes by the status %d where the code is not known', (status, title) => {
+    expect(explainError(wire('whatever', { status }), here).title).toBe(title)
+  })
+
+  test('can always be retried', () => {
+    for (const code of documented) expect(explainError(wire(code), here).remedies).toContain('retry')
+  })
+})
