@@ -3,7 +3,7 @@ import { ConfigError, formatFault } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
 import { fingerprint } from '../config/fingerprint.ts'
 import { readConfigText } from '../config/load-config.ts'
-import { parseConfig } from '../config/parse-config.ts'
+import { parseConfig, type ParseOptions } from '../config/parse-config.ts'
 import type { Environment } from '../config/resolve-provider.ts'
 import { ConfigChangedError, writeConfig } from '../config/write-config.ts'
 import type { ProviderChange } from '../http/page-api.ts'
@@ -55,10 +55,20 @@ function editText(text: string, { id, change }: ProviderChange, { file, environm
   try {
     const edited = changeProvider(text, { file, id, edit: change })
     if (edited === undefined) throw unknownProvider()
-    parseConfig(edited, { file, environment })
+    checkText(edited, text, { file, environment })
     return edited
   } catch (error) {
     return asFaults(error)
+  }
+}
+
+/** @throws {ConfigError} with the places where the faults are now, not where they would be */
+function checkText(edited: string, text: string, options: ParseOptions): void {
+  try {
+    parseConfig(edited, options)
+  } catch (error) {
+    parseConfig(text, options)
+    throw error
   }
 }
 

@@ -73,6 +73,11 @@ describe('editConfig', () => {
     expect(disabled).toBe(before.replace('"a" }', '"a", "enabled": false }'))
   })
 
+  test('adds a short member to an object on one line where it stands, however long the line is', () => {
+    const long = `{"providers":[{ "id": "a", "headers": { "x-a": "${'y'.repeat(120)}" } }]}`
+    expect(editConfig(long, [{ kind: 'set', path: ['providers', 0, 'enabled'], value: false }])).toBe(long.replace('" } }', '" }, "enabled": false }'))
+  })
+
   test.each(['{"providers":[]}', '{"providers":[],}', '{"providers":[\n// none\n]}', '{}'])('adds the first provider to %j', (empty) => {
     const edited = editConfig(empty, [{ kind: 'insert', path: ['providers', -1], value: { id: 'a' } }])
     expect(ids(edited)).toEqual(['a'])

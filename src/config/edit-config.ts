@@ -61,7 +61,7 @@ function formatOf(text: string): { insertSpaces: boolean; tabSize: number; eol: 
   }
 }
 
-/** A new member for an object that stands on one line, which stays on it. */
+/** A new member for an object that stands on one line, which stays on it unless the member is long. */
 function addWithinLine(text: string, root: Node, path: JSONPath, value: unknown): string | undefined {
   const name = path.at(-1)
   const object = findNodeAtLocation(root, path.slice(0, -1))
@@ -69,7 +69,7 @@ function addWithinLine(text: string, root: Node, path: JSONPath, value: unknown)
   if (object?.type !== 'object' || last === undefined || typeof name !== 'string' || findNodeAtLocation(root, path) !== undefined) return undefined
   const member = `, ${JSON.stringify(name)}: ${JSON.stringify(value)}`
   const line = text.slice(object.offset, object.offset + object.length)
-  if (/[\n\r]/.test(line) || line.length + member.length > lineLengthMax) return undefined
+  if (/[\n\r]/.test(line) || member.length > lineLengthMax) return undefined
   const end = last.offset + last.length
   return text.slice(0, end) + member + text.slice(end)
 }

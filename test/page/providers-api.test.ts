@@ -1,0 +1,386 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmod, mkdtemp, readFile, readlink, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chat, metric, parseJson, pick, question } from '../client.ts'
+import { faultUpstream } from '../fakes/fault-upstream.ts'
+import { good } from '../fakes/good.ts'
+import { status } from '../fakes/faults/status.ts'
+import { errorReply } from '../fakes/replies.ts'
+import { provider, startService } from '../harness.ts'
+import type { FaultUpstream, Script } from '../fakes/fault-upstream.ts'
+import type { ServiceUnderTest } from '../harness.ts'
+
+/** What came back, as a test looks at it. */
+interface Reply {
+  readonly status: number
+  readonly json: unknown
+  /** `error.code`. */
+  readonly code: unknown
+}
+
+async function call(service: ServiceUnderTest, path: string, body?: unknown): Promise<Reply> {
+  const response = await fetch(`${service.url}${path}`, body === undefined ? {} : {
+    method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json' },
+  })
+  const json = parseJson(await response.text())
+  return { status: response.status, json, code: pick(json, 'error', 'code') }
+}
+
+const state = (service: ServiceUnderTest): Promise<Reply> => call(service, '/api/providers')
+const askTest = (service: ServiceUnderTest, id: string, more: object = {}): Promise<Reply> => call(service, '/api/providers/test', { id, ...more })
+
+function entriesOf({ json }: Reply): readonly unknown[] {
+  const providers = pick(json, 'providers')
+  return Array.isArray(providers) ? providers : []
+}
+
+/** `id state`, in try-order. */
+function order(reply: Reply): readonly string[] {
+  return entriesOf(reply).map((entry) => `${String(pick(entry, 'id'))} ${String(pick(entry, 'state', 'kind'))}`)
+}
+
+function entryOf(reply: Reply, id: string): unknown {
+  return entriesOf(reply).find((entry) => pick(entry, 'id') === id)
+}
+
+/** One change, of the file as it is now unless a version is given. */
+async function change(service: ServiceUnderTest, id: string, what: string, version?: unknown): Promise<Reply> {
+  return call(service, '/api/providers', { version: version ?? pick((await state(service)).json, 'version'), id, change: what })
+}
+
+/** What the last request to an upstream said. */
+function lastBody({ hits }: FaultUpstream): string {
+  return new TextDecoder().decode(hits.at(-1)?.body)
+}
+
+async function servedBy(service: ServiceUnderTest): Promise<string | null> {
+  return (await chat(service.url, question())).headers.get('x-svc-provider')
+}
+
+/** Looks until it is so. @throws when it does not come to be */
+async function eventually<Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
+  for (let round = 0; round < 300; round++) {
+    const value = await look()
+    if (isSo(value)) return value
+    await Bun.sleep(10)
+  }
+  throw new Error('it did not come to be')
+}
+
+const upstreams: FaultUpstream[] = []
+afterAll(() => { for (const each of upstreams) each.stop() })
+
+function upstream(script: Script): FaultUpstream {
+  const made = faultUpstream(script)
+  upstreams.push(made)
+  return made
+}
+
+const a = upstream(good({ name: 'a' })), b = upstream(good({ name: 'b' }))
+
+/** A file as people write it. */
+const text = `{
+  // cheap first
+  "providers": [
+    // free
+    { "id": "a", "base_url": "${a.url}", "models": ["m"] }, // slow at night
+    { "id": "b", "base_url": "${b.url}", "models": [{ "name": "m", "upstream": "m-b", "price": { "input": 1, "output": 2 } }] },
+    /* not mine */ { "id": "c", "base_url": "http://127.0.0.1:9/v1", "models": ["m"], "enabled": false },
+    { "id": "groq" },
+  ],
+}
+`
+
+describe('GET /api/models', () => {
+  test('has every model with all who offer it', async () => {
+    await using service = await startService(text)
+    expect((await call(service, '/api/models')).json).toEqual({
+      models: [{ name: 'm', offers: [{ provider: 'a', upstream: 'm' }, { provider: 'b', upstream: 'm-b', price: { input: 1, output: 2 } }] }],
+      isEchoOnly: false,
+      file: service.file,
+    })
+  })
+})
+
+describe('GET /api/providers', () => {
+  test('has the try-order with what each is doing, and no key', async () => {
+    const service = await startService(text.replace('"id": "a",', '"id": "a", "api_key": "a-key-that-is-not-shown", "headers": { "x-team": "a-header-that-is-not-shown" },'))
+    await using _ = service
+    const reply = await state(service)
+    expect(order(reply)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
+    expect(reply.json).toMatchObject({ source: 'file', file: service.file, version: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(entryOf(reply, 'a')).toEqual({
+      id: 'a', protocol: 'openai', baseUrl: a.url, enabled: true, state: { kind: 'ok' }, coolingModels: [], models: ['m'], modelCount: 1, attempts: { count: 0, ok: 0 },
+    })
+    expect(entryOf(reply, 'groq')).toMatchObject({ brand: 'Groq', state: { kind: 'unavailable', why: 'GROQ_API_KEY is not set' } })
+    expect(JSON.stringify(reply.json)).not.toContain('not-shown')
+  })
+
+  test('tells of attempts, of a provider that fails, and of one that is left alone', async () => {
+    const down = upstream(status(500))
+    const busy = upstream(status(429, { 'retry-after': '100' }))
+    await using service = await startService({ providers: [provider('down', down.url), provider('busy', busy.url), provider('b', b.url)] })
+    const before = Date.now()
+    expect(await servedBy(service)).toBe('b')
+    const reply = await eventually(() => state(service), (found) => pick(entryOf(found, 'b'), 'attempts', 'count') === 1)
+    expect(order(reply)).toEqual(['down failing', 'busy cooling', 'b ok'])
+    expect(entryOf(reply, 'down')).toMatchObject({ attempts: { count: 1, ok: 0 }, lastError: { model: 'm', status: 500, why: expect.stringContaining('status 500') } })
+    expect(entryOf(reply, 'busy')).toMatchObject({ state: { why: 'too many requests for its limit: it asked to wait' }, coolingModels: [] })
+    expect(pick(entryOf(reply, 'busy'), 'state', 'until')).toBeGreaterThan(before + 95_000)
+    expect(pick(entryOf(reply, 'busy'), 'state', 'until')).toBeLessThan(Date.now() + 101_000)
+  })
+})
+
+describe('POST /api/providers', () => {
+  test('moves, switches off and on › the next request knows, and the file keeps its comments', async () => {
+    await using service = await startService(text)
+    await chmod(service.file, 0o600)
+    expect(await servedBy(service)).toBe('a')
+
+    expect(order(await change(service, 'b', 'up'))).toEqual(['b ok', 'a ok', 'c off', 'groq unavailable'])
+    expect(await servedBy(service)).toBe('b')
+    expect(order(await change(service, 'b', 'disable'))).toEqual(['b off', 'a ok', 'c off', 'groq unavailable'])
+    expect(await servedBy(service)).toBe('a')
+    expect(order(await change(service, 'c', 'enable'))).toEqual(['b off', 'a ok', 'c ok', 'groq unavailable'])
+    expect(order(await change(service, 'a', 'down'))).toEqual(['b off', 'c ok', 'a ok', 'groq unavailable'])
+
+    expect(await readFile(service.file, 'utf8')).toBe(`{
+  // cheap first
+  "providers": [
+    { "id": "b", "base_url": "${b.url}", "models": [{ "name": "m", "upstream": "m-b", "price": { "input": 1, "output": 2 } }], "enabled": false },
+    /* not mine */ { "id": "c", "base_url": "http://127.0.0.1:9/v1", "models": ["m"], "enabled": true },
+    // free
+    { "id": "a", "base_url": "${a.url}", "models": ["m"] }, // slow at night
+    { "id": "groq" },
+  ],
+}
+`)
+    expect((await stat(service.file)).mode & 0o777).toBe(0o600)
+  })
+
+  test('what is so already › 200, and nothing is written', async () => {
+    await using service = await startService(text)
+    const { mtimeMs, ino } = await stat(service.file)
+    for (const [id, what] of [['a', 'up'], ['groq', 'down'], ['a', 'enable'], ['c', 'disable']] as const) {
+      expect((await change(service, id, what)).status).toBe(200)
+    }
+    expect(await stat(service.file)).toMatchObject({ mtimeMs, ino })
+  })
+
+  test('a change made meanwhile in the file › 409, nothing is lost, and the list is the new one', async () => {
+    await using service = await startService(text)
+    const { json } = await state(service)
+    const edited = text.replace('cheap first', 'edited meanwhile').replace('{ "id": "groq" }', '{ "id": "groq", "enabled": false }')
+    await writeFile(service.file, edited)
+    expect(await change(service, 'b', 'up', pick(json, 'version'))).toMatchObject({ status: 409, code: 'conflict' })
+    expect(await readFile(service.file, 'utf8')).toBe(edited)
+    // At once: what is shown is what the version stands for, whether the watch has seen it or not.
+    expect(order(await state(service))).toEqual(['a ok', 'b ok', 'c off', 'groq off'])
+    expect(order(await change(service, 'b', 'up'))).toEqual(['b ok', 'a ok', 'c off', 'groq off'])
+  })
+
+  test('many at once for the same version › one is made, the others are conflicts', async () => {
+    await using service = await startService(text)
+    const { json } = await state(service)
+    const replies = await Promise.all(['a', 'b', 'c', 'groq', 'a', 'b'].map((id) => change(service, id, id === 'c' ? 'enable' : 'disable', pick(json, 'version'))))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409])
+    const changed = entriesOf(await state(service)).filter((entry, index) => pick(entry, 'enabled') !== [true, true, false, true][index])
+    expect(changed).toHaveLength(1)
+  })
+
+  test('a faulty file › the notice tells, the order stays, a change is refused with the faults; mended, it is in force', async () => {
+    await using service = await startService(text)
+    await service.configure(text.replace('"models": ["m"] }, // slow', '"modles": ["a-secret-that-is-not-shown"] }, // slow'))
+    const reply = await eventually(() => state(service), ({ json }) => pick(json, 'notice') !== undefined)
+    expect(order(reply)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
+    expect(pick(reply.json, 'notice', 'faults')).toEqual([expect.stringMatching(/providers\.json:5:\d+: providers\[0\]\.modles: found a field of an unknown name.*did you mean "models"/)])
+    expect(pick(reply.json, 'notice', 'time')).toBeGreaterThan(Date.now() - 60_000)
+    expect((await call(service, '/api/models')).json).toMatchObject({ notice: pick(reply.json, 'notice') })
+    expect(JSON.stringify(reply.json)).not.toContain('not-shown')
+
+    const before = await readFile(service.file, 'utf8')
+    const refused = await change(service, 'b', 'up')
+    expect(refused).toMatchObject({ status: 409, code: 'faulty_file' })
+    expect(pick(refused.json, 'error', 'message')).toContain('providers[0].modles')
+    expect(await readFile(service.file, 'utf8')).toBe(before)
+
+    await service.configure(text)
+    const mended = await eventually(() => state(service), ({ json }) => pick(json, 'notice') === undefined)
+    expect(order(mended)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
+    expect((await call(service, '/api/models')).json).not.toHaveProperty('notice')
+    expect((await change(service, 'b', 'up')).status).toBe(200)
+  })
+
+  test('what is no JSON at all › is told, and left as it is', async () => {
+    await using service = await startService(text)
+    await service.configure('{ "providers": [')
+    await eventually(() => state(service), ({ json }) => pick(json, 'notice') !== undefined)
+    expect(await change(service, 'a', 'disable')).toMatchObject({ status: 409, code: 'faulty_file' })
+    expect(await readFile(service.file, 'utf8')).toBe('{ "providers": [')
+    expect(await servedBy(service)).toBe('a')
+  })
+
+  test('a fault of the very field that is set › is mended by setting it', async () => {
+    await using service = await startService(text)
+    await service.configure(text.replace('"enabled": false', '"enabled": "no"'))
+    await eventually(() => state(service), ({ json }) => pick(json, 'notice') !== undefined)
+    const reply = await change(service, 'c', 'disable')
+    expect([reply.status, order(reply), pick(reply.json, 'notice')]).toEqual([200, ['a ok', 'b ok', 'c off', 'groq unavailable'], undefined])
+  })
+
+  test('a file that is gone › 409, and the order stays', async () => {
+    await using service = await startService(text)
+    const { json } = await state(service)
+    await unlink(service.file)
+    const reply = await change(service, 'b', 'up', pick(json, 'version'))
+    expect([reply.status, reply.code]).toEqual([409, 'no_file'])
+    const now = await state(service)
+    expect(order(now)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
+    expect(pick(now.json, 'version')).toBeUndefined()
+  })
+
+  test('a symbolic link › stays, and what it leads to is changed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-linked-'))
+    try {
+      const target = join(folder, 'real.json')
+      await using service = await startService(text)
+      await rename(service.file, target)
+      await symlink(target, service.file)
+      expect(order(await change(service, 'b', 'up'))).toEqual(['b ok', 'a ok', 'c off', 'groq unavailable'])
+      expect(await readlink(service.file)).toBe(target)
+      expect(await readFile(target, 'utf8')).toContain('cheap first')
+      expect((await stat(target)).mode & 0o777).toBe(0o600)
+      expect(await servedBy(service)).toBe('b')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test.skipIf(process.getuid?.() === 0)('a folder that may not be written to › 409, and what to do', async () => {
+    await using service = await startService(text)
+    await chmod(service.home, 0o500)
+    try {
+      expect(await change(service, 'b', 'up')).toMatchObject({ status: 409, code: 'not_writable' })
+    } finally {
+      await chmod(service.home, 0o700)
+    }
+  })
+
+  test('nothing is configured › the list is there, a change is not, and the answer says how to begin; a file that is written then is in force', async () => {
+    await using service = await startService(undefined)
+    const reply = await state(service)
+    // Somebody may have a model server on this machine.
+    expect(pick(reply.json, 'source')).toBeOneOf(['echo', 'detected'])
+    expect((await call(service, '/api/models')).json).toMatchObject({ isEchoOnly: pick(reply.json, 'source') === 'echo', file: service.file })
+    expect(pick(reply.json, 'version')).toBeUndefined()
+    expect(entriesOf(reply).length).toBeGreaterThan(0)
+    const refused = await change(service, 'echo', 'disable', 'v')
+    expect([refused.status, refused.code, pick(refused.json, 'error', 'message')]).toEqual([409, 'no_file', expect.stringMatching(/^There is no .*providers\.json, .*init' writes one$/)])
+    await service.configure(text)
+    expect(order(await state(service))).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
+    expect((await call(service, '/api/models')).json).toMatchObject({ isEchoOnly: false })
+    expect((await change(service, 'b', 'up')).status).toBe(200)
+  })
+
+  test.each([
+    ['nothing', '', 400, 'invalid_json'],
+    ['no JSON', '{', 400, 'invalid_json'],
+    ['an array', '[]', 400, 'invalid_json'],
+    ['an empty object', '{}', 400, 'missing_required_parameter'],
+    ['another word', '{"version":"v","id":"a","change":"delete"}', 400, 'invalid_value'],
+    ['a number for an id', '{"version":"v","id":1,"change":"up"}', 400, 'invalid_type'],
+    ['a body that is too large', `{"version":"${'v'.repeat(70_000)}"}`, 413, 'request_too_large'],
+    ['another version', '{"version":"v","id":"a","change":"up"}', 409, 'conflict'],
+  ])('%s › is refused, and the file stays', async (_, body, expected, code) => {
+    await using service = await startService(text)
+    expect(await call(service, '/api/providers', body)).toMatchObject({ status: expected, code })
+    expect(await readFile(service.file, 'utf8')).toBe(text)
+  })
+
+  test('somebody unknown › 404', async () => {
+    await using service = await startService(text)
+    for (const id of ['nobody', 'toString', '__proto__', '../a']) expect(await change(service, id, 'up')).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await readFile(service.file, 'utf8')).toBe(text)
+  })
+})
+
+describe('POST /api/providers/test', () => {
+  test('asks one provider for one token › on or off, answering or not, and it is nobody’s request', async () => {
+    const down = upstream(status(401))
+    await using service = await startService({
+      providers: [provider('a', a.url), provider('b', b.url, ['m'], { enabled: false }), provider('down', down.url), { id: 'echo' }, { id: 'groq' }, { id: 'mistral', enabled: false }],
+    })
+    const hits = a.hits.length
+    expect(await askTest(service, 'a')).toMatchObject({ status: 200, json: { ok: true, model: 'm', status: 200, ms: expect.any(Number) } })
+    expect(a.hits.length).toBe(hits + 1)
+    expect(lastBody(a)).toContain('"max_tokens":1')
+    expect((await askTest(service, 'b')).json).toMatchObject({ ok: true, model: 'm' })
+    expect((await askTest(service, 'echo')).json).toMatchObject({ ok: true, model: 'echo' })
+    expect((await askTest(service, 'down')).json).toMatchObject({ ok: false, status: 401, model: 'm', why: expect.stringContaining('status 401') })
+    expect((await askTest(service, 'groq')).json).toEqual({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })
+    expect((await askTest(service, 'mistral')).json).toEqual({ ok: false, ms: 0, why: 'MISTRAL_API_KEY is not set' })
+    expect(await askTest(service, 'nobody')).toMatchObject({ status: 404, code: 'not_found' })
+
+    expect(pick((await call(service, '/api/requests')).json, 'requests')).toEqual([])
+    expect(entriesOf(await state(service)).map((entry) => pick(entry, 'attempts', 'count'))).toEqual([0, 0, 0, 0, 0, 0])
+    expect(service.output).not.toContain('"message":"chat"')
+    expect(await readFile(service.file, 'utf8')).toContain('"enabled": false')
+    expect(order(await state(service))[1]).toBe('b off')
+  })
+
+  test('asks for the model that is named, by any of its names', async () => {
+    await using service = await startService({ providers: [{ id: 'b', base_url: b.url, models: ['x', { name: 'm', upstream: 'm-b' }] }] })
+    expect((await askTest(service, 'b', { model: 'm' })).json).toMatchObject({ ok: true, model: 'm-b' })
+    expect(lastBody(b)).toContain('"model":"m-b"')
+    expect((await askTest(service, 'b', { model: 'other' })).json).toMatchObject({ ok: true, model: 'other' })
+  })
+
+  test('reaches a provider whose breaker is open › and closes it when it is answered', async () => {
+    const flaky = upstream(status(500))
+    await using service = await startService({ providers: [provider('flaky', flaky.url), provider('b', b.url)] })
+    for (let round = 0; round < 5; round++) await servedBy(service)
+    expect(order(await state(service))).toEqual(['flaky cooling', 'b ok'])
+    expect((await askTest(service, 'flaky')).json).toMatchObject({ ok: false, status: 500 })
+    expect(order(await state(service))).toEqual(['flaky cooling', 'b ok'])
+    flaky.use(good({ name: 'flaky' }))
+    expect((await askTest(service, 'flaky')).json).toMatchObject({ ok: true })
+    expect(order(await state(service))).toEqual(['flaky ok', 'b ok'])
+    expect(await metric(service.url, 'svc_breaker_open{provider="flaky",model="m"}')).not.toBe(1)
+    expect(await servedBy(service)).toBe('flaky')
+  })
+
+  test('shows no key that a provider repeats', async () => {
+    const key = ['sk', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('-')
+    const telling = upstream((exchange) => exchange.write(errorReply(401, { message: `Incorrect API key provided: ${key}. See https://me:pass@keys.test/?key=hidden` })))
+    await using service = await startService({ providers: [provider('telling', telling.url, ['m'], { api_key: '$TELLING' })] }, { environment: { TELLING: key } })
+    const reply = await askTest(service, 'telling')
+    expect(reply.json).toMatchObject({ ok: false, status: 401 })
+    expect(JSON.stringify(reply.json)).not.toMatch(/abcdefghij|pass@|hidden/)
+  })
+
+  test('four at once, the others wait', async () => {
+    let underWay = 0, most = 0
+    const answer = good({ name: 'slow' })
+    const slow = upstream(async (exchange) => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      await exchange.pause(50)
+      underWay -= 1
+      await answer(exchange)
+    })
+    await using service = await startService({ providers: [provider('slow', slow.url)] })
+    const replies = await Promise.all(Array.from({ length: 12 }, () => askTest(service, 'slow')))
+    expect(replies.every(({ json }) => pick(json, 'ok') === true)).toBe(true)
+    expect([most, slow.hits.length]).toEqual([4, 12])
+  })
+
+  test.each([
+    ['without an id', '{}', 400],
+    ['with a number for a model', '{"id":"a","model":5}', 400],
+    ['that is too large', `{"id":"${'a'.repeat(70_000)}"}`, 413],
+  ])('a body %s › is refused', async (_, body, expected) => {
+    await using service = await startService(text)
+    expect((await call(service, '/api/providers/test', body)).status).toBe(expected)
+  })
+})
