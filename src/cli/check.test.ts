@@ -99,6 +99,11 @@ describe('askProvider', () => {
     expect(asked).toEqual([{ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }])
   })
 
+  test.each([['gpt', 'gpt-2024'], ['g', 'gpt-2024'], ['unlisted', 'unlisted']])('asks for the model that is wanted, by any of its names: %s', async (wanted, upstream) => {
+    const models = [namedModel('other'), namedModel('gpt', { upstream: 'gpt-2024', aliases: ['g'] })]
+    expect(await askProvider(await provider({ id: 'openai', models }), AbortSignal.timeout(1_000), wanted)).toMatchObject({ model: upstream })
+  })
+
   test('tries max_completion_tokens where max_tokens is refused', async () => {
     const bodies: string[] = []
     const chat: FakeProvider['chat'] = async ({ body }) => {

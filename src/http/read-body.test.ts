@@ -59,6 +59,11 @@ describe('a request\'s body', () => {
     expect(new TextDecoder().decode(await readBody(request, limits))).toBe('short')
   })
 
+  test('that is too large is told what sets the limit, if anything does', async () => {
+    expect(await failure(post('x'.repeat(20)), { bytesMax: 10 })).toMatchObject({ message: 'The request body is larger than 10 bytes' })
+    expect(await failure(post('x'.repeat(20)), { bytesMax: 10, setting: 'limits.body_bytes' })).toMatchObject({ message: 'The request body is larger than 10 bytes (limits.body_bytes)' })
+  })
+
   test('that says it is too large is refused with 413 before it is read', async () => {
     const request = post(bodyOf([], 'hangs'), { 'content-length': '200001' })
     expect(await failure(request)).toMatchObject({ status: 413, type: 'invalid_request_error', code: 'request_too_large' })

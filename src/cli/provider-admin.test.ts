@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { fingerprint } from '../config/fingerprint.ts'
+import { parseConfig } from '../config/parse-config.ts'
+import type { ReloadNotice } from '../http/page-api.ts'
+import { completionJson, fakeTransport, transportError, type FakeAnswer } from '../protocols/testing.ts'
+import { healthBook } from '../service/health.ts'
+import { failureOf, fakeClock } from '../service/testing.ts'
+import { WireError } from '../wire/error.ts'
+import { assembleGateway, type AssembledGateway } from './assemble.ts'
+import { providerAdmin } from './provider-admin.ts'
+
+const cleanUps: (() => void)[] = []
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
+})
+
+const text = `{ "providers": [{ "id": "a", "base_url": "http://a.test/v1", "models": ["m"] }, { "id": "b", "base_url": "http://b.test/v1", "models": ["m"], "enabled": false }] }`
+const good: FakeAnswer = { headers: { 'content-type': 'application/json' }, body: [JSON.stringify(completionJson('Hello'))] }
+
+/** An admin of a file with this text, which is in force. A reload takes the file over, unless it is said to fail. */
+function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { readonly inForce?: string; readonly fails?: boolean } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-admin-'))
+  const file = join(folder, 'providers.json')
+  writeFileSync(file, text)
+  const environment = {}
+  const clock = fakeClock()
+  const health = healthBook(clock.now, () => 0.5)
+  const transport = fakeTransport(...answers)
+  const surroundings = { transport, health, log: { debug: () => undefined, warn: () => undefined } }
+  const logged: unknown[] = []
+  let notice: ReloadNotice | undefined
+  let reloads = 0
+  const take = (content: string): Config => ({ ...parseConfig(content, { file, environment }), source: { kind: 'file', path: file, fingerprint: fingerprint(content) } })
+  let config = take(options.inForce ?? text)
+  let gateway: AssembledGateway = assembleGateway(config, surroundings)
+  cleanUps.push(() => rmSync(folder, { recursive: true }), () => gateway.close())
+  const admin = providerAdmin({
+    file, environment, program: 'svc', surroundings,
+    config: () => config,
+    gateway: () => gateway,
+    async reload() {
+      reloads += 1
+      if (options.fails === true) {
+        notice = { time: 1, faults: ['a fault'] }
+        return
+      }
+      const before = gateway
+      config = take(await Bun.file(file).text())
+      gateway = assembleGateway(config, surroundings, before)
+      before.close(gateway)
+    },
+    notice: () => notice,
+    attemptsOf: () => ({ count: 0, ok: 0, firstTokenP50: undefined, firstTokenP95: undefined, lastError: undefined }),
+    log: { info: (message, fields) => logged.push([message, fields]), error: (message, fields) => logged.push([message, fields]) },
+    now: () => 5,
+  })
+  return { admin, file, health, transport, logged, reloads: () => reloads, write: (content: string) => writeFileSync(file, content) }
+}
+
+const never = new AbortController().signal
+
+async function outcome(promise: Promise<unknown>): Promise<unknown> {
+  return promise.catch((error: unknown) => (error instanceof WireError ? error.code : error))
+}
+
+describe('the state', () => {
+  test('is that of the file whose version it names, also where nobody has noticed yet that it changed', async () => {
+    const { admin, write, reloads } = subject()
+    expect(await admin.state()).toMatchObject({ version: fingerprint(text), source: 'file', providers: [{ id: 'a' }, { id: 'b' }] })
+    expect(reloads()).toBe(0)
+    const other = text.replace('"enabled": false', '"enabled": true')
+    write(other)
+    expect(await admin.state()).toMatchObject({ version: fingerprint(other), providers: [{ enabled: true }, { enabled: true }] })
+    expect(reloads()).toBe(1)
+  })
+
+  test('of a file that is known to be faulty is not looked for again each time', async () => {
+    const { admin, write, reloads } = subject([], { fails: true })
+    write('{')
+    for (let round = 0; round < 3; round += 1) expect(await admin.state()).toMatchObject({ version: fingerprint('{'), notice: { faults: ['a fault'] }, providers: [{ id: 'a' }, { id: 'b' }] })
+    expect(reloads()).toBe(1)
+  })
+
+  test('without a file is what is in force', async () => {
+    const { admin, file, reloads } = subject()
+    rmSync(file)
+    const state = await admin.state()
+    expect([state.version, state.providers.length, reloads()]).toEqual([undefined, 2, 0])
+  })
+
+  test('knows the models of those that are off, where they are written down', async () => {
+    expect((await subject().admin.state()).providers.map(({ models }) => models)).toEqual([['m'], ['m']])
+  })
+
+  test('tells what is known of health', async () => {
+    const { admin, health } = subject()
+    for (let time = 0; time < 5; time += 1) health.of('a', 'm').begin().failed(failureOf('connect'))
+    expect((await admin.state()).providers.map(({ state }) => state)).toEqual([{ kind: 'cooling', until: 5_005, why: 'it cannot be reached' }, { kind: 'off' }])
+  })
+})
+
+describe('changes', () => {
+  test('are in force when they are answered, and logged with who made them', async () => {
+    const { admin, logged, reloads } = subject()
+    const answer = await admin.change({ version: fingerprint(text), id: 'b', change: 'up' }, 'ann')
+    expect(answer.providers.map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(reloads()).toBe(1)
+    expect(logged).toEqual([['providers.json was changed on the page', { provider: 'b', change: 'up', user: 'ann' }]])
+  })
+
+  test('that change nothing reload nothing', async () => {
+    const { admin, reloads, logged } = subject()
+    await admin.change({ version: fingerprint(text), id: 'a', change: 'up' }, undefined)
+    expect([reloads(), logged]).toEqual([0, []])
+  })
+
+  test('are made one after the other: of two for the same text the second is a conflict', async () => {
+    const { admin } = subject()
+    const version = fingerprint(text)
+    const outcomes = await Promise.all((['up', 'enable'] as const).map((change) => outcome(admin.change({ version, id: 'b', change }, undefined))))
+    expect(outcomes[0]).toMatchObject({ providers: [{ id: 'b', enabled: false }, { id: 'a' }] })
+    expect(outcomes[1]).toBe('conflict')
+  })
+})
+
+describe('a test', () => {
+  test('asks the provider that is in force, and tells its health', async () => {
+    const { admin, transport, health } = subject()
+    for (let time = 0; time < 5; time += 1) health.of('a', 'm').begin().failed(failureOf('server_error'))
+    expect(await admin.test({ id: 'a' }, never)).toEqual({ ok: true, ms: expect.any(Number), model: 'm', status: 200 })
+    expect(transport.requests.length).toBe(1)
+    expect(health.openBreakers()).toEqual([])
+  })
+
+  test('asks one that is off', async () => {
+    const { admin, transport } = subject()
+    expect(await admin.test({ id: 'b' }, never)).toMatchObject({ ok: true, model: 'm' })
+    expect(transport.requests.map(({ origin }) => origin.hostname)).toEqual(['b.test'])
+    expect((await admin.state()).providers[1]?.state).toEqual({ kind: 'off' })
+  })
+
+  test.each([
+    ['a status', [{ status: 500, body: ['{"error":{"message":"oops"}}'] }], { ok: false, status: 500, why: 'status 500: oops' }],
+    ['no connection', [transportError('connect')], { ok: false, why: 'connection refused or unreachable' }],
+    ['a mistake of ours, of which the caller learns nothing', [new TypeError('with a-key-for-tests in it')], { ok: false, why: 'this service made a mistake; its log tells more' }],
+  ] as const)('tells of %s', async (_, answers, expected) => {
+    const { admin, logged } = subject(answers)
+    expect(await admin.test({ id: 'a' }, never)).toEqual({ ...expected, ms: expect.any(Number), model: 'm' })
+    expect(logged.length).toBe(answers[0] instanceof TypeError ? 1 : 0)
+  })
+
+  test('of somebody unknown is refused', async () => {
+    expect(await outcome(subject().admin.test({ id: 'nobody' }, never))).toBe('not_found')
+  })
+
+  test('of what cannot be used says why, and asks nobody', async () => {
+    const lacking = text.replace('"id": "a",', '"id": "a", "api_key": "$A_KEY",').replace('"id": "b", "base_url": "http://b.test/v1",', '"id": "b", "base_url": "$B_URL",')
+    const { admin, transport } = subject([good], { inForce: lacking })
+    expect(await admin.test({ id: 'a' }, never)).toEqual({ ok: false, ms: 0, why: 'A_KEY is not set' })
+    expect(await admin.test({ id: 'b' }, never)).toEqual({ ok: false, ms: 0, why: 'B_URL is not set' })
+    expect(transport.requests.length).toBe(0)
+  })
+
+  test('ends when nobody waits for it any more', async () => {
+    expect(await subject().admin.test({ id: 'a' }, AbortSignal.abort())).toMatchObject({ ok: false, why: 'no answer in time' })
+  })
+})

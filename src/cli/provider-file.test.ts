@@ -1,0 +1,84 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fingerprint } from '../config/fingerprint.ts'
+import { WireError } from '../wire/error.ts'
+import { changeFile, fileVersion } from './provider-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-provider-file-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const text = '{ "providers": [{ "id": "echo" }, { "id": "groq" }] } // mine\n'
+
+function fileWith(content: string | Uint8Array, name = `${crypto.randomUUID()}.json`): string {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  return file
+}
+
+/** Whether it was changed, or the status, code and message of the error. */
+async function outcome(file: string, change: Partial<Parameters<typeof changeFile>[0]> = {}): Promise<unknown> {
+  try {
+    return await changeFile({ version: fingerprint(text), id: 'groq', change: 'up', ...change }, { file, environment: {}, program: 'svc' })
+  } catch (error) {
+    return error instanceof WireError ? [error.status, error.code, error.message] : error
+  }
+}
+
+describe('a change of the file', () => {
+  test('is written, comments and all', async () => {
+    const file = fileWith(text)
+    expect(await outcome(file)).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe('{ "providers": [{ "id": "groq" }, { "id": "echo" }] } // mine\n')
+  })
+
+  test('that changes nothing writes nothing', async () => {
+    expect(await outcome(fileWith(text), { change: 'enable' })).toBe(false)
+  })
+
+  test('made for another text is a conflict', async () => {
+    const file = fileWith(text)
+    expect(await outcome(file, { version: fingerprint('{}') })).toEqual([409, 'conflict', expect.any(String)])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('of somebody who is not in it is refused', async () => {
+    expect(await outcome(fileWith(text), { id: 'nobody' })).toEqual([404, 'not_found', 'There is no provider of this id'])
+  })
+
+  test('that is not there tells how to begin', async () => {
+    expect(await outcome(join(folder, 'none.json'))).toEqual([409, 'no_file', expect.stringMatching(/none\.json, so there is nothing to change: 'svc init' writes one$/)])
+  })
+
+  test('that cannot be written says why', async () => {
+    // A name so long that the draft beside it cannot be made: whoever runs this.
+    const file = fileWith(text, 'x'.repeat(240))
+    expect(await outcome(file)).toEqual([409, 'not_writable', expect.stringContaining('providers.json cannot be written (ENAMETOOLONG)')])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('with faults names them where they stand, and no more than five', async () => {
+    const faulty = `{ "providers": [{ "id": "echo" }, { "id": "groq", ${[1, 2, 3, 4, 5, 6, 7].map((number) => `"x${number}": "secret"`).join(', ')} }] }`
+    const file = fileWith(faulty)
+    const found = await outcome(file, { version: fingerprint(faulty) })
+    expect(found).toEqual([409, 'faulty_file', expect.stringMatching(/providers\.json has faults, and was left as it is: .*providers\[1\]\.x1: .*providers\[1\]\.x5: .*; 2 more$/)])
+    expect(JSON.stringify(found)).not.toContain('secret')
+    expect(readFileSync(file, 'utf8')).toBe(faulty)
+  })
+
+  test.each([['a folder', () => folder], ['bytes that are no text', () => fileWith(new Uint8Array([0xff, 0xfe]))]])('of %s is refused', async (_, make) => {
+    expect(await outcome(make())).toEqual([409, 'faulty_file', expect.any(String)])
+  })
+})
+
+describe('the version', () => {
+  test('is the fingerprint of the text', async () => {
+    expect(await fileVersion(fileWith(text))).toBe(fingerprint(text))
+    expect(await fileVersion(fileWith(`\uFEFF${text}`))).toBe(fingerprint(`\uFEFF${text}`))
+  })
+
+  test('is none where there is no file, or none that can be read', async () => {
+    expect([await fileVersion(join(folder, 'none.json')), await fileVersion(folder)]).toEqual([undefined, undefined])
+  })
+})
