@@ -72,6 +72,8 @@ export interface AssistantMessage {
   readonly text: string
   /** What it thought before; empty when it did not say. */
   readonly reasoning: string
+  /** Milliseconds it thought, as far as that was seen. */
+  readonly reasoningMs?: number
   readonly status:
     /** On its way. When the page finds this in what it kept, it was `interrupted`. */
     | 'streaming'

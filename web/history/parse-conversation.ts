@@ -152,6 +152,7 @@ const assistantMessage: Read<AssistantMessage> = (value, where) => {
     time: fields.get('time', time),
     text: fields.get('text', text),
     reasoning: fields.get('reasoning', text),
+    ...fields.optional('reasoningMs', number),
     status: fields.get('status', oneOf('streaming', 'complete', 'stopped', 'interrupted', 'failed')),
     ...fields.optional('error', answerError),
     ...fields.optional('finishReason', text),
