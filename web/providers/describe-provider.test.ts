@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatTime } from '../ui/format.ts'
-import { describeLastError, describeState, describeSuccess, describeTest, percent } from './describe-provider.ts'
+import { describeFirstToken, describeLastError, describeState, describeSuccess, describeTest, percent } from './describe-provider.ts'
 import type { ProviderState } from '../../src/http/page-api.ts'
 
 const now = 1_760_000_000_000
@@ -30,12 +30,19 @@ test('the last error says what, of which model, and when', () => {
   const lastError = { time: now - 125_000, why: 'rate_limit', model: 'x', status: 429 }
   expect(describeLastError({ lastError }, now)).toBe('429 rate limit, model x, 2 min ago')
   expect(describeLastError({ lastError: { time: now, why: 'no answer in time', model: '' } }, now)).toBe('no answer in time, now')
+  expect(describeLastError({ lastError: { ...lastError, why: 'status 429: Rate limit reached' } }, now)).toBe('429 Rate limit reached, model x, 2 min ago')
+  expect(describeLastError({ lastError: { ...lastError, why: 'status 429' } }, now)).toBe('429, model x, 2 min ago')
   expect(describeLastError({}, now)).toBeUndefined()
 })
 
 test('success has its share and its count', () => {
   expect(describeSuccess({ attempts: { count: 1_200, ok: 1_176 } })).toBe('98 % of 1,200')
   expect(describeSuccess({ attempts: { count: 0, ok: 0 } })).toBeUndefined()
+})
+
+test('the first token has its median, and how long most take', () => {
+  expect(describeFirstToken({ attempts: { count: 2, ok: 2, firstTokenP50: 340, firstTokenP95: 1_200 } })).toBe('340 ms, 95 % within 1.2 s')
+  expect(describeFirstToken({ attempts: { count: 1, ok: 1 } })).toBeUndefined()
 })
 
 test('a share is never rounded to all or nothing', () => {

@@ -38,12 +38,18 @@ function remaining(until: number, now: number): string {
 export function describeLastError({ lastError }: Pick<ProviderEntry, 'lastError'>, now: number): string | undefined {
   if (lastError === undefined) return undefined
   const { status, why, model, time } = lastError
-  return `${status === undefined ? '' : `${status} `}${inWords(why)}${model === '' ? '' : `, model ${model}`}, ${formatAgo(time, now)}`
+  return `${withStatus(status, why)}${model === '' ? '' : `, model ${model}`}, ${formatAgo(time, now)}`
 }
 
 /** `98 % of 120`; `undefined`: there was no attempt. */
 export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
   return count === 0 ? undefined : `${percent(ok / count)} of ${count.toLocaleString('en')}`
+}
+
+/** `340 ms, 95 % within 1.2 s`; `undefined`: there was no stream. */
+export function describeFirstToken({ attempts: { firstTokenP50, firstTokenP95 } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
+  if (firstTokenP50 === undefined) return undefined
+  return `${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, 95 % within ${formatMs(firstTokenP95)}`}`
 }
 
 /** Never `100 %` or `0 %` unless it is so. */
@@ -57,8 +63,14 @@ export function percent(share: number): string {
 export function describeTest({ ok, ms, model, status, why }: ProviderTest): string {
   const about = model === undefined ? '' : ` (model ${model})`
   if (ok) return `Answered in ${formatMs(ms)}${about}`
-  const reason = [status, why === undefined ? undefined : inWords(why)].filter((part) => part !== undefined).join(' ')
+  const reason = withStatus(status, why ?? '')
   return `Failed after ${formatMs(ms)}${about}${reason === '' ? '' : `: ${reason}`}`
+}
+
+/** `429 rate limit`, with the status once where the reason begins with it. */
+function withStatus(status: number | undefined, why: string): string {
+  if (status === undefined) return inWords(why)
+  return `${status} ${inWords(why.replace(new RegExp(`^status ${status}(: |$)`), ''))}`.trim()
 }
 
 /** Names of classes, such as `rate_limit`, as words; sentences as they are. */

@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react'
 import type { ProviderChange, ProviderEntry, ProviderTest } from '../../src/http/page-api.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { formatMs } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { describeLastError, describeState, describeSuccess, describeTest } from './describe-provider.ts'
+import { describeFirstToken, describeLastError, describeState, describeSuccess, describeTest } from './describe-provider.ts'
 import { ModelsServed } from './models-served.tsx'
 
 /** `locked`: there is no file to change. `readonly`: the person may not. */
@@ -82,7 +81,7 @@ function TestResult({ test }: { readonly test: ProviderTest | 'running' }): Reac
 function Doing({ provider }: { readonly provider: ProviderEntry }): ReactNode {
   const now = useNow(provider.state.kind === 'cooling' ? 1_000 : 5_000)
   const { icon, word, tone, more } = describeState(provider, now)
-  const { coolingModels, attempts: { firstTokenP50, firstTokenP95 } } = provider
+  const { coolingModels } = provider
   return (
     <>
       <p className="mt-3 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
@@ -90,19 +89,18 @@ function Doing({ provider }: { readonly provider: ProviderEntry }): ReactNode {
         {more === undefined ? null : <span className="min-w-0 tabular-nums [overflow-wrap:anywhere]">{more}</span>}
       </p>
       {coolingModels.length === 0 ? null : <p className="mt-1 text-sm text-warn [overflow-wrap:anywhere]">Cooling by themselves: {coolingModels.join(', ')}</p>}
-      <dl className="mt-3 grid grid-cols-2 gap-x-4 gap-y-2 text-sm @2xl:grid-cols-[8rem_8rem_8rem_1fr]">
+      <dl className="mt-3 grid grid-cols-2 gap-x-4 gap-y-2 text-sm @2xl:grid-cols-[9rem_14rem_1fr]">
         <Figure name="Answered" value={describeSuccess(provider)} />
-        <Figure name="First token, median" value={firstTokenP50 === undefined ? undefined : formatMs(firstTokenP50)} />
-        <Figure name="95 % within" value={firstTokenP95 === undefined ? undefined : formatMs(firstTokenP95)} />
-        <Figure name="Last error" value={describeLastError(provider, now)} />
+        <Figure name="First token" value={describeFirstToken(provider)} />
+        <Figure name="Last error" value={describeLastError(provider, now)} isWide />
       </dl>
     </>
   )
 }
 
-function Figure({ name, value }: { readonly name: string; readonly value: string | undefined }): ReactNode {
+function Figure({ name, value, isWide = false }: { readonly name: string; readonly value: string | undefined; readonly isWide?: boolean }): ReactNode {
   return (
-    <div className="min-w-0">
+    <div className={`min-w-0 ${isWide ? 'col-span-2 @2xl:col-span-1' : ''}`}>
       <dt className="text-xs text-muted">{name}</dt>
       <dd className="tabular-nums [overflow-wrap:anywhere]">{value ?? <span className="text-muted"><span aria-hidden="true">–</span><span className="sr-only">none</span></span>}</dd>
     </div>

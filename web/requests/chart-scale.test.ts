@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { axisTicks, linearScale, linePath, placeAt } from './chart-scale.ts'
+import { axisTicks, linearScale, linePath, lonePoints, placeAt } from './chart-scale.ts'
 
 describe('the marks of an axis', () => {
   test.each([
@@ -35,15 +35,16 @@ describe('a line', () => {
     expect(linePath([{ x: 0, y: 1 }, { x: 1, y: 2.25 }, undefined, { x: 3, y: 4 }, { x: 4, y: 5 }])).toBe('M0 1L1 2.3M3 4L4 5')
   })
 
-  test('shows a point that stands alone', () => {
-    expect(linePath([undefined, { x: 3, y: 4 }, undefined])).toBe('M3 4h0')
+  test('leaves out points that stand alone, which are dots', () => {
+    const points = [undefined, { x: 3, y: 4 }, undefined, { x: 5, y: 6 }, { x: 6, y: 6 }]
+    expect([linePath(points), lonePoints(points)]).toEqual(['M5 6L6 6', [{ x: 3, y: 4 }]])
   })
 
-  test('has as many strokes as there are runs of points', () => {
+  test('and dots are together as many as there are runs of points', () => {
     fc.assert(fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined })), (values) => {
-      const path = linePath(values.map((y, x) => (y === undefined ? undefined : { x, y })))
+      const points = values.map((y, x) => (y === undefined ? undefined : { x, y }))
       const runs = values.filter((value, index) => value !== undefined && values[index - 1] === undefined)
-      expect(path.split('M').length - 1).toBe(runs.length)
+      expect(linePath(points).split('M').length - 1 + lonePoints(points).length).toBe(runs.length)
     }))
   })
 })

@@ -24,14 +24,21 @@ export function linearScale(max: number, from: number, to: number): (value: numb
   return (value) => from + (value / max) * (to - from)
 }
 
-/** The `d` of an SVG path through the points: a line wherever two follow each other, a gap where there is none. A point alone is a line of no length, which round caps show as a dot. */
+/** The `d` of an SVG path through the points: a line wherever two follow each other, and a gap where there is none. */
 export function linePath(points: readonly (Point | undefined)[]): string {
   return points.map((point, index) => {
-    if (point === undefined) return ''
-    const place = `${round(point.x)} ${round(point.y)}`
-    const isBegin = points[index - 1] === undefined, isAlone = isBegin && points[index + 1] === undefined
-    return isAlone ? `M${place}h0` : `${isBegin ? 'M' : 'L'}${place}`
+    if (point === undefined || isAlone(points, index)) return ''
+    return `${points[index - 1] === undefined ? 'M' : 'L'}${round(point.x)} ${round(point.y)}`
   }).join('')
+}
+
+/** The points that have no neighbour, and so no line: they are to be drawn as dots. */
+export function lonePoints(points: readonly (Point | undefined)[]): readonly Point[] {
+  return points.flatMap((point, index) => (point !== undefined && isAlone(points, index) ? [point] : []))
+}
+
+function isAlone(points: readonly (Point | undefined)[], index: number): boolean {
+  return points[index - 1] === undefined && points[index + 1] === undefined
 }
 
 /** The index of the place that is nearest to `x`, of `count` places that share `width`. */

@@ -5,11 +5,11 @@ import { formatMinute } from './format-minute.ts'
 import { MinuteChart } from './minute-chart.tsx'
 import type { MinutePlotProps } from './minute-plot.tsx'
 
-/** The last hour in three charts: requests and errors, first token, tokens. */
+/** The last hour in three charts: requests and errors, first token, tokens. On a phone they stand in a row that is pushed aside. */
 export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteEntry[] }): ReactNode {
   const charts = useMemo(() => [requestsChart(hour), firstTokenChart(hour), tokensChart(hour)], [hour])
   return (
-    <section aria-label="The last hour, by minute" className="grid gap-3 @2xl:grid-cols-2 @5xl:grid-cols-3">
+    <section aria-label="The last hour, by minute" className="-mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 @2xl:overflow-visible @2xl:px-0">
       {charts.map((chart) => <MinuteChart key={chart.title} {...chart} />)}
     </section>
   )

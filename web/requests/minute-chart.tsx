@@ -6,7 +6,7 @@ import { formatted, MinutePlot, type DrawnSeries, type MinutePlotProps } from '.
 export function MinuteChart({ title, ...plot }: MinutePlotProps & { readonly title: string }): ReactNode {
   const { bars = [], lines = [] } = plot
   return (
-    <figure className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
+    <figure className="flex w-[85%] min-w-0 shrink-0 snap-start flex-col gap-2 rounded-xl border border-line bg-panel p-4 @2xl:w-auto">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <h2 className="text-sm font-semibold">{title}</h2>
         <ul className="flex flex-wrap gap-x-3 text-xs text-muted">{[...bars, ...lines].map((series) => <LegendEntry key={series.name} series={series} isLine={lines.includes(series)} />)}</ul>
@@ -20,7 +20,7 @@ export function MinuteChart({ title, ...plot }: MinutePlotProps & { readonly tit
 function LegendEntry({ series: { name, colour, isDashed }, isLine }: { readonly series: DrawnSeries; readonly isLine: boolean }): ReactNode {
   return (
     <li className="inline-flex items-center gap-1.5">
-      <svg width="14" height="10" aria-hidden="true" className={colour}>
+      <svg width={isLine ? 14 : 10} height="10" aria-hidden="true" className={colour}>
         {isLine
           ? <path d="M1 5h12" stroke="currentColor" strokeWidth="2.5" strokeLinecap="round" {...(isDashed === true ? { strokeDasharray: '1 4' } : {})} />
           : <rect width="10" height="10" rx="2" fill="currentColor" />}

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { formatShortCount } from '../ui/format.ts'
-import { axisTicks, linearScale, linePath, placeAt } from './chart-scale.ts'
+import { axisTicks, linearScale, linePath, lonePoints, placeAt } from './chart-scale.ts'
 import { formatMinute } from './format-minute.ts'
 
 /** One row of values, one a minute; `undefined`: there is none. */
@@ -32,7 +32,8 @@ export interface MinutePlotProps {
 
 const height = 148, top = 8, bottom = 22, left = 44, right = 4
 const floor = height - bottom
-const labelEvery = 15
+/** A label of an axis has room in so many pixels. */
+const labelWidth = 72
 
 /** Bars or lines by the minute. Arrow keys, or pointing, tell of one minute. */
 export function MinutePlot(props: MinutePlotProps): ReactNode {
@@ -74,6 +75,7 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
 
 function Drawing({ times, bars = [], lines = [], formatAxis = formatShortCount, summary, width, chosen }: MinutePlotProps & { readonly width: number; readonly chosen: number }): ReactNode {
   const step = (width - left - right) / times.length
+  const labelEvery = [10, 15, 30].find((minutes) => minutes * step >= labelWidth) ?? 60
   const stacks = times.map((_, index) => bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const most = Math.max(0, ...stacks, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)))
   const ticks = axisTicks(most, 3, bars.length > 0 ? 1 : 0)
@@ -86,16 +88,21 @@ function Drawing({ times, bars = [], lines = [], formatAxis = formatShortCount, 
           <text x={left - 6} y={y(tick)} dy="0.32em" textAnchor="end" className="fill-muted text-xs tabular-nums">{formatAxis(tick)}</text>
         </g>
       ))}
-      {times.map((time, index) => (isLabelled(time) ? <text key={time} x={placeX(index, width, times.length)} y={height - 4} textAnchor="middle" className="fill-muted text-xs tabular-nums">{formatMinute(time)}</text> : null))}
+      {times.map((time, index) => (isLabelled(time, labelEvery) && placeX(index, width, times.length) < width - labelWidth / 2 ? <text key={time} x={placeX(index, width, times.length)} y={height - 4} textAnchor="middle" className="fill-muted text-xs tabular-nums">{formatMinute(time)}</text> : null))}
       {chosen === -1 ? null : <rect x={left + chosen * step} y={top} width={step} height={floor - top} className="fill-hover" />}
       {times.map((time, index) => <Stack key={time} bars={bars} index={index} x={left + index * step + 0.5} width={Math.max(1, step - 1)} y={y} />)}
-      {lines.map(({ name, values, colour, isDashed }) => (
-        <path
-          key={name} className={colour} fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round" {...(isDashed === true ? { strokeDasharray: '1 4' } : {})}
-          d={linePath(values.map((value, index) => (value === undefined ? undefined : { x: placeX(index, width, times.length), y: y(value) })))}
-        />
-      ))}
+      {lines.map((series) => <Line key={series.name} series={series} x={(index) => placeX(index, width, times.length)} y={y} />)}
     </svg>
+  )
+}
+
+function Line({ series: { values, colour, isDashed }, x, y }: { readonly series: DrawnSeries; readonly x: (index: number) => number; readonly y: (value: number) => number }): ReactNode {
+  const points = values.map((value, index) => (value === undefined ? undefined : { x: x(index), y: y(value) }))
+  return (
+    <g className={colour}>
+      <path d={linePath(points)} fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round" {...(isDashed === true ? { strokeDasharray: '1 4' } : {})} />
+      {lonePoints(points).map((point) => <circle key={point.x} cx={point.x} cy={point.y} r="3" fill="currentColor" />)}
+    </g>
   )
 }
 
@@ -130,8 +137,8 @@ function placeX(index: number, width: number, count: number): number {
   return left + ((index + 0.5) * (width - left - right)) / count
 }
 
-function isLabelled(time: number): boolean {
-  return new Date(time).getMinutes() % labelEvery === 0
+function isLabelled(time: number, everyMinutes: number): boolean {
+  return new Date(time).getMinutes() % everyMinutes === 0
 }
 
 function nextPlace(key: string, at: number, count: number): number | undefined {

@@ -27,7 +27,7 @@ export function RequestFilterBar({ rows, filters, onChange }: RequestFilterBarPr
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
       <details className="min-w-0 flex-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="w-fit rounded-md py-1.5 text-sm font-medium pointer-coarse:py-2.5">Filters{count === 0 ? '' : ` (${count})`}</summary>
-        <div className="mt-2 grid grid-cols-2 gap-3 @3xl:grid-cols-4 @5xl:grid-cols-7">
+        <div className="mt-2 grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
           {choices.map((choice) => <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />)}
           <NumberField label="Takes at least, ms" value={filters.totalMsLeast} onChange={(totalMsLeast) => onChange({ ...filters, totalMsLeast })} />
           <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
@@ -65,7 +65,7 @@ function NumberField({ label, value, onChange }: { readonly label: string; reado
 function TextField({ label, value, onChange }: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
   const id = useId()
   return (
-    <div className="col-span-2 min-w-0 @3xl:col-span-1">
+    <div className="min-w-0">
       <label htmlFor={id} className="block text-xs text-muted">{label}</label>
       <input id={id} type="search" placeholder="id, model, error …" value={value} onChange={(event) => onChange(event.target.value)} className={field} />
     </div>

@@ -41,7 +41,7 @@ export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTab
   const pieces = piecesOf(rows.length, { first, last }, at === -1 ? undefined : at)
   const tabStop = at === -1 ? first : at
   return (
-    <table role="table" aria-label="Requests, newest first" aria-rowcount={rows.length + 1} aria-describedby="requests-keys" className="block rounded-xl border border-line">
+    <table role="table" aria-label="Requests, newest first" aria-rowcount={rows.length + 1} aria-describedby="requests-keys" className="block overflow-clip rounded-xl border border-line">
       <thead role="rowgroup" className="@max-5xl:sr-only @5xl:sticky @5xl:top-0 @5xl:z-[1] @5xl:block"><Headings hasUsers={hasUsers} /></thead>
       <tbody
         role="rowgroup" ref={body} className="block" onKeyDown={onKeyDown} onFocus={() => setFocus(true)}
@@ -62,7 +62,7 @@ const figures: readonly string[] = ['First token', 'Total', 'Tokens in / out', '
 
 function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
   return (
-    <tr role="row" aria-rowindex={1} className={`grid items-center gap-x-3 rounded-t-xl border-b border-line bg-panel px-3 py-2 text-xs text-muted ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}>
+    <tr role="row" aria-rowindex={1} className={`grid items-center gap-x-3 bg-panel px-3 py-2 text-xs text-muted ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}>
       {columns.filter((name) => hasUsers || name !== 'User').map((name) => <th key={name} role="columnheader" scope="col" className={`font-medium ${figures.includes(name) ? 'text-right' : 'text-left'}`}>{name}</th>)}
     </tr>
   )
