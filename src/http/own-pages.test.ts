@@ -65,7 +65,7 @@ describe('with a guard', () => {
 
 describe('a POST', () => {
   const json = { 'content-type': 'application/json' }
-  const post = (headers: Headers, surroundings: Partial<Surroundings> = {}) => ask({ host: '127.0.0.1:8000', ...json, ...headers }, { method: 'POST', user: 'ada', surroundings })
+  const post = (headers: Headers, surroundings: Partial<Surroundings> = {}) => ask({ host: '127.0.0.1:8000', ...json, ...headers }, { method: 'POST', user: 'ada', surroundings: { isGuarded: true, ...surroundings } })
 
   test.each<[string, Headers]>([
     ['a program', {}],
@@ -89,6 +89,12 @@ describe('a POST', () => {
     ['a page that may call the rest of the API', { origin: 'https://app.example' }],
   ])('of %s is refused', async (_name, headers) => {
     expect(await post(headers, { corsOrigins: ['https://app.example'] })).toBe('403 cross_site_request')
+  })
+
+  test('of our page behind a proxy that tells the host without its port is let pass, where its address is listed and nobody need sign in', async () => {
+    const headers = { host: 'svc.example', origin: 'http://svc.example:8080' }
+    for (const isGuarded of [true, false]) expect(await post(headers, { isGuarded, corsOrigins: ['http://svc.example:8080'] })).toBe(isGuarded ? '403 cross_site_request' : 'passed')
+    expect(await post(headers, { isGuarded: false, corsOrigins: ['http://svc.example'] })).toBe('403 cross_site_request')
   })
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x'])('of %s is let pass', async (type) => {

@@ -22,6 +22,8 @@ const prefix = '/api/'
  */
 export function ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }: Surroundings): (route: Route) => Route {
   const names = new Set(corsOrigins.map((origin) => withoutDot(new URL(origin).hostname)))
+  // Without a guard everybody's pages may call the rest of the API anyway: what is listed then are addresses of this service.
+  const origins = isGuarded ? ownOrigins : [...ownOrigins, ...corsOrigins]
 
   function check(exchange: Exchange, { isPublic }: Route): void {
     const isNamed = exchange.user !== undefined
@@ -29,7 +31,7 @@ export function ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }: Surrounding
     if (!isNamed && !(isGuarded && isPublic) && !isSafeHost(exchange.request, names)) throw foreignHost()
     if (exchange.request.method !== 'POST') return
     if (!isJson(exchange.request)) throw new WireError(415, 'invalid_request_error', 'unsupported_media_type', 'The body must be sent as content-type: application/json')
-    if (!isFromOwnPages(exchange.request, ownOrigins)) throw new WireError(403, 'permission_error', 'cross_site_request', 'Cross-site request: only the pages of this service may send this')
+    if (!isFromOwnPages(exchange.request, origins)) throw new WireError(403, 'permission_error', 'cross_site_request', 'Cross-site request: only the pages of this service may send this')
   }
 
   return function behindWall(route) {

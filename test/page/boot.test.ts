@@ -65,14 +65,14 @@ describe('without sign-in', () => {
       if (method !== 'POST') return
 
       test('changes nothing for a page of another site, or what a form can send', async () => {
-        for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }, { origin: 'null' }, { origin: 'https://svc.example' }]) {
+        for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }, { origin: 'null' }, { origin: 'http://svc.example' }]) {
           expect([headers, told(await asked(headers))]).toEqual([headers, [403, 'cross_site_request']])
         }
         for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) expect(told(await asked({ 'content-type': type }))).toEqual([415, 'unsupported_media_type'])
       })
 
       test('lets pass our own page, and programs', async () => {
-        for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: service.url }, {}]) expect(['cross_site_request', 'unsupported_media_type']).not.toContain(errorOf(await asked(headers))?.code)
+        for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: service.url }, { origin: 'https://svc.example' }, {}]) expect(['cross_site_request', 'unsupported_media_type']).not.toContain(errorOf(await asked(headers))?.code)
       })
     })
   }

@@ -46,7 +46,7 @@ describe('an extension that does not exist › exit 2', () => {
     expect(output).toMatch(/there is no extension '[^']*'/)
   })
 
-  test.each(['', 'none', '__proto__', 'Provider_Auth', 'provider_auth ', 'provider_auth/../provider_auth'])('--auth %p', async (name) => {
+  test.each(['', 'none', '__proto__', 'Provider_Auth', 'provider_auth,', 'provider_auth,none', 'provider_auth,provider_auth', 'provider_auth/../provider_auth'])('--auth %p', async (name) => {
     expect((await failedStart({ [configPath]: file({}) }, { flags: ['--auth', name], isOnByFlag: false })).code).toBe(2)
   })
 
