@@ -72,8 +72,8 @@ function usageOf(usage: unknown): Pick<AnswerPiece, 'promptTokens' | 'completion
   if (!isRecord(usage)) return {}
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   return {
-    ...(typeof prompt === 'number' ? { promptTokens: prompt } : {}),
-    ...(typeof completion === 'number' ? { completionTokens: completion } : {}),
+    ...(isNumber(prompt) ? { promptTokens: prompt } : {}),
+    ...(isNumber(completion) ? { completionTokens: completion } : {}),
   }
 }
 
@@ -94,5 +94,10 @@ function topOf(top: unknown): TokenLogprob['top'] {
 function tokenOf(value: unknown): Pick<TokenLogprob, 'token' | 'logprob'> | undefined {
   if (!isRecord(value)) return undefined
   const { token, logprob } = value
-  return typeof token === 'string' && typeof logprob === 'number' && !Number.isNaN(logprob) ? { token, logprob } : undefined
+  return typeof token === 'string' && isNumber(logprob) ? { token, logprob } : undefined
+}
+
+/** JSON has numbers that are too large for one. */
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
 }
