@@ -7,7 +7,9 @@ import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { status } from '../fakes/faults/status.ts'
 import { errorReply } from '../fakes/replies.ts'
+import { startGithub } from '../fakes/identity/github.ts'
 import { provider, startService } from '../harness.ts'
+import { startSignIn } from '../sign-in/rig.ts'
 import type { FaultUpstream, Script } from '../fakes/fault-upstream.ts'
 import type { ServiceUnderTest } from '../harness.ts'
 
@@ -19,9 +21,9 @@ interface Reply {
   readonly code: unknown
 }
 
-async function call(service: ServiceUnderTest, path: string, body?: unknown): Promise<Reply> {
-  const response = await fetch(`${service.url}${path}`, body === undefined ? {} : {
-    method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json' },
+async function call(service: ServiceUnderTest, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+  const response = await fetch(`${service.url}${path}`, body === undefined ? { headers } : {
+    method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers },
   })
   const json = parseJson(await response.text())
   return { status: response.status, json, code: pick(json, 'error', 'code') }
@@ -383,4 +385,30 @@ describe('POST /api/providers/test', () => {
     await using service = await startService(text)
     expect((await call(service, '/api/providers/test', body)).status).toBe(expected)
   })
+})
+
+test('where people sign in › owners change the providers, others look at less', async () => {
+  await using rig = await startSignIn(startGithub)
+  const { service } = rig
+  const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({ 'x-session-token': token }))
+  await service.configure({ providers: [provider('a', a.url), provider('b', b.url)], owners: ['ADA'] })
+  await rig.logged('configuration reloaded')
+  const [own, others, nobodys] = [await call(service, '/api/providers', undefined, ada), await call(service, '/api/providers', undefined, bob), await call(service, '/api/providers')]
+  const up = { version: pick(own.json, 'version'), id: 'b', change: 'up' }
+  expect(up.version).toBeString()
+  expect(own.json).toMatchObject({ file: service.file, providers: [{ baseUrl: a.url }, { baseUrl: b.url }] })
+  expect([order(others), Object.keys(Object(others.json)).toSorted(), JSON.stringify(others.json).includes('127.0.0.1')]).toEqual([['a ok', 'b ok'], ['providers', 'source'], false])
+  expect((await call(service, '/api/models', undefined, bob)).json).not.toHaveProperty('file')
+  expect([nobodys.status, nobodys.code]).toEqual([401, 'authentication_required'])
+
+  const before = await readFile(service.file, 'utf8')
+  const hits = a.hits.length
+  expect(await call(service, '/api/providers', up, bob)).toMatchObject({ status: 403, code: 'owners_only' })
+  expect(await call(service, '/api/providers/test', { id: 'a' }, bob)).toMatchObject({ status: 403, code: 'owners_only' })
+  expect(await call(service, '/api/providers', up)).toMatchObject({ status: 401 })
+  expect([await readFile(service.file, 'utf8'), a.hits.length]).toEqual([before, hits])
+
+  expect(order(await call(service, '/api/providers', up, ada))).toEqual(['b ok', 'a ok'])
+  expect(await rig.logged('providers.json was changed on the page')).toContain('"user":"ada"')
+  expect(await readFile(service.file, 'utf8')).toContain('"ADA"')
 })
