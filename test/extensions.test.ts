@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, chat, parseJson, pick, question } from './client.ts'
+import { startChromium, type Chromium } from './fakes/chromium.ts'
 import { startService } from './harness.ts'
+import { needs } from './needs.ts'
 import type { ServiceOptions } from './harness.ts'
 
 const root = join(import.meta.dir, '..')
@@ -158,6 +160,31 @@ describe('the part of the page that the documentation shows', () => {
     expect((await fetch(`${service.url}/v1/models`, { headers: word })).status).toBe(503)
     expect((await fetch(`${service.url}/gate`)).status).toBe(200)
   })
+})
+
+const executable = needs('chromium')
+
+describe.skipIf(executable === undefined)('in Chromium, whoever knows the word is let in', () => {
+  let chromium: Chromium
+  beforeAll(async () => { chromium = await startChromium(executable ?? '') })
+  afterAll(() => chromium.close())
+
+  test.each([['password', 'by the SignIn of the page', 'Sign in', 'This token is not accepted.'], ['gate', 'by that of the extension', 'Say the word', 'That is not it.']])('of %s, %s', async (name, _, heading, refusal) => {
+    await using service = await start({ files: { [fileOf(name)]: { text: '{ "word": "open, sesame" }', mode: 0o600 } }, flags: ['--auth', name] })
+    const tab = chromium.person().tab()
+    await tab.goto(service.url)
+    await tab.waitFor(`role=heading[name="${heading}"]`)
+    await tab.fill('input[type=password]', 'open, barley')
+    await tab.press('Enter')
+    await tab.waitFor(`text=${refusal}`)
+    await tab.fill('input[type=password]', 'open, sesame')
+    await tab.press('Enter')
+    await tab.waitFor('role=button[name="Account of somebody"]')
+    expect((await tab.complaints()).filter((complaint) => /polic|trusted/i.test(complaint))).toEqual([])
+    // Kept by the page alone: whoever opens it anew is asked again.
+    await tab.reload()
+    await tab.waitFor(`role=heading[name="${heading}"]`)
+  }, 30_000)
 })
 
 describe('two extensions', () => {

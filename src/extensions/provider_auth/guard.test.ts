@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomToken } from './random-token.ts'
-import { settingsForTests, settingsWithoutClient, signInUnderTest } from './testing.ts'
+import { ada, settingsForTests, settingsWithoutClient, signInUnderTest } from './testing.ts'
 
 const chat = '/v1/chat/completions'
 
@@ -25,6 +25,17 @@ describe('the guard', () => {
     for (const target of [chat, '/v1/models', '/metrics', '/nowhere', '/?x=/health', '/health#/', '/AUTH']) {
       await expect(signInUnderTest().pass(target, { headers })).rejects.toMatchObject({ status: 401, type: 'authentication_error', code, message, headers: { 'www-authenticate': 'Bearer realm="svc"' } })
     }
+  })
+
+  test('tells what the page shows people of themselves, under an id that is theirs at this identity provider alone', async () => {
+    const subject = signInUnderTest()
+    const profileOf = async (at: typeof subject, identity = ada) => (await at.pass(chat, { headers: { 'x-session-token': await at.signIn(identity) } }))?.profile
+    const profile = await profileOf(subject)
+    expect(profile).toEqual({ id: expect.stringMatching(/^[\w-]{22}$/), userName: 'ada', displayName: 'Ada Lovelace', email: 'ada@mail.test', avatarUrl: 'https://pictures.test/ada.png' })
+    expect((await profileOf(subject, { ...ada, userName: 'Grace', profileUrl: 'http://pictures.test/grace.png' }))).toMatchObject({ id: profile?.id, userName: 'Grace', avatarUrl: '' })
+    expect((await profileOf(subject, { ...ada, userId: '1816' }))?.id).not.toBe(profile?.id)
+    const elsewhere = signInUnderTest({ ...settingsForTests, endpoints: { ...settingsForTests.endpoints, issuer: 'https://other.test' } })
+    expect((await profileOf(elsewhere))?.id).not.toBe(profile?.id)
   })
 
   test('lets nobody pass by an address', async () => {
