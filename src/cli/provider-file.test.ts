@@ -40,7 +40,14 @@ describe('a change of the file', () => {
   test('made for another text is a conflict', async () => {
     const file = fileWith(text)
     expect(await outcome(file, { version: fingerprint('{}') })).toEqual([409, 'conflict', expect.any(String)])
+    expect(await outcome(file, { version: fingerprint('{}'), change: 'enable' })).toEqual([409, 'conflict', expect.any(String)])
     expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('undoes none that was made after the text was read', async () => {
+    const file = fileWith(text)
+    const outcomes = await Promise.all([outcome(file), outcome(file, { id: 'echo', change: 'disable' })])
+    expect(outcomes.map((each) => (each === true ? 'made' : Array.isArray(each) ? each[1] : each)).toSorted()).toEqual(['conflict', 'made'])
   })
 
   test('of somebody who is not in it is refused', async () => {

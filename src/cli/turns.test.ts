@@ -32,8 +32,12 @@ describe('turns', () => {
     end(1)
     await settled()
     expect(started).toEqual([0, 1, 2])
-    for (const index of [0, 2, 3]) end(index)
-    expect(await Promise.all(all)).toEqual([0, 1, 2, 3])
+    const late = inTurn(task(4))
+    end(0)
+    await settled()
+    expect(started).toEqual([0, 1, 2, 3])
+    for (const index of [2, 3, 4]) end(index)
+    expect(await Promise.all([...all, late])).toEqual([0, 1, 2, 3, 4])
   })
 
   test('go on after one that failed', async () => {

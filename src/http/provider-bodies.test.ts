@@ -45,7 +45,8 @@ describe('the body of a change', () => {
   })
 
   test('is refused when it is not UTF-8', () => {
-    expect(outcome(() => parseProviderChange(new Uint8Array([0x7b, 0xff, 0x7d])))).toEqual([400, 'invalid_json', null])
+    const bytes = bytesOf('{"version":"v","id":"?","change":"up"}').map((byte) => (byte === 0x3f ? 0xff : byte))
+    expect(outcome(() => parseProviderChange(bytes))).toEqual([400, 'invalid_json', null])
   })
 })
 
