@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-/** An extension that claims the slots its file names, and says when it is closed. */
-function claimer(name: string, events: string[]): Extension {
+/** An extension that claims the slots its file names, and says when it is closed. @param meet awaited before each of its starts is over */
+function claimer(name: string, events: string[], meet: () => Promise<void>): Extension {
   return {
     name,
     async start(host) {
@@ -23,6 +23,7 @@ function claimer(name: string, events: string[]): Extension {
       if (!Array.isArray(slots)) return undefined
       const part: PartClaim = { slots: slots.map(String), settings: { from: name } }
       events.push(`${name} started`)
+      await meet()
       return { part, guard: async () => ({ user: name }), close: async () => { events.push(`${name} closed`) } }
     },
   }
@@ -36,7 +37,7 @@ interface Rig {
 }
 
 /** Extensions of these names, each with the slots its file names; `null`: it has no file, and is off. */
-async function start(files: Readonly<Record<string, readonly string[] | null>>, events: string[] = [], names: readonly string[] = Object.keys(files)): Promise<Rig> {
+async function start(files: Readonly<Record<string, readonly string[] | null>>, events: string[] = [], names: readonly string[] = Object.keys(files), meet = async (): Promise<void> => {}): Promise<Rig> {
   const home = await mkdtemp(join(tmpdir(), 'svc-run-extensions-'))
   cleanUps.push(() => rm(home, { recursive: true }))
   const faults: unknown[] = []
@@ -53,7 +54,7 @@ async function start(files: Readonly<Record<string, readonly string[] | null>>, 
     onFault: (name, error) => faults.push([name, error instanceof Error ? error.message : error]),
     load: async (name) => {
       if (!Object.hasOwn(files, name)) throw new UnknownExtension(name)
-      return claimer(name, events)
+      return claimer(name, events, meet)
     },
   })
   cleanUps.push(() => running.close())
@@ -97,7 +98,13 @@ describe('several extensions', () => {
   })
 
   test('that change at once do not both get the slot', async () => {
-    const { running, faults, write } = await start({ one: [], two: [] })
+    const both = Promise.withResolvers<void>()
+    let starts = 0
+    const { running, faults, write } = await start({ one: [], two: [] }, [], ['one', 'two'], async () => {
+      starts++
+      if (starts === 4) both.resolve()
+      if (starts > 2) await both.promise
+    })
     await Promise.all([write('one', ['SignIn']), write('two', ['SignIn'])])
     await running.reload()
     expect(running.parts.map(({ slots }) => slots).toSorted()).toEqual([[], ['SignIn']])
