@@ -138,6 +138,7 @@ function streamResponse({ served, answering, progress, controller, settle, optio
     },
     onEnd({ error, cause, hasClientLeft, usage }) {
       options.streamsOpen.add(-1)
+      if (hasClientLeft) progress.exchange.drop()
       settle(hasClientLeft ? { status: 499, error: 'client_left', usage } : { status: 200, usage, ...failureOf(error, cause) })
     },
   })

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly user?: string
   /** Lets this exchange last as long as its own timers say, instead of the server's idle limit. */
   readonly keepOpen: () => void
+  /** Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off waits for it, for ever where {@link keepOpen} was called. */
+  readonly drop: () => void
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{1,128}$/

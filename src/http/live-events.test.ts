@@ -12,7 +12,7 @@ function subject({ stallMs = 30_000 } = {}) {
   let changes = 0
   let seen = 0
   let takes = 0
-  let ends = 0
+  const ends: boolean[] = []
   const listeners = new Set<() => void>()
   const events = liveEvents({
     take() {
@@ -26,14 +26,16 @@ function subject({ stallMs = 30_000 } = {}) {
       return () => listeners.delete(listener)
     },
     heartbeatMs, stallMs, lifeMs,
-    onEnd() { ends += 1 },
+    onEnd({ hasClientLeft }) { ends.push(hasClientLeft) },
   })
   const reader = events.body.getReader()
   return {
     ...events,
     reader,
     takes: () => takes,
-    ends: () => ends,
+    ends: () => ends.length,
+    /** How it ended. */
+    hasClientLeft: () => ends[0],
     listeners,
     change(count = 1) {
       changes += count
@@ -158,10 +160,10 @@ describe('live events', () => {
   })
 
   test.each([
-    ['the reader cancels', ({ reader }: ReturnType<typeof subject>) => reader.cancel()],
-    ['the client leaves', ({ leave }: ReturnType<typeof subject>) => leave()],
-    ['they are ended', ({ end }: ReturnType<typeof subject>) => end()],
-  ])('leave no timer and no listener when %s, and tell once', async (_, stop) => {
+    ['the reader cancels', true, ({ reader }: ReturnType<typeof subject>) => reader.cancel()],
+    ['the client leaves', true, ({ leave }: ReturnType<typeof subject>) => leave()],
+    ['they are ended', false, ({ end }: ReturnType<typeof subject>) => end()],
+  ])('leave no timer and no listener when %s, and tell once', async (_, hasClientLeft, stop) => {
     const made = subject()
     await made.read()
     const next = made.read().catch(() => undefined)
@@ -171,7 +173,7 @@ describe('live events', () => {
     made.leave()
     await next
     await settle()
-    expect([jest.getTimerCount(), made.listeners.size, made.ends()]).toEqual([0, 0, 1])
+    expect([jest.getTimerCount(), made.listeners.size, made.ends(), made.hasClientLeft()]).toEqual([0, 0, 1, hasClientLeft])
   })
 
   test('end when what they tell cannot be made', async () => {

@@ -14,8 +14,8 @@ export interface LiveEventsOptions {
   readonly stallMs: number
   /** Milliseconds until it ends in any case. */
   readonly lifeMs: number
-  /** Called once, when it has ended. */
-  readonly onEnd: () => void
+  /** Called once, when it has ended: well, or because nobody reads. */
+  readonly onEnd: (outcome: { readonly hasClientLeft: boolean }) => void
 }
 
 /** Events that go on until somebody ends them. */
@@ -43,24 +43,24 @@ export function liveEvents({ take, subscribe, heartbeatMs, stallMs, lifeMs, onEn
     wake()
   })
 
-  function finish(): void {
+  function finish(hasClientLeft: boolean): void {
     isOver = true
     clearTimeout(life)
     stall.stop()
     unsubscribe()
     wake()
-    onEnd()
+    onEnd({ hasClientLeft })
   }
 
   function end(): void {
     if (isOver) return
-    finish()
+    finish(false)
     sink?.close()
   }
 
   function leave(): void {
     if (isOver) return
-    finish()
+    finish(true)
     sink?.error(new Error('the client does not read'))
   }
 

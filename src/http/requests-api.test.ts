@@ -20,11 +20,12 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
 function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
   const recent = recentRequests(() => noon)
   const followers = underWay()
+  let drops = 0
   const routes = router(requestsApi({ recent, isOwner: ({ user }) => owners.includes(user), followers, isClosing: () => isClosing, stallMs: 30_000 }))
 
   function ask(path: string, { user, method = 'GET', accept, signal }: { readonly user?: string; readonly method?: string; readonly accept?: string; readonly signal?: AbortSignal } = {}): Response {
     const request = new Request('http://x/', { method, ...(accept === undefined ? {} : { headers: { accept } }), ...(signal === undefined ? {} : { signal }) })
-    const exchange: Exchange = { ...exchangeOf(request), path, ...(user === undefined ? {} : { user }) }
+    const exchange: Exchange = { ...exchangeOf(request), path, drop() { drops += 1 }, ...(user === undefined ? {} : { user }) }
     const response = routes.find(method, path).handle(exchange)
     if (response instanceof Promise) throw new Error('not at once')
     return response
@@ -32,6 +33,7 @@ function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly 
 
   return {
     recent, followers, ask,
+    drops: () => drops,
     json: (path: string, user?: string): Promise<unknown> => ask(path, user === undefined ? {} : { user }).json(),
     follow: (user?: string, signal?: AbortSignal) => follow(ask('/api/requests', { accept: 'text/event-stream', ...(user === undefined ? {} : { user }), ...(signal === undefined ? {} : { signal }) })),
   }
@@ -220,6 +222,17 @@ describe('a stream of requests', () => {
     expect(followers.count).toBe(1)
     controller.abort()
     expect(followers.count).toBe(0)
+  })
+
+  test('takes the connection with it when its reader does not read, and leaves it when it ends well', async () => {
+    jest.useFakeTimers()
+    const { follow: open, followers, drops } = subject()
+    await open().next()
+    jest.advanceTimersByTime(30_000)
+    expect([followers.count, drops()]).toEqual([0, 1])
+    await open().next()
+    followers.stopAll()
+    expect([followers.count, drops()]).toEqual([0, 1])
   })
 
   test('is not opened for who has left already, nor for HEAD', () => {

@@ -86,9 +86,10 @@ function followRequests({ recent, isOwner, followers, isClosing, stallMs }: Requ
     const forget = followers.begin(() => end())
     const { body, end, leave } = liveEvents({
       take: newsOf(exchange), subscribe: recent.subscribe, heartbeatMs, stallMs, lifeMs,
-      onEnd() {
+      onEnd({ hasClientLeft }) {
         forget()
         request.signal.removeEventListener('abort', leave)
+        if (hasClientLeft) exchange.drop()
       },
     })
     request.signal.addEventListener('abort', leave, { once: true })

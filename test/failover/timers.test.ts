@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { chunkedBody, errorOf, isDone, question, rawChat, rawConnection, trailOf } from '../client.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
@@ -9,6 +10,13 @@ import { startRig } from '../rig.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 
 const silent: Script = (exchange) => exchange.hang()
+
+/** How many connections to a port of this machine its owner holds (proc_net_tcp: state 01 is an established one). */
+function connections(port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'))
+  return lines.map((line) => line.trim().split(/\s+/)).filter(([, at = '', , state]) => at.endsWith(local) && state === '01').length
+}
 
 function lateFor(ms: number, then: Script): Script {
   return async (exchange) => {
@@ -157,10 +165,13 @@ describe('a client that does not read', () => {
     client.socket.pause()
     const hit = await arrived
     await Bun.sleep(200)
+    expect(connections(rig.service.port)).toBe(1)
     const held = rig.upstreams[0]?.bytesWritten ?? 0
     expect(held).toBeLessThan(32 * 1024 * 1024)
     expect(await hit?.left).toBeNumber()
     expect((rig.upstreams[0]?.bytesWritten ?? 0) - held).toBeLessThan(8 * 1024 * 1024)
+    // Closed at the service's end, although it has bytes that the client never took.
+    while (connections(rig.service.port) > 0) await Bun.sleep(50)
     client.socket.destroy()
   }, 10_000)
 })
