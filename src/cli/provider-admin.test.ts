@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { fingerprint } from '../config/fingerprint.ts'
 import { parseConfig } from '../config/parse-config.ts'
 import type { ReloadNotice } from '../http/page-api.ts'
-import { completionJson, fakeTransport, transportError, type FakeAnswer } from '../protocols/testing.ts'
+import { completionJson, fakeBody, fakeTransport, transportError, type FakeAnswer } from '../protocols/testing.ts'
 import { healthBook } from '../service/health.ts'
 import { failureOf, fakeClock } from '../service/testing.ts'
 import { WireError } from '../wire/error.ts'
@@ -22,7 +22,7 @@ const text = `{ "providers": [{ "id": "a", "base_url": "http://a.test/v1", "mode
 const good: FakeAnswer = { headers: { 'content-type': 'application/json' }, body: [JSON.stringify(completionJson('Hello'))] }
 
 /** An admin of a file with this text, which is in force. A reload takes the file over, unless it is said to fail. */
-function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { readonly inForce?: string; readonly fails?: boolean } = {}) {
+function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { readonly inForce?: string; readonly fails?: boolean; readonly testMs?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-admin-'))
   const file = join(folder, 'providers.json')
   writeFileSync(file, text)
@@ -57,6 +57,7 @@ function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { r
     attemptsOf: () => ({ count: 0, ok: 0, firstTokenP50: undefined, firstTokenP95: undefined, lastError: undefined }),
     log: { info: (message, fields) => logged.push([message, fields]), error: (message, fields) => logged.push([message, fields]) },
     now: () => 5,
+    testMs: options.testMs ?? 5_000,
   })
   return { admin, file, health, transport, logged, reloads: () => reloads, write: (content: string) => writeFileSync(file, content) }
 }
@@ -163,6 +164,11 @@ describe('a test', () => {
     expect(await admin.test({ id: 'a' }, never)).toEqual({ ok: false, ms: 0, why: 'A_KEY is not set' })
     expect(await admin.test({ id: 'b' }, never)).toEqual({ ok: false, ms: 0, why: 'B_URL is not set' })
     expect(transport.requests.length).toBe(0)
+  })
+
+  test('ends when its time is up', async () => {
+    const silent: FakeAnswer = { ...good, body: fakeBody([], { hangs: true }) }
+    expect(await subject([silent], { testMs: 5 }).admin.test({ id: 'a' }, never)).toMatchObject({ ok: false, model: 'm', why: 'no answer in time' })
   })
 
   test('ends when nobody waits for it any more', async () => {

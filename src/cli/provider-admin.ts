@@ -9,7 +9,7 @@ import { providerEntry } from './provider-entries.ts'
 import { changeFile, fileVersion, unknownProvider, type ProviderFileOptions } from './provider-file.ts'
 import { turns } from './turns.ts'
 
-const testMs = 30_000
+const testMsDefault = 30_000
 const testsAtOnce = 4
 const waitingMost = 100
 
@@ -28,6 +28,8 @@ export interface ProviderAdminOptions extends ProviderFileOptions {
   readonly log: Pick<Logger, 'info' | 'error'>
   /** Unix milliseconds. */
   readonly now: () => number
+  /** What a test may take. Default 30,000. */
+  readonly testMs?: number
 }
 
 /** What an owner does with the providers. */
@@ -72,7 +74,7 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
   const version = await fileVersion(options.file)
   await catchUp(version, options)
   const { providers, source } = options.config()
-  const { assembled } = options.gateway()
+  const assembled = new Map(options.gateway().assembled.map(({ provider }) => [provider.id, provider]))
   const health = options.surroundings.health.look()
   const notice = options.notice()
   return {
@@ -81,8 +83,7 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
     file: options.file,
     ...(notice === undefined ? {} : { notice }),
     providers: providers.map((config) => {
-      const known = assembled.find(({ provider }) => provider.id === config.id)?.provider.models.current()
-      const models = known ?? (config.models === '*' ? undefined : config.models)
+      const models = assembled.get(config.id)?.models.current() ?? (config.models === '*' ? undefined : config.models)
       return providerEntry({ config, models, health: health.get(config.id), attempts: options.attemptsOf(config.id) }, options.now())
     }),
   }
@@ -95,7 +96,8 @@ async function catchUp(version: string | undefined, { config, notice, reload }: 
   if (version !== undefined && version !== inForce && notice() === undefined) await reload()
 }
 
-async function testOne({ id, model }: ProviderTestRequest, signal: AbortSignal, { config, gateway, surroundings, log }: ProviderAdminOptions): Promise<ProviderTest> {
+async function testOne({ id, model }: ProviderTestRequest, signal: AbortSignal, options: ProviderAdminOptions): Promise<ProviderTest> {
+  const { config, gateway, surroundings, log, testMs = testMsDefault } = options
   const wanted = config().providers.find((provider) => provider.id === id)
   if (wanted === undefined) throw unknownProvider()
   const lack = wanted.unavailable ?? wanted.lacks

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { findHome } from '../config/home.ts'
 import { loadConfig } from '../config/load-config.ts'
@@ -113,7 +114,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const builtPage = findPage(log)
   const page = pageRoutes({ files: () => builtPage, hasAvatars: () => routingInForce().guards.length > 0 })
   const admin = providerAdmin({
-    file: path, environment, program: programName(environment), surroundings, log,
+    file: resolve(path), environment, program: programName(environment), surroundings, log,
     config: () => config,
     gateway: () => current,
     reload: () => watch.reload(),
@@ -143,7 +144,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
       metrics: () => metrics.text(),
       page: page.front,
     }),
-    ...modelsApi({ models: () => current.models(), isEchoOnly: () => config.source.kind === 'echo', file: path, notice: () => notice, isOwner: isAnOwner }),
+    ...modelsApi({ models: () => current.models(), isEchoOnly: () => config.source.kind === 'echo', file: resolve(path), notice: () => notice, isOwner: isAnOwner }),
     ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
     ...requestsApi({ recent, isOwner: isAnOwner, followers, isClosing: () => isDraining, stallMs: timers.stallMs }),
     ...page.routes,
