@@ -4,7 +4,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
-import { formatMs } from '../ui/format.ts'
+import { formatAgo, formatMs } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
@@ -116,5 +116,5 @@ function StaleNotice({ state: { answer, time, error }, onRetry }: { readonly sta
 
 function StaleWords({ time }: { readonly time: number }): ReactNode {
   const now = useNow(1_000)
-  return <>What is shown here is {formatMs(Math.max(0, Math.floor((now - time) / 1_000) * 1_000))} old. It is tried again every {refreshMs / 1_000} seconds.</>
+  return <>What is shown here was told {formatAgo(time, now)}. It is tried again every {refreshMs / 1_000} seconds.</>
 }

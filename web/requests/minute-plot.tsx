@@ -78,7 +78,7 @@ function Drawing({ times, bars = [], lines = [], formatAxis = formatShortCount, 
   const labelEvery = [10, 15, 30].find((minutes) => minutes * step >= labelWidth) ?? 60
   const stacks = times.map((_, index) => bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const most = Math.max(0, ...stacks, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)))
-  const ticks = axisTicks(most, 3, bars.length > 0 ? 1 : 0)
+  const ticks = axisTicks(most, 3, 1)
   const y = linearScale(ticks.at(-1) ?? 1, floor, top)
   return (
     <svg role="img" aria-label={summary} width={width} height={height} className="block overflow-visible">

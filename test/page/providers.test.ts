@@ -1,0 +1,245 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
+import { good } from '../fakes/good.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { errorReply } from '../fakes/replies.ts'
+import { chat, pick, question } from '../client.ts'
+import { provider, startService, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+import { startSignIn } from '../sign-in/rig.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, service: ServiceUnderTest, fine: FaultUpstream, limited: FaultUpstream, person: Person, tab: Tab
+
+/** A file as people write it: each provider on its line, with a comment behind. */
+function fileOf(ids: readonly string[], off: readonly string[] = []): string {
+  const lines = ids.map((id) => `    { "id": "${id}", "base_url": "${(id === 'b' ? limited : fine).url}", "models": ["m"]${off.includes(id) ? ', "enabled": false' : ''} }, // about ${id}`)
+  return `{\n  // the order of my choice\n  "providers": [\n${lines.join('\n')}\n  ],\n}\n`
+}
+
+beforeAll(async () => {
+  if (executable === undefined) return
+  fine = faultUpstream(good())
+  limited = faultUpstream((exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '90' })))
+  ;[chromium, service] = await Promise.all([startChromium(executable), startService(fileOf(['a', 'b', 'c']))])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await service.stop()
+  fine.stop()
+  limited.stop()
+})
+beforeEach(() => {
+  if (executable === undefined) return
+  person = chromium.person()
+  tab = person.tab()
+})
+
+const order = `[...document.querySelectorAll('main ol h2')].map((heading) => heading.textContent).join(' ')`
+const focused = `document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`
+
+/** Puts a file there, and shows it. */
+async function show(text: string, ids: string): Promise<void> {
+  await service.configure(text)
+  await tab.goto(`${service.url}/#/providers`)
+  await showsOrder(ids)
+}
+
+function showsOrder(ids: string): Promise<unknown> {
+  return until(`${order} === ${JSON.stringify(ids)}`)
+}
+
+/** Resolves when an expression holds in the page. */
+function until(expression: string): Promise<unknown> {
+  return tab.evaluate(`new Promise((resolve, reject) => { const began = performance.now(); const look = () => (${expression}) ? resolve(true) : performance.now() - began > 8000 ? reject(new Error('in vain: ' + document.querySelector('main').innerText)) : setTimeout(look, 20); look() })`)
+}
+
+function said(words: string): Promise<unknown> {
+  return until(`[...document.querySelectorAll('[aria-live]')].some((region) => region.textContent.includes(${JSON.stringify(words)}))`)
+}
+
+/** Goes by Tab alone, from the content's beginning, to what has this label. */
+async function tabTo(label: string): Promise<void> {
+  await tab.evaluate(`document.querySelector('main').focus()`)
+  for (let count = 0; count < 40; count++) {
+    await tab.press('Tab')
+    if (String(await tab.evaluate(focused)) === label) return
+  }
+  throw new Error(`Tab does not come to ${label}`)
+}
+
+/** No refreshing as long as the tab is hidden: what it shows stays as old as it is. */
+async function hide(): Promise<void> {
+  await tab.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }); document.dispatchEvent(new Event('visibilitychange'))`)
+}
+
+async function unhide(): Promise<void> {
+  await tab.evaluate(`delete document.visibilityState; document.dispatchEvent(new Event('visibilitychange'))`)
+}
+
+/** Resolves when the service tells of its providers what is wanted. */
+async function told({ url }: ServiceUnderTest, isWanted: (answer: unknown) => boolean): Promise<void> {
+  for (let round = 0; round < 400; round++) {
+    if (isWanted(await (await fetch(`${url}/api/providers`)).json())) return
+    await Bun.sleep(20)
+  }
+  throw new Error('in vain')
+}
+
+describe.skipIf(executable === undefined)('the providers', () => {
+  afterEach(async () => {
+    const complaints = (await tab.complaints()).filter((text) => !/status of 409|ERR_INTERNET_DISCONNECTED/.test(text))
+    expect(complaints).toEqual([])
+  })
+
+  test('stand in their order, each with its state, figures and models', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => `model-${index}`)
+    await service.configure({ providers: [
+      provider('busy', limited.url), provider('b', fine.url, ['m', ...many]), provider('keyless', fine.url, ['k'], { api_key: '$NO_SUCH_KEY' }), provider('idle', fine.url, ['i'], { enabled: false }),
+    ] })
+    await tab.goto(`${service.url}/#/providers`)
+    await showsOrder('busy b keyless idle')
+    await chat(service.url, question({ stream: true }))
+    await tab.reload()
+    await tab.waitFor('li:nth-of-type(1) >> text=/^too many requests.*until .* in \\d+ s/')
+    const cards = Array.from({ length: 4 }, async (_, index) => (await tab.textOf(`main ol > li:nth-of-type(${index + 1})`)).replaceAll(/\n+/g, '\n'))
+    const [busy = '', b = '', keyless = '', idle = ''] = await Promise.all(cards)
+    expect(busy).toMatch(/^1\nbusy\nopenai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n[^]*Cooling\n[^]*Answered\n0 % of 1\nFirst token\n–[^]*Last error\n429 Slow down, model m, /)
+    expect(b).toMatch(/^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nFirst token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/)
+    expect(keyless).toMatch(/Unavailable\nNO_SUCH_KEY is not set/)
+    expect(idle).toMatch(/Off\nnot asked/)
+    const seconds = Number(/in (\d+) s/.exec(busy)?.[1])
+    await tab.waitFor(`text=/in ${seconds - 1} s/`)
+  }, 20_000)
+
+  test('list all their models, and filter them', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => `model-${index}`)
+    await service.configure({ providers: [provider('a', fine.url, many)] })
+    await tab.goto(`${service.url}/#/providers`)
+    await tab.click('summary >> text=All 30 models')
+    await tab.waitFor('text=model-29')
+    await tab.fill('[aria-label="Filter the models of a"]', '29')
+    await until(`document.querySelectorAll('details[open] li').length === 1`)
+  })
+
+  test('are moved by pointer: the file is rewritten with its comments, the focus stays, and it is said', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await tab.click('[aria-label="Move a down"]')
+    await showsOrder('b a c')
+    await said('a is now number 2 of 3')
+    expect(await tab.evaluate(focused)).toBe('Move a down')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'a', 'c']))
+  })
+
+  test('are moved by keyboard, and at the end of the list nothing is lost', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await tabTo('Move b up')
+    await tab.press('Enter')
+    await showsOrder('b a c')
+    expect(await tab.evaluate(focused)).toBe('Move b up')
+    await tab.press('Enter')
+    await tab.press('Tab')
+    expect(await tab.evaluate(focused)).toBe('Move b down')
+    await tab.press('Space')
+    await showsOrder('a b c')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['a', 'b', 'c']))
+  })
+
+  test('are switched off by pointer and on by keyboard', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await tab.click('[aria-label="Ask c"]')
+    await tab.waitFor('li:nth-of-type(3) >> text=not asked')
+    await said('c is switched off')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['a', 'b', 'c'], ['c']))
+    await tabTo('Ask c')
+    await tab.press('Space')
+    await tab.waitFor('[aria-label="Ask c"][aria-checked="true"]')
+    expect(await readFile(service.file, 'utf8')).toMatch(/"id": "c".*"models": \["m"\](, "enabled": true)? }, \/\/ about c/)
+  })
+
+  test('are tested by pointer and by keyboard, with what came of it in its place', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await tab.click('li:nth-of-type(1) >> text=Test now')
+    await tab.waitFor('li:nth-of-type(1) >> text=/^Test: Answered in .* \\(model m\\)/')
+    await tabTo('Test now: b')
+    await tab.press('Enter')
+    await tab.waitFor('li:nth-of-type(2) >> text=/^Test: Failed after .* \\(model m\\): 429 /')
+    expect(String(await tab.evaluate(focused))).toBe('Test now: b')
+  })
+
+  test('are not changed when the file was changed meanwhile: it is shown, and may be done on the new state', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await hide()
+    await service.configure(fileOf(['c', 'b', 'a']))
+    await tab.click('[aria-label="Move b up"]')
+    await tab.waitFor('text=providers.json was changed meanwhile')
+    await said('The change was not made')
+    await showsOrder('c b a')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['c', 'b', 'a']))
+    await tab.click('role=button[name="Move b up as it is now"]')
+    await showsOrder('b c a')
+    await tab.waitForGone('text=providers.json was changed meanwhile')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'c', 'a']))
+  })
+
+  test('are as they were while the file has a fault, which is told line by line until it is put right', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await hide()
+    await service.configure('{ "providers": [{ "id": "a", "protocol": "smoke", "base_url": "http://127.0.0.1:9" }] }')
+    await told(service, (answer) => pick(answer, 'notice') !== undefined)
+    await unhide()
+    await tab.waitFor('role=alert >> text=/providers.json:1:\\d+: .*smoke/')
+    expect(await tab.evaluate(order)).toBe('a b c')
+    await hide()
+    await service.configure(fileOf(['c', 'b', 'a']))
+    await told(service, (answer) => pick(answer, 'notice') === undefined)
+    await unhide()
+    await tab.waitForGone('role=alert')
+    await showsOrder('c b a')
+  }, 20_000)
+
+  test('stay, with their age, when the service cannot be reached', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await person.setOffline(true)
+    await hide()
+    await unhide()
+    await tab.waitFor('text=The service cannot be reached')
+    await tab.waitFor('text=/What is shown here was told/')
+    expect(await tab.evaluate(order)).toBe('a b c')
+    await person.setOffline(false)
+    await tab.click('role=button[name="Try again"]')
+    await tab.waitForGone('text=The service cannot be reached')
+  })
+
+  test('without a file cannot be changed, and it is said how to come by one; the lines for it do what they say', async () => {
+    await using bare = await startService(undefined)
+    await tab.goto(`${bare.url}/#/providers`)
+    await tab.waitFor('text=npm run svc -- init')
+    await tab.waitFor('[aria-label^="Ask "]:disabled')
+    if (!String(await tab.text()).includes('These three lines')) await tab.click('summary >> text=Add a provider')
+    const lines = String(await tab.textOf('main details[open] pre'))
+    expect(Bun.spawnSync(['sh', '-ec', lines]).exitCode).toBe(0)
+    await told(bare, (answer) => pick(answer, 'source') === 'file')
+    await hide()
+    await unhide()
+    await until(`document.querySelector('[aria-label="Ask groq"]:enabled') !== null`)
+    expect(await tab.evaluate(order)).toBe('groq')
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('where people sign in', () => {
+  test('who is no owner looks, and changes nothing', async () => {
+    await using rig = await startSignIn(startGithub)
+    await rig.service.configure({ providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)], owners: ['somebody-else'] })
+    const { token } = await rig.signIn()
+    await tab.goto(`${rig.service.url}/health`)
+    await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+    await tab.goto(`${rig.service.url}/#/providers`)
+    await tab.waitFor('text=Only the owners of this service may change its providers')
+    await showsOrder('a b')
+    expect(await tab.evaluate(`document.querySelectorAll('main [role=switch], main ol button').length`)).toBe(0)
+  }, 20_000)
+})
