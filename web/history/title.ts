@@ -1,26 +1,21 @@
 import type { UserMessage } from './conversation.ts'
+import { oneLine } from './one-line.ts'
 
 const longest = 60
 const untitled = 'New conversation'
 
-/** Everything that is not seen but changes what is: controls, marks of direction (UAX 9), invisible characters. Joiners stay, which emoji and scripts need. */
-const unseen = /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /** What a conversation is called until a person chooses: the beginning of its first message, in one line of at most 60 characters without the signs of Markdown. */
 export function titleFrom(message: UserMessage): string {
-  const line = oneLine(withoutMarkdown(message.text.slice(0, 2_000)))
+  const line = oneLine(withoutMarkdown(message.text.slice(0, 2_000))).trim()
   if (line !== '') return shortened(line, longest)
-  return shortened(oneLine(message.images[0]?.name ?? ''), longest) || untitled
+  return shortened(oneLine(message.images[0]?.name ?? '').trim(), longest) || untitled
 }
 
 /** A title that a person chose, as it is kept: one line of at most 200 characters; empty when there is nothing to see. */
 export function chosenTitle(text: string): string {
-  return shortened(oneLine(text), 200)
-}
-
-function oneLine(text: string): string {
-  return text.toWellFormed().replace(/\s+/gu, ' ').replace(unseen, '').replace(/ {2,}/g, ' ').trim()
+  return shortened(oneLine(text).trim(), 200)
 }
 
 /** Each step takes one kind of sign away. Signs between blanks, or inside words, are no Markdown: `2 * 3`, `snake_case`. */

@@ -1,0 +1,160 @@
+import type { IDBPTransaction } from 'idb'
+import { isRecord } from '../../src/wire/json-value.ts'
+import type { Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
+import type { Connection, HistoryDatabase, HistorySchema } from './database.ts'
+import { byTime, headOf, inOrder } from './heads.ts'
+import { ConversationRemoved } from './history-error.ts'
+import { parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
+import type { Parsed } from './parse-conversation.ts'
+import { keepPictures, keptImage, rangeOf, readPictures, withPictures } from './pictures.ts'
+import { hasAll, hitIn, textFolder } from './search.ts'
+import type { Searched } from './search.ts'
+import type { Shelf } from './shelf.ts'
+
+type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[], 'readonly'>
+
+const everything = ['heads', 'bodies', 'texts', 'pictures', 'drafts'] as const
+
+/** How many records are read at once, so that nothing else waits long. */
+const chunk = 50
+
+/**
+ * A shelf in a user's database. Heads lie apart from bodies, so that a list is read at once; pictures apart from bodies, so that they are written once;
+ * and folded texts apart, so that a search reads nothing else. What is damaged there is left out.
+ */
+export function databaseShelf({ use, close }: Connection): Shelf {
+  const folded = textFolder()
+  return {
+    heads: () => use(readHeads),
+    head: (id) => use(async (database) => valueOf(parseHead(await database.get('heads', id)))),
+    get: (id) => use((database) => readBody(database.transaction(['bodies', 'pictures']), id)),
+    put: (conversation, mustBeThere) => use((database) => write(database, conversation, folded(conversation), mustBeThere)),
+    remove: (id) => use((database) => erase(database, id)),
+    clear: () => use(async (database) => {
+      const transaction = database.transaction(everything, 'readwrite')
+      await Promise.all([...everything.map((name) => transaction.objectStore(name).clear()), transaction.done])
+    }),
+    search: (words, limit) => use((database) => findAll(database, words, limit)),
+    all: () => use(readAll),
+    draft: (id) => use((database) => readDraft(database, id)),
+    putDraft: (id, draft) => use((database) => writeDraft(database, id, draft)),
+    close,
+  }
+}
+
+function valueOf<Value>(parsed: Parsed<Value>): Value | undefined {
+  return parsed.kind === 'ok' ? parsed.value : undefined
+}
+
+async function readHeads(database: HistoryDatabase): Promise<readonly ConversationHead[]> {
+  const records = await database.getAll('heads')
+  const heads = await Promise.all(records.map((record) => valueOf(parseHead(record)) ?? headFromBody(database, record.id)))
+  return heads.filter((head) => head !== undefined).toSorted(inOrder)
+}
+
+/** In the place of a head that is damaged. */
+async function headFromBody(database: HistoryDatabase, id: string): Promise<ConversationHead | undefined> {
+  const conversation = await readBody(database.transaction(['bodies', 'pictures']), id)
+  return conversation && headOf(conversation)
+}
+
+async function readBody(transaction: Bodies, id: string): Promise<Conversation | undefined> {
+  const body: unknown = await transaction.objectStore('bodies').get(id)
+  if (!isRecord(body) || !Array.isArray(body['messages'])) return undefined
+  const messages: readonly unknown[] = body['messages']
+  const hasPictures = messages.some((message) => isRecord(message) && Array.isArray(message['images']) && message['images'].length > 0)
+  const urls = hasPictures ? await readPictures(transaction.objectStore('pictures'), id) : new Map<string, unknown>()
+  return valueOf(parseConversation({
+    ...body, messages: messages.map((message) => isRecord(message) ? { ...message, images: withPictures(message['images'], urls) } : message),
+  }))
+}
+
+async function readAll(database: HistoryDatabase): Promise<readonly Conversation[]> {
+  const ids = await database.getAllKeys('bodies')
+  const found: Conversation[] = []
+  for (let from = 0; from < ids.length; from += chunk) {
+    const transaction = database.transaction(['bodies', 'pictures'])
+    const read = await Promise.all(ids.slice(from, from + chunk).map((id) => readBody(transaction, id)))
+    found.push(...read.filter((each) => each !== undefined))
+  }
+  return found
+}
+
+async function write(database: HistoryDatabase, conversation: Conversation, text: string, mustBeThere: boolean): Promise<void> {
+  const { id, messages } = conversation
+  const transaction = database.transaction(['heads', 'bodies', 'texts', 'pictures'], 'readwrite')
+  const heads = transaction.objectStore('heads')
+  async function writeEach(): Promise<void> {
+    if (mustBeThere && await heads.getKey(id) === undefined) throw new ConversationRemoved(id)
+    const body = { ...conversation, messages: messages.map((message) => message.role === 'user' ? { ...message, images: message.images.map(keptImage) } : message) }
+    await Promise.all([
+      heads.put(headOf(conversation)),
+      transaction.objectStore('bodies').put(body),
+      transaction.objectStore('texts').put({ id, text }),
+      keepPictures(transaction.objectStore('pictures'), id, messages.flatMap((message) => message.role === 'user' ? message.images : [])),
+    ])
+  }
+  await Promise.all([writeEach(), transaction.done])
+}
+
+async function erase(database: HistoryDatabase, id: string): Promise<void> {
+  const transaction = database.transaction(everything, 'readwrite')
+  const pictures = transaction.objectStore('pictures')
+  await Promise.all([
+    ...(['heads', 'bodies', 'texts', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
+    pictures.delete(rangeOf(id)),
+    pictures.delete(rangeOf(draftOwner(id))),
+    transaction.done,
+  ])
+}
+
+/** The folded texts are read piece by piece; the bodies only of what is shown. */
+async function findAll(database: HistoryDatabase, words: readonly string[], limit: number): Promise<readonly SearchHit[]> {
+  const ids = await matching(database, words)
+  const shown = (await readHeads(database)).filter(({ id }) => ids.has(id)).toSorted(byTime).slice(0, limit)
+  const bodies = database.transaction('bodies').store
+  return await Promise.all(shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)))
+}
+
+async function matching(database: HistoryDatabase, words: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  let range: IDBKeyRange | undefined
+  for (;;) {
+    const records = await database.getAll('texts', range, chunk)
+    for (const { id, text } of records) if (typeof text === 'string' && hasAll(text, words)) found.add(id)
+    const last = records.at(-1)
+    if (last === undefined || records.length < chunk) return found
+    range = IDBKeyRange.lowerBound(last.id, true)
+  }
+}
+
+function searchedOf(title: string, body: unknown): Searched {
+  const messages: readonly unknown[] = isRecord(body) && Array.isArray(body['messages']) ? body['messages'] : []
+  return {
+    title,
+    messages: messages.flatMap((message) => isRecord(message) && typeof message['id'] === 'string' && typeof message['text'] === 'string' ? [{ id: message['id'], text: message['text'] }] : []),
+  }
+}
+
+/** No conversation's id has a stroke. */
+function draftOwner(id: string): string {
+  return `draft/${id}`
+}
+
+async function readDraft(database: HistoryDatabase, id: string): Promise<Draft | undefined> {
+  const transaction = database.transaction(['drafts', 'pictures'])
+  const draft: unknown = await transaction.objectStore('drafts').get(id)
+  if (!isRecord(draft)) return undefined
+  const urls = await readPictures(transaction.objectStore('pictures'), draftOwner(id))
+  return valueOf(parseDraft({ ...draft, images: withPictures(draft['images'], urls) }))
+}
+
+async function writeDraft(database: HistoryDatabase, id: string, draft: Draft | undefined): Promise<void> {
+  const transaction = database.transaction(['drafts', 'pictures'], 'readwrite')
+  const drafts = transaction.objectStore('drafts')
+  await Promise.all([
+    draft === undefined ? drafts.delete(id) : drafts.put({ ...draft, images: draft.images.map(keptImage) }, id),
+    keepPictures(transaction.objectStore('pictures'), draftOwner(id), draft?.images ?? []),
+    transaction.done,
+  ])
+}

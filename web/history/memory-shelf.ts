@@ -1,0 +1,43 @@
+import type { Conversation, Draft } from './conversation.ts'
+import { byTime, headOf, inOrder } from './heads.ts'
+import { ConversationRemoved } from './history-error.ts'
+import { hasAll, hitIn, textFolder } from './search.ts'
+import type { Shelf } from './shelf.ts'
+
+/** A shelf that lasts as long as the page. */
+export function memoryShelf(): Shelf {
+  const conversations = new Map<string, Conversation>(), drafts = new Map<string, Draft>()
+  const folded = textFolder()
+  const headsNow = () => [...conversations.values()].map(headOf)
+  return {
+    heads: async () => headsNow().toSorted(inOrder),
+    async head(id) {
+      const found = conversations.get(id)
+      return found && headOf(found)
+    },
+    get: async (id) => conversations.get(id),
+    async put(conversation, mustBeThere) {
+      if (mustBeThere && !conversations.has(conversation.id)) throw new ConversationRemoved(conversation.id)
+      conversations.set(conversation.id, conversation)
+    },
+    async remove(id) {
+      conversations.delete(id)
+      drafts.delete(id)
+    },
+    async clear() {
+      conversations.clear()
+      drafts.clear()
+    },
+    async search(words, limit) {
+      const found = [...conversations.values()].filter((each) => hasAll(folded(each), words))
+      return found.toSorted((one, other) => byTime(headOf(one), headOf(other))).slice(0, limit).map((each) => hitIn(headOf(each), each, words))
+    },
+    all: async () => [...conversations.values()],
+    draft: async (id) => drafts.get(id),
+    async putDraft(id, draft) {
+      if (draft === undefined) drafts.delete(id)
+      else drafts.set(id, draft)
+    },
+    close() {},
+  }
+}

@@ -1,0 +1,65 @@
+import type { Conversation, ConversationHead, SearchHit } from './conversation.ts'
+import { fold, placeOf } from './fold.ts'
+import type { Place } from './fold.ts'
+import { oneLine } from './one-line.ts'
+
+/** What is searched of a conversation. */
+export interface Searched {
+  readonly title: string
+  readonly messages: readonly { readonly id: string; readonly text: string }[]
+}
+
+/** The words of a query, folded; at most 20 of them count. */
+export function wordsOf(query: string): readonly string[] {
+  return [...new Set(fold(query.slice(0, 1_000)).split(/\s+/u).filter((word) => word !== ''))].slice(0, 20)
+}
+
+/** Folds the texts of conversations, those of each message once. */
+export function textFolder(): (conversation: Conversation) => string {
+  const known = new WeakMap<object, string>()
+  function folded(message: { readonly text: string }): string {
+    const text = known.get(message) ?? fold(message.text)
+    known.set(message, text)
+    return text
+  }
+  return ({ title, messages }) => [fold(title), ...messages.map(folded)].join('\n')
+}
+
+/** Whether every word occurs in the folded text. */
+export function hasAll(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word))
+}
+
+/** What is shown of a conversation in which all words were found: the message that has most of those that the title has not. */
+export function hitIn(head: ConversationHead, { title, messages }: Searched, words: readonly string[]): SearchHit {
+  const foldedTitle = fold(title)
+  const wanted = words.filter((word) => !foldedTitle.includes(word))
+  if (wanted.length === 0) return { head }
+  let best: Searched['messages'][number] | undefined, most = 0
+  for (const message of messages) {
+    const text = fold(message.text)
+    const count = wanted.filter((word) => text.includes(word)).length
+    if (count > most) [best, most] = [message, count]
+  }
+  const place = best && placeOf(best.text, wanted)
+  return best === undefined || place === undefined ? { head } : { head, excerpt: { ...excerptOf(best.text, place), messageId: best.id } }
+}
+
+const before = 40, after = 120
+
+function excerptOf(text: string, { start, end }: Place): Place & { readonly text: string } {
+  const from = Math.max(0, start - before), to = Math.min(text.length, end + after)
+  const lead = `${from > 0 ? '…' : ''}${oneLine(fromWord(text.slice(from, start), from > 0)).trimStart()}`
+  const match = oneLine(text.slice(start, end))
+  const rest = `${oneLine(toWord(text.slice(end, to), to < text.length)).trimEnd()}${to < text.length ? '…' : ''}`
+  return { text: lead + match + rest, start: lead.length, end: lead.length + match.length }
+}
+
+/** Without what is left of a word that was cut in two. */
+function fromWord(text: string, isCut: boolean): string {
+  return isCut ? text.replace(/^\S*\s/u, '') : text
+}
+
+function toWord(text: string, isCut: boolean): string {
+  return isCut ? text.replace(/\s\S*$/u, '') : text
+}
