@@ -7,8 +7,8 @@ function answer(version: string): ProvidersAnswer {
   return { version, source: 'file', providers: [] }
 }
 
-function apiError(status: number): ApiError {
-  return new ApiError(new Response(null, { status }), { error: { message: 'no', code: 'conflict' } })
+function apiError(status: number, code: string): ApiError {
+  return new ApiError(new Response(null, { status }), { error: { message: 'no', code } })
 }
 
 /** A service that does what each test says, one answer a question, and remembers what it was asked. */
@@ -64,15 +64,15 @@ describe('a change', () => {
   })
 
   test('of a file that was changed meanwhile is not made, and what is there now is shown', async () => {
-    const { feed, asked } = subject(answer('1'), apiError(409), answer('3'))
+    const { feed, asked } = subject(answer('1'), apiError(409, 'conflict'), answer('3'))
     await feed.refresh()
     expect(await feed.change({ id: 'a', change: 'up' })).toEqual({ kind: 'conflict' })
     expect(feed.state.get().answer).toEqual(answer('3'))
     expect(asked).toHaveLength(3)
   })
 
-  test('that fails says why, and leaves what is shown', async () => {
-    const error = apiError(403)
+  test.each([[403, 'owners_only'], [409, 'faulty_file'], [409, 'not_writable']])('that fails says why, and leaves what is shown: %s %s', async (status, code) => {
+    const error = apiError(status, code)
     const { feed } = subject(answer('1'), error)
     await feed.refresh()
     expect(await feed.change({ id: 'a', change: 'up' })).toEqual({ kind: 'failed', error })

@@ -63,7 +63,7 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
       const change: ProviderChange = { version, ...wanted }
       const error = await take(() => client.post('/api/providers', change))
       if (error === undefined) return { kind: 'done' }
-      if (!(error instanceof ApiError) || error.status !== 409) return { kind: 'failed', error }
+      if (!(error instanceof ApiError) || error.code !== 'conflict') return { kind: 'failed', error }
       await refresh()
       return { kind: 'conflict' }
     },
