@@ -1,3 +1,5 @@
+import type { RequestEntry } from '../../src/http/page-api.ts'
+import { ApiError, type ApiClient } from '../api/client.ts'
 import type { AssistantMessage, ImageAttachment, UserMessage } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
 import type { FrameClock } from './frames.ts'
@@ -44,4 +46,100 @@ export function fakeFrames(): FakeFrames {
     timers: () => runAll(waiting.timers),
     due: () => waiting.frames.size + waiting.timers.size,
   }
+}
+
+/** One request to the service, and what a test has answered. */
+export interface FakeExchange {
+  /** The body that was sent. */
+  readonly body: unknown
+  readonly requestId: string
+  readonly signal: AbortSignal
+  /** Begins a stream. */
+  stream(headers?: Readonly<Record<string, string>>): void
+  /** Sends chunks with these texts. */
+  say(...texts: readonly string[]): void
+  /** Sends an event. */
+  event(data: unknown): void
+  /** Ends the stream: well, or as if the service had died. */
+  end(how?: 'done' | 'cut' | 'break'): void
+  answer(response: Response): void
+  fail(error: Error): void
+}
+
+/** A client whose answers a test gives. */
+export interface FakeClient extends Pick<ApiClient, 'fetch' | 'get'> {
+  readonly exchanges: readonly FakeExchange[]
+  /** The last one. @throws when there is none */
+  last(): FakeExchange
+  /** What the service remembers of requests. */
+  readonly records: Map<string, RequestEntry>
+}
+
+/** Nothing was asked yet. */
+export function fakeClient(): FakeClient {
+  const exchanges: FakeExchange[] = []
+  const records = new Map<string, RequestEntry>()
+  return {
+    exchanges,
+    records,
+    last() {
+      const last = exchanges.at(-1)
+      if (last === undefined) throw new Error('nothing was asked')
+      return last
+    },
+    fetch(_, options = {}) {
+      const answered = Promise.withResolvers<Response>()
+      exchanges.push(fakeExchange(options, answered))
+      return answered.promise
+    },
+    get<Answer>(path: string): Promise<Answer> {
+      const record = records.get(path.replace('/api/requests/', ''))
+      // A test says what the service remembers.
+      return record === undefined ? Promise.reject(apiError(404, 'not_found')) : new Response(JSON.stringify(record)).json()
+    },
+  }
+}
+
+function fakeExchange({ body, headers, signal }: RequestInit, answered: PromiseWithResolvers<Response>): FakeExchange {
+  const aborted = signal ?? new AbortController().signal
+  let sink: ReadableStreamDefaultController<Uint8Array> | undefined
+  const send = (text: string): void => sink?.enqueue(new TextEncoder().encode(text))
+  aborted.addEventListener('abort', () => {
+    answered.reject(aborted.reason)
+    sink?.error(aborted.reason)
+    sink = undefined
+  })
+  return {
+    body: JSON.parse(String(body)),
+    requestId: new Headers(headers).get('x-request-id') ?? '',
+    signal: aborted,
+    stream(more = {}) {
+      const source = new ReadableStream<Uint8Array>({ start(controller) { sink = controller } })
+      answered.resolve(new Response(source, { headers: { 'content-type': 'text/event-stream', ...more } }))
+    },
+    say(...texts) {
+      for (const content of texts) this.event({ choices: [{ delta: { content } }] })
+    },
+    event: (data) => send(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`),
+    end(how = 'done') {
+      if (how === 'break') sink?.error(new TypeError('network error'))
+      else {
+        if (how === 'done') send('data: [DONE]\n\n')
+        sink?.close()
+      }
+      sink = undefined
+    },
+    answer: answered.resolve,
+    fail: answered.reject,
+  }
+}
+
+/** The service refuses. */
+export function apiError(status: number, code: string, headers: Readonly<Record<string, string>> = {}): ApiError {
+  return new ApiError(new Response(null, { status, headers }), { error: { message: 'No.', type: 'api_error', code, param: null } })
+}
+
+/** Lets everything that is waited for come, but for time. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => void setImmediate(resolve))
 }
