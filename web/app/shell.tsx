@@ -64,7 +64,7 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
 
 function View({ route }: { readonly route: Route }): ReactNode {
   switch (route.view) {
-    case 'chat': return <ChatView key={route.id ?? 'new'} {...(route.id === undefined ? {} : { id: route.id })} />
+    case 'chat': return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'providers': return <ProvidersView />
     case 'requests': return <RequestsView />
   }
