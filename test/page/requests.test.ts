@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import { good } from '../fakes/good.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { errorReply } from '../fakes/replies.ts'
+import { chat, question } from '../client.ts'
+import { startService } from '../harness.ts'
+import { needs } from '../needs.ts'
+import { startRig, type Rig } from '../rig.ts'
+import { startSignIn } from '../sign-in/rig.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, tab: Tab
+
+beforeAll(async () => {
+  if (executable !== undefined) chromium = await startChromium(executable)
+})
+afterAll(async () => {
+  if (executable !== undefined) await chromium.close()
+})
+beforeEach(() => {
+  if (executable !== undefined) tab = chromium.person({ viewport: { width: 1280, height: 900 } }).tab()
+})
+
+const priced = { models: [{ name: 'm', price: { input: 100, output: 1_000 } }, 'other'] }
+
+/** Two providers, the first of which is always out of requests. */
+function startPair(): Promise<Rig> {
+  return startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '0' })), good()], { each: { b: priced } })
+}
+
+/** Resolves when an expression holds in the page. */
+function until(expression: string): Promise<unknown> {
+  return tab.evaluate(`new Promise((resolve, reject) => { const began = performance.now(); const look = () => (${expression}) ? resolve(true) : performance.now() - began > 8000 ? reject(new Error('in vain: ' + document.querySelector('main').innerText)) : setTimeout(look, 20); look() })`)
+}
+
+/** Opens the view, and waits until it is live and has so many requests. */
+async function show({ service }: Pick<Rig, 'service'>, count: string): Promise<void> {
+  await tab.goto(`${service.url}/#/requests`)
+  await tab.waitFor('main >> text="Live"')
+  await tab.waitFor(`main >> text="${count}"`)
+}
+
+/** The rows that are drawn: what their cells say. */
+async function rows(): Promise<readonly (readonly string[])[]> {
+  const found = await tab.evaluate(`[...document.querySelectorAll('[data-key]')].map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll(/\\s+/g, ' ').trim()))`)
+  return Array.isArray(found) ? found : []
+}
+
+/** Chooses in a field by typing the beginning of an option. */
+async function choose(label: string, beginning: string): Promise<void> {
+  await tab.evaluate(`[...document.querySelectorAll('label')].find(({ textContent }) => textContent === ${JSON.stringify(label)}).control.focus()`)
+  await tab.type(beginning)
+}
+
+describe.skipIf(executable === undefined)('the requests', () => {
+  afterEach(async () => {
+    expect((await tab.complaints()).filter((text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/.test(text))).toEqual([])
+  })
+
+  test('stand newest first, each with its trail, status, times, tokens and cost, and arrive as they are made', async () => {
+    await using rig = await startPair()
+    await rig.askStream({ stream_options: { include_usage: true } })
+    await show(rig, '1 request')
+    expect(await rows()).toEqual([[expect.stringMatching(/^Request of \d/), 'm', 'a ✗ failed: 429→ , then b ✓ answered', 'OK 200', expect.stringMatching(/^[\d.]+ m?s$/), expect.stringMatching(/^[\d.]+ m?s$/), '3 in, / 5 out', '$0.0053']])
+    expect(await tab.evaluate(`document.querySelectorAll('[role=columnheader]').length`)).toBe(8)
+    await chat(rig.service.url, question({ model: 'nobody-has-this' }))
+    await tab.waitFor('main >> text="2 requests"')
+    expect((await rows())[0]?.slice(1, 4)).toEqual(['nobody-has-this', 'nobody was asked', 'model not found 404'])
+    await until(`document.querySelector('main dl').innerText.replaceAll(/\\s+/g, ' ').startsWith('Requests 2 in the last hour Errors 50 % 1 of 2 ')`)
+  }, 20_000)
+
+  test('tell everything of one in a dialog, by keyboard and by pointer, and nothing of its content', async () => {
+    await using rig = await startPair()
+    await rig.ask({ messages: [{ role: 'user', content: 'a secret question' }] }, { 'x-request-id': 'first-id' })
+    await rig.ask({}, { 'x-request-id': 'second-id' })
+    await show(rig, '2 requests')
+    await tab.evaluate(`document.querySelector('[data-key] button').focus()`)
+    await tab.press('ArrowDown')
+    await tab.press('Enter')
+    await tab.waitFor('dialog >> text=first-id')
+    const text = (await tab.textOf('dialog')).replaceAll(/\s+/g, ' ')
+    expect(text).toMatch(/Request id first-id .*Model m Status OK 200 Served by b Total .* Tokens 3 in, 5 out Cost \$0\.0053 2 attempts Provider Outcome Status Time a ✗ rate limit 429 [\d.]+ ms b ✓ answered 200 [\d.]+ m?s What was asked and answered is not kept/)
+    await tab.press('Escape')
+    await tab.waitForGone('dialog')
+    expect(await tab.evaluate(`document.activeElement.closest('[data-key]').dataset.key.endsWith(' first-id')`)).toBe(true)
+    expect(await tab.text()).not.toContain('a secret question')
+    await tab.click('[data-key$="second-id"]')
+    await tab.waitFor('dialog >> text=second-id')
+    await tab.click('dialog >> [aria-label="Close"]')
+    await tab.waitForGone('dialog')
+  }, 20_000)
+
+  test('are filtered by each of their columns; the filters stand in the address, outlive a reload, and are cleared at once', async () => {
+    await using rig = await startPair()
+    await rig.ask()
+    await rig.ask({ model: 'other' })
+    await chat(rig.service.url, question({ model: 'nobody-has-this' }))
+    await chat(rig.service.url, '{')
+    await show(rig, '4 requests')
+    await choose('Status', 'Refused')
+    await tab.waitFor('main >> text="2 of 4 requests"')
+    await choose('Error', 'invalid')
+    await tab.waitFor('main >> text="1 of 4 requests"')
+    await until(`location.hash === '#/requests?status=refused&error=invalid_json'`)
+    await tab.reload()
+    await tab.waitFor('main >> text="1 of 4 requests"')
+    await tab.click('role=button[name="Clear filters"]')
+    await tab.waitFor('main >> text="4 requests"')
+    await until(`location.hash === '#/requests'`)
+    await choose('Provider tried', 'a')
+    await tab.waitFor('main >> text="1 of 4 requests"')
+    await tab.click('role=button[name="Clear filters"]')
+    await choose('Model', 'other')
+    await tab.waitFor('main >> text="1 of 4 requests"')
+    await tab.press('Home')
+    await tab.waitFor('main >> text="4 requests"')
+    await tab.fill('main input[type=search]', 'NOBODY')
+    await tab.waitFor('main >> text="1 of 4 requests"')
+    await tab.fill('main input[type=search]', '')
+    await tab.fill('main input[type=number]', '60000')
+    await tab.waitFor('text=No request is as the filters want it')
+    await tab.click('role=button[name="Clear filters"] >> nth=1')
+    await tab.waitFor('main >> text="4 requests"')
+  }, 20_000)
+
+  test('wait behind a button while it is paused, or while one of them is read', async () => {
+    await using rig = await startPair()
+    await rig.ask()
+    await show(rig, '1 request')
+    await tab.click('role=button[name="Pause"]')
+    await tab.waitFor('main >> text="Paused"')
+    await rig.ask()
+    await tab.waitFor('role=button[name="1 new request"]')
+    expect(await rows()).toHaveLength(1)
+    await tab.click('role=button[name="1 new request"]')
+    await tab.waitFor('main >> text="2 requests"')
+    await tab.waitFor('main >> text="Live"')
+    await tab.evaluate(`document.querySelector('[data-key] button').focus()`)
+    const key = await tab.evaluate(`document.activeElement.closest('[data-key]').dataset.key`)
+    await rig.ask()
+    await tab.waitFor('role=button[name="1 new request"]')
+    expect(await tab.evaluate(`[document.activeElement.closest('[data-key]').dataset.key, document.querySelector('[data-key]').dataset.key]`)).toEqual([key, key])
+    await tab.press('Shift+Tab')
+    await tab.waitFor('main >> text="3 requests"')
+  }, 20_000)
+
+  test('are drawn only where they are seen, and reached by keyboard to the last', async () => {
+    await using rig = await startPair()
+    for (let round = 0; round < 30; round++) await Promise.all(Array.from({ length: 10 }, () => rig.ask()))
+    await rig.ask({}, { 'x-request-id': 'the-newest' })
+    await show(rig, '301 requests')
+    expect((await rows()).length).toBeLessThan(60)
+    expect(await tab.evaluate(`document.querySelector('table[role=table]').getAttribute('aria-rowcount')`)).toBe('302')
+    await tab.evaluate(`document.querySelector('[data-key] button').focus()`)
+    await tab.press('End')
+    await until(`document.activeElement.closest('[data-key]')?.getAttribute('aria-rowindex') === '302' && document.activeElement.getBoundingClientRect().top < innerHeight`)
+    expect((await rows()).length).toBeLessThan(60)
+    await tab.press('Home')
+    await until(`document.activeElement.closest('[data-key]')?.dataset.key.endsWith(' the-newest')`)
+  }, 20_000)
+
+  test('of the last hour are charts, told minute by minute by keyboard and by pointer, with the table behind them', async () => {
+    await using rig = await startPair()
+    await rig.askStream({ stream_options: { include_usage: true } })
+    await chat(rig.service.url, question({ model: 'nobody-has-this' }))
+    await show(rig, '2 requests')
+    await until(`document.querySelector('svg[role=img]').getAttribute('aria-label').startsWith('Requests by minute: 2 in the last hour, 1 of them with an error.')`)
+    await tab.evaluate(`document.querySelector('[role=slider]').focus()`)
+    const told = async (): Promise<string> => String(await tab.evaluate(`document.activeElement.getAttribute('aria-valuetext')`))
+    // They may have been made in the minute before.
+    for (let minute = 0; minute < 2 && (await told()).includes('Requests 0'); minute++) await tab.press('ArrowLeft')
+    expect(await told()).toMatch(/^\d.*: Requests [12], Errors [01]$/)
+    await tab.press('Home')
+    await until(`document.activeElement.getAttribute('aria-valuetext').endsWith(': Requests 0, Errors 0')`)
+    await tab.press('Escape')
+    await tab.waitForGone('main figure p')
+    await tab.click('main figure >> nth=2 >> [role=slider]')
+    await tab.waitFor('main figure >> nth=2 >> text=/^In \\d/')
+    await tab.click('summary >> text=Show as table >> nth=0')
+    await tab.waitFor('main figure table')
+    const sums = `[1, 2].map((column) => [...document.querySelectorAll('main figure tbody tr')].reduce((sum, row) => sum + Number(row.cells[column].textContent), 0))`
+    expect(await tab.evaluate(sums)).toEqual([2, 1])
+  }, 20_000)
+
+  test('are followed again after the service was gone', async () => {
+    const first = await startService({ providers: [{ id: 'echo' }] })
+    await show({ service: first }, '0 requests')
+    await first.stop()
+    await tab.waitFor('main >> text="Reconnecting…"')
+    await using second = await startService({ providers: [{ id: 'echo' }] }, { port: first.port })
+    await chat(second.url, question({ model: 'echo' }))
+    await tab.waitFor('main >> text="Live"')
+    await tab.waitFor('main >> text="1 request"')
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('where people sign in', () => {
+  test('the requests have users, and who is no owner sees their own', async () => {
+    await using rig = await startSignIn(startGithub)
+    const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')]
+    await rig.service.configure({ providers: [{ id: 'a', base_url: rig.upstream.url, models: ['m'] }], owners: ['ada'] })
+    await rig.logged('configuration reloaded')
+    await rig.ask({ 'x-session-token': ada.token })
+    await rig.ask({ 'x-session-token': bob.token })
+    const usersAs = async (token: string, count: string): Promise<unknown> => {
+      await tab.goto(`${rig.service.url}/health`)
+      await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+      await show(rig, count)
+      return (await rows()).map((cells) => cells[1])
+    }
+    expect(await usersAs(ada.token, '2 requests')).toEqual(['bob', 'ada'])
+    await choose('User', 'ada')
+    await tab.waitFor('main >> text="1 of 2 requests"')
+    expect(await usersAs(bob.token, '1 request')).toEqual(['bob'])
+  }, 20_000)
+})
