@@ -18,7 +18,7 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
 
   return (
     <>
-      <h1 className="text-xl font-semibold">Sign in</h1>
+      <h2 className="text-xl font-semibold">Sign in</h2>
       <form className="mt-4 flex flex-col gap-3 text-left" onSubmit={(event) => void submit(event)}>
         <label htmlFor={field} className="text-sm font-medium">Access token</label>
         <input

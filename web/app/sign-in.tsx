@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { DefaultSignIn } from './default-sign-in.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import type { Parts } from './parts.ts'
+import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 /** What {@link SignIn} needs. */
@@ -30,7 +31,10 @@ export function SignIn({ parts, useToken }: SignInProps): ReactNode {
 export function SignInPage(props: SignInProps): ReactNode {
   return (
     <main className="flex min-h-full items-center justify-center p-4">
-      <div className="w-full max-w-sm rounded-2xl border border-line bg-panel p-8"><SignIn {...props} /></div>
+      <div className="w-full max-w-sm rounded-2xl border border-line bg-panel p-8">
+        <h1 className="mb-4 flex items-center justify-center gap-2 text-muted"><Icon name="chat" /> svc</h1>
+        <SignIn {...props} />
+      </div>
     </main>
   )
 }

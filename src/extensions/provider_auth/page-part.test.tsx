@@ -9,7 +9,7 @@ describe('the SignIn of provider_auth', () => {
   const html = (providerName: string) => renderToStaticMarkup(<SignIn settings={{ providerName, startUrl: '/auth/provider' }} useToken={async () => false} />)
 
   test('is a heading, and a link that says where it leads', () => {
-    expect(html('GitHub').replace(/ class="[^"]*"/g, '')).toBe('<h1>Sign in</h1><a href="/auth/provider">Sign in with GitHub</a>')
+    expect(html('GitHub').replace(/ class="[^"]*"/g, '')).toBe('<h2>Sign in</h2><a href="/auth/provider">Sign in with GitHub</a>')
   })
 
   test('takes the name of the identity provider for text', () => {

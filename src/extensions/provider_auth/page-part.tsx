@@ -11,7 +11,7 @@ export const part: PagePart = {
 function SignIn({ settings: { providerName, startUrl } }: SlotProps['SignIn']): ReactNode {
   return (
     <>
-      <h1 className="text-xl font-semibold">Sign in</h1>
+      <h2 className="text-xl font-semibold">Sign in</h2>
       <a
         href={startUrl}
         className="mt-6 inline-flex min-h-11 max-w-full items-center justify-center rounded-lg bg-accent px-5 py-2 font-medium text-on-accent transition-colors [overflow-wrap:anywhere] hover:opacity-90"
