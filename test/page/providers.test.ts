@@ -141,6 +141,7 @@ describe.skipIf(executable === undefined)('the providers', () => {
     await showsOrder('b a c')
     expect(await tab.evaluate(focused)).toBe('Move b up')
     await tab.press('Enter')
+    expect(await tab.evaluate(`document.activeElement.matches(':enabled')`)).toBe(true)
     await tab.press('Tab')
     expect(await tab.evaluate(focused)).toBe('Move b down')
     await tab.press('Space')

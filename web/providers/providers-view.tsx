@@ -22,7 +22,7 @@ export function ProvidersView(): ReactNode {
   useRefreshing(feed)
   const state = useStore(feed.state)
   return (
-    <div className="@container">
+    <div className="@container relative">
       <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 @2xl:p-6">
         <header>
           <h1 className="text-xl font-semibold">Providers</h1>

@@ -9,7 +9,7 @@ import type { MinutePlotProps } from './minute-plot.tsx'
 export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteEntry[] }): ReactNode {
   const charts = useMemo(() => [requestsChart(hour), firstTokenChart(hour), tokensChart(hour)], [hour])
   return (
-    <section aria-label="The last hour, by minute" className="-mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 @2xl:overflow-visible @2xl:px-0">
+    <section aria-label="The last hour, by minute" className="relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 @2xl:overflow-visible @2xl:px-0">
       {charts.map((chart) => <MinuteChart key={chart.title} {...chart} />)}
     </section>
   )

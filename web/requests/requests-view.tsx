@@ -29,7 +29,7 @@ export function RequestsView(): ReactNode {
   const [isPaused, setPaused] = useState(false)
   const { rows, minutes } = useHeld(live, isPaused)
   return (
-    <div className="@container">
+    <div className="@container relative">
       <div className="flex flex-col gap-4 p-4 @2xl:p-6">
         <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
           <div>
