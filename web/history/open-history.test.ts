@@ -89,6 +89,21 @@ describe('two tabs', () => {
   }))
 })
 
+test('pictures that nobody shows any more take no room', async () => {
+  const user = newUser(), history = await openHistory(user)
+  await history.put(conversationOf({ messages: [questionOf('m1', '', ['i1', 'i2'])] }))
+  await history.putDraft('c1', { text: '', images: questionOf('m1', '', ['i3', 'i4']).images })
+  const raw = await openDB(`svc-${user}`)
+  expect(await raw.count('pictures')).toBe(4)
+  await history.put(conversationOf({ messages: [questionOf('m1', '', ['i2'])] }))
+  await history.putDraft('c1', { text: '', images: questionOf('m1', '', ['i4']).images })
+  expect(await raw.getAllKeys('pictures')).toEqual([['c1', 'i2'], ['draft/c1', 'i4']])
+  await history.remove('c1')
+  expect(await raw.count('pictures')).toBe(0)
+  raw.close()
+  history.close()
+})
+
 describe('what is damaged in the database', () => {
   async function withRecords(write: (put: (store: string, value: unknown, key?: IDBValidKey) => Promise<unknown>) => Promise<void>, examine: (history: HistoryStore) => Promise<void>): Promise<void> {
     const user = newUser(), history = await openHistory(user)

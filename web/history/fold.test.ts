@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { fold, placeOf } from './fold.ts'
+import { hitIn, wordsOf } from './search.ts'
+
+describe('folding', () => {
+  test.each([
+    ['Hello', 'hello'],
+    ['Ångström', 'angstrom'],
+    ['A\u030angstro\u0308m', 'angstrom'],
+    ['STRASSE', 'strasse'],
+    ['Straße', 'strasse'],
+    ['ΟΔΟΣ', 'οδοσ'],
+    ['οδός', 'οδοσ'],
+    ['İstanbul', 'istanbul'],
+    ['ISTANBUL', 'istanbul'],
+    ['Łódź', 'lodz'],
+    ['Ørsted Æsir Œuvre', 'orsted aesir oeuvre'],
+    ['ﬁne ｗｉｄｅ', 'fine wide'],
+    ['ИЙ', 'ии'],
+    ['日本語', '日本語'],
+  ])('makes of %j %j', (text, folded) => {
+    expect(fold(text)).toBe(folded)
+  })
+
+  test('again makes no difference', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      expect(fold(fold(text))).toBe(fold(text))
+    }))
+  })
+
+  test('makes no difference of case', () => {
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'aÄßœİıçñđžωσςдй') }), (text) => {
+      expect(fold(text.toUpperCase())).toBe(fold(text))
+      expect(fold(text.normalize('NFD'))).toBe(fold(text))
+    }))
+  })
+})
+
+describe('the place of a word', () => {
+  const marked = (text: string, ...words: readonly string[]): string | undefined => {
+    const place = placeOf(text, words)
+    return place && `${text.slice(0, place.start)}[${text.slice(place.start, place.end)}]${text.slice(place.end)}`
+  }
+
+  test.each([
+    ['Great Ångström units', ['angstrom'], 'Great [Ångström] units'],
+    ['Great A\u030angstro\u0308m units', ['angstrom'], 'Great [A\u030angstro\u0308m] units'],
+    ['Die Straße', ['strasse'], 'Die [Straße]'],
+    ['A\u030ab', ['a'], '[A\u030a]b'],
+    ['Die Straße', ['as'], 'Die Str[aß]e'],
+    ['one\ntwö\nthree two', ['two'], 'one\n[twö]\nthree two'],
+    ['b a', ['a', 'b'], '[b] a'],
+    ['abc', ['a', 'abc'], '[abc]'],
+    ['👩‍👩‍👧 x', ['x'], '👩‍👩‍👧 [x]'],
+    ['nothing', ['else'], undefined],
+  ])('in %j, %j, is %j', (text, words, expected) => {
+    expect(marked(text, ...words)).toBe(expected)
+  })
+
+  test('is found wherever search finds it', () => {
+    const letters = fc.constantFrom(...'aÅ\u030ao\u0308ßİςΣæ x\n👩', 'ﬁ')
+    fc.assert(fc.property(fc.string({ unit: letters, maxLength: 40 }), fc.string({ unit: letters, minLength: 1, maxLength: 3 }), (text, query) => {
+      const words = wordsOf(query)
+      const isThere = words.some((word) => fold(text).includes(word))
+      expect(placeOf(text, words) !== undefined).toBe(isThere)
+    }), { numRuns: 1_000 })
+  })
+})
+
+describe('words', () => {
+  test('are folded, each counts once, and no more than twenty', () => {
+    expect(wordsOf('  Ä a\tB\n b ')).toEqual(['a', 'b'])
+    expect(wordsOf(Array.from({ length: 50 }, (_, index) => `w${index}`).join(' '))).toHaveLength(20)
+    expect(wordsOf(' ')).toEqual([])
+  })
+})
+
+describe('an excerpt', () => {
+  const head = { id: 'c', title: 'Title', isPinned: false, created: 0, updated: 0, messageCount: 2 }
+  const hitOf = (words: string, ...texts: readonly string[]) => hitIn(head, { title: head.title, messages: texts.map((text, index) => ({ id: `m${index}`, text })) }, wordsOf(words)).excerpt
+
+  test('is of the message that has most of what the title has not', () => {
+    expect(hitOf('title one two', 'title one', 'two and one', 'one two')?.messageId).toBe('m1')
+    expect(hitOf('title', 'title')).toBeUndefined()
+  })
+
+  test('is one line that hides and reverses nothing', () => {
+    expect(hitOf('needle', 'a\u202e  b\n\n needle\u2066\tc')).toEqual({ messageId: 'm0', text: 'a b needle c', start: 4, end: 10 })
+  })
+
+  test('of any text holds the match, in one line', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 300 }), (before, after) => {
+      const excerpt = hitOf('needle', `${before} Needle ${after}`)
+      expect(excerpt?.text.slice(excerpt.start, excerpt.end)).toBe('Needle')
+      expect(excerpt?.text).not.toMatch(/[\p{Cc}\u202e]/u)
+      expect(excerpt?.text.length).toBeLessThan(180)
+    }))
+  })
+})
