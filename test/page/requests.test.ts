@@ -213,5 +213,6 @@ describe.skipIf(executable === undefined)('where people sign in', () => {
     await choose('User', 'ada')
     await tab.waitFor('main >> text="1 of 2 requests"')
     expect(await usersAs(bob.token, '1 request')).toEqual(['bob'])
+    await tab.waitFor('text=Yours among the last 1,000')
   }, 20_000)
 })

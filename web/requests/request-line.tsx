@@ -45,7 +45,7 @@ export const RequestLine = memo(function RequestLine({ row, place, hasUsers, isT
       </td>
       {hasUsers ? <td role="cell" className="truncate text-xs text-muted [grid-area:1/2/2/4] @5xl:text-sm @5xl:[grid-area:auto]">{user ?? '–'}</td> : null}
       <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @5xl:font-normal @5xl:[grid-area:auto]">{model === '' ? <span className="text-muted">unreadable</span> : model}</td>
-      <td role="cell" className="truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1.5 @5xl:[grid-area:auto]">{trail.length === 0 ? <span className="text-muted">nobody was asked</span> : <TrailLine trail={trail} />}</td>
+      <td role="cell" className="truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 @5xl:[grid-area:auto]">{trail.length === 0 ? <span className="text-muted">nobody was asked</span> : <TrailLine trail={trail} />}</td>
       <td role="cell" className="max-w-44 justify-self-end [grid-area:1/4] @5xl:max-w-full @5xl:justify-self-start @5xl:[grid-area:auto]"><StatusWord request={request} /></td>
       <td role="cell" className="text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @5xl:text-right @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"><span className="@5xl:hidden">first token </span>{firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}</td>
       <td role="cell" className="text-right [grid-area:2/4] @5xl:[grid-area:auto]">{formatMs(totalMs)}</td>

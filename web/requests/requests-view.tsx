@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page-api.ts'
+import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
@@ -25,6 +26,7 @@ const announceMs = 600
 
 /** The last requests, as they come, and the last hour in charts. */
 export function RequestsView(): ReactNode {
+  const { boot: { isOwner } } = useServices()
   const live = useRequests()
   const [isPaused, setPaused] = useState(false)
   const { rows, minutes } = useHeld(live, isPaused)
@@ -34,7 +36,7 @@ export function RequestsView(): ReactNode {
         <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
           <div>
             <h1 className="text-xl font-semibold">Requests</h1>
-            <p className="text-sm text-muted">The last 1,000, in memory only. What was asked and answered is not kept.</p>
+            <p className="text-sm text-muted">{isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. What was asked and answered is not kept.</p>
           </div>
           <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
         </header>
