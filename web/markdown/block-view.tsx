@@ -4,7 +4,7 @@ import { CodeBlock } from './code-block.tsx'
 import { CodeLines } from './code-lines.tsx'
 import type { Definitions } from './definitions.ts'
 import { InlineText } from './inline-view.tsx'
-import type { Sequence } from './sequence.ts'
+import { groupSize, type Sequence } from './sequence.ts'
 import { TableView } from './table-view.tsx'
 
 interface Within {
@@ -47,10 +47,16 @@ function Heading({ depth, direction, children }: { readonly depth: number; reado
   }
 }
 
+const groupsInList = 4
+
+/** A list. A very long one is several, one after another, so that a browser lays out only the last one anew. */
 function List({ block, definitions }: Within & { readonly block: Extract<Block, { kind: 'list' }> }): ReactNode {
-  const items = block.items.groups.map((group, index) => <ItemGroup key={index} group={group} definitions={definitions} />)
-  if (block.isOrdered) return <ol dir="auto" start={block.start} className="list-decimal ps-8">{items}</ol>
-  return <ul dir="auto" className="list-disc ps-6">{items}</ul>
+  const { groups } = block.items
+  return Array.from({ length: Math.ceil(groups.length / groupsInList) }, (_, index) => {
+    const items = groups.slice(index * groupsInList, (index + 1) * groupsInList).map((group, each) => <ItemGroup key={each} group={group} definitions={definitions} />)
+    if (!block.isOrdered) return <ul key={index} dir="auto" className="list-disc ps-6">{items}</ul>
+    return <ol key={index} dir="auto" start={block.start + index * groupsInList * groupSize} className="list-decimal ps-8">{items}</ol>
+  })
 }
 
 const ItemGroup = memo(function ItemGroup({ group, definitions }: Within & { readonly group: readonly Item[] }): ReactNode {

@@ -23,5 +23,5 @@ function sizeOf(text: string): string {
     longest = Math.max(longest, end - start)
     start = end + 1
   }
-  return `${longest}ch ${lines}lh`
+  return `${Math.max(longest, text.length - start)}ch ${Math.max(lines, 1)}lh`
 }

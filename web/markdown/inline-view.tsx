@@ -1,17 +1,31 @@
 import { memo, type ReactNode } from 'react'
 import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
 import { readInline, type Inline } from './inline.ts'
-import { splitPieces } from './pieces.ts'
+import { splitPieces, type Piece } from './pieces.ts'
 
-/** Running text. A piece of it is read again only when it changed. */
-export function InlineText({ text, definitions }: { readonly text: string; readonly definitions: Definitions }): ReactNode {
-  return splitPieces(text).map((piece, index) => {
+const piecesInLine = 8
+
+/** Running text. A piece of it is read again only when it changed; of a very long text each part is a block of its own, so that a browser lays out only the last one anew. */
+export function InlineText({ text, definitions }: TextProps): ReactNode {
+  const pieces = splitPieces(text)
+  if (pieces.length <= piecesInLine) return <Pieces pieces={pieces} definitions={definitions} />
+  const parts = Array.from({ length: Math.ceil(pieces.length / piecesInLine) }, (_, index) => pieces.slice(index * piecesInLine, (index + 1) * piecesInLine))
+  return parts.map((part, index) => <span key={index} className="block [unicode-bidi:plaintext]"><Pieces pieces={part} definitions={definitions} /></span>)
+}
+
+interface TextProps {
+  readonly text: string
+  readonly definitions: Definitions
+}
+
+function Pieces({ pieces, definitions }: { readonly pieces: readonly Piece[]; readonly definitions: Definitions }): ReactNode {
+  return pieces.map((piece, index) => {
     if (piece.kind === 'image') return <ArrivingImage key={index} alternative={piece.alternative} source={piece.source} />
     return <TextPiece key={index} text={piece.text} definitions={definitionsFor(piece.text, definitions) === noDefinitions ? noDefinitions : definitions} />
   })
 }
 
-const TextPiece = memo(function TextPiece({ text, definitions }: { readonly text: string; readonly definitions: Definitions }): ReactNode {
+const TextPiece = memo(function TextPiece({ text, definitions }: TextProps): ReactNode {
   return showAll(readInline(text, definitions))
 })
 

@@ -43,6 +43,16 @@ export class RunEmitter implements Emitter {
     this.#scopes.pop()
   }
 
+  /** The same as `startScope`; the highlighter calls it by both names. */
+  openNode(name: string): void {
+    this.startScope(name)
+  }
+
+  /** The same as `endScope`. */
+  closeNode(): void {
+    this.endScope()
+  }
+
   /** Adds text within the open scopes. */
   addText(text: string): void {
     this.#add({ text, colour: this.#scopes.at(-1) })

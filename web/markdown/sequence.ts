@@ -3,7 +3,8 @@ export interface Sequence<Item> {
   readonly groups: readonly (readonly Item[])[]
 }
 
-const groupSize = 32
+/** How many a full group has. */
+export const groupSize = 32
 
 /** Nothing yet. */
 export const emptySequence: Sequence<never> = { groups: [] }

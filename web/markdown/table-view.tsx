@@ -1,54 +1,88 @@
-import { memo, type ReactNode } from 'react'
+import { memo, useRef, type ReactNode, type Ref } from 'react'
 import type { Alignment, Block, Row } from './block.ts'
 import type { Definitions } from './definitions.ts'
 import { InlineText } from './inline-view.tsx'
+import { useColumnWidths } from './use-column-widths.ts'
+
+type Table = Extract<Block, { kind: 'table' }>
 
 const alignmentStyles: Readonly<Record<Alignment, string>> = { start: 'text-start', left: 'text-left', center: 'text-center', right: 'text-right' }
+const groupsInPart = 2
+
+/**
+ * A table, which scrolls in a box of its own. A very long one is several for the browser, with columns as wide as those of the first: it would lay out
+ * all rows anew for each one that is added. Roles say that it is one.
+ */
+export function TableView({ table, definitions }: { readonly table: Table; readonly definitions: Definitions }): ReactNode {
+  const first = useRef<HTMLTableElement>(null), { groups } = table.rows
+  const isLong = groups.length > groupsInPart, widths = useColumnWidths(first, isLong)
+  const parts = Array.from({ length: Math.max(1, Math.ceil(groups.length / groupsInPart)) }, (_, index) => groups.slice(index * groupsInPart, (index + 1) * groupsInPart))
+  return (
+    <div role="group" tabIndex={0} aria-label={labelOf(table.header)} className="overflow-x-auto">
+      <div role={isLong ? 'table' : undefined} dir="auto" className="w-max max-w-full">
+        {parts.map((part, index) => <TablePart key={index} table={table} groups={part} definitions={definitions} isPart={isLong} isFirst={index === 0} box={index === 0 ? first : undefined} widths={index === 0 ? [] : widths} />)}
+      </div>
+    </div>
+  )
+}
+
+interface PartProps {
+  readonly table: Table
+  readonly groups: readonly (readonly Row[])[]
+  readonly definitions: Definitions
+  readonly isPart: boolean
+  readonly isFirst: boolean
+  readonly box: Ref<HTMLTableElement> | undefined
+  readonly widths: readonly number[]
+}
+
+function TablePart({ table, groups, definitions, isPart, isFirst, box, widths }: PartProps): ReactNode {
+  const { header, alignments } = table
+  const isFixed = widths.length > 0, width = widths.reduce((sum, each) => sum + each, 0)
+  return (
+    <table ref={box} role={isPart ? 'presentation' : undefined} style={isFixed ? { width } : undefined} className={`border-collapse text-sm wrap-break-word${isFixed ? ' table-fixed' : ''}${isFirst ? '' : ' -mt-px'}`}>
+      {isFixed && <colgroup>{widths.map((each, index) => <col key={index} style={{ width: each }} />)}</colgroup>}
+      {isFirst && (
+        <thead role={isPart ? 'rowgroup' : undefined}>
+          <tr role={isPart ? 'row' : undefined}>{header.map((cell, index) => <HeaderCell key={index} text={cell} alignment={alignments[index] ?? 'start'} definitions={definitions} isPart={isPart} />)}</tr>
+        </thead>
+      )}
+      <tbody role={isPart ? 'rowgroup' : undefined}>{groups.map((group, index) => <RowGroup key={index} group={group} alignments={alignments} definitions={definitions} isPart={isPart} />)}</tbody>
+    </table>
+  )
+}
 
 interface RowProps {
   readonly alignments: readonly Alignment[]
   readonly definitions: Definitions
-}
-
-/** A table, which scrolls in a box of its own. */
-export function TableView({ table, definitions }: { readonly table: Extract<Block, { kind: 'table' }>; readonly definitions: Definitions }): ReactNode {
-  return (
-    <div role="group" tabIndex={0} aria-label={labelOf(table.header)} className="overflow-x-auto">
-      <table dir="auto" className="border-collapse text-sm wrap-break-word">
-        <thead>
-          <tr>{table.header.map((cell, index) => <Cell key={index} isHeader text={cell} alignment={table.alignments[index] ?? 'start'} definitions={definitions} />)}</tr>
-        </thead>
-        <tbody>{table.rows.groups.map((group, index) => <RowGroup key={index} group={group} alignments={table.alignments} definitions={definitions} />)}</tbody>
-      </table>
-    </div>
-  )
+  readonly isPart: boolean
 }
 
 const RowGroup = memo(function RowGroup({ group, ...props }: RowProps & { readonly group: readonly Row[] }): ReactNode {
   return group.map((row, index) => <TableRow key={index} row={row} {...props} />)
 })
 
-const TableRow = memo(function TableRow({ row, alignments, definitions }: RowProps & { readonly row: Row }): ReactNode {
-  const missing = alignments.length - row.length
+const TableRow = memo(function TableRow({ row, alignments, definitions, isPart }: RowProps & { readonly row: Row }): ReactNode {
+  const missing = alignments.length - row.length, role = isPart ? 'cell' : undefined
   return (
-    <tr>
-      {row.map((cell, index) => <Cell key={index} isHeader={false} text={cell} alignment={alignments[index] ?? 'start'} definitions={definitions} />)}
-      {missing > 0 && <td colSpan={missing} className="border border-line" />}
+    <tr role={isPart ? 'row' : undefined}>
+      {row.map((cell, index) => <td key={index} role={role} className={`${cellStyle} ${alignmentStyles[alignments[index] ?? 'start']}`}><InlineText text={cell} definitions={definitions} /></td>)}
+      {missing > 0 && <td role={role} colSpan={missing} className="border border-line" />}
     </tr>
   )
 })
 
-interface CellProps {
-  readonly isHeader: boolean
+const cellStyle = 'max-w-96 border border-line px-3 py-1.5 align-top [unicode-bidi:plaintext]'
+
+interface HeaderCellProps {
   readonly text: string
   readonly alignment: Alignment
   readonly definitions: Definitions
+  readonly isPart: boolean
 }
 
-function Cell({ isHeader, text, alignment, definitions }: CellProps): ReactNode {
-  const className = `max-w-96 border border-line px-3 py-1.5 align-top [unicode-bidi:plaintext] ${alignmentStyles[alignment]}`
-  const content = <InlineText text={text} definitions={definitions} />
-  return isHeader ? <th scope="col" className={`bg-panel font-semibold ${className}`}>{content}</th> : <td className={className}>{content}</td>
+function HeaderCell({ text, alignment, definitions, isPart }: HeaderCellProps): ReactNode {
+  return <th scope="col" role={isPart ? 'columnheader' : undefined} className={`bg-panel font-semibold ${cellStyle} ${alignmentStyles[alignment]}`}><InlineText text={text} definitions={definitions} /></th>
 }
 
 function labelOf(header: Row): string {
