@@ -15,6 +15,7 @@ type Chat = (request: ChatRequest, call: Call) => Promise<ServedReply>
 function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
   const records: RequestRecord[] = []
   const requests = underWay()
+  const limits: string[] = []
   let open = 0
   const route = chatRoute({
     gateway: () => fakeGateway(chat),
@@ -31,10 +32,17 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     records,
     requests,
     open: () => open,
+    /** What was asked about the connection's idle limit, in order. */
+    limits,
     post: (fields: Readonly<Record<string, unknown>> | string = {}, init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {}) =>
-      Promise.resolve(route.handle(exchangeOf(new Request('http://x/v1/chat/completions', {
-        method: 'POST', body: typeof fields === 'string' ? fields : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }), ...init,
-      })))),
+      Promise.resolve(route.handle({
+        ...exchangeOf(new Request('http://x/v1/chat/completions', {
+          method: 'POST', body: typeof fields === 'string' ? fields : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }), ...init,
+        })),
+        keepOpen() { limits.push('keep open') },
+        letClose() { limits.push('let close') },
+        drop() { limits.push('drop') },
+      })),
   }
 }
 
@@ -324,6 +332,33 @@ describe('a client that leaves', () => {
     await reader?.cancel()
     expect(call?.signal.aborted).toBe(true)
     expect(records).toMatchObject([{ status: 499 }])
+  })
+})
+
+describe('the connection of a chat request', () => {
+  test.each<readonly [string, Readonly<Record<string, unknown>>, Chat]>([
+    ['answered', {}, serving(wholeReply())],
+    ['refused', { model: '' }, serving(wholeReply())],
+    ['streamed', { stream: true }, serving(fakeStream([[chunks.text('Hi')], [chunks.finish()]]))],
+    ['cut', { stream: true }, serving(fakeStream([[chunks.text('Hi')], new Error('cut')]))],
+  ])('may be idle as long as any other once the request was %s', async (_, fields, chat) => {
+    const { post, limits } = subject(chat)
+    await (await post(fields)).text()
+    expect(limits).toEqual(['keep open', 'let close'])
+  })
+
+  test('may take its time to carry a large answer', async () => {
+    const { post, limits } = subject(serving({ ...wholeReply(), body: new Uint8Array(2 * 1024 * 1024) }))
+    await post()
+    expect(limits.at(-1)).toBe('keep open')
+  })
+
+  test('is closed when the client does not read', async () => {
+    const { post, limits } = subject(serving(fakeStream([[chunks.text('Hi')]], { hangs: true })), { timers: { heartbeatMs: 1_000, stallMs: 2 } })
+    const reader = (await post({ stream: true })).body?.getReader()
+    await reader?.read()
+    await reader?.closed.catch(() => undefined)
+    expect(limits).toEqual(['keep open', 'let close', 'drop'])
   })
 })
 

@@ -79,6 +79,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     clearTimeout(timer)
     request.signal.removeEventListener('abort', leave)
     forget()
+    exchange.letClose()
     options.record(recordOf(progress, outcome))
   }
 
@@ -97,6 +98,8 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     if (served?.reply.kind === 'whole') {
       progress.served = served
       settle({ status: 200, usage: served.reply.usage })
+      // It may take its reader longer than a connection may be idle.
+      if (served.reply.body.length > sliceBytes) exchange.keepOpen()
       return new Response(served.reply.body, { headers: replyHeaders(progress, 'application/json', served) })
     }
     return streamResponse({ served, answering, progress, controller, settle, options })
@@ -138,8 +141,8 @@ function streamResponse({ served, answering, progress, controller, settle, optio
     },
     onEnd({ error, cause, hasClientLeft, usage }) {
       options.streamsOpen.add(-1)
-      if (hasClientLeft) progress.exchange.drop()
       settle(hasClientLeft ? { status: 499, error: 'client_left', usage } : { status: 200, usage, ...failureOf(error, cause) })
+      if (hasClientLeft) progress.exchange.drop()
     },
   })
   options.streamsOpen.add(1)

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly user?: string
   /** Lets this exchange last as long as its own timers say, instead of the server's idle limit. */
   readonly keepOpen: () => void
+  /** The server's idle limit counts again, from now: bytes that have left this process by then are not lost, others are. */
+  readonly letClose: () => void
   /** Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off waits for it, for ever where {@link keepOpen} was called. */
   readonly drop: () => void
 }

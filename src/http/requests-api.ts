@@ -90,6 +90,7 @@ function followRequests({ recent, isOwner, followers, isClosing, stallMs }: Requ
         forget()
         request.signal.removeEventListener('abort', leave)
         if (hasClientLeft) exchange.drop()
+        else exchange.letClose()
       },
     })
     request.signal.addEventListener('abort', leave, { once: true })

@@ -87,7 +87,13 @@ export function startServer({ host, port, routing, isClosing, onMistake }: Serve
       let response: Response
       try {
         path = requestPath(request)
-        response = await answer({ request, path, id, started, address: () => server.requestIP(request)?.address ?? '', keepOpen: () => server.timeout(request, 0), drop: () => server.timeout(request, 1) }, now)
+        response = await answer({
+          request, path, id, started,
+          address: () => server.requestIP(request)?.address ?? '',
+          keepOpen: () => server.timeout(request, 0),
+          letClose: () => server.timeout(request, idleSeconds),
+          drop: () => server.timeout(request, 1),
+        }, now)
       } catch (error) {
         const told = asWireError(error, id)
         response = wantsPage(request, path) ? errorPage(told, id) : errorResponse(told, id)
