@@ -22,8 +22,8 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
   return <IconButton label={outcome === 'failed' ? 'Copying is not possible here' : label} icon={outcome === 'copied' ? 'check' : outcome === 'failed' ? 'warn' : 'copy'} onClick={() => void copy()} />
 }
 
-/** Over plain http from another machine there is no clipboard for scripts but the old way. */
-async function copyText(text: string): Promise<boolean> {
+/** Copies a text. Over plain http from another machine there is no clipboard for scripts but the old way. Returns whether it worked. */
+export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react'
+import type { AssistantMessage } from '../history/conversation.ts'
+import { Button } from '../ui/button.tsx'
+import { canContinue } from './conversation-changes.ts'
+import { ErrorCard } from './error-card.tsx'
+import type { MessageActions } from './message-actions.ts'
+
+/** What {@link AnswerEnd} shows. */
+export interface AnswerEndProps {
+  readonly answer: AssistantMessage
+  readonly isLast: boolean
+  readonly actions: MessageActions
+}
+
+/** How an answer ended that did not end well, and what to do about it. */
+export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNode {
+  const words = endInWords(answer)
+  const goesOn = isLast && canContinue(answer)
+  return (
+    <>
+      {answer.error === undefined ? null : <div className="mt-2"><ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} /></div>}
+      {words === undefined && !goesOn ? null : (
+        <div className="mt-2 flex flex-wrap items-center gap-2 text-sm text-muted">
+          {words === undefined ? null : <p>{words}</p>}
+          {goesOn ? <Button icon="play" onClick={actions.continueAnswer}>Continue</Button> : null}
+          {isLast && answer.status === 'interrupted' ? <Button icon="retry" onClick={actions.retry}>Retry</Button> : null}
+        </div>
+      )}
+    </>
+  )
+}
+
+function endInWords({ status, text, finishReason }: AssistantMessage): string | undefined {
+  const hasText = text.trim() !== ''
+  switch (status) {
+    case 'stopped': return hasText ? 'Stopped.' : 'Stopped before an answer began.'
+    case 'interrupted': return hasText ? 'Interrupted: the connection ended before the answer did.' : 'Interrupted before an answer began.'
+    case 'complete': return finishInWords(finishReason, hasText)
+    default: return undefined
+  }
+}
+
+function finishInWords(finishReason: string | undefined, hasText: boolean): string | undefined {
+  if (finishReason === 'length') return 'The answer reached the most tokens it may have.'
+  if (finishReason === 'content_filter') return 'The provider held back the rest of the answer.'
+  return hasText ? undefined : 'The answer is empty.'
+}

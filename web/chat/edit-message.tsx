@@ -1,0 +1,58 @@
+import { useId, useState, type ReactNode } from 'react'
+import type { Draft, UserMessage } from '../history/conversation.ts'
+import { ImageStrip } from '../images/image-strip.tsx'
+import { Button } from '../ui/button.tsx'
+import { GrowingText } from './growing-text.tsx'
+import { isSendKey } from './send-key.ts'
+
+/** What {@link EditMessage} needs. */
+export interface EditMessageProps {
+  readonly message: UserMessage
+  readonly onSend: (draft: Draft) => void
+  readonly onCancel: () => void
+}
+
+/** A message under change: what comes after it is replaced when it is sent. */
+export function EditMessage({ message, onSend, onCancel }: EditMessageProps): ReactNode {
+  const id = useId()
+  const [text, setText] = useState(message.text)
+  const [images, setImages] = useState(message.images)
+  const isEmpty = text.trim() === '' && images.length === 0
+
+  function send(): void {
+    if (!isEmpty) onSend({ text, images })
+  }
+
+  return (
+    <form
+      className="rounded-2xl border border-line bg-panel p-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <label htmlFor={id} className="text-sm text-muted">Edit your message. What comes after it is replaced.</label>
+      {images.length === 0 ? null : <div className="mt-2"><ImageStrip images={images} onRemove={(removed) => setImages(images.filter((image) => image.id !== removed))} /></div>}
+      <GrowingText
+        id={id}
+        value={text}
+        onChange={setText}
+        hasFocus
+        onKeyDown={(event) => {
+          if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
+            event.preventDefault()
+            onCancel()
+          }
+          if (!isSendKey(event.nativeEvent)) return
+          event.preventDefault()
+          send()
+        }}
+        className="mt-2 rounded-lg border border-muted bg-page px-3 py-2"
+      />
+      <div className="mt-2 flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" disabled={isEmpty}>Send</Button>
+      </div>
+    </form>
+  )
+}

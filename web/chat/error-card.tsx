@@ -1,0 +1,69 @@
+import { useSyncExternalStore, type ReactNode } from 'react'
+import type { AssistantMessage } from '../history/conversation.ts'
+import { hrefOf } from '../app/route.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { useNow } from '../ui/use-now.ts'
+import { AttemptsTable } from './attempts-table.tsx'
+import { explainError, type Remedy } from './explain-error.ts'
+import type { MessageActions } from './message-actions.ts'
+
+/** What {@link ErrorCard} shows. */
+export interface ErrorCardProps {
+  readonly answer: AssistantMessage
+  readonly error: NonNullable<AssistantMessage['error']>
+  /** Whether it can still be done something about. */
+  readonly isLast: boolean
+  readonly actions: MessageActions
+}
+
+/** Why there is no answer, and what to do, in the place of the answer. */
+export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
+  const isOnline = useSyncExternalStore(subscribeToOnline, () => navigator.onLine)
+  const { title, advice, remedies, hasDetail } = explainError(error, { isOnline, hasText: answer.text !== '' })
+  const failed = answer.provenance?.trail.filter(({ failure }) => failure !== undefined) ?? []
+  return (
+    <Notice
+      kind={isLast ? 'error' : 'warn'}
+      title={title}
+      actions={isLast ? remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />) : undefined}
+    >
+      <p>{advice}{isLast && error.retryAfter !== undefined ? <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} /> : null}</p>
+      {failed.length > 0 ? <div className="mt-2"><AttemptsTable trail={answer.provenance?.trail ?? []} /></div> : null}
+      {hasDetail ? <p className="mt-2 text-xs">{error.message}</p> : null}
+    </Notice>
+  )
+}
+
+interface RemedyProps {
+  readonly remedy: Remedy
+  readonly isFirst: boolean
+  readonly answer: AssistantMessage
+  readonly actions: MessageActions
+}
+
+function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactNode {
+  const variant = isFirst ? 'primary' : 'plain'
+  switch (remedy) {
+    case 'retry': return <Button variant={variant} icon="retry" onClick={actions.retry}>Retry</Button>
+    case 'choose-model': return <Button variant={variant} onClick={actions.retryWith}>Choose another model…</Button>
+    case 'settings': return <Button variant={variant} icon="sliders" onClick={actions.openSettings}>Open the settings…</Button>
+    case 'edit': return <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>Edit the message</Button>
+    case 'providers': return <a href={hrefOf({ view: 'providers' })} className="inline-flex min-h-9 items-center rounded-lg px-3 text-sm font-medium text-accent underline pointer-coarse:min-h-11">Look at the providers</a>
+  }
+}
+
+/** How long until it is worth a try; nothing afterwards. */
+function Countdown({ until }: { readonly until: number }): ReactNode {
+  const seconds = Math.ceil((until - useNow(1_000)) / 1_000)
+  return seconds <= 0 ? null : <span className="tabular-nums"> It asks to wait for {seconds} s.</span>
+}
+
+function subscribeToOnline(listener: () => void): () => void {
+  addEventListener('online', listener)
+  addEventListener('offline', listener)
+  return () => {
+    removeEventListener('online', listener)
+    removeEventListener('offline', listener)
+  }
+}

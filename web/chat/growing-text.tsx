@@ -1,0 +1,48 @@
+import { useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+
+/** What {@link GrowingText} needs. */
+export interface GrowingTextProps {
+  readonly id: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly onKeyDown?: (event: KeyboardEvent<HTMLTextAreaElement>) => void
+  readonly onPaste?: (event: ClipboardEvent<HTMLTextAreaElement>) => void
+  readonly placeholder?: string
+  /** Gets the focus when it appears, at the end of what is there. */
+  readonly hasFocus?: boolean
+  readonly className?: string
+  readonly ref?: RefObject<HTMLTextAreaElement | null>
+}
+
+/** A field for text that is as high as what is in it, up to two fifths of the window. */
+export function GrowingText({ id, value, onChange, onKeyDown, onPaste, placeholder, hasFocus = false, className = '', ref }: GrowingTextProps): ReactNode {
+  const own = useRef<HTMLTextAreaElement>(null)
+  const field = ref ?? own
+  useLayoutEffect(() => {
+    const { current } = field
+    if (current === null) return
+    current.style.height = 'auto'
+    current.style.height = `${current.scrollHeight + current.offsetHeight - current.clientHeight}px`
+  }, [field, value])
+  useLayoutEffect(() => {
+    const { current } = field
+    if (!hasFocus || current === null) return
+    current.focus()
+    current.setSelectionRange(current.value.length, current.value.length)
+  }, [field, hasFocus])
+  return (
+    <textarea
+      ref={field}
+      id={id}
+      rows={1}
+      dir="auto"
+      value={value}
+      placeholder={placeholder}
+      enterKeyHint="send"
+      onChange={(event) => onChange(event.target.value)}
+      onKeyDown={onKeyDown}
+      onPaste={onPaste}
+      className={`block max-h-[40dvh] w-full resize-none overflow-y-auto text-base ${className}`}
+    />
+  )
+}

@@ -1,0 +1,42 @@
+import { Fragment, type ReactNode } from 'react'
+import type { Provenance } from '../history/conversation.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { formatCost, formatCount, formatMs } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { TrailLine } from '../ui/trail.tsx'
+import { AttemptsTable } from './attempts-table.tsx'
+
+/** Who answered, after whom, in what time, with how many tokens, at what price; behind it every attempt, and the request's id. */
+export function ProvenanceLine({ provenance }: { readonly provenance: Provenance }): ReactNode {
+  const { requestId, trail } = provenance
+  return (
+    <details className="group/origin text-xs text-muted">
+      <summary className="inline-flex min-h-6 w-fit max-w-full list-none items-center gap-1 rounded-md py-1 pointer-coarse:min-h-11 [&::-webkit-details-marker]:hidden">
+        <span className="min-w-0 wrap-anywhere">{partsOf(provenance).map((part, index) => <Fragment key={index}>{index === 0 ? null : ' · '}{part}</Fragment>)}</span>
+        <Icon name="chevron" className="size-3.5 transition-transform group-open/origin:rotate-180" />
+      </summary>
+      <div className="mt-1 flex flex-col gap-1 rounded-lg border border-line bg-panel p-2">
+        {trail.length === 0 ? null : <AttemptsTable trail={trail} />}
+        <p className="flex flex-wrap items-center gap-x-1">Request <code className="font-mono wrap-anywhere">{requestId}</code><CopyButton text={requestId} label="Copy the request’s id" /></p>
+      </div>
+    </details>
+  )
+}
+
+function partsOf({ provider, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: Provenance): readonly ReactNode[] {
+  const hasFailures = trail.length > 1 || trail.some(({ failure }) => failure !== undefined)
+  const tokens = [
+    ...(promptTokens === undefined ? [] : [`${formatCount(promptTokens)} in`]),
+    ...(completionTokens === undefined ? [] : [`${formatCount(completionTokens)} out`]),
+  ].join(', ')
+  const parts: readonly ReactNode[] = [
+    provider,
+    model,
+    hasFailures ? <TrailLine trail={trail} /> : undefined,
+    firstTokenMs === undefined ? undefined : `first token ${formatMs(firstTokenMs)}`,
+    totalMs === undefined ? undefined : formatMs(totalMs),
+    tokens === '' ? undefined : tokens,
+    cost === undefined ? undefined : formatCost(cost),
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? ['Details'] : parts
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react'
+import { Markdown } from '../markdown/markdown.tsx'
+
+/** What {@link Reasoning} shows. */
+export interface ReasoningProps {
+  readonly text: string
+  readonly ms: number | undefined
+  readonly isThinking: boolean
+}
+
+/** What a model thought before it answered, folded. */
+export function Reasoning({ text, ms, isThinking }: ReasoningProps): ReactNode {
+  return (
+    <details className="mb-3 text-sm text-muted">
+      <summary className="w-fit rounded-md py-1">{isThinking ? 'Thinking…' : ms === undefined ? 'Thoughts' : `Thought for ${secondsOf(ms)}`}</summary>
+      <div className="mt-1 border-l-2 border-line pl-4"><Markdown text={text} isStreaming={isThinking} /></div>
+    </details>
+  )
+}
+
+function secondsOf(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 1) return 'less than a second'
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}

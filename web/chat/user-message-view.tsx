@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react'
+import type { UserMessage } from '../history/conversation.ts'
+import { ImageStrip } from '../images/image-strip.tsx'
+import { IconButton } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { EditMessage } from './edit-message.tsx'
+import type { MessageActions } from './message-actions.ts'
+
+/** What {@link UserMessageView} shows. */
+export interface UserMessageProps {
+  readonly message: UserMessage
+  readonly isEdited: boolean
+  readonly actions: MessageActions
+}
+
+/** What a person said; while it is changed, a field in its place. */
+export function UserMessageView({ message, isEdited, actions }: UserMessageProps): ReactNode {
+  if (isEdited) return <EditMessage message={message} onSend={(draft) => actions.sendEdited(message.id, draft)} onCancel={() => actions.edit()} />
+  return (
+    <div className="group flex flex-col items-end gap-1">
+      <h2 className="sr-only">You said</h2>
+      <ImageStrip images={message.images} />
+      {message.text === '' ? null : <p dir="auto" className="max-w-[85%] rounded-2xl bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere">{message.text}</p>}
+      <div className="flex transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-fine:opacity-0">
+        {message.text === '' ? null : <CopyButton text={message.text} label="Copy message" />}
+        <IconButton label="Edit message" icon="edit" onClick={() => actions.edit(message.id)} />
+        <IconButton label="Delete message" icon="trash" onClick={() => actions.remove(message.id)} />
+      </div>
+    </div>
+  )
+}
