@@ -1,7 +1,9 @@
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page-api.ts'
 import { useServices } from '../services.ts'
+import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { Notice } from '../ui/notice.tsx'
 import type { Parts } from './parts.ts'
 import { SignIn } from './sign-in.tsx'
 
@@ -17,16 +19,17 @@ export interface SessionEndedProps {
  */
 export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode {
   const { boot, client } = useServices()
-  const [isOpen, setOpen] = useState(false)
-  useEffect(() => client.onSignedOut(() => setOpen(true)), [client])
+  const [state, setState] = useState<'signed-in' | 'asking' | 'put-off'>('signed-in')
+  // Views that ask again and again are refused again and again: whoever has put it off is not asked anew.
+  useEffect(() => client.onSignedOut(() => setState((now) => (now === 'signed-in' ? 'asking' : now))), [client])
   useEffect(() => {
-    if (!isOpen) return undefined
+    if (state === 'signed-in') return undefined
     const look = (): void => {
       if (document.visibilityState !== 'visible') return
       client.get<Boot>('/api/boot').then((now) => {
         if (now.isClosed && now.user === undefined) return
         // Somebody else must not see what is on the page, nor another's conversations.
-        if (now.user?.id === boot.user?.id) setOpen(false)
+        if (now.user?.id === boot.user?.id) setState('signed-in')
         else location.reload()
       }, () => {
         // Not reached: it stays as it is.
@@ -38,18 +41,21 @@ export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode 
       document.removeEventListener('visibilitychange', look)
       removeEventListener('focus', look)
     }
-  }, [isOpen, boot, client])
+  }, [state, boot, client])
 
   async function useTokenHere(token: string): Promise<boolean> {
     const isAccepted = await useToken(token)
-    if (isAccepted) setOpen(false)
+    if (isAccepted) setState('signed-in')
     return isAccepted
   }
 
   return (
-    <Dialog title="Your session has ended" isOpen={isOpen} onClose={() => setOpen(false)}>
-      <p className="mb-6 text-sm">Sign in again to go on. What you have typed is kept.</p>
-      <SignIn parts={parts} useToken={useTokenHere} />
-    </Dialog>
+    <>
+      {state === 'put-off' ? <div className="p-2"><Notice kind="warn" title="Your session has ended" actions={<Button variant="primary" onClick={() => setState('asking')}>Sign in again</Button>} /></div> : null}
+      <Dialog title="Your session has ended" isOpen={state === 'asking'} onClose={() => setState('put-off')}>
+        <p className="mb-6 text-sm">Sign in again to go on. What you have typed is kept.</p>
+        <SignIn parts={parts} useToken={useTokenHere} />
+      </Dialog>
+    </>
   )
 }

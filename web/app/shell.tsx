@@ -47,16 +47,16 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
         document.querySelector<HTMLElement>('#message, main')?.focus()
       }}>Skip to the content</a>
       <Header parts={parts} hasSidebar={isChat} isSidebarOpen={isSidebarOpen} onSidebar={toggleSidebar} onShortcuts={() => setSheetOpen(true)} />
+      <SessionEnded parts={parts} useToken={useToken} />
       <div className="relative flex min-h-0 flex-1">
         {isChat && isSidebarOpen ? <Sidebar currentId={route.id} onClose={() => setSidebarOpen(false)} /> : null}
-        <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto">
+        <main id="main" tabIndex={-1} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto">
           <ErrorBoundary resetKey={hrefOf(route)} fallback={(error, again) => <ViewFailed error={error} again={again} />}>
             <Suspense fallback={<p className="p-6 text-muted">Loading…</p>}><View route={route} /></Suspense>
           </ErrorBoundary>
         </main>
       </div>
       <ShortcutsSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} />
-      <SessionEnded parts={parts} useToken={useToken} />
       <LiveRegion />
     </div>
   )
