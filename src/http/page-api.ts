@@ -196,7 +196,7 @@ export interface TrailEntry {
   readonly ms: number
 }
 
-/** One minute of requests. */
+/** The requests that ended in one minute. */
 export interface MinuteEntry {
   /** Its beginning, Unix milliseconds. */
   readonly time: number
