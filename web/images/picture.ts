@@ -28,9 +28,7 @@ export async function decodePicture(bytes: Blob): Promise<Picture> {
 }
 
 function draw(bitmap: ImageBitmap, { width, height }: Size): Drawing {
-  const canvas = document.createElement('canvas')
-  canvas.width = width
-  canvas.height = height
+  const canvas = new OffscreenCanvas(width, height)
   const context = canvas.getContext('2d')
   if (context === null) throw new Error('there is no canvas')
   context.imageSmoothingQuality = 'high'
@@ -38,11 +36,9 @@ function draw(bitmap: ImageBitmap, { width, height }: Size): Drawing {
   return {
     isOpaque: () => isOpaque(context.getImageData(0, 0, width, height).data),
     async write(kind, quality) {
-      const { promise, resolve } = Promise.withResolvers<Blob | null>()
-      canvas.toBlob(resolve, kind, quality)
-      const blob = await promise
+      const blob = await canvas.convertToBlob(quality === undefined ? { type: kind } : { type: kind, quality })
       // A browser that does not know the kind writes PNG.
-      return blob?.type === kind ? blob : undefined
+      return blob.type === kind ? blob : undefined
     },
   }
 }

@@ -17,12 +17,13 @@ export function spokenPrice({ input, output }: Price): string {
   return input === 0 && output === 0 ? 'free' : `${formatDollars(input)} in, ${formatDollars(output)} out per million tokens`
 }
 
-/** Cents where they are enough; below a cent the first two digits that say something. */
+const wholeDollars = new Intl.NumberFormat('en', { maximumFractionDigits: 0, useGrouping: false })
+const dollarsAndLess = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 8, useGrouping: false })
+
+/** Four digits that say something at most: reckoning may have left more. */
 function formatDollars(amount: number): string {
-  if (amount === 0) return '$0'
-  if (Number.isInteger(amount)) return `$${amount}`
-  const digits = amount >= 0.01 && Math.abs(amount * 100 - Math.round(amount * 100)) < 1e-6 ? 2 : Math.max(2, 1 - Math.floor(Math.log10(amount)))
-  return `$${amount.toFixed(Math.min(digits, 8))}`
+  const rounded = Number(amount.toPrecision(4))
+  return `$${(Number.isInteger(rounded) ? wholeDollars : dollarsAndLess).format(rounded)}`
 }
 
 function shortest(value: number): string {

@@ -16,12 +16,12 @@ export function PickerFilters({ filters, onChange, providers }: PickerFiltersPro
   return (
     <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
       <Chip label="Free" isOn={filters.isFree} onPress={() => onChange({ ...filters, isFree: !filters.isFree })} />
-      <Chip label="Takes images" icon="image" isOn={filters.takesImages} onPress={() => onChange({ ...filters, takesImages: !filters.takesImages })} />
+      <Chip label="Images" icon="image" isOn={filters.takesImages} onPress={() => onChange({ ...filters, takesImages: !filters.takesImages })} />
       <select
         aria-label="Provider"
         value={provider ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? switches : { ...switches, provider: target.value })}
-        className={`min-h-8 max-w-44 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 ${provider === undefined ? 'border-line' : 'border-accent text-accent'}`}
+        className={`min-h-8 max-w-40 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 ${provider === undefined ? 'border-line' : 'border-accent text-accent'}`}
       >
         <option value="">All providers</option>
         {providers.map((name) => <option key={name} value={name}>{name}</option>)}
@@ -36,9 +36,9 @@ function Chip({ label, icon, isOn, onPress }: { readonly label: string; readonly
       type="button"
       aria-pressed={isOn}
       onClick={onPress}
-      className={`inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 text-sm pointer-coarse:min-h-11 ${isOn ? 'border-accent text-accent' : 'border-line bg-raised hover:bg-hover'}`}
+      className={`inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 text-sm pointer-coarse:min-h-11 ${isOn ? 'border-accent bg-accent text-on-accent' : 'border-line bg-raised hover:bg-hover'}`}
     >
-      <Icon name={isOn ? 'check' : icon ?? 'plus'} className="size-4" />
+      {icon === undefined ? null : <Icon name={icon} className="size-4" />}
       {label}
     </button>
   )

@@ -21,7 +21,7 @@ export interface PickerOptionProps {
 export const PickerOption = memo(function PickerOption({ id, index, row, isActive, isCurrent, isFavourite }: PickerOptionProps): ReactNode {
   const look = isActive ? 'bg-hover outline-2 -outline-offset-2 outline-accent' : 'hover:bg-hover'
   return (
-    <div id={id} role="option" aria-selected={isActive} data-index={index} className={`flex cursor-pointer items-stretch rounded-lg ${look}`}>
+    <div id={id} role="option" aria-selected={isActive} data-index={index} className={`flex cursor-pointer items-stretch rounded-lg [contain-intrinsic-size:auto_3rem] [content-visibility:auto] ${look}`}>
       {row.kind === 'model' ? <ModelRow row={row} isCurrent={isCurrent} isFavourite={isFavourite} /> : null}
       {row.kind === 'pin' ? <PinRow row={row} isCurrent={isCurrent} /> : null}
       {row.kind === 'typed' ? <TypedRow name={row.name} /> : null}
@@ -99,12 +99,12 @@ function Servers({ names }: { readonly names: readonly string[] }): ReactNode {
 /** Pictures, context, price: in columns, so that rows can be compared. */
 function Facts({ offer: { context, price }, hasImages }: { readonly offer: ModelOffer; readonly hasImages: boolean }): ReactNode {
   return (
-    <span className="flex shrink-0 items-center gap-3 text-xs text-muted tabular-nums">
-      <span className="w-5" title={hasImages ? 'Takes pictures' : undefined}>{hasImages ? <><Icon name="image" className="size-4" /><span className="sr-only">, takes pictures</span></> : null}</span>
-      <span className="w-11 text-right" title={context === undefined ? undefined : `Context of ${context} tokens`}>
+    <span className="flex shrink-0 items-center gap-3 text-xs text-muted tabular-nums max-sm:basis-full">
+      <span className="empty:hidden sm:w-5 sm:empty:block" title={hasImages ? 'Takes pictures' : undefined}>{hasImages ? <><Icon name="image" className="size-4" /><span className="sr-only">, takes pictures</span></> : null}</span>
+      <span className="empty:hidden sm:w-11 sm:text-right sm:empty:block" title={context === undefined ? undefined : `Context of ${context} tokens`}>
         {context === undefined ? null : <><span className="sr-only">, context </span>{formatContext(context)}</>}
       </span>
-      <span className="min-w-26 text-right" title={price === undefined ? undefined : spokenPrice(price)}>
+      <span className="empty:hidden sm:min-w-26 sm:text-right sm:empty:block" title={price === undefined ? undefined : spokenPrice(price)}>
         {price === undefined ? null : <><span aria-hidden="true">{formatPrice(price)}</span><span className="sr-only">, {spokenPrice(price)}</span></>}
       </span>
     </span>

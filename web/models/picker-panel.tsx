@@ -103,7 +103,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
           })}
         </div>
       )}
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t border-line px-3 py-1.5 text-xs text-muted">
+      <div className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-t border-line px-3 py-1.5 text-xs text-muted">
         <p role="status" className="min-w-40 flex-1 py-1">{picker.said ?? (state.kind === 'ready' ? countOf(shown) : '')}</p>
         {active === undefined || active.row.kind === 'typed' ? null : <RowActions row={active.row} picker={picker} />}
       </div>
@@ -123,11 +123,13 @@ function RowActions({ row, picker }: { readonly row: Exclude<PickerRow, { kind: 
   const isExpanded = row.kind === 'pin' || row.isExpanded
   return (
     <div className="flex items-center gap-1">
-      <Button variant="quiet" className="text-xs" aria-label={`Favourite: ${name}`} aria-pressed={isFavourite} aria-keyshortcuts="Control+D" onClick={() => picker.toggleFavourite(row)}>
-        <Icon name="star" className={isFavourite ? 'size-4 fill-current text-warn' : 'size-4'} />Favourite<Key>Ctrl D</Key>
+      <Button variant="quiet" className="text-xs" aria-pressed={isFavourite} aria-keyshortcuts="Control+D" onClick={() => picker.toggleFavourite(row)}>
+        <Icon name="star" className={isFavourite ? 'size-4 fill-current text-warn' : 'size-4'} />
+        <span>Favourite<span className="sr-only">: {name}</span></span><Key>Ctrl D</Key>
       </Button>
-      <Button variant="quiet" className="text-xs" aria-label={`Providers of ${name}`} aria-expanded={isExpanded} onClick={() => picker.toggleExpanded(row)}>
-        <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />Providers<Key>→</Key>
+      <Button variant="quiet" className="text-xs" aria-expanded={isExpanded} onClick={() => picker.toggleExpanded(row)}>
+        <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />
+        <span>Providers<span className="sr-only"> of {name}</span></span><Key>→</Key>
       </Button>
     </div>
   )

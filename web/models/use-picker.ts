@@ -8,7 +8,7 @@ import { noFilters, providersOf } from './search-models.ts'
 import type { ModelFilters } from './search-models.ts'
 import type { StoredNames } from './stored-names.ts'
 
-const pageSize = 100
+const pageSize = 50
 
 /** What the panel holds and does. */
 export interface Picker {

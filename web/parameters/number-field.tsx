@@ -56,7 +56,7 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
             step={range.step}
             value={value ?? range.rest}
             onChange={({ target }) => type(target.value)}
-            className={`min-h-6 min-w-0 flex-1 accent-accent pointer-coarse:min-h-11 ${value === undefined ? 'opacity-50' : ''}`}
+            className={`min-h-6 min-w-0 flex-1 pointer-coarse:min-h-11 ${value === undefined ? 'accent-muted opacity-40' : 'accent-accent'}`}
           />
         )}
         <input
