@@ -44,6 +44,8 @@ export interface ChatController {
   removeMessage(messageId: string): void
   /** Brings back what the last change replaced. */
   undo(): void
+  /** What was replaced is not brought back any more. */
+  dismissUndo(): void
   changeSettings(settings: ChatSettings): void
   /** Keeps it although it was removed. */
   restore(): void
@@ -225,6 +227,10 @@ export function chatController({ id, begins, client, history, frameClock, now = 
       forgetReplaced()
       patch({ conversation: withMessages(conversation(), replaced, now()) })
       keep()
+    },
+    dismissUndo() {
+      forgetReplaced()
+      if (!answers.isRunning) keep()
     },
     changeSettings(settings) {
       patch({ conversation: { ...conversation(), settings } })

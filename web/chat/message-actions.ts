@@ -1,4 +1,8 @@
-import type { Draft } from '../history/conversation.ts'
+import type { RefObject } from 'react'
+import type { Draft, Message } from '../history/conversation.ts'
+import type { ChatController } from './chat-controller.ts'
+import { lastQuestion, messagesBefore } from './conversation-changes.ts'
+import { curlOf } from './curl-of.ts'
 
 /** What can be done with the messages of a conversation. */
 export interface MessageActions {
@@ -15,4 +19,52 @@ export interface MessageActions {
   /** The request for an answer, as a command. */
   readonly curl: (answerId: string) => string
   readonly openSettings: () => void
+}
+
+/** What {@link messageActions} needs. */
+export interface MessageActionsOptions {
+  readonly chat: ChatController
+  /** The model that is asked. */
+  readonly model: string | undefined
+  /** Whether somebody has to be signed in. */
+  readonly isClosed: boolean
+  readonly toEnd: () => void
+  /** Where a message is written: it gets the focus back. */
+  readonly field: RefObject<HTMLElement | null>
+  readonly edit: (id: string | undefined) => void
+  readonly retryWith: () => void
+  readonly openSettings: () => void
+}
+
+/** The actions of one conversation. */
+export function messageActions({ chat, model, isClosed, toEnd, field, edit, retryWith, openSettings }: MessageActionsOptions): MessageActions {
+  const messages = (): readonly Message[] => chat.state.get().conversation.messages
+
+  function ask(how: (model: string) => void): void {
+    if (model === undefined) return
+    how(model)
+    toEnd()
+    field.current?.focus()
+  }
+
+  return {
+    retry: () => ask((asked) => chat.retry(asked)),
+    retryWith,
+    continueAnswer: () => ask((asked) => chat.continueAnswer(asked)),
+    edit(id) {
+      edit(id)
+      if (id === undefined) field.current?.focus()
+    },
+    sendEdited(id, draft) {
+      edit(undefined)
+      ask((asked) => chat.edit(id, draft, asked))
+    },
+    editQuestion: (answerId) => edit(lastQuestion(messagesBefore(messages(), answerId))?.id),
+    remove(id) {
+      chat.removeMessage(id)
+      field.current?.focus()
+    },
+    curl: (answerId) => curlOf({ origin: location.origin, settings: { ...chat.state.get().conversation.settings, model: model ?? '' }, messages: messagesBefore(messages(), answerId), isClosed }),
+    openSettings,
+  }
 }

@@ -1,0 +1,107 @@
+import { useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { ImageStrip } from '../images/image-strip.tsx'
+import { IconButton } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { GrowingText } from './growing-text.tsx'
+import { isSendKey } from './send-key.ts'
+import type { Attachments } from './use-attachments.ts'
+import type { DraftState } from './use-draft.ts'
+
+/** What {@link Composer} needs. */
+export interface ComposerProps {
+  readonly drafts: DraftState
+  readonly onSend: () => void
+  readonly onStop: () => void
+  /** ArrowUp where nothing is written. */
+  readonly onEditLast: () => void
+  readonly isAnswering: boolean
+  /** Why nothing can be sent; absent: it can. */
+  readonly obstacle: string | undefined
+  readonly attachments: Attachments
+  readonly field: RefObject<HTMLTextAreaElement | null>
+}
+
+/** Where a message is written. */
+export function Composer({ drafts, onSend, onStop, onEditLast, isAnswering, obstacle, attachments, field }: ComposerProps): ReactNode {
+  const { draft, change } = drafts
+  const canSend = !isAnswering && obstacle === undefined && !attachments.isReading && (draft.text.trim() !== '' || draft.images.length > 0)
+
+  function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>): void {
+    if (isSendKey(event.nativeEvent)) {
+      event.preventDefault()
+      if (canSend) onSend()
+    } else if (event.key === 'ArrowUp' && draft.text === '' && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      onEditLast()
+    }
+  }
+
+  function onPaste(event: ClipboardEvent<HTMLTextAreaElement>): void {
+    const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith('image/'))
+    // Word processors put a picture of the text beside the text.
+    if (files.length === 0 || event.clipboardData.types.includes('text/plain')) return
+    event.preventDefault()
+    attachments.add(files)
+  }
+
+  return (
+    <form
+      className="rounded-2xl border border-muted bg-raised focus-within:outline-2 focus-within:outline-offset-1 focus-within:outline-accent"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (canSend) onSend()
+      }}
+    >
+      <RefusedFiles attachments={attachments} />
+      {draft.images.length === 0 && !attachments.isReading ? null : (
+        <div className="flex items-center gap-3 px-3 pt-3">
+          <ImageStrip images={draft.images} onRemove={(id) => change((before) => ({ ...before, images: before.images.filter((image) => image.id !== id) }))} />
+          {attachments.isReading ? <p className="text-sm text-muted">Reading…</p> : null}
+        </div>
+      )}
+      <label htmlFor="message" className="sr-only">Message</label>
+      <GrowingText ref={field} id="message" value={draft.text} onChange={(text) => change((before) => ({ ...before, text }))} onKeyDown={onKeyDown} onPaste={onPaste} placeholder="Write a message" hasFocus={!matchMedia('(pointer: coarse)').matches} className="bg-transparent px-4 pt-3 pb-1 outline-none" />
+      <div className="flex items-center gap-1 p-1.5">
+        <PictureButton onPick={attachments.add} />
+        <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{obstacle}</p>
+        {isAnswering
+          ? <IconButton label="Stop" icon="stop" variant="primary" className="rounded-full" onClick={onStop} />
+          : <IconButton label="Send" icon="send" variant="primary" type="submit" className="rounded-full" disabled={!canSend} />}
+      </div>
+    </form>
+  )
+}
+
+function PictureButton({ onPick }: { readonly onPick: (files: readonly File[]) => void }): ReactNode {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <IconButton label="Add pictures" icon="image" onClick={() => input.current?.click()} />
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        multiple
+        hidden
+        aria-label="Pictures"
+        onChange={(event) => {
+          onPick([...event.target.files ?? []])
+          // The same file may be chosen again.
+          event.target.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function RefusedFiles({ attachments: { refused, dismiss } }: { readonly attachments: Attachments }): ReactNode {
+  if (refused.length === 0) return null
+  return (
+    <div className="relative p-2">
+      <Notice kind="error" title={refused.length === 1 ? 'A file was not added' : `${refused.length} files were not added`}>
+        <ul className="pr-8">{refused.map(({ name, why }, index) => <li key={index}>{name}: {why}</li>)}</ul>
+      </Notice>
+      <IconButton label="Dismiss" icon="close" className="absolute top-3 right-3" onClick={dismiss} />
+    </div>
+  )
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import { hrefOf } from '../app/route.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import type { ChatState } from './chat-controller.ts'
+
+/** What {@link ConversationPhase} looks at. */
+export interface ConversationPhaseProps {
+  readonly state: ChatState
+  readonly onRestore: () => void
+}
+
+/** Says when a conversation is not there: not yet, not any more, or not to be read. */
+export function ConversationPhase({ state: { phase, conversation, failure }, onRestore }: ConversationPhaseProps): ReactNode {
+  switch (phase) {
+    case 'ready': return null
+    case 'loading': return <Skeleton />
+    case 'missing': return (
+      <Notice
+        kind="warn"
+        title={conversation.messages.length === 0 ? 'There is no such conversation in this browser' : 'This conversation was deleted'}
+        actions={<>
+          {conversation.messages.length === 0 ? null : <Button icon="retry" onClick={onRestore}>Keep it</Button>}
+          <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 items-center rounded-lg px-3 text-sm font-medium text-accent underline pointer-coarse:min-h-11">New conversation</a>
+        </>}
+      >
+        {conversation.messages.length === 0 ? 'It was deleted, or begun in another browser or by another user.' : 'It is shown here until you leave.'}
+      </Notice>
+    )
+    case 'unreadable': return (
+      <Notice kind="error" title="This conversation cannot be read" actions={<Button onClick={() => location.reload()}>Reload the page</Button>}>{failure?.message}</Notice>
+    )
+  }
+}
+
+const shownAfterMs = 200
+
+/** In the place of messages that take a while to be read. */
+function Skeleton(): ReactNode {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), shownAfterMs)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isShown) return null
+  return (
+    <div role="status" className="flex flex-col gap-4">
+      <span className="sr-only">Loading…</span>
+      <div className="h-10 w-1/2 animate-pulse self-end rounded-2xl bg-hover" />
+      {['w-full', 'w-11/12', 'w-2/3'].map((width) => <div key={width} className={`h-4 animate-pulse rounded bg-hover ${width}`} />)}
+    </div>
+  )
+}

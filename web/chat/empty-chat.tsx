@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import type { ModelsAnswer } from '../../src/http/page-api.ts'
+import { FirstUse } from './first-use.tsx'
+
+const prompts = [
+  'Explain how a hash map works, with a small example.',
+  'Write a SQL query for the ten best customers of last year.',
+  'Plan a weekend in a city that I have never been to.',
+] as const
+
+/** What {@link EmptyChat} shows. */
+export interface EmptyChatProps {
+  /** Who is there; empty when nobody signs in. */
+  readonly name: string
+  readonly onPrompt: (text: string) => void
+  /** Absent: not known yet. */
+  readonly models: ModelsAnswer | undefined
+}
+
+/** A conversation in which nothing was said yet. */
+export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode {
+  return (
+    <div className="flex flex-col gap-6 pt-[8vh]">
+      <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">{name === '' ? 'What would you like to know?' : `Hello, ${name}. What would you like to know?`}</h2>
+      {models?.isEchoOnly === true ? <FirstUse file={models.file} /> : null}
+      <ul className="grid gap-2 sm:grid-cols-3">
+        {prompts.map((prompt) => (
+          <li key={prompt} className="flex">
+            <button type="button" onClick={() => onPrompt(prompt)} className="w-full rounded-xl border border-line bg-raised p-3 text-left text-sm hover:bg-hover">{prompt}</button>
+          </li>
+        ))}
+      </ul>
+      <p className="text-center text-sm text-muted pointer-coarse:hidden"><Key>Enter</Key> sends, <Key>Shift</Key>+<Key>Enter</Key> makes a new line, <Key>?</Key> shows all keys.</p>
+    </div>
+  )
+}
+
+function Key({ children }: { readonly children: string }): ReactNode {
+  return <kbd className="rounded-md border border-line bg-panel px-1 font-mono text-xs">{children}</kbd>
+}

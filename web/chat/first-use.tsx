@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react'
+import { firstLines } from '../providers/first-lines.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+/** Only the built-in echo answers: how to add a real provider. @param file where providers.json would be; absent: whoever reads this may not change it */
+export function FirstUse({ file }: { readonly file: string | undefined }): ReactNode {
+  return (
+    <Notice kind="info" title="This is the built-in echo: it answers with your own words">
+      {file === undefined ? <p>Whoever runs this service has not added a provider yet. This goes away by itself when they do.</p> : <Lines lines={firstLines(file).split('\n')} />}
+    </Notice>
+  )
+}
+
+function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
+  return (
+    <>
+      <p>Three lines on a terminal of its machine add a real provider. Put your key into the second; <code className="font-mono">groq</code> may be <code className="font-mono">openai</code>, <code className="font-mono">anthropic</code>, <code className="font-mono">gemini</code>, <code className="font-mono">openrouter</code> and more.</p>
+      <ol className="mt-2 flex flex-col gap-1">
+        {lines.map((line, index) => (
+          <li key={line} className="flex items-center gap-1 rounded-lg border border-line bg-raised pl-3">
+            <code className="min-w-0 flex-1 py-2 font-mono text-xs wrap-anywhere">{line}</code>
+            <CopyButton text={line} label={`Copy line ${index + 1}`} />
+          </li>
+        ))}
+      </ol>
+      <p className="mt-2">Its models appear here by themselves, without a restart.</p>
+    </>
+  )
+}

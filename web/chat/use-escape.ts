@@ -1,0 +1,16 @@
+import { useEffect, useEffectEvent } from 'react'
+
+/** Runs something at Escape while `isOn`, unless there is something open that Escape closes. */
+export function useEscape(isOn: boolean, run: () => void): void {
+  const onEscape = useEffectEvent(run)
+  useEffect(() => {
+    if (!isOn) return undefined
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || document.querySelector('dialog[open], :popover-open') !== null) return
+      event.preventDefault()
+      onEscape()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [isOn])
+}
