@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { TrailEntry } from '../../src/http/page-api.ts'
+import type { AnswerError, AssistantMessage, Parameters, Provenance } from './conversation.ts'
 import { conversationSizeMax, parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
 import { conversationOf } from './testing.ts'
 
@@ -23,6 +25,21 @@ describe('a conversation', () => {
   test('is read as it was written', () => {
     expect(parseConversation(JSON.parse(JSON.stringify(good)))).toEqual({ kind: 'ok', value: good })
     expect(parseConversation(structuredClone(good))).toEqual({ kind: 'ok', value: good })
+  })
+
+  test('loses no field, whatever fields there are', () => {
+    const parameters: Required<Parameters> = {
+      temperature: 1, top_p: 0.5, frequency_penalty: -1, presence_penalty: 1, max_tokens: 5, max_completion_tokens: 6, stop: ['a', 'b'], seed: -7, logprobs: true, top_logprobs: 3,
+      reasoning_effort: 'low', enable_thinking: false, stream: true,
+    }
+    const trail: Required<TrailEntry> = { provider: 'p', status: 500, failure: 'server', ms: 1.5 }
+    const provenance: Required<Provenance> = { requestId: 'r', provider: 'p', model: 'm', trail: [trail], firstTokenMs: 1, totalMs: 2, promptTokens: 3, completionTokens: 4, cost: 0.5 }
+    const error: Required<AnswerError> = { kind: 'network', status: 500, type: 't', code: 'c', param: 'p', message: 'm', retryAfter: 5 }
+    const answer: Required<AssistantMessage> = {
+      role: 'assistant', id: 'a', time: 5, text: 't', reasoning: 'r', reasoningMs: 8, status: 'failed', error, finishReason: 'length', logprobs: [{ token: 't', logprob: -1, top: [] }], provenance,
+    }
+    const everything = conversationOf({ settings: { model: 'm', system: 's', parameters }, messages: [answer] })
+    expect(parseConversation(JSON.parse(JSON.stringify(everything)))).toEqual({ kind: 'ok', value: everything })
   })
 
   test('keeps nothing that is not known', () => {

@@ -1,0 +1,51 @@
+import type { AssistantMessage, Conversation, Message } from './conversation.ts'
+import { oneLine } from './one-line.ts'
+
+/** A conversation as a text that people read, in Markdown. Pictures are within; parameters, log probabilities and the trail are not. */
+export function exportMarkdown({ title, created, settings, messages }: Conversation): string {
+  const parts = [`# ${plain(title)}`, `*${settings.model === undefined ? '' : `${plain(settings.model)} · `}${day(created)}*`]
+  if (settings.system.trim() !== '') parts.push('## System', closed(settings.system))
+  return `${[...parts, ...messages.flatMap(partsOf)].join('\n\n')}\n`
+}
+
+function partsOf(message: Message): readonly string[] {
+  if (message.role === 'user') {
+    const pictures = message.images.map(({ name, dataUrl }) => `![${plain(name)}](${dataUrl})`)
+    return ['## You', ...pictures, ...filled(message.text)]
+  }
+  const { provider, model } = message.provenance ?? {}
+  const served = [model, provider].filter((each) => each !== undefined).map(plain).join(' · ')
+  const reasoning = message.reasoning.trim() === '' ? [] : ['<details><summary>Reasoning</summary>', closed(message.reasoning), '</details>']
+  return [`## Assistant${served === '' ? '' : ` (${served})`}`, ...reasoning, ...filled(message.text), ...endOf(message)]
+}
+
+function endOf({ status, error }: AssistantMessage): readonly string[] {
+  if (status === 'complete') return []
+  return [`*${{ streaming: 'Interrupted', interrupted: 'Interrupted', stopped: 'Stopped', failed: 'Failed' }[status]}${error === undefined ? '' : `: ${plain(error.message)}`}*`]
+}
+
+function filled(text: string): readonly string[] {
+  return text.trim() === '' ? [] : [closed(text)]
+}
+
+/** A text whose last code block is closed, so that it does not swallow what follows. */
+function closed(text: string): string {
+  let open: string | undefined
+  for (const line of text.split('\n')) {
+    const fence = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
+    if (fence === null) continue
+    const [, signs = '', rest = ''] = fence
+    if (open === undefined) open = signs
+    else if (signs.startsWith(open) && rest.trim() === '') open = undefined
+  }
+  return open === undefined ? text.trimEnd() : `${text.trimEnd()}\n${open}`
+}
+
+/** One line in which nothing is a sign of Markdown. */
+function plain(text: string): string {
+  return oneLine(text).trim().replace(/[\\`*_{}[\]<>#|~!]/g, '\\$&')
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
