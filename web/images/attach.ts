@@ -1,4 +1,5 @@
 import type { ImageAttachment } from '../history/conversation.ts'
+import { newId } from '../new-id.ts'
 import { readImageHeader } from './image-header.ts'
 import type { ImageHeader, Size } from './image-header.ts'
 import { decodePicture } from './picture.ts'
@@ -162,11 +163,6 @@ async function dataUrlOf(blob: Blob): Promise<string> {
 /** As fast as there is: spreading the bytes takes five times as long. */
 function latin1(bytes: Uint8Array): string {
   return Reflect.apply(String.fromCharCode, undefined, bytes)
-}
-
-/** `crypto.randomUUID` is not there over plain http from another machine. */
-function newId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function megabytes(bytes: number): string {

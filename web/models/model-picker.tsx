@@ -1,11 +1,13 @@
-import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Icon } from '../ui/icon.tsx'
 import { isOffered } from './describe-model.ts'
 import { noteChosen, recentModels } from './favourites.ts'
 import { pagePickers } from './picker-open.ts'
-import { PickerPanel } from './picker-panel.tsx'
+
+const loadPanel = () => import('./picker-panel.tsx')
+const PickerPanel = lazy(async () => ({ default: (await loadPanel()).PickerPanel }))
 
 /** What {@link ModelPicker} is given. */
 export interface ModelPickerProps {
@@ -26,6 +28,10 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
   useEffect(() => {
     if (models.state.get().kind === 'loading') void models.refresh()
   }, [models])
+  useEffect(() => {
+    // After what is seen first, and before it is wanted. When it does not load now, it is tried again then.
+    if (state.kind !== 'loading') loadPanel().catch(() => undefined)
+  }, [state.kind])
 
   function choose(name: string): void {
     setOpen(false)
@@ -51,7 +57,7 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
       </button>
       {isOpen ? (
         <PickerDialog opener={button} onClose={() => setOpen(false)}>
-          <PickerPanel model={model} onChoose={choose} onClose={() => setOpen(false)} />
+          <Suspense><PickerPanel model={model} onChoose={choose} onClose={() => setOpen(false)} /></Suspense>
         </PickerDialog>
       ) : null}
     </>

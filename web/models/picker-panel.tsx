@@ -60,6 +60,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
         <Icon name="search" className="size-5 text-muted" />
         <input
           role="combobox"
+          autoFocus
           aria-label="Search models"
           aria-autocomplete="list"
           aria-expanded={rows.length > 0}
