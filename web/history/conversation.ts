@@ -164,6 +164,8 @@ export interface HistoryStore {
   put(conversation: Conversation): Promise<void>
   /** Puts back what was removed, or brings in what comes from elsewhere. @throws {InvalidConversation} */
   restore(conversation: Conversation): Promise<void>
+  /** Gives it another title, or pins it, while its messages may be changing. Nothing happens when there is none of this id. @throws {InvalidConversation} */
+  amend(id: string, changes: Amendment): Promise<void>
   /** Removes it, and its draft. */
   remove(id: string): Promise<void>
   /** Removes everything, drafts included. */
@@ -179,6 +181,9 @@ export interface HistoryStore {
   subscribe(listener: (id: string) => void): () => void
   close(): void
 }
+
+/** What may be changed of a conversation beside its messages. */
+export type Amendment = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned'>>
 
 /** What a person is writing. */
 export interface Draft {

@@ -1,7 +1,8 @@
 import type { IDBPTransaction } from 'idb'
 import { isRecord } from '../../src/wire/json-value.ts'
-import type { Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
+import type { Amendment, Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
 import type { Connection, HistoryDatabase, HistorySchema } from './database.ts'
+import { fold } from './fold.ts'
 import { byTime, headOf, inOrder } from './heads.ts'
 import { ConversationRemoved } from './history-error.ts'
 import { parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
@@ -29,6 +30,7 @@ export function databaseShelf({ use, close }: Connection): Shelf {
     head: (id) => use(async (database) => valueOf(parseHead(await database.get('heads', id)))),
     get: (id) => use((database) => readBody(database.transaction(['bodies', 'pictures']), id)),
     put: (conversation, mustBeThere) => use((database) => write(database, conversation, folded(conversation), mustBeThere)),
+    amend: (id, changes) => use((database) => amend(database, id, changes)),
     remove: (id) => use((database) => erase(database, id)),
     clear: () => use(async (database) => {
       const transaction = database.transaction(everything, 'readwrite')
@@ -97,6 +99,23 @@ async function write(database: HistoryDatabase, conversation: Conversation, text
   await Promise.all([writeEach(), transaction.done])
 }
 
+/** Of the head and of the body: whichever is damaged is left so. */
+async function amend(database: HistoryDatabase, id: string, changes: Amendment): Promise<void> {
+  const transaction = database.transaction(['heads', 'bodies'], 'readwrite')
+  await Promise.all([
+    ...(['heads', 'bodies'] as const).map(async (name) => {
+      const store = transaction.objectStore(name)
+      const record = await store.get(id)
+      if (record !== undefined) await store.put({ ...record, ...name === 'heads' ? headChanges(changes) : changes })
+    }),
+    transaction.done,
+  ])
+}
+
+function headChanges({ isTitled: _, ...changes }: Amendment): Amendment {
+  return changes
+}
+
 async function erase(database: HistoryDatabase, id: string): Promise<void> {
   const transaction = database.transaction(everything, 'readwrite')
   const pictures = transaction.objectStore('pictures')
@@ -110,18 +129,19 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
 
 /** The folded texts are read piece by piece; the bodies only of what is shown. */
 async function findAll(database: HistoryDatabase, words: readonly string[], limit: number): Promise<readonly SearchHit[]> {
-  const ids = await matching(database, words)
-  const shown = (await readHeads(database)).filter(({ id }) => ids.has(id)).toSorted(byTime).slice(0, limit)
+  const heads = await readHeads(database)
+  const ids = await matching(database, new Map(heads.map(({ id, title }) => [id, fold(title)])), words)
+  const shown = heads.filter(({ id }) => ids.has(id)).toSorted(byTime).slice(0, limit)
   const bodies = database.transaction('bodies').store
   return await Promise.all(shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)))
 }
 
-async function matching(database: HistoryDatabase, words: readonly string[]): Promise<ReadonlySet<string>> {
+async function matching(database: HistoryDatabase, titles: ReadonlyMap<string, string>, words: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   let range: IDBKeyRange | undefined
   for (;;) {
     const records = await database.getAll('texts', range, chunk)
-    for (const { id, text } of records) if (typeof text === 'string' && hasAll(text, words)) found.add(id)
+    for (const { id, text } of records) if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', words)) found.add(id)
     const last = records.at(-1)
     if (last === undefined || records.length < chunk) return found
     range = IDBKeyRange.lowerBound(last.id, true)

@@ -10,7 +10,7 @@ export interface HistorySchema extends DBSchema {
   bodies: { key: string; value: { readonly id: string } }
   /** By owner and the picture's id: its data URL. */
   pictures: { key: [string, string]; value: unknown }
-  /** By conversation: what is searched, folded. */
+  /** By conversation: what stands in its messages, folded. */
   texts: { key: string; value: { readonly id: string; readonly text: unknown } }
   /** By conversation. */
   drafts: { key: string; value: unknown }

@@ -1,7 +1,7 @@
 import type { Changes } from './changes.ts'
 import type { Conversation, HistoryFault, HistoryStore, Message } from './conversation.ts'
 import { InvalidConversation } from './history-error.ts'
-import { parseConversation } from './parse-conversation.ts'
+import { parseConversation, titleLengthMax } from './parse-conversation.ts'
 import { wordsOf } from './search.ts'
 import type { Shelf } from './shelf.ts'
 
@@ -40,6 +40,11 @@ export function historyOver(shelf: Shelf, told: Changes, faultNow: () => History
     },
     put: (conversation) => keep(conversation, known.has(conversation.id)),
     restore: (conversation) => keep(conversation, false),
+    async amend(id, changes) {
+      if (changes.title !== undefined && changes.title.length > titleLengthMax) throw new InvalidConversation('the title is too long')
+      await shelf.amend(id, changes)
+      told.tell(id)
+    },
     async remove(id) {
       await shelf.remove(id)
       told.tell(id)

@@ -1,4 +1,5 @@
 import type { Conversation, Draft } from './conversation.ts'
+import { fold } from './fold.ts'
 import { byTime, headOf, inOrder } from './heads.ts'
 import { ConversationRemoved } from './history-error.ts'
 import { hasAll, hitIn, textFolder } from './search.ts'
@@ -20,6 +21,10 @@ export function memoryShelf(): Shelf {
       if (mustBeThere && !conversations.has(conversation.id)) throw new ConversationRemoved(conversation.id)
       conversations.set(conversation.id, conversation)
     },
+    async amend(id, changes) {
+      const found = conversations.get(id)
+      if (found !== undefined) conversations.set(id, { ...found, ...changes })
+    },
     async remove(id) {
       conversations.delete(id)
       drafts.delete(id)
@@ -29,7 +34,7 @@ export function memoryShelf(): Shelf {
       drafts.clear()
     },
     async search(words, limit) {
-      const found = [...conversations.values()].filter((each) => hasAll(folded(each), words))
+      const found = [...conversations.values()].filter((each) => hasAll(fold(each.title), folded(each), words))
       return found.toSorted((one, other) => byTime(headOf(one), headOf(other))).slice(0, limit).map((each) => hitIn(headOf(each), each, words))
     },
     all: async () => [...conversations.values()],

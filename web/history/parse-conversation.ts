@@ -12,7 +12,8 @@ export type Parsed<Value> = { readonly kind: 'ok'; readonly value: Value } | { r
 /** Characters of a conversation, pictures included. */
 export const conversationSizeMax = 64 * 1024 * 1024
 
-const titleLengthMax = 1_000
+/** Characters of a title. */
+export const titleLengthMax = 1_000
 
 /**
  * A conversation, from a database or a file. Takes what it knows and leaves the rest; values of wrong types, pictures that are none (only `data:image/…` of

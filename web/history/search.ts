@@ -14,7 +14,7 @@ export function wordsOf(query: string): readonly string[] {
   return [...new Set(fold(query.slice(0, 1_000)).split(/\s+/u).filter((word) => word !== ''))].slice(0, 20)
 }
 
-/** Folds the texts of conversations, those of each message once. */
+/** Folds what stands in the messages of conversations, each message once. */
 export function textFolder(): (conversation: Conversation) => string {
   const known = new WeakMap<object, string>()
   function folded(message: { readonly text: string }): string {
@@ -22,12 +22,12 @@ export function textFolder(): (conversation: Conversation) => string {
     known.set(message, text)
     return text
   }
-  return ({ title, messages }) => [fold(title), ...messages.map(folded)].join('\n')
+  return ({ messages }) => messages.map(folded).join('\n')
 }
 
-/** Whether every word occurs in the folded text. */
-export function hasAll(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word))
+/** Whether every word occurs in the title or the texts, both folded. */
+export function hasAll(title: string, text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word) || title.includes(word))
 }
 
 /** What is shown of a conversation in which all words were found: the message that has most of those that the title has not. */

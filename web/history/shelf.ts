@@ -1,4 +1,4 @@
-import type { Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
+import type { Amendment, Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
 
 /** A place where conversations lie: what {@link HistoryStore} (conversation.ts) says of its methods of these names holds here, but nobody is told of changes. */
 export interface Shelf {
@@ -8,6 +8,7 @@ export interface Shelf {
   get(id: string): Promise<Conversation | undefined>
   /** @param mustBeThere rejects with {@link ConversationRemoved} unless there is one of its id */
   put(conversation: Conversation, mustBeThere: boolean): Promise<void>
+  amend(id: string, changes: Amendment): Promise<void>
   remove(id: string): Promise<void>
   clear(): Promise<void>
   /** @param words as `wordsOf` gives them */

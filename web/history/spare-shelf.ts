@@ -110,6 +110,7 @@ export function shelfWithSpare({ opening, patience, spare, onFault }: SpareOptio
     head: (id) => first((shelf) => shelf.head(id)),
     get: (id) => first((shelf) => shelf.get(id)),
     put: (conversation, mustBeThere) => afterReady(() => put(conversation, mustBeThere)),
+    amend: (id, changes) => afterReady(async () => await (await spare.head(id) === undefined ? lasting ?? spare : spare).amend(id, changes)),
     remove: (id) => afterReady(() => removeFrom((shelf) => shelf.remove(id))),
     clear: () => afterReady(() => removeFrom((shelf) => shelf.clear())),
     search: async (words, limit) => (await merged((shelf) => shelf.search(words, limit), ({ head }) => head.id)).toSorted((one, other) => byTime(one.head, other.head)).slice(0, limit),

@@ -101,6 +101,18 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
       expect(await history.all()).toEqual([conversationOf({ title: 'Later' })])
     }))
 
+    test('is called and pinned otherwise, whatever is put meanwhile, and stays where it was', () => within(async (history) => {
+      await history.put(conversationOf({ id: 'c2', updated: 3_000 }))
+      await history.put(conversationOf())
+      await history.amend('c1', { title: 'Burritos', isTitled: true })
+      expect((await history.heads()).map(({ title }) => title)).toEqual(['Monads', 'Burritos'])
+      await history.amend('c1', { isPinned: true })
+      await history.amend('c3', { isPinned: true })
+      expect([await history.get('c1'), (await history.heads())[0]?.id]).toEqual([conversationOf({ title: 'Burritos', isTitled: true, isPinned: true }), 'c1'])
+      expect((await history.search('burritos')).map(({ head, excerpt }) => [head.id, excerpt])).toEqual([['c1', undefined]])
+      expect(await failureOf(history.amend('c1', { title: 'x'.repeat(1_001) }))).toBeInstanceOf(InvalidConversation)
+    }))
+
     test('that is removed while it is being put stays removed', () => within(async (history) => {
       const outcomes = await Promise.allSettled([history.put(conversationOf()), history.remove('c1'), history.put(conversationOf())])
       expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
@@ -190,11 +202,12 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
       await history.put(conversationOf())
       await history.remove('c1')
       await history.restore(conversationOf())
+      await history.amend('c1', { isPinned: true })
       await history.clear()
-      expect(heard).toEqual(['c1', 'c1', 'c1', ''])
+      expect(heard).toEqual(['c1', 'c1', 'c1', 'c1', ''])
       stop()
       await history.put(conversationOf({ id: 'c2' }))
-      expect(heard.length).toBe(4)
+      expect(heard.length).toBe(5)
     }))
 
     test('that was refused is not told', () => within(async (history) => {
