@@ -15,7 +15,8 @@ export interface AnswerEndProps {
 /** How an answer ended that did not end well, and what to do about it. */
 export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNode {
   const words = endInWords(answer)
-  const goesOn = isLast && canContinue(answer)
+  // An error has a button of its own for it.
+  const goesOn = isLast && answer.error === undefined && canContinue(answer)
   return (
     <>
       {answer.error === undefined ? null : <div className="mt-2"><ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} /></div>}

@@ -25,13 +25,13 @@ export function AnswerView({ answer, isLast, actions }: AnswerViewProps): ReactN
       <h2 className="sr-only">Answer</h2>
       {answer.reasoning === '' ? null : <Reasoning text={answer.reasoning} ms={answer.reasoningMs} isThinking={isStreaming && answer.text === ''} />}
       {answer.text === '' ? null : <div className={isStreaming ? caret : undefined}><Markdown text={answer.text} isStreaming={isStreaming} /></div>}
-      {isStreaming && answer.text === '' ? <Waiting /> : null}
+      {isStreaming && answer.text === '' && answer.reasoning === '' ? <Waiting /> : null}
       {isStreaming ? null : (
         <>
           <AnswerEnd answer={answer} isLast={isLast} actions={actions} />
           {answer.logprobs === undefined ? null : <Probabilities logprobs={answer.logprobs} />}
-          <div className="mt-2 flex flex-col gap-1">
-            {answer.provenance === undefined ? null : <ProvenanceLine provenance={answer.provenance} />}
+          <div className="mt-1 flex flex-col sm:flex-row sm:items-start sm:justify-between sm:gap-2">
+            {answer.provenance === undefined ? <span /> : <ProvenanceLine provenance={answer.provenance} isFailed={answer.error !== undefined} />}
             <AnswerTools answer={answer} isLast={isLast} actions={actions} />
           </div>
         </>

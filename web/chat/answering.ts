@@ -59,7 +59,7 @@ export function answering({ client, onMore, onEnd, onRecord, frameClock, now, wa
     leave()
     const answer = run.end(outcome)
     onEnd(answer)
-    const record = isRemembered(outcome) ? await requestRecord(client, requestId, wait) : undefined
+    const record = isRemembered(outcome) ? await requestRecord(client, requestId, outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd', wait) : undefined
     if (record !== undefined) onRecord(answer.id, record)
   }
 

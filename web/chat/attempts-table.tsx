@@ -5,7 +5,7 @@ import { formatMs } from '../ui/format.ts'
 /** Every attempt at an answer, in order. */
 export function AttemptsTable({ trail }: { readonly trail: readonly TrailEntry[] }): ReactNode {
   return (
-    <table className="w-full text-left text-xs tabular-nums">
+    <table className="w-full max-w-lg text-left text-xs tabular-nums">
       <thead className="text-muted">
         <tr>{['Provider', 'Outcome', 'Status', 'Time'].map((name) => <th key={name} scope="col" className="py-0.5 pr-3 font-medium">{name}</th>)}</tr>
       </thead>

@@ -46,7 +46,7 @@ export function Composer({ drafts, onSend, onStop, onEditLast, isAnswering, obst
 
   return (
     <form
-      className="rounded-2xl border border-muted bg-raised focus-within:outline-2 focus-within:outline-offset-1 focus-within:outline-accent"
+      className="rounded-2xl border border-muted bg-raised focus-within:border-accent focus-within:outline focus-within:outline-accent"
       onSubmit={(event) => {
         event.preventDefault()
         if (canSend) onSend()

@@ -87,13 +87,15 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
         {phase === 'ready' && messages.length === 0 ? <EmptyChat name={nameOf(boot.user)} onPrompt={useExample} models={modelsState.kind === 'ready' ? modelsState.answer : undefined} /> : null}
         <ConversationPhase state={state} onRestore={() => chat.restore()} />
       </MessageList>
-      <div className="mx-auto flex w-full max-w-3xl shrink-0 flex-col gap-2 px-4 pb-3">
-        <KeptNotice failure={phase === 'ready' ? state.failure : undefined} />
-        <ReplacedNotice replaced={state.replaced} shown={messages.length} onUndo={() => chat.undo()} onDismiss={() => chat.dismissUndo()} />
-        <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
-        {phase === 'ready' ? (
-          <Composer drafts={drafts} onSend={send} onStop={() => chat.stop()} onEditLast={() => setEditedId(lastQuestion(messages)?.id)} isAnswering={isBusy} obstacle={obstacle} attachments={attachments} field={field} />
-        ) : null}
+      <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
+        <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
+          <KeptNotice failure={phase === 'ready' ? state.failure : undefined} />
+          <ReplacedNotice replaced={state.replaced} shown={messages.length} onUndo={() => chat.undo()} onDismiss={() => chat.dismissUndo()} />
+          <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
+          {phase === 'ready' ? (
+            <Composer drafts={drafts} onSend={send} onStop={() => chat.stop()} onEditLast={() => setEditedId(lastQuestion(messages)?.id)} isAnswering={isBusy} obstacle={obstacle} attachments={attachments} field={field} />
+          ) : null}
+        </div>
       </div>
       {isRetryingWith ? <RetryWith model={model} onClose={() => setRetryingWith(false)} onRetry={(name) => {
         setRetryingWith(false)

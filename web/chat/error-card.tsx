@@ -21,16 +21,17 @@ export interface ErrorCardProps {
 export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
   const isOnline = useSyncExternalStore(subscribeToOnline, () => navigator.onLine)
   const { title, advice, remedies, hasDetail } = explainError(error, { isOnline, hasText: answer.text !== '' })
-  const failed = answer.provenance?.trail.filter(({ failure }) => failure !== undefined) ?? []
+  const trail = answer.provenance?.trail ?? []
+  const hasFailures = trail.some(({ failure }) => failure !== undefined)
   return (
     <Notice
       kind={isLast ? 'error' : 'warn'}
       title={title}
       actions={isLast ? remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />) : undefined}
     >
-      <p>{advice}{isLast && error.retryAfter !== undefined ? <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} /> : null}</p>
-      {failed.length > 0 ? <div className="mt-2"><AttemptsTable trail={answer.provenance?.trail ?? []} /></div> : null}
-      {hasDetail ? <p className="mt-2 text-xs">{error.message}</p> : null}
+      {isLast ? <p>{advice}{error.retryAfter === undefined ? null : <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />}</p> : null}
+      {isLast && hasFailures ? <div className="mt-2"><AttemptsTable trail={trail} /></div> : null}
+      {hasDetail && isLast ? <p className="mt-2 text-xs">{error.message}</p> : null}
     </Notice>
   )
 }
@@ -45,6 +46,7 @@ interface RemedyProps {
 function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactNode {
   const variant = isFirst ? 'primary' : 'plain'
   switch (remedy) {
+    case 'continue': return <Button variant={variant} icon="play" onClick={actions.continueAnswer}>Continue</Button>
     case 'retry': return <Button variant={variant} icon="retry" onClick={actions.retry}>Retry</Button>
     case 'choose-model': return <Button variant={variant} onClick={actions.retryWith}>Choose another model…</Button>
     case 'settings': return <Button variant={variant} icon="sliders" onClick={actions.openSettings}>Open the settings…</Button>

@@ -44,6 +44,11 @@ describe('explainError', () => {
     expect(explainError(wire('whatever', { status }), here).title).toBe(title)
   })
 
+  test('offers to go on where something had come', () => {
+    expect(explainError(wire('provider_error'), { ...here, hasText: true }).remedies).toEqual(['continue', 'retry'])
+    expect(explainError(wire('provider_error'), here).remedies).not.toContain('continue')
+  })
+
   test('can always be retried', () => {
     for (const code of documented) expect(explainError(wire(code), here).remedies).toContain('retry')
   })

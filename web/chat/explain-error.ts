@@ -1,7 +1,7 @@
 import type { AnswerError } from '../history/conversation.ts'
 
 /** What a person can do about an error, the most helpful first. */
-export type Remedy = 'retry' | 'choose-model' | 'settings' | 'edit' | 'providers'
+export type Remedy = 'continue' | 'retry' | 'choose-model' | 'settings' | 'edit' | 'providers'
 
 /** An error in words. */
 export interface Explanation {
@@ -60,8 +60,8 @@ const unknown: Wording = { title: 'There is no answer', advice: 'Retry, or choos
 
 /** What happened and what to do, by the error's code, else by its status. */
 export function explainError(error: AnswerError, context: ErrorContext): Explanation {
-  const { hasDetail = true, ...wording } = wordingOf(error, context)
-  return { ...wording, hasDetail }
+  const { hasDetail = true, remedies, ...wording } = wordingOf(error, context)
+  return { ...wording, hasDetail, remedies: context.hasText ? ['continue', ...remedies] : remedies }
 }
 
 function wordingOf({ kind, code, status, param }: AnswerError, { isOnline, hasText }: ErrorContext): Wording {

@@ -23,7 +23,7 @@ export function MessageList({ messages, editedId, actions, follow: { list, conte
   return (
     <div className="relative min-h-0 flex-1">
       <div ref={list} role="log" aria-live="off" aria-label="Messages" tabIndex={0} className="h-full overflow-y-auto overscroll-contain [scrollbar-gutter:stable]">
-        <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-6 px-4 py-6">
+        <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-4 px-4 py-4">
           {messages.map((message, index) => (
             <MessageView key={message.id} message={message} isLast={index === last} isEdited={message.id === editedId} isOld={index < last - 3} actions={actions} />
           ))}

@@ -7,12 +7,12 @@ import { TrailLine } from '../ui/trail.tsx'
 import { AttemptsTable } from './attempts-table.tsx'
 
 /** Who answered, after whom, in what time, with how many tokens, at what price; behind it every attempt, and the request's id. */
-export function ProvenanceLine({ provenance }: { readonly provenance: Provenance }): ReactNode {
+export function ProvenanceLine({ provenance, isFailed }: { readonly provenance: Provenance; /** Its error tells of the attempts. */ readonly isFailed: boolean }): ReactNode {
   const { requestId, trail } = provenance
   return (
-    <details className="group/origin text-xs text-muted">
-      <summary className="inline-flex min-h-6 w-fit max-w-full list-none items-center gap-1 rounded-md py-1 pointer-coarse:min-h-11 [&::-webkit-details-marker]:hidden">
-        <span className="min-w-0 wrap-anywhere">{partsOf(provenance).map((part, index) => <Fragment key={index}>{index === 0 ? null : ' · '}{part}</Fragment>)}</span>
+    <details className="group/origin min-w-0 flex-1 text-xs text-muted">
+      <summary className="inline-flex min-h-9 w-fit max-w-full list-none items-center gap-1 rounded-md pointer-coarse:min-h-11 [&::-webkit-details-marker]:hidden">
+        <span className="min-w-0 wrap-anywhere">{partsOf(provenance, isFailed).map((part, index) => <Fragment key={index}>{index === 0 ? null : ' · '}{part}</Fragment>)}</span>
         <Icon name="chevron" className="size-3.5 transition-transform group-open/origin:rotate-180" />
       </summary>
       <div className="mt-1 flex flex-col gap-1 rounded-lg border border-line bg-panel p-2">
@@ -23,8 +23,8 @@ export function ProvenanceLine({ provenance }: { readonly provenance: Provenance
   )
 }
 
-function partsOf({ provider, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: Provenance): readonly ReactNode[] {
-  const hasFailures = trail.length > 1 || trail.some(({ failure }) => failure !== undefined)
+function partsOf({ provider, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: Provenance, isFailed: boolean): readonly ReactNode[] {
+  const hasFailures = !isFailed && (trail.length > 1 || trail.some(({ failure }) => failure !== undefined))
   const tokens = [
     ...(promptTokens === undefined ? [] : [`${formatCount(promptTokens)} in`]),
     ...(completionTokens === undefined ? [] : [`${formatCount(completionTokens)} out`]),
@@ -38,5 +38,5 @@ function partsOf({ provider, model, trail, firstTokenMs, totalMs, promptTokens, 
     tokens === '' ? undefined : tokens,
     cost === undefined ? undefined : formatCost(cost),
   ].filter((part) => part !== undefined)
-  return parts.length === 0 ? ['Details'] : parts
+  return provider === undefined ? ['Details', ...parts] : parts
 }

@@ -21,7 +21,7 @@ export function UserMessageView({ message, isEdited, actions }: UserMessageProps
       <h2 className="sr-only">You said</h2>
       <ImageStrip images={message.images} />
       {message.text === '' ? null : <p dir="auto" className="max-w-[85%] rounded-2xl bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere">{message.text}</p>}
-      <div className="flex transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-fine:opacity-0">
+      <div className="-mr-2 -mb-2 flex transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-fine:opacity-0">
         {message.text === '' ? null : <CopyButton text={message.text} label="Copy message" />}
         <IconButton label="Edit message" icon="edit" onClick={() => actions.edit(message.id)} />
         <IconButton label="Delete message" icon="trash" onClick={() => actions.remove(message.id)} />
