@@ -23,6 +23,8 @@ export interface Tab {
   waitForGone(selector: string): Promise<void>
   /** What an element reads. */
   textOf(selector: string): Promise<string>
+  /** Chooses an option of a `<select>`, by its value. */
+  select(selector: string, value: string): Promise<void>
   reload(): Promise<void>
   /** Gives files to an `<input type="file">`, by their paths. */
   setFiles(selector: string, paths: readonly string[]): Promise<void>
@@ -108,6 +110,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       waitFor: async (selector) => void await ask('waitForSelector', selector),
       waitForGone: async (selector) => void await ask('waitForSelector', selector, { state: 'hidden' }),
       textOf: async (selector) => String(await ask('innerText', selector)),
+      select: async (selector, value) => void await ask('selectOption', selector, value),
       reload: async () => void await ask('reload'),
       setFiles: async (selector, paths) => void await ask('setInputFiles', selector, paths),
       setSize: async (width, height) => void await ask('setViewportSize', { width, height }),
