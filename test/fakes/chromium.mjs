@@ -1,6 +1,8 @@
 // Chromium, driven by playwright-core, which runs on Node: `chromium.mjs EXECUTABLE`. Takes lines {"id","person","tab","method","args"} that name a method of a page,
 // such as `goto` or `keyboard.press`, and answers each with {"id","value"} or {"id","error"}. Each person has cookies of their own, which their tabs share.
-// `begin` says what their browser is like, before anything else; `complaints` gives what the console of a tab was told of as an error.
+// `begin` says what their browser is like, before anything else; `complaints` gives what the console of a tab was told of as an error, and dialogs that no page of ours opens;
+// `asked` every address that was asked for, by whatever tab or window.
+import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 
@@ -15,7 +17,9 @@ async function contextOf(person, options = {}) {
   if (!people.has(person)) {
     const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
     context.setDefaultTimeout(10_000)
-    people.set(person, { context, tabs: new Map(), complaints: new Map() })
+    const asked = []
+    context.on('request', (request) => asked.push(request.url()))
+    people.set(person, { context, asked, tabs: new Map(), complaints: new Map() })
   }
   return people.get(person)
 }
@@ -25,18 +29,38 @@ async function openTab({ context, tabs, complaints }, tab) {
   const told = []
   page.on('console', (message) => { if (message.type() === 'error') told.push(message.text()) })
   page.on('pageerror', (error) => told.push(String(error)))
+  page.on('dialog', (dialog) => {
+    if (dialog.type() === 'beforeunload') return void dialog.accept()
+    told.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
   tabs.set(tab, page)
   complaints.set(tab, told)
 }
 
+async function setSpeed(context, page, { latencyMs, bytesPerSecond }) {
+  const session = await context.newCDPSession(page)
+  await session.send('Network.emulateNetworkConditions', { offline: false, latency: latencyMs, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond })
+}
+
+async function download(page, selector) {
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.click(selector)])
+  return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') }
+}
+
 async function run({ person, tab, method, args }) {
   const known = await contextOf(person, method === 'begin' ? args[0] : {})
-  const { context, tabs, complaints } = known
+  const { context, tabs, complaints, asked } = known
   if (method === 'begin') return undefined
   if (method === 'cookies') return context.cookies()
+  if (method === 'asked') return asked
   if (method === 'setOffline') return context.setOffline(...args)
+  if (method === 'refuse') return context.route(args[0], (route) => route.abort())
+  if (method === 'admit') return context.unroute(args[0])
   if (!tabs.has(tab)) await openTab(known, tab)
   if (method === 'complaints') return complaints.get(tab)
+  if (method === 'setSpeed') return setSpeed(context, tabs.get(tab), args[0])
+  if (method === 'download') return download(tabs.get(tab), args[0])
   const names = method.split('.'), last = names.pop()
   const owner = names.reduce((value, name) => value[name], tabs.get(tab))
   const value = await owner[last](...args)

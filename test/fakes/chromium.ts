@@ -19,6 +19,8 @@ export interface Tab {
   /** The value of an expression in the page. */
   evaluate(expression: string): Promise<unknown>
   waitFor(selector: string): Promise<void>
+  /** Resolves when an expression holds in the page. @throws with what the page reads, when it does not within eight seconds */
+  until(expression: string): Promise<void>
   /** Waits until nothing matches that can be seen. */
   waitForGone(selector: string): Promise<void>
   /** What an element reads. */
@@ -26,12 +28,18 @@ export interface Tab {
   /** Chooses an option of a `<select>`, by its value. */
   select(selector: string, value: string): Promise<void>
   reload(): Promise<void>
+  /** As the browser's own button. */
+  back(): Promise<void>
+  /** Clicks what gives a file, and reads it. */
+  download(selector: string): Promise<{ readonly name: string; readonly text: string }>
   /** Gives files to an `<input type="file">`, by their paths. */
   setFiles(selector: string, paths: readonly string[]): Promise<void>
   setSize(width: number, height: number): Promise<void>
   /** Writes a picture of what is shown, as PNG. */
   screenshot(path: string): Promise<void>
-  /** What the console was told of as errors so far, violations of the Content-Security-Policy among them. */
+  /** What it loads from now on comes this slowly. */
+  setSpeed(speed: { readonly latencyMs: number; readonly bytesPerSecond: number }): Promise<void>
+  /** What the console was told of as errors so far, violations of the Content-Security-Policy among them, and what dialogs of scripts said. */
   complaints(): Promise<readonly string[]>
 }
 
@@ -53,6 +61,12 @@ export interface Person {
   cookies(): Promise<ReadonlyMap<string, string>>
   /** Takes their network away, or gives it back. */
   setOffline(isOffline: boolean): Promise<void>
+  /** Requests to addresses that match fail from now on, as if there were nobody. */
+  refuse(glob: string): Promise<void>
+  /** Takes {@link Person.refuse} back. */
+  admit(glob: string): Promise<void>
+  /** Every address that was asked for so far, by whatever tab or window of theirs. */
+  asked(): Promise<readonly string[]>
 }
 
 /** Chromium in a process of its own. */
@@ -60,6 +74,17 @@ export interface Chromium {
   /** Somebody who has been nowhere yet. */
   person(options?: PersonOptions): Person
   close(): Promise<void>
+}
+
+const untilMs = 8_000
+
+/** A promise that looks again and again: what the page's policy allows to evaluate, it does at once or never. */
+function looking(expression: string): string {
+  return `new Promise((resolve, reject) => {
+    const began = performance.now()
+    const look = () => (${expression}) ? resolve(true) : performance.now() - began > ${untilMs} ? reject(new Error('in vain: ' + document.body.innerText)) : setTimeout(look, 20)
+    look()
+  })`
 }
 
 /** Starts it without a window. @throws when it does not start */
@@ -107,18 +132,22 @@ export async function startChromium(executable: string): Promise<Chromium> {
       press: async (key) => void await ask('keyboard.press', key),
       type: async (text) => void await ask('keyboard.type', text),
       waitForUrl: async (glob) => void await ask('waitForURL', glob),
+      until: async (expression) => void await ask('evaluate', looking(expression)),
       waitFor: async (selector) => void await ask('waitForSelector', selector),
       waitForGone: async (selector) => void await ask('waitForSelector', selector, { state: 'hidden' }),
       textOf: async (selector) => String(await ask('innerText', selector)),
       select: async (selector, value) => void await ask('selectOption', selector, value),
       reload: async () => void await ask('reload'),
+      back: async () => void await ask('goBack'),
+      async download(selector) {
+        const saved = await ask('download', selector)
+        return { name: String(pick(saved, 'name')), text: String(pick(saved, 'text')) }
+      },
       setFiles: async (selector, paths) => void await ask('setInputFiles', selector, paths),
       setSize: async (width, height) => void await ask('setViewportSize', { width, height }),
       screenshot: async (path) => void await ask('screenshot', { path }),
-      async complaints() {
-        const told = await ask('complaints')
-        return Array.isArray(told) ? told.map(String) : []
-      },
+      setSpeed: async (speed) => void await ask('setSpeed', speed),
+      complaints: async () => textsOf(await ask('complaints')),
       url: async () => String(await ask('url')),
       text: async () => String(await ask('innerText', 'body')),
       evaluate: (expression) => ask('evaluate', expression),
@@ -131,6 +160,9 @@ export async function startChromium(executable: string): Promise<Chromium> {
       if (options !== undefined) void call(person, '', 'begin', options)
       return {
         setOffline: async (isOffline) => void await call(person, '', 'setOffline', isOffline),
+        refuse: async (glob) => void await call(person, '', 'refuse', glob),
+        admit: async (glob) => void await call(person, '', 'admit', glob),
+        asked: async () => textsOf(await call(person, '', 'asked')),
         tab: (name = 'first') => tabOf(person, name),
         async cookies() {
           const kept = await call(person, '', 'cookies')
@@ -145,4 +177,8 @@ export async function startChromium(executable: string): Promise<Chromium> {
       await read
     },
   }
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
 }
