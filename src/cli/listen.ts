@@ -1,0 +1,15 @@
+import { startServer, type Server, type ServerOptions } from '../http/server.ts'
+import { UsageError } from './arguments.ts'
+
+/** Listens, and answers. @throws {UsageError} when the address cannot be had, with what to do */
+export function listen(options: ServerOptions): Server {
+  const { host, port } = options
+  try {
+    return startServer(options)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`, { cause: error })
+    if (code === 'EACCES') throw new UsageError(`port ${port} needs more rights than this user has: choose one from 1024 with --port`, { cause: error })
+    throw new UsageError(`cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}: --host takes an address of this machine`, { cause: error })
+  }
+}
