@@ -39,7 +39,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   const drafts = useDraft(history, isNew ? 'new' : chat.id)
   const attachments = useAttachments(drafts)
   const drop = useDrop(attachments.add)
-  const follow = useFollow()
+  const follow = useFollow(messages.length > 0)
   const field = useRef<HTMLTextAreaElement>(null)
   const [editedId, setEditedId] = useState<string>()
   const [isRetryingWith, setRetryingWith] = useState(false)

@@ -12,7 +12,7 @@ import type { MessageActions } from './message-actions.ts'
 export interface ErrorCardProps {
   readonly answer: AssistantMessage
   readonly error: NonNullable<AssistantMessage['error']>
-  /** Whether it can still be done something about. */
+  /** Whether something can still be done about it. */
   readonly isLast: boolean
   readonly actions: MessageActions
 }
@@ -23,15 +23,16 @@ export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): R
   const { title, advice, remedies, hasDetail } = explainError(error, { isOnline, hasText: answer.text !== '' })
   const trail = answer.provenance?.trail ?? []
   const hasFailures = trail.some(({ failure }) => failure !== undefined)
+  if (!isLast) return <Notice kind="warn" title={title} />
   return (
     <Notice
-      kind={isLast ? 'error' : 'warn'}
+      kind="error"
       title={title}
-      actions={isLast ? remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />) : undefined}
+      actions={remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />)}
     >
-      {isLast ? <p>{advice}{error.retryAfter === undefined ? null : <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />}</p> : null}
-      {isLast && hasFailures ? <div className="mt-2"><AttemptsTable trail={trail} /></div> : null}
-      {hasDetail && isLast ? <p className="mt-2 text-xs">{error.message}</p> : null}
+      <p>{advice}{error.retryAfter === undefined ? null : <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />}</p>
+      {hasFailures ? <div className="mt-2"><AttemptsTable trail={trail} /></div> : null}
+      {hasDetail ? <p className="mt-2 text-xs">{error.message}</p> : null}
     </Notice>
   )
 }

@@ -8,7 +8,7 @@ export interface GrowingTextProps {
   readonly onKeyDown?: (event: KeyboardEvent<HTMLTextAreaElement>) => void
   readonly onPaste?: (event: ClipboardEvent<HTMLTextAreaElement>) => void
   readonly placeholder?: string
-  /** Gets the focus when it appears, at the end of what is there. */
+  /** Gets the focus when it appears, at the end of what is there, unless a menu or a dialog has it. */
   readonly hasFocus?: boolean
   readonly className?: string
   readonly ref?: RefObject<HTMLTextAreaElement | null>
@@ -26,7 +26,7 @@ export function GrowingText({ id, value, onChange, onKeyDown, onPaste, placehold
   }, [field, value])
   useLayoutEffect(() => {
     const { current } = field
-    if (!hasFocus || current === null) return
+    if (!hasFocus || current === null || document.querySelector('dialog[open], :popover-open') !== null) return
     current.focus()
     current.setSelectionRange(current.value.length, current.value.length)
   }, [field, hasFocus])

@@ -13,8 +13,8 @@ export interface Follow {
   readonly toEnd: () => void
 }
 
-/** Keeps the end of a list in view while it grows, until its reader scrolls up. */
-export function useFollow(): Follow {
+/** Keeps the end of a list in view while it grows, until its reader scrolls up. @param isOn there is something to follow */
+export function useFollow(isOn: boolean): Follow {
   const list = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const isFollowing = useRef(true)
@@ -28,7 +28,7 @@ export function useFollow(): Follow {
 
   useEffect(() => {
     const [box, inner] = [list.current, content.current]
-    if (box === null || inner === null) return undefined
+    if (!isOn || box === null || inner === null) return undefined
     let before = placeOf(box)
     const look = (): void => {
       const now = placeOf(box)
@@ -55,7 +55,7 @@ export function useFollow(): Follow {
       box.removeEventListener('scroll', look)
       box.removeEventListener('wheel', leave)
     }
-  }, [])
+  }, [isOn])
 
   return { list, content, isAtEnd, toEnd }
 }
