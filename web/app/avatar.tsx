@@ -12,7 +12,8 @@ export function initialsOf({ displayName, userName }: Pick<User, 'displayName' |
 export function Avatar({ user, size = 'size-8' }: { readonly user: User; readonly size?: string }): ReactNode {
   const [failedUrl, setFailedUrl] = useState<string>()
   if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
-    return <span aria-hidden="true" className={`inline-flex items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent ${size}`}>{initialsOf(user)}</span>
+    // A picture of letters, not text: it is no part of any name.
+    return <span aria-hidden="true" data-initials={initialsOf(user)} className={`inline-flex items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent before:content-[attr(data-initials)] ${size}`} />
   }
   return <img src={user.avatarUrl} alt="" referrerPolicy="no-referrer" className={`rounded-full object-cover ${size}`} onError={() => setFailedUrl(user.avatarUrl)} />
 }

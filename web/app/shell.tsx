@@ -77,6 +77,9 @@ function Sidebar({ currentId, onClose }: { readonly currentId: string | undefine
       <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
       <nav id="sidebar" aria-label="Conversations" className="absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel lg:static lg:w-72 lg:shrink-0" onKeyDown={(event) => {
         if (event.key === 'Escape' && !wide.matches) onClose()
+      }} onClick={({ target }) => {
+        // Also the one that is open already is gone to.
+        if (!wide.matches && target instanceof Element && target.closest('a') !== null) onClose()
       }}>
         <div className="flex items-center gap-1 p-2">
           <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 flex-1 items-center justify-center gap-2 rounded-lg border border-line bg-raised px-3 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
