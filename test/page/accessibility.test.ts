@@ -59,6 +59,7 @@ describe.skipIf(executable === undefined)('axe-core finds nothing to mend', () =
     await tab.waitFor('text=Sign in with')
     expect(await violationsOf(tab)).toEqual([])
     await signInThroughPage(browser, closed)
+    await tab.waitFor('#message')
     await tab.click('[aria-label^="Account of"]')
     await tab.waitFor('text=Sign Out')
     expect(await violationsOf(tab)).toEqual([])

@@ -61,6 +61,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
     const background = 'getComputedStyle(document.body).backgroundColor'
     const light = await tab.evaluate(background)
     await tab.click('[aria-label="Theme: system"]')
+    await tab.waitFor('[role="menu"] >> text=Light')
     await tab.press('End')
     await tab.press('Enter')
     await tab.waitFor('[aria-label="Theme: dark"]')
@@ -97,16 +98,12 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('says in words that the service is not there, and goes on when it is', async () => {
-    const mortal = await startService({ providers: [{ id: 'echo' }] })
-    const tab = chromium.person().tab()
-    await tab.goto(`${mortal.url}/`)
-    await tab.waitFor('#message')
-    await mortal.stop()
-    // What the browser has kept of the page cannot ask who is there.
-    await tab.evaluate(`location.reload()`).catch(() => {})
-    await expect(tab.text()).resolves.toBeString()
-    await using again = await startService({ providers: [{ id: 'echo' }] }, { port: mortal.port })
-    await tab.goto(`${again.url}/`)
-    await tab.waitFor('#message')
+    const person = chromium.person(), tab = person.tab()
+    await person.refuse('**/api/boot')
+    await tab.goto(`${service.url}/#/requests`)
+    await tab.waitFor('role=alert >> text=The service cannot be reached')
+    await person.admit('**/api/boot')
+    await tab.click('role=button[name="Try again"]')
+    await tab.waitFor('h1 >> text=Requests')
   })
 })
