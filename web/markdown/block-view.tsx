@@ -30,11 +30,11 @@ export const BlockView = memo(function BlockView({ block, direction, definitions
     case 'list': return <List block={block} definitions={definitions} />
     case 'table': return <TableView table={block} definitions={definitions} />
     case 'code': return <CodeBlock code={block} />
-    case 'html': return <pre dir="auto" className="text-sm whitespace-pre-wrap"><CodeLines chunks={block.chunks} isWrapped /></pre>
+    case 'html': return <pre dir="auto" className="text-sm whitespace-pre-wrap"><CodeLines chunks={block.chunks} /></pre>
   }
 })
 
-const headingStyles = ['text-xl font-semibold', 'text-base font-semibold', 'text-base font-medium', 'text-sm font-medium'] as const
+const headingStyles = ['text-xl font-bold', 'text-xl font-semibold', 'text-base font-bold', 'text-base font-semibold'] as const
 
 /** A heading of the answer, below those of the page. */
 function Heading({ depth, direction, children }: { readonly depth: number; readonly direction: 'auto' | undefined; readonly children: ReactNode }): ReactNode {
@@ -65,7 +65,7 @@ const ItemGroup = memo(function ItemGroup({ group, definitions }: Within & { rea
 
 const ListItem = memo(function ListItem({ item, definitions }: Within & { readonly item: Item }): ReactNode {
   const children = <NestedBlocks blocks={item.children} definitions={definitions} />
-  const spacing = item.isSpaced ? 'mt-3' : 'mt-1'
+  const spacing = item.isSpaced ? 'mt-3 first:mt-0' : 'mt-1 first:mt-0'
   if (item.task === 'none') return <li className={`space-y-2 ${spacing}`}>{children}</li>
   return (
     <li className={`flex list-none items-baseline gap-2 ${spacing}`}>

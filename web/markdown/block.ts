@@ -24,7 +24,7 @@ export type Block =
   | { readonly kind: 'quote'; readonly children: Sequence<Block> }
   | { readonly kind: 'list'; readonly isOrdered: boolean; readonly start: number; readonly items: Sequence<Item> }
   | { readonly kind: 'table'; readonly header: Row; readonly alignments: readonly Alignment[]; readonly rows: Sequence<Row> }
-  /** `isOpen`: more may come. `language`: the first word after the fence, in lower case. */
-  | { readonly kind: 'code'; readonly language: string; readonly chunks: readonly string[]; readonly isOpen: boolean }
+  /** `isOpen`: more may come. `info`: what stands after the fence; its first word is a language. */
+  | { readonly kind: 'code'; readonly info: string; readonly chunks: readonly string[]; readonly isOpen: boolean }
   /** Raw HTML, which is shown as it is written. */
   | { readonly kind: 'html'; readonly chunks: readonly string[] }

@@ -6,29 +6,37 @@ import { ChunkBox, CodeLines } from './code-lines.tsx'
 import type { ColouredPart } from './colour-code.ts'
 import { useColours } from './use-colours.ts'
 
+const longBlockChunks = 6
+
 /** A block of code: its language, a button that copies it, and its lines, which are coloured once it is complete. */
 export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'code' }> }): ReactNode {
-  const { chunks, language } = code
+  const { chunks, info } = code, language = languageOf(info)
+  const isLong = chunks.length >= longBlockChunks
   const parts = useColours(chunks, language, code.isOpen)
   return (
     <div dir="ltr" className="overflow-hidden rounded-lg border border-line bg-panel">
       <div className="flex items-center justify-between gap-2 border-b border-line ps-3 text-xs text-muted">
-        <span className="truncate">{language === '' ? 'text' : language}</span>
+        <span className="truncate">{info === '' ? 'text' : showBidiControls(info)}</span>
         <CopyButton label="Copy code" text={() => chunks.join('')} />
       </div>
       <pre role="group" tabIndex={0} aria-label={language === '' ? 'Code' : `Code, ${language}`} className="overflow-x-auto p-3 font-mono text-sm -outline-offset-2">
         <code>
-          {parts.map((part, index) => <ColouredChunk key={index} part={part} />)}
-          <CodeLines chunks={chunks.slice(parts.at(-1)?.end ?? 0)} />
+          {parts.map((part, index) => <ColouredChunk key={index} part={part} isLong={isLong} />)}
+          <CodeLines chunks={chunks.slice(parts.at(-1)?.end ?? 0)} isLong={isLong} />
         </code>
       </pre>
     </div>
   )
 }
 
-const ColouredChunk = memo(function ColouredChunk({ part }: { readonly part: ColouredPart }): ReactNode {
+/** The first word of what stands after the fence, without what some write right behind it, as in `ts{1,3}`. */
+function languageOf(info: string): string {
+  return info.split(/[\s{,:]/, 1)[0]?.toLowerCase() ?? ''
+}
+
+const ColouredChunk = memo(function ColouredChunk({ part, isLong }: { readonly part: ColouredPart; readonly isLong: boolean }): ReactNode {
   return (
-    <ChunkBox text={part.text} isWrapped={false}>
+    <ChunkBox text={part.text} isLong={isLong}>
       {part.runs.map((run, index) => run.colour === undefined ? showBidiControls(run.text) : <span key={index} className={run.colour}>{showBidiControls(run.text)}</span>)}
     </ChunkBox>
   )

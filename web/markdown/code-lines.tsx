@@ -1,18 +1,18 @@
 import { memo, type ReactNode } from 'react'
 import { showBidiControls } from './bidi.ts'
 
-/** Lines in chunks. A chunk far from what is seen is neither laid out nor painted. */
-export function CodeLines({ chunks, isWrapped = false }: { readonly chunks: readonly string[]; readonly isWrapped?: boolean }): ReactNode {
-  return chunks.map((chunk, index) => <CodeChunk key={index} text={chunk} isWrapped={isWrapped} />)
+/** Lines in chunks. `isLong`: chunks far from what is seen are neither laid out nor painted; their lines must not wrap. */
+export function CodeLines({ chunks, isLong = false }: { readonly chunks: readonly string[]; readonly isLong?: boolean }): ReactNode {
+  return chunks.map((chunk, index) => <CodeChunk key={index} text={chunk} isLong={isLong} />)
 }
 
-const CodeChunk = memo(function CodeChunk({ text, isWrapped }: { readonly text: string; readonly isWrapped: boolean }): ReactNode {
-  return <ChunkBox text={text} isWrapped={isWrapped}>{showBidiControls(text)}</ChunkBox>
+const CodeChunk = memo(function CodeChunk({ text, isLong }: { readonly text: string; readonly isLong: boolean }): ReactNode {
+  return <ChunkBox text={text} isLong={isLong}>{showBidiControls(text)}</ChunkBox>
 })
 
 /** The box of a chunk. Its size is known without laying it out, since lines are not wrapped. */
-export function ChunkBox({ text, isWrapped, children }: { readonly text: string; readonly isWrapped: boolean; readonly children: ReactNode }): ReactNode {
-  if (isWrapped) return <span className="block">{children}</span>
+export function ChunkBox({ text, isLong, children }: { readonly text: string; readonly isLong: boolean; readonly children: ReactNode }): ReactNode {
+  if (!isLong) return <span className="block">{children}</span>
   return <span className="block [content-visibility:auto]" style={{ containIntrinsicSize: sizeOf(text) }}>{children}</span>
 }
 

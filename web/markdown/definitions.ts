@@ -11,8 +11,9 @@ export interface FoundDefinition {
 /** No definitions. */
 export const noDefinitions: Definitions = new Map()
 
-// A label of at most 999 characters; `[^1]:` is a footnote of other dialects, and stays as it is. A title is read over. Sticky, and on one or two lines only: a definition is found in linear time.
-const definition = /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|([^\s<]\S*))(?:[ \t]*(?:\n[ \t]*)?(?<=\s)(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$)/sy
+// A label of at most 999 characters; `[^1]:` is a footnote of other dialects, and stays as it is. A title is read over.
+// Sticky, and nothing in it can be read in two ways, so that it takes linear time.
+const definition = /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|([^\s<]\S*))(?:[ \t]*(?:\n[ \t]*)?(?<=\s)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*(?:\n|$)/sy
 
 /** The same text for labels that mean the same (CommonMark 0.31, section 4.7). */
 export function normaliseLabel(label: string): string {
@@ -28,7 +29,7 @@ export function takeDefinitions(text: string, known: FoundDefinition | undefined
     const match = definition.exec(text)
     const label = match?.[1]?.trim()
     if (match === null || label === undefined || label === '') break
-    found = { label: normaliseLabel(label), destination: match[2] ?? match[3] ?? '', earlier: found }
+    found = { label: normaliseLabel(label), destination: (match[2] ?? match[3] ?? '').replace(/\\([!-/:-@[-`{-~])/g, '$1'), earlier: found }
     offset += match[0].length
   }
   return { rest: text.slice(offset), found }

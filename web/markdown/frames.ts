@@ -128,8 +128,8 @@ function toBlock(frame: Exclude<Frame, { kind: 'paragraph' }>, isOpen: boolean):
     case 'quote': return { kind: 'quote', children: frame.children }
     case 'list': return isEmpty(frame.items) ? undefined : { kind: 'list', isOrdered: frame.start !== undefined, start: frame.start ?? 1, items: frame.items }
     case 'item': return { kind: 'item', isSpaced: frame.isSpaced, task: frame.task, children: frame.children }
-    case 'fence': return { kind: 'code', language: frame.fence.language, chunks: allChunks(frame.lines), isOpen }
-    case 'indented': return { kind: 'code', language: '', chunks: allChunks(frame.lines), isOpen }
+    case 'fence': return { kind: 'code', info: frame.fence.info, chunks: allChunks(frame.lines), isOpen }
+    case 'indented': return { kind: 'code', info: '', chunks: allChunks(frame.lines), isOpen }
     case 'html': return { kind: 'html', chunks: allChunks(frame.lines) }
     case 'table': return { kind: 'table', header: frame.header, alignments: frame.alignments, rows: frame.rows }
   }

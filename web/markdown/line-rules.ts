@@ -6,7 +6,8 @@ import type { Alignment, Row } from './block.ts'
 export interface Fence {
   readonly character: string
   readonly length: number
-  readonly language: string
+  /** What stands after it. */
+  readonly info: string
 }
 
 /** The mark before an item of a list. Items belong to one list as long as their `style` is the same. */
@@ -35,7 +36,7 @@ export function readFence(line: string): Fence | undefined {
   const length = runLength(line, 0, character)
   const info = line.slice(length).trim()
   if (length < 3 || (character === '`' && info.includes('`'))) return undefined
-  return { character, length, language: info.split(/[\s{,:]/, 1)[0]?.toLowerCase() ?? '' }
+  return { character, length, info }
 }
 
 /** Whether the line closes the fence. */
@@ -115,6 +116,12 @@ export function splitCells(line: string): Row {
 
 function readCell(line: string, start: number, end: number): string {
   return line.slice(start, end).trim().replaceAll('\\|', '|')
+}
+
+/** A row of a table. What is more than it has columns is in the last one, so that nothing is lost. */
+export function readRow(line: string, columns: number): Row {
+  const cells = splitCells(line)
+  return cells.length <= columns ? cells : [...cells.slice(0, columns - 1), cells.slice(columns - 1).join(' | ')]
 }
 
 /** How many times the character stands there. */

@@ -30,6 +30,6 @@ interface GroupProps {
 /** Some blocks. Complete ones that are far from what is seen are neither laid out nor painted; a browser remembers their height. */
 const BlockGroup = memo(function BlockGroup({ group, isComplete, definitions }: GroupProps): ReactNode {
   // Its content is cut off at its edges, so there is room for the outline of what has focus.
-  const className = `-m-1 space-y-3 p-1${isComplete ? ' [contain-intrinsic-size:auto_100rem] [content-visibility:auto]' : ''}`
+  const className = `-m-1 space-y-3 p-1 ${isComplete ? '[contain-intrinsic-size:auto_100rem] [content-visibility:auto]' : ''}`
   return <div className={className}>{group.map((block, index) => <BlockView key={index} block={block} direction="auto" definitions={definitions} />)}</div>
 })

@@ -5,7 +5,7 @@ import { indentAt, restOf, skipIndent, startOf } from './cursor.ts'
 import type { FoundDefinition } from './definitions.ts'
 import { closeInnermost, closeUnmatched, innermost, openFrame, replaceInnermost, textOf, type Frame, type FrameOf, type Work } from './frames.ts'
 import { endsHtml } from './html-rules.ts'
-import { splitCells } from './line-rules.ts'
+import { readRow } from './line-rules.ts'
 import { openFrames } from './open-frames.ts'
 import { append, emptySequence, type Sequence } from './sequence.ts'
 
@@ -50,7 +50,7 @@ function addText(work: Work): void {
     case 'fence': return replaceInnermost(work, { ...frame, lines: addLine(frame.lines, restOf(work.cursor)) })
     case 'indented': return addToIndented(work, frame, isBlank)
     case 'html': return addToHtml(work, frame)
-    case 'table': return replaceInnermost(work, { ...frame, rows: append(frame.rows, splitCells(restOf(work.cursor)).slice(0, frame.header.length)) })
+    case 'table': return replaceInnermost(work, { ...frame, rows: append(frame.rows, readRow(restOf(work.cursor), frame.header.length)) })
     case 'document':
     case 'quote':
     case 'list':

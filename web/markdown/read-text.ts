@@ -23,7 +23,8 @@ export function textReader(): TextReader {
 
   /** Reads the complete lines; the text behind them is left. */
   function readLines(text: string): string {
-    if (!text.startsWith(seen)) [reading, seen] = [emptyReading, '']
+    // Quicker than `startsWith`, which looks at one character after another.
+    if (text.slice(0, seen.length) !== seen) [reading, seen] = [emptyReading, '']
     let start = seen.length
     for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
       reading = readLine(reading, cleanLine(text.slice(start, end)))

@@ -40,7 +40,7 @@ function TablePart({ table, groups, definitions, isPart, isFirst, box, widths }:
   const { header, alignments } = table
   const isFixed = widths.length > 0, width = widths.reduce((sum, each) => sum + each, 0)
   return (
-    <table ref={box} role={isPart ? 'presentation' : undefined} style={isFixed ? { width } : undefined} className={`border-collapse text-sm wrap-break-word${isFixed ? ' table-fixed' : ''}${isFirst ? '' : ' -mt-px'}`}>
+    <table ref={box} role={isPart ? 'presentation' : undefined} style={isFixed ? { width } : undefined} className={`border-collapse text-sm wrap-break-word ${isFixed ? 'table-fixed' : ''} ${isFirst ? '' : '-mt-px'}`}>
       {isFixed && <colgroup>{widths.map((each, index) => <col key={index} style={{ width: each }} />)}</colgroup>}
       {isFirst && (
         <thead role={isPart ? 'rowgroup' : undefined}>
