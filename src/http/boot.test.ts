@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Visitor } from '../extensions/extension.ts'
 import { WireError } from '../wire/error.ts'
 import { bootRoute, type BootOptions } from './boot.ts'
-import type { Guard } from './server.ts'
+import type { Guard } from './pass-guards.ts'
 import { exchangeOf } from './testing.ts'
 
 const ada: Visitor = { user: 'ada', profile: { id: 'a-1', userName: 'ada', displayName: 'Ada Lovelace', email: 'ada@mail.test', avatarUrl: 'https://pictures.test/ada.png' } }

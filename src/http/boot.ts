@@ -2,8 +2,8 @@ import type { PartClaim, Profile, Visitor } from '../extensions/extension.ts'
 import { WireError } from '../wire/error.ts'
 import { jsonResponse, type Exchange } from './exchange.ts'
 import type { Boot, PartEntry, User } from './page-api.ts'
+import { passGuards, type Guard } from './pass-guards.ts'
 import type { Route } from './route.ts'
-import type { Guard } from './server.ts'
 
 /** What an extension brings to the page, and its name. */
 export interface NamedPart extends PartClaim {
@@ -53,12 +53,9 @@ export function bootRoute(options: BootOptions): Route {
 type Passed = Partial<Visitor>
 
 /** Asks as the server does for what is not public. `undefined`: somebody would have to sign in. @throws what a guard throws, but for 401 */
-async function whoIsThere(guards: readonly Guard[], { request, path, id, address }: Exchange): Promise<Passed | undefined> {
-  const visit = { request, path, id, address: address() }
-  let passed: Passed = {}
+async function whoIsThere(guards: readonly Guard[], exchange: Exchange): Promise<Passed | undefined> {
   try {
-    for (const guard of guards) passed = await guard(visit) ?? passed
-    return passed
+    return await passGuards(guards, exchange)
   } catch (error) {
     if (error instanceof WireError && error.status === 401) return undefined
     throw error

@@ -1,3 +1,4 @@
+import type { Visitor } from '../extensions/extension.ts'
 import type { WireError } from '../wire/error.ts'
 
 /** One HTTP request on its way through the service. */
@@ -13,6 +14,8 @@ export interface Exchange {
   readonly address: () => string
   /** Who a guard said it is from. */
   readonly user?: string
+  /** Asks the guards that are in force by then who it is from. @throws what a guard throws */
+  readonly whoNow: () => Promise<Partial<Visitor>>
   /** Lets this exchange last as long as its own timers say, instead of the server's idle limit. */
   readonly keepOpen: () => void
   /** The server's idle limit counts again, from now: bytes that have left this process by then are not lost, others are. */

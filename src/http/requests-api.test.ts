@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
+import type { Visitor } from '../extensions/extension.ts'
 import { recentRequests } from '../observe/recent-requests.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import { WireError } from '../wire/error.ts'
@@ -21,11 +22,12 @@ function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly 
   const recent = recentRequests(() => noon)
   const followers = underWay()
   let drops = 0
+  let whoNow = async (user: string | undefined): Promise<Partial<Visitor>> => (user === undefined ? {} : { user })
   const routes = router(requestsApi({ recent, isOwner: ({ user }) => owners.includes(user), followers, isClosing: () => isClosing, stallMs: 30_000 }))
 
   function ask(path: string, { user, method = 'GET', accept, signal }: { readonly user?: string; readonly method?: string; readonly accept?: string; readonly signal?: AbortSignal } = {}): Response {
     const request = new Request('http://x/', { method, ...(accept === undefined ? {} : { headers: { accept } }), ...(signal === undefined ? {} : { signal }) })
-    const exchange: Exchange = { ...exchangeOf(request), path, drop() { drops += 1 }, ...(user === undefined ? {} : { user }) }
+    const exchange: Exchange = { ...exchangeOf(request), path, whoNow: () => whoNow(user), drop() { drops += 1 }, ...(user === undefined ? {} : { user }) }
     const response = routes.find(method, path).handle(exchange)
     if (response instanceof Promise) throw new Error('not at once')
     return response
@@ -34,6 +36,8 @@ function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly 
   return {
     recent, followers, ask,
     drops: () => drops,
+    /** From now on the guards say this. */
+    say(answer: () => Promise<Partial<Visitor>>) { whoNow = answer },
     json: (path: string, user?: string): Promise<unknown> => ask(path, user === undefined ? {} : { user }).json(),
     follow: (user?: string, signal?: AbortSignal) => follow(ask('/api/requests', { accept: 'text/event-stream', ...(user === undefined ? {} : { user }), ...(signal === undefined ? {} : { signal }) })),
   }
@@ -53,6 +57,11 @@ function follow(response: Response) {
     },
     cancel: () => reader?.cancel(),
   }
+}
+
+/** Lets everything happen that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }
 
 function thrown(run: () => unknown): unknown {
@@ -213,6 +222,36 @@ describe('a stream of requests', () => {
     expect(await news).toMatchObject({ requests: [{ user: 'ada' }], minutes: [{ requests: 1 }] })
   })
 
+  test.each([
+    ['no guard lets them pass', async () => { throw new WireError(401, 'authentication_error', 'invalid_session', 'no') }],
+    ['nobody knows who they are', async () => { throw new Error('the store is gone') }],
+    ['they are somebody else', async () => ({ user: 'bob' })],
+    ['nobody names them', async () => ({})],
+  ] satisfies readonly [string, () => Promise<Partial<Visitor>>][])('ends within seconds when %s any more', async (_, answer) => {
+    jest.useFakeTimers()
+    const { follow: open, followers, drops, say } = subject()
+    const { next } = open('ada')
+    await next()
+    const last = next()
+    jest.advanceTimersByTime(5_000)
+    await settle()
+    expect(followers.count).toBe(1)
+    say(answer)
+    jest.advanceTimersByTime(5_000)
+    await settle()
+    expect([await last, followers.count, drops()]).toEqual([undefined, 0, 0])
+  })
+
+  test('ends within seconds when somebody has to pass a guard who had not', async () => {
+    jest.useFakeTimers()
+    const { follow: open, followers, say } = subject()
+    await open().next()
+    say(async () => { throw new WireError(401, 'authentication_error', 'authentication_required', 'no') })
+    jest.advanceTimersByTime(5_000)
+    await settle()
+    expect(followers.count).toBe(0)
+  })
+
   test('counts as open until its reader goes', async () => {
     const { follow: open, followers } = subject()
     const controller = new AbortController()
@@ -251,6 +290,20 @@ describe('a stream of requests', () => {
     expect(followers.count).toBe(100)
     followers.stopAll()
     expect(followers.count).toBe(0)
+  })
+
+  test('is one of twenty at most of one user, which keeps nobody else out', async () => {
+    const { follow: open, followers } = subject()
+    const opened = Array.from({ length: 20 }, () => open('bob'))
+    expect(thrown(() => open('bob'))).toMatchObject({ status: 503, code: 'overloaded' })
+    open('ada')
+    await opened[0]?.cancel()
+    open('bob')
+    expect(thrown(() => open('bob'))).toMatchObject({ status: 503 })
+    followers.stopAll()
+    open('bob')
+    expect(followers.count).toBe(1)
+    followers.stopAll()
   })
 
   test('ends when the service stops, and is not opened any more', async () => {

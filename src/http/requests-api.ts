@@ -12,16 +12,20 @@ import type { UnderWay } from './under-way.ts'
 
 const requestPath = '/api/requests/'
 const followersMost = 100
+/** Of one user: nobody keeps all others out. */
+const followersMostEach = 20
 const heartbeatMs = 15_000
-/** Who has signed out meanwhile must not see more for long: whoever follows asks again after so long, and passes the guards again. */
+/** Whoever follows asks again after so long. */
 const lifeMs = 15 * 60_000
+/** Between two looks whether who follows would still be let pass: nobody sees more for long after signing out. */
+const lookMs = 5_000
 
 /** What {@link requestsApi} needs. */
 export interface RequestsApiOptions {
   readonly recent: Pick<RecentRequests, 'count' | 'requests' | 'minutes' | 'find' | 'subscribe'>
   /** Whether who asks sees everybody's requests; others see their own. */
   readonly isOwner: (exchange: Exchange) => boolean
-  /** The streams that are open: at most 100. Whoever stops the service ends them. */
+  /** The streams that are open: at most 100, of one user 20. Whoever stops the service ends them. */
   readonly followers: UnderWay
   readonly isClosing: () => boolean
   /** Milliseconds a reader may take to read what is there. */
@@ -62,6 +66,20 @@ function wantsEvents({ headers }: Request): boolean {
 
 function followRequests({ recent, isOwner, followers, isClosing, stallMs }: RequestsApiOptions): (exchange: Exchange) => Response {
   const eventAfter = sharedEvents(recent)
+  const ofUser = new Map<string, number>()
+
+  function enter({ user = '' }: Exchange, end: () => void): () => void {
+    const own = ofUser.get(user) ?? 0
+    if (followers.count >= followersMost || (user !== '' && own >= followersMostEach)) throw overloaded('As many pages follow the requests as may')
+    const forget = followers.begin(end)
+    ofUser.set(user, own + 1)
+    return () => {
+      forget()
+      const left = (ofUser.get(user) ?? 1) - 1
+      if (left === 0) ofUser.delete(user)
+      else ofUser.set(user, left)
+    }
+  }
 
   function newsOf(exchange: Exchange): () => Uint8Array | undefined {
     let mark = 0
@@ -82,12 +100,14 @@ function followRequests({ recent, isOwner, followers, isClosing, stallMs }: Requ
     }
     if (request.method === 'HEAD') return new Response(null, { headers })
     if (isClosing()) throw overloaded('The service is stopping')
-    if (followers.count >= followersMost) throw overloaded('As many pages follow the requests as may')
-    const forget = followers.begin(() => end())
+    const goAway = enter(exchange, () => end())
+    const look = setInterval(() => void mayStay(exchange).then((may) => { if (!may) end() }), lookMs)
+    exchange.keepOpen()
     const { body, end, leave } = liveEvents({
       take: newsOf(exchange), subscribe: recent.subscribe, heartbeatMs, stallMs, lifeMs,
       onEnd({ hasClientLeft }) {
-        forget()
+        goAway()
+        clearInterval(look)
         request.signal.removeEventListener('abort', leave)
         if (hasClientLeft) exchange.drop()
         else exchange.letClose()
@@ -95,8 +115,16 @@ function followRequests({ recent, isOwner, followers, isClosing, stallMs }: Requ
     })
     request.signal.addEventListener('abort', leave, { once: true })
     if (request.signal.aborted) leave()
-    exchange.keepOpen()
     return new Response(body, { headers })
+  }
+}
+
+/** Whether the guards would let them pass again, as the same. */
+async function mayStay({ user, whoNow }: Exchange): Promise<boolean> {
+  try {
+    return (await whoNow()).user === user
+  } catch {
+    return false // Whatever keeps them out, they learn of it when they ask again.
   }
 }
 

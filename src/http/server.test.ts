@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { WireError } from '../wire/error.ts'
 import { jsonResponse } from './exchange.ts'
+import type { Guard } from './pass-guards.ts'
 import { router, type Route } from './route.ts'
 import { startServer, type Routing, type Server, type ServerOptions } from './server.ts'
 import { statusRoutes } from './status-routes.ts'
@@ -135,6 +136,22 @@ describe('a guard', () => {
     const whoami: Route = { method: 'GET', path: '/whoami', isPublic: false, handle: ({ user, id }) => jsonResponse({ user }, id) }
     const base = start({ routes: [whoami], guards: [async () => ({ user: 'ada' }), async () => undefined] })
     expect(await (await fetch(`${base}/whoami`)).json()).toEqual({ user: 'ada' })
+  })
+
+  test('is asked again whenever a route wants to know who is there by then', async () => {
+    const guards: Guard[] = [async () => ({ user: 'ada' })]
+    const asked: unknown[] = []
+    const route: Route = {
+      method: 'GET', path: '/whoami', isPublic: false,
+      async handle({ whoNow, id }) {
+        asked.push(await whoNow())
+        guards.push(() => Promise.reject(new WireError(401, 'authentication_error', 'invalid_session', 'over')))
+        asked.push(await whoNow().catch((error: unknown) => error))
+        return jsonResponse({}, id)
+      },
+    }
+    await fetch(`${start({ routes: [route], guards })}/whoami`)
+    expect(asked).toMatchObject([{ user: 'ada' }, { code: 'invalid_session' }])
   })
 
   test('sees the address a request comes from, and its normalised path', async () => {

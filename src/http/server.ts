@@ -1,16 +1,13 @@
-import type { Contribution } from '../extensions/extension.ts'
 import { WireError } from '../wire/error.ts'
 import { preflight, withCors, type AllowedOrigins } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
 import { errorResponse, requestId, type Exchange } from './exchange.ts'
+import { passGuards, type Guard } from './pass-guards.ts'
 import { requestPath } from './request-target.ts'
 import type { Router } from './route.ts'
 
 /** Seconds a connection may be idle between requests. */
 const idleSeconds = 75
-
-/** Says who may pass. @throws {WireError} when nobody may */
-export type Guard = NonNullable<Contribution['guard']>
 
 /** What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began with. */
 export interface Routing {
@@ -43,11 +40,8 @@ export interface Server {
 /** Listens, and sends each request through the guards to its route. @throws when the address cannot be had */
 export function startServer({ host, port, routing, isClosing, onMistake }: ServerOptions): Server {
   async function guarded(exchange: Exchange, { router, guards }: Routing): Promise<Response> {
-    const { request, path, id } = exchange
-    const visit = { request, path, id, address: exchange.address() }
-    let user: string | undefined
-    for (const guard of guards) user = (await guard(visit))?.user ?? user
-    const route = router.find(request.method, path)
+    const { user } = await passGuards(guards, exchange)
+    const route = router.find(exchange.request.method, exchange.path)
     return route.handle(user === undefined ? exchange : { ...exchange, user })
   }
 
@@ -87,9 +81,10 @@ export function startServer({ host, port, routing, isClosing, onMistake }: Serve
       let response: Response
       try {
         path = requestPath(request)
+        const address = (): string => server.requestIP(request)?.address ?? ''
         response = await answer({
-          request, path, id, started,
-          address: () => server.requestIP(request)?.address ?? '',
+          request, path, id, started, address,
+          whoNow: () => passGuards(routing().guards, { request, path, id, address }),
           keepOpen: () => server.timeout(request, 0),
           letClose: () => server.timeout(request, idleSeconds),
           drop: () => server.timeout(request, 1),
