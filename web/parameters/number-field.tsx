@@ -56,6 +56,8 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
             step={range.step}
             value={value ?? range.rest}
             onChange={({ target }) => type(target.value)}
+            // A press where it stands already changes nothing, and is to set it all the same.
+            onClick={({ currentTarget }) => type(currentTarget.value)}
             className={`min-h-6 min-w-0 flex-1 pointer-coarse:min-h-11 ${value === undefined ? 'accent-muted opacity-40' : 'accent-accent'}`}
           />
         )}

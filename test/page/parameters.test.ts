@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { parseJson } from '../client.ts'
+import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import { good } from '../fakes/good.ts'
+import { needs } from '../needs.ts'
+import { startRig, type Rig } from '../rig.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, rig: Rig, tab: Tab
+
+beforeAll(async () => {
+  if (executable === undefined) return
+  ;[chromium, rig] = await Promise.all([startChromium(executable), startRig([good()])])
+  tab = chromium.person().tab()
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await rig[Symbol.asyncDispose]()
+})
+/** A new conversation, and its settings. */
+beforeEach(async () => {
+  if (executable === undefined) return
+  await tab.goto('about:blank')
+  await tab.goto(`${rig.service.url}/`)
+  await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
+  await tab.press('Control+.')
+  await tab.waitFor('text=System prompt')
+})
+
+
+/** Puts the focus into the input of a label. */
+async function focus(label: string): Promise<void> {
+  await tab.evaluate(`[...document.querySelectorAll('dialog label')].find((each) => each.textContent === ${JSON.stringify(label)}).control.focus()`)
+}
+
+/** The value of the input of a label, and what is said of it, without what it always says. */
+async function shown(label: string): Promise<readonly [value: unknown, fault: unknown]> {
+  const control = `[...document.querySelectorAll('dialog label')].find((each) => each.textContent === ${JSON.stringify(label)}).control`
+  const said = `${control}.getAttribute('aria-describedby').split(' ').slice(1).map((id) => document.getElementById(id).textContent).join(' ')`
+  return [await tab.evaluate(`${control}.value`), await tab.evaluate(said)]
+}
+
+/** Types into the input of a label, in place of what stands there. */
+async function type(label: string, text: string): Promise<void> {
+  await focus(label)
+  await tab.press('Control+a')
+  if (text === '') await tab.press('Delete')
+  else await tab.type(text)
+}
+
+/** Closes the settings, asks something, and gives what reached the upstream, but for model and messages. */
+async function asked(): Promise<unknown> {
+  const body = await whole()
+  const { model, messages, ...parameters } = body
+  expect([model, messages]).toEqual(['m', [{ role: 'user', content: 'hello' }]])
+  return parameters
+}
+
+async function whole(): Promise<Record<string, unknown>> {
+  await tab.press('Escape')
+  await tab.waitForGone('dialog')
+  const hit = rig.upstreams[0]?.nextHit()
+  await tab.fill('#message', 'hello')
+  await tab.press('Enter')
+  const body: unknown = parseJson(new TextDecoder().decode((await hit)?.body))
+  await tab.waitFor('text=good-2')
+  return typeof body === 'object' && body !== null ? { ...body } : {}
+}
+
+const streamed = { stream: true, stream_options: { include_usage: true } }
+
+describe.skipIf(executable === undefined)('the settings of a conversation', () => {
+  test('send nothing but what a conversation needs while nothing is set', async () => {
+    expect(await asked()).toEqual(streamed)
+  })
+
+  test('send exactly the parameters that were typed', async () => {
+    for (const [label, text] of [
+      ['Temperature', '0,7'], ['Top P', '.95'], ['Frequency penalty', '-2'], ['Presence penalty', '1.25'], ['Seed', '-42'],
+      ['Max completion tokens', '2000'], ['Max tokens', '1000'], ['Top log probabilities', '20'],
+    ] as const) await type(label, text)
+    for (const text of ['END', '\\n\\n', ' x']) {
+      await type('Stop sequences', text)
+      await tab.press('Enter')
+    }
+    await focus('Reasoning effort')
+    await tab.type('hi')
+    await focus('Thinking')
+    await tab.type('of')
+    await focus('Log probabilities')
+    await tab.type('on')
+    expect(await asked()).toEqual({
+      ...streamed, temperature: 0.7, top_p: 0.95, frequency_penalty: -2, presence_penalty: 1.25, seed: -42, max_completion_tokens: 2000, max_tokens: 1000,
+      stop: ['END', '\n\n', ' x'], reasoning_effort: 'high', enable_thinking: false, logprobs: true, top_logprobs: 20,
+    })
+  })
+
+  test('are set by pointer as well, and cleared again', async () => {
+    await tab.click('[aria-label="Temperature, slider"]')
+    await tab.click('[aria-label="Presence penalty, slider"]')
+    await tab.click('[aria-label="Clear Presence penalty"]')
+    await tab.click('text=Stream the answer')
+    await tab.select('dialog select >> nth=0', 'low')
+    await tab.fill('dialog [placeholder="Add one"]', 'a')
+    await tab.click('[aria-label="Add to stop sequences"]')
+    await tab.fill('dialog [placeholder="Add one"]', 'b')
+    await tab.click('[aria-label="Add to stop sequences"]')
+    await tab.click('[aria-label="Remove a"]')
+    expect(await shown('Presence penalty')).toEqual(['', ''])
+    expect(await asked()).toEqual({ stream: false, temperature: 1, reasoning_effort: 'low', stop: ['b'] })
+  })
+
+  test('tell what may not be sent, in words and at its place, and do not send it', async () => {
+    await type('Temperature', '1.5')
+    await type('Temperature', '2.01')
+    await type('Seed', '1.5')
+    await type('Top P', 'much')
+    await type('Top log probabilities', '21')
+    await type('Max tokens', '99999999999999999999')
+    expect(await shown('Temperature')).toEqual(['2.01', 'This is not sent: it must be a number, 0 to 2.'])
+    expect(await shown('Seed')).toEqual(['1.5', 'This is not sent: it must be a whole number.'])
+    expect(await shown('Top P')).toEqual(['much', 'This is not sent: it must be a number, 0 to 1.'])
+    expect(await shown('Top log probabilities')).toEqual(['21', 'This is not sent: it must be a whole number, 0 to 20.'])
+    expect(await shown('Max tokens')).toEqual(['99999999999999999999', expect.stringContaining('between')])
+    expect(await tab.evaluate(`document.querySelectorAll('[aria-invalid="true"]').length`)).toBe(5)
+    expect(await asked()).toEqual(streamed)
+  })
+
+  test('are reset together, with what was typed wrongly, but for the system prompt', async () => {
+    await type('System prompt', 'Be brief.')
+    await type('Temperature', '0.5')
+    await type('Seed', 'x')
+    await tab.click('text=Reset all parameters')
+    expect([await shown('Temperature'), await shown('Seed')]).toEqual([['', ''], ['', '']])
+    expect(await whole()).toEqual({ model: 'm', ...streamed, messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'hello' }] })
+  })
+
+  test('stay with their conversation', async () => {
+    await type('Top P', '0.5')
+    await asked()
+    await tab.waitForUrl('**/#/chat/*')
+    await tab.reload()
+    await tab.waitFor('text=good-2')
+    await tab.press('Control+.')
+    await tab.waitFor('text=System prompt')
+    expect(await shown('Top P')).toEqual(['0.5', ''])
+    expect(await tab.evaluate(`document.querySelector('[aria-label="Top P, slider"]').value`)).toBe('0.5')
+    await tab.press('Escape')
+    await tab.evaluate(`location.hash = '#/'`)
+    await tab.waitForGone('text=good-2')
+    await tab.press('Control+.')
+    await tab.waitFor('text=System prompt')
+    expect(await shown('Top P')).toEqual(['', ''])
+  })
+})
