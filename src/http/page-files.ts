@@ -31,7 +31,7 @@ export interface PageOptions {
 const assetsPath = '/assets/'
 const forEver = 'public, max-age=31536000, immutable'
 
-/** The page at `/` for browsers (docs/page.md), as a function from an exchange, and the route of its assets. */
+/** The page at `/` for browsers (docs/decisions/0008-the-page.md), as a function from an exchange, and the route of its assets. */
 export function pageRoutes({ files, hasAvatars }: PageOptions): { readonly front: (exchange: Exchange) => Promise<Response>; readonly routes: readonly Route[] } {
   async function front({ request, id }: Exchange): Promise<Response> {
     const page = await files()
