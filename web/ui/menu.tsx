@@ -20,12 +20,14 @@ export interface MenuProps {
   /** Above the entries. */
   readonly header?: ReactNode
   readonly items: readonly MenuEntry[]
+  /** Of the button; -1 where other keys than Tab reach it. */
+  readonly tabIndex?: number
 }
 
 const gap = 4
 
 /** A button that opens a menu (WAI-ARIA menu button): arrow keys, Home, End, first letters, Enter, Escape. */
-export function Menu({ label, icon = 'more', trigger, header, items }: MenuProps): ReactNode {
+export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 0 }: MenuProps): ReactNode {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const popover = useRef<HTMLDivElement>(null)
@@ -65,6 +67,7 @@ export function Menu({ label, icon = 'more', trigger, header, items }: MenuProps
 
   const attributes = {
     ref: button,
+    tabIndex,
     'aria-haspopup': 'menu',
     'aria-expanded': isOpen,
     'aria-controls': id,

@@ -1,0 +1,96 @@
+import { useEffect, useId, useMemo, useState, type ReactNode, type RefObject } from 'react'
+import { useNow } from '../ui/use-now.ts'
+import type { ConversationHead } from './conversation.ts'
+import { groupsOf } from './groups.ts'
+import { HistoryRow, type HistoryRowProps } from './history-row.tsx'
+import { placed, rowsBetween, type PlacedGroup, type Sizes } from './list-layout.ts'
+import { useScrollWindow, type ScrollWindow } from './use-scroll-window.ts'
+
+/** What every row of a list is drawn with. */
+export interface RowContext extends Pick<HistoryRowProps, 'onWish' | 'onRename'> {
+  readonly currentId: string | undefined
+  readonly tabStop: string | undefined
+  readonly renaming: string | undefined
+}
+
+/** What {@link GroupedRows} shows. */
+export interface GroupedRowsProps {
+  readonly heads: readonly ConversationHead[]
+  readonly context: RowContext
+  /** What scrolls. */
+  readonly container: RefObject<HTMLElement | null>
+}
+
+const overscanRows = 6
+
+/** All conversations, under headings of when they were. Only the rows that can be seen are drawn, and the one that Tab reaches. */
+export function GroupedRows({ heads, context, container }: GroupedRowsProps): ReactNode {
+  const [sizes] = useState(sizesHere)
+  const now = useNow(60_000)
+  const today = new Date(now).setHours(0, 0, 0, 0)
+  const groups = useMemo(() => placed(groupsOf(heads, new Date(today)), sizes), [heads, today, sizes])
+  const seen = useScrollWindow(container, sizes.row * 4)
+  useShown(context.currentId, groups, sizes, container)
+  return groups.map((group) => <GroupOfRows key={group.label} group={group} count={heads.length} sizes={sizes} seen={seen} context={context} />)
+}
+
+interface GroupOfRowsProps {
+  readonly group: PlacedGroup
+  readonly count: number
+  readonly sizes: Sizes
+  readonly seen: ScrollWindow
+  readonly context: RowContext
+}
+
+function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): ReactNode {
+  const heading = useId()
+  const margin = overscanRows * sizes.row
+  const { from, to } = rowsBetween(group, sizes, seen.top - margin, seen.bottom + margin)
+  const indexes = Array.from({ length: to - from }, (_, index) => from + index)
+  const stop = group.heads.findIndex(({ id }) => id === context.tabStop)
+  if (stop >= 0 && stop < from) indexes.unshift(stop)
+  if (stop >= to) indexes.push(stop)
+  return (
+    <section aria-labelledby={heading}>
+      <h2 id={heading} className="flex items-end px-3 pb-1 text-xs font-medium text-muted" style={{ height: sizes.heading }}>{group.label}</h2>
+      <ul className="relative m-0 p-0" style={{ height: group.heads.length * sizes.row }}>
+        {indexes.map((index) => {
+          const head = group.heads[index]
+          return head === undefined ? null : (
+            <HistoryRow
+              key={head.id}
+              head={head}
+              place={group.first + index + 1}
+              count={count}
+              isCurrent={head.id === context.currentId}
+              isTabStop={head.id === context.tabStop}
+              isBeingRenamed={head.id === context.renaming}
+              style={{ top: index * sizes.row, height: sizes.row }}
+              onWish={context.onWish}
+              onRename={context.onRename}
+            />
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+/** Scrolls to the conversation that is shown, when it is another and out of sight. */
+function useShown(id: string | undefined, groups: readonly PlacedGroup[], sizes: Sizes, container: RefObject<HTMLElement | null>): void {
+  const group = groups.find(({ heads }) => heads.some((head) => head.id === id))
+  const isThere = group !== undefined
+  useEffect(() => {
+    const { current } = container
+    if (group === undefined || current === null) return
+    const top = group.top + group.heads.findIndex((head) => head.id === id) * sizes.row
+    if (top < current.scrollTop || top + sizes.row > current.scrollTop + current.clientHeight) current.scrollTop = top - current.clientHeight / 2
+    // Only when another is shown, or the list has just come: a list that changes does not move under the reader.
+  }, [id, isThere])
+}
+
+/** Rows grow with the letters; for fingers they are higher. */
+function sizesHere(): Sizes {
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16
+  return { row: rem * (matchMedia('(pointer: coarse)').matches ? 2.75 : 2.25), heading: rem * 2 }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { groupsOf } from './groups.ts'
+
+const now = new Date(2026, 10, 19, 15, 0) // A Thursday.
+
+function groupOf(updated: Date, changes: { readonly isPinned?: boolean } = {}, at: Date = now): string | undefined {
+  return groupsOf([{ id: 'c', title: 'T', isPinned: false, created: 0, updated: updated.getTime(), messageCount: 1, ...changes }], at)[0]?.label
+}
+
+test.each([
+  [new Date(2026, 10, 19, 14, 59), 'Today'],
+  [new Date(2026, 10, 19, 0, 0), 'Today'],
+  [new Date(2026, 10, 25), 'Today'],
+  [new Date(2026, 10, 18, 23, 59), 'Yesterday'],
+  [new Date(2026, 10, 18), 'Yesterday'],
+  [new Date(2026, 10, 17, 23, 59), 'This week'],
+  [new Date(2026, 10, 16), 'This week'],
+  [new Date(2026, 10, 15, 23, 59), 'November 2026'],
+  [new Date(2026, 9, 31), 'October 2026'],
+  [new Date(2025, 10, 19), 'November 2025'],
+])('%p belongs to %p', (updated, label) => {
+  expect(groupOf(updated)).toBe(label)
+})
+
+test('what is pinned stands by itself, whenever it was', () => {
+  expect(groupOf(new Date(2020, 0, 1), { isPinned: true })).toBe('Pinned')
+})
+
+test('on a Monday this week is today, and on a Sunday six days and today', () => {
+  expect(groupOf(new Date(2026, 10, 14), {}, new Date(2026, 10, 16, 9))).toBe('November 2026')
+  expect(groupOf(new Date(2026, 10, 15, 23), {}, new Date(2026, 10, 16, 9))).toBe('Yesterday')
+  expect(groupOf(new Date(2026, 10, 16), {}, new Date(2026, 10, 22, 9))).toBe('This week')
+})
+
+test('groups keep the order of the list', () => {
+  const heads = [[2025, 0], [2024, 5], [2024, 5], [2023, 1]].map(([year = 0, at = 0], index) => ({ id: `c${index}`, title: '', isPinned: false, created: 0, updated: new Date(year, at, 2).getTime(), messageCount: 0 }))
+  expect(groupsOf(heads, now).map(({ label, heads: those }) => `${label}: ${those.map(({ id }) => id).join(' ')}`)).toEqual(['January 2025: c0', 'June 2024: c1 c2', 'February 2023: c3'])
+})

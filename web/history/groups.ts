@@ -1,0 +1,26 @@
+import type { ConversationHead } from './conversation.ts'
+
+/** Conversations under one heading. */
+export interface Group {
+  readonly label: string
+  readonly heads: readonly ConversationHead[]
+}
+
+const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric' })
+
+/** The list in groups: pinned, today, yesterday, this week (since Monday), and the months before. @param heads in the order of the list @param now of the clock here */
+export function groupsOf(heads: readonly ConversationHead[], now: Date): readonly Group[] {
+  const today = dayOf(now, 0), yesterday = dayOf(now, -1), monday = dayOf(now, -((now.getDay() + 6) % 7))
+  function labelOf({ isPinned, updated }: ConversationHead): string {
+    if (isPinned) return 'Pinned'
+    if (updated >= today) return 'Today'
+    if (updated >= yesterday) return 'Yesterday'
+    return updated >= monday ? 'This week' : month.format(updated)
+  }
+  return [...Map.groupBy(heads, labelOf)].map(([label, those]) => ({ label, heads: those }))
+}
+
+/** When a day began, here. */
+function dayOf(now: Date, offset: number): number {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + offset).getTime()
+}

@@ -1,0 +1,177 @@
+import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { currentRoute } from '../app/route.ts'
+import { useShortcut } from '../app/shortcuts.ts'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import type { ConversationHead, SearchHit } from './conversation.ts'
+import { FoundRows } from './found-rows.tsx'
+import { GroupedRows, type RowContext } from './grouped-rows.tsx'
+import { followHeads, type HeadsState } from './heads-state.ts'
+import { FaultNotice, ListSkeleton, NoConversations, ReadFailed } from './history-notices.tsx'
+import type { RowWish } from './history-row.tsx'
+import { ListMenu } from './list-menu.tsx'
+import { rowActions } from './row-actions.ts'
+import { useRowKeys } from './use-row-keys.ts'
+import { sentenceOf, useSearch, type Search } from './use-search.ts'
+import { useStable } from './use-stable.ts'
+
+/** The conversations: search, the list, and what can be done with them. @param currentId of the one that is shown */
+export function HistoryList({ currentId }: { readonly currentId: string | undefined }): ReactNode {
+  const { history } = useServices()
+  const list = useMemo(() => followHeads(history), [history])
+  useEffect(() => list.start(), [list])
+  const state = useStore(list.state)
+  const [query, setQuery] = useState('')
+  const search = useSearch(history, query)
+  const [problem, setProblem] = useState<{ readonly what: string; readonly why: string }>()
+  const field = useRef<HTMLInputElement>(null)
+  useShortcut('Ctrl+K', 'Search the conversations', () => field.current?.select())
+
+  function attempt(what: string, work: () => Promise<void>): void {
+    setProblem(undefined)
+    work().catch((error: unknown) => setProblem({ what, why: error instanceof Error ? error.message : String(error) }))
+  }
+
+  const heads = state.kind === 'ready' ? state.heads : []
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex items-center gap-1 px-2 pb-2">
+        <SearchField field={field} query={query} onChange={setQuery} />
+        <ListMenu count={heads.length} attempt={attempt} />
+      </div>
+      <div className="flex flex-col gap-2 px-2 not-empty:pb-2">
+        {state.kind === 'ready' && state.fault !== undefined ? <FaultNotice fault={state.fault} /> : null}
+        {problem === undefined ? null : <Notice kind="error" title={problem.what} actions={<Button onClick={() => setProblem(undefined)}>Dismiss</Button>}>{problem.why}</Notice>}
+        {state.kind === 'failed' ? <ReadFailed error={state.error} again={list.refresh} /> : null}
+        {search.kind === 'failed' ? <Notice kind="error" title="The search failed">{search.error.message}</Notice> : null}
+      </div>
+      <Rows state={state} search={search} currentId={currentId} field={field} attempt={attempt} />
+    </div>
+  )
+}
+
+interface RowsProps {
+  readonly state: HeadsState
+  readonly search: Search
+  readonly currentId: string | undefined
+  readonly field: RefObject<HTMLInputElement | null>
+  readonly attempt: (what: string, work: () => Promise<void>) => void
+}
+
+/** What scrolls: the list, or what was found in it. */
+function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNode {
+  const { history } = useServices()
+  const container = useRef<HTMLDivElement>(null)
+  const [renaming, setRenaming] = useState<string>()
+  const heads = state.kind === 'ready' ? state.heads : none
+  const hits = useMemo(() => search.kind === 'found' ? stillThere(search.hits, heads) : undefined, [search, heads])
+  const ids = useMemo(() => (hits?.map(({ head }) => head) ?? heads).map(({ id }) => id), [hits, heads])
+  const actions = useMemo(() => rowActions(history, shownId), [history])
+  const byId = (id: string): ConversationHead | undefined => heads.find((head) => head.id === id)
+  const keys = useRowKeys({
+    ids, container, preferred: currentId,
+    onLeave: () => field.current?.focus(),
+    onRename: setRenaming,
+    onDelete: (id) => wish('delete', byId(id)),
+  })
+
+  function wish(name: RowWish, head: ConversationHead | undefined): void {
+    if (head === undefined) return
+    switch (name) {
+      case 'rename': return setRenaming(head.id)
+      case 'pin': return attempt('Cannot pin it', () => actions.pin(head))
+      case 'save-json': return attempt('Cannot export it', () => actions.saveJson(head))
+      case 'save-markdown': return attempt('Cannot export it', () => actions.saveMarkdown(head))
+      case 'delete': return attempt('Cannot delete it', async () => {
+        const at = ids.indexOf(head.id)
+        await actions.remove(head)
+        keys.focus(ids[at + 1] ?? ids[at - 1])
+      })
+    }
+  }
+
+  function endRename(title: string | undefined, head: ConversationHead): void {
+    setRenaming(undefined)
+    keys.focus(head.id)
+    if (title !== undefined) attempt('Cannot rename it', () => actions.rename(head, title))
+  }
+
+  const context: RowContext = { currentId, tabStop: keys.tabStop, renaming, onWish: useStable(wish), onRename: useStable(endRename) }
+  return (
+    <div ref={container} className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-2" onKeyDown={keys.onKeyDown} onFocus={keys.onFocus}>
+      <RowsBody state={state} search={search} hits={hits} context={context} container={container} />
+    </div>
+  )
+}
+
+interface RowsBodyProps extends Pick<RowsProps, 'state' | 'search'> {
+  readonly hits: readonly SearchHit[] | undefined
+  readonly context: RowContext
+  readonly container: RefObject<HTMLDivElement | null>
+}
+
+function RowsBody({ state, search, hits, context, container }: RowsBodyProps): ReactNode {
+  if (state.kind === 'failed') return null
+  if (state.kind === 'loading') return <ListSkeleton />
+  if (state.heads.length === 0) return <NoConversations />
+  if (search.kind !== 'found' || hits === undefined) return <GroupedRows heads={state.heads} context={context} container={container} />
+  return (
+    <>
+      <p className="px-3 py-1 text-xs text-muted">{sentenceOf(hits.length)}</p>
+      {hits.length === 0 ? <p className="px-3 py-1 text-sm">No conversation has all of these words in its title or messages.</p> : <FoundRows query={search.query} hits={hits} context={context} />}
+    </>
+  )
+}
+
+interface SearchFieldProps {
+  readonly field: RefObject<HTMLInputElement | null>
+  readonly query: string
+  readonly onChange: (query: string) => void
+}
+
+function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
+  return (
+    <input
+      ref={field}
+      type="search"
+      aria-label="Search the conversations"
+      placeholder="Search"
+      autoComplete="off"
+      value={query}
+      className="h-9 min-w-0 flex-1 rounded-lg border border-line bg-raised px-3 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
+      onChange={({ target }) => onChange(target.value)}
+      onKeyDown={(event) => {
+        if (event.nativeEvent.isComposing) return
+        if (event.key === 'Escape' && query !== '') {
+          // The first Escape is for what is typed here.
+          event.stopPropagation()
+          event.preventDefault()
+          onChange('')
+        }
+        if (event.key === 'ArrowDown') {
+          event.preventDefault()
+          document.querySelector<HTMLElement>('[data-row] a[tabindex="0"]')?.focus()
+        }
+      }}
+    />
+  )
+}
+
+const none: readonly ConversationHead[] = []
+
+/** With the heads of now: one may have been renamed or deleted since the search. */
+function stillThere(hits: readonly SearchHit[], heads: readonly ConversationHead[]): readonly SearchHit[] {
+  const byId = new Map(heads.map((head) => [head.id, head]))
+  return hits.flatMap((hit) => {
+    const head = byId.get(hit.head.id)
+    return head === undefined ? [] : [{ ...hit, head }]
+  })
+}
+
+/** The conversation that is shown when it matters. */
+function shownId(): string | undefined {
+  const route = currentRoute()
+  return route.view === 'chat' ? route.id : undefined
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import { navigate } from '../app/route.ts'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { announce } from '../ui/announce.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { deleted, forgetDeleted, putBack } from './deleted.ts'
+
+const shownMs = 12_000
+
+/** Says for some seconds what was deleted, and puts it back. It stays while one points at it or has the focus in it. */
+export function UndoBar(): ReactNode {
+  const { history } = useServices()
+  const last = useStore(deleted)
+  const [isHeld, setHeld] = useState(false)
+  const isMine = last?.history === history
+  useEffect(() => {
+    if (last === undefined || isHeld) return undefined
+    const timer = setTimeout(forgetDeleted, shownMs)
+    return () => clearTimeout(timer)
+  }, [last, isHeld])
+  if (last === undefined || !isMine) return null
+
+  async function undo(): Promise<void> {
+    setHeld(false)
+    try {
+      const [first, ...others] = await putBack()
+      announce(others.length === 0 ? 'Put back' : `${others.length + 1} conversations put back`)
+      if (first !== undefined && others.length === 0) navigate({ view: 'chat', id: first.id })
+    } catch (error) {
+      announce(`It could not be put back: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  const { conversations: [first, ...others] } = last
+  return (
+    <div
+      role="group"
+      aria-label="Deleted"
+      className="fixed inset-x-2 bottom-28 z-20 flex items-center gap-2 rounded-xl border border-line bg-raised py-1 pr-1 pl-3 text-sm shadow-lg sm:right-auto sm:w-[17rem] lg:bottom-2"
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <span className="min-w-0 flex-1 truncate">{others.length === 0 ? <>Deleted “<bdi>{first?.title}</bdi>”</> : `Deleted ${others.length + 1} conversations`}</span>
+      <Button variant="quiet" className="text-accent" onClick={() => void undo()}>Undo</Button>
+      <IconButton label="Dismiss" icon="close" onClick={forgetDeleted} />
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+import { useLayoutEffect, useReducer, useRef, useState, type FocusEvent, type KeyboardEvent, type RefObject } from 'react'
+
+/** What {@link useRowKeys} needs. */
+export interface RowKeysOptions {
+  /** Of the rows, from top to bottom; elements have it as `data-row`, and hold a link. */
+  readonly ids: readonly string[]
+  readonly container: RefObject<HTMLElement | null>
+  /** The row that Tab reaches, until another had the focus; else the first is. */
+  readonly preferred: string | undefined
+  /** Up from the first row. */
+  readonly onLeave: () => void
+  readonly onRename: (id: string) => void
+  readonly onDelete: (id: string) => void
+}
+
+/** How a list is gone through by keys. */
+export interface RowKeys {
+  /** The row that Tab reaches. It has to be drawn. */
+  readonly tabStop: string | undefined
+  readonly onKeyDown: (event: KeyboardEvent) => void
+  readonly onFocus: (event: FocusEvent) => void
+  /** Gives the focus to a row, as soon as it is drawn; without one, to whom it is left. */
+  readonly focus: (id: string | undefined) => void
+}
+
+/** One row is reached by Tab; from there arrow keys, Home and End reach the others, F2 renames, Delete deletes. */
+export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDelete }: RowKeysOptions): RowKeys {
+  const [active, setActive] = useState<string>()
+  const [, drawAgain] = useReducer((count: number) => count + 1, 0)
+  const wanted = useRef<string>(undefined)
+  const tabStop = [active, preferred].find((id) => id !== undefined && ids.includes(id)) ?? ids[0]
+
+  useLayoutEffect(() => {
+    const link = wanted.current === undefined ? null : container.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"] a`)
+    if (!link) return
+    wanted.current = undefined
+    link.focus({ preventScroll: true })
+    link.scrollIntoView({ block: 'nearest' })
+  })
+
+  function focus(id: string | undefined): void {
+    if (id === undefined) return onLeave()
+    wanted.current = id
+    setActive(id)
+    // Also when it is the active one already.
+    drawAgain()
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const { target } = event
+    const id = target instanceof HTMLAnchorElement ? rowOf(target) : undefined
+    if (id === undefined || event.defaultPrevented || event.altKey || event.ctrlKey || event.shiftKey) return
+    const at = ids.indexOf(id)
+    const run = event.metaKey ? { Backspace: () => onDelete(id) }[event.key] : {
+      ArrowDown: () => focus(ids[Math.min(at + 1, ids.length - 1)]),
+      ArrowUp: () => focus(ids[at - 1]),
+      Home: () => focus(ids[0]),
+      End: () => focus(ids.at(-1)),
+      F2: () => onRename(id),
+      Delete: () => onDelete(id),
+    }[event.key]
+    if (run === undefined) return
+    event.preventDefault()
+    run()
+  }
+
+  return { tabStop, focus, onKeyDown, onFocus: ({ target }) => setActive(rowOf(target)) }
+}
+
+function rowOf(element: Element): string | undefined {
+  return element.closest<HTMLElement>('[data-row]')?.dataset['row']
+}
