@@ -11,7 +11,6 @@ let chromium: Chromium, rig: Rig, tab: Tab
 beforeAll(async () => {
   if (executable === undefined) return
   ;[chromium, rig] = await Promise.all([startChromium(executable), startRig([good()])])
-  tab = chromium.person().tab()
 })
 afterAll(async () => {
   if (executable === undefined) return
@@ -21,7 +20,7 @@ afterAll(async () => {
 /** A new conversation, and its settings. */
 beforeEach(async () => {
   if (executable === undefined) return
-  await tab.goto('about:blank')
+  tab = chromium.person().tab()
   await tab.goto(`${rig.service.url}/`)
   await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
   await tab.press('Control+.')

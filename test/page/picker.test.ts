@@ -10,7 +10,7 @@ const executable = needs('chromium')
 let chromium: Chromium, service: ServiceUnderTest, groq: FaultUpstream, openai: FaultUpstream, idle: Tab | undefined
 
 /** A free provider before a paid one, and a list as long as the longest there are. */
-function configuration(...more: readonly object[]): ServiceConfig {
+function configuration(...more: readonly string[]): ServiceConfig {
   const llama = { name: 'llama-4', context: 131_072, input: ['text', 'image'] }
   return {
     providers: [
