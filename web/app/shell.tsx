@@ -33,7 +33,8 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
     return () => removeEventListener('keydown', onKeyDown)
   }, [])
   useEffect(() => {
-    document.title = `${titles[route.view]} · svc`
+    // A conversation has a title of its own.
+    if (route.view !== 'chat') document.title = `${titles[route.view]} · svc`
     if (!wide.matches) setSidebarOpen(false)
   }, [route])
   useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))

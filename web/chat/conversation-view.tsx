@@ -54,7 +54,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   useAnnouncements(lastAnswer(state.conversation))
   useEscape(isBusy, () => chat.stop())
   useEffect(() => {
-    if (title !== '') document.title = `${title} · svc`
+    document.title = `${title === '' ? 'Chat' : title} · svc`
   }, [title])
 
   function send(): void {

@@ -1,0 +1,270 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
+import { errorReply } from '../fakes/replies.ts'
+import { talker, type Talker } from '../fakes/talker.ts'
+import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+
+const executable = needs('chromium')
+const wide = { viewport: { width: 1280, height: 800 } }
+let chromium: Chromium, busy: FaultUpstream, service: ServiceUnderTest
+let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
+/** What the browser may complain about in a test that makes it. */
+let expected: RegExp
+
+beforeAll(async () => {
+  if (executable === undefined) return
+  busy = faultUpstream((exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '0' })))
+  ;[chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [] })])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  busy.stop()
+  await service.stop()
+})
+beforeEach(async () => {
+  if (executable === undefined) return
+  talk = talker()
+  upstream = faultUpstream(talk.script)
+  person = chromium.person(wide)
+  tab = person.tab()
+  expected = /^$/
+  await service.configure(configuration())
+})
+afterEach(async () => {
+  if (executable === undefined) return
+  upstream.stop()
+  expect((await tab.complaints()).filter((text) => !expected.test(text))).toEqual([])
+})
+
+/** `m` is offered by a provider that answers, `both` first by one that is out of requests. */
+function configuration(): ServiceConfig {
+  return { providers: [provider('openai', upstream.url, ['m']), provider('groq', busy.url, ['both']), provider('spare', upstream.url, ['both'])] }
+}
+
+/** Opens a new conversation, once the models are known. */
+async function open(at: ServiceUnderTest = service, in_: Tab = tab): Promise<void> {
+  await in_.goto(`${at.url}/`)
+  await in_.waitFor('button:has-text("Model: ")')
+}
+
+async function chooseModel(name: string): Promise<void> {
+  await tab.press('Control+/')
+  await tab.waitFor('[role="listbox"]')
+  await tab.type(name)
+  await tab.press('Enter')
+  await tab.waitFor(`button:has-text("Model: ${name}")`)
+}
+
+async function ask(text: string): Promise<void> {
+  await tab.fill('#message', text)
+  await tab.press('Enter')
+}
+
+const answer = 'article:last-of-type'
+const label = (name: string): string => `${answer} >> [aria-label="${name}"]`
+const said = (text: string): string => `[role="log"] >> text=${text}`
+
+describe.skipIf(executable === undefined)('a conversation', () => {
+  test('shows an answer while it comes, and where it came from', async () => {
+    await open()
+    await ask('Hello there')
+    const asked = await talk.next()
+    expect(asked.messages).toEqual(['user: Hello there'])
+    await tab.waitForUrl('**/#/chat/*')
+    await tab.waitFor('[aria-label="Stop"]')
+    await asked.say('One **two')
+    await tab.waitFor(said('One'))
+    await asked.say('** three')
+    await asked.finish()
+    await tab.waitFor(said('/first token/'))
+    expect(await tab.textOf(`${answer} >> strong`)).toBe('two')
+    expect(await tab.textOf(`${answer} >> summary`)).toMatch(/^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out$/)
+    await tab.until(`document.title === 'Hello there · svc' && document.activeElement.id === 'message'`)
+  }, 20_000)
+
+  test('begins with the focus where one writes, and with keys alone goes to another one and back', async () => {
+    await open()
+    await tab.until(`document.activeElement.id === 'message'`)
+    await tab.type('First')
+    await tab.press('Enter')
+    await (await talk.next()).say('goes on')
+    await tab.waitFor(said('goes on'))
+    const address = await tab.url()
+    await tab.press('Control+Shift+O')
+    await tab.waitFor('text=What would you like to know?')
+    await tab.back()
+    await tab.waitFor(said('goes on'))
+    expect(await tab.url()).toBe(address)
+    await tab.waitFor('[aria-label="Stop"]')
+  }, 20_000)
+
+  test('goes on while another view is looked at', async () => {
+    await open()
+    await ask('Go on')
+    const asked = await talk.next()
+    await asked.say('Some')
+    await tab.waitFor(said('Some'))
+    await tab.click('a:has-text("Providers")')
+    await tab.waitForGone('#message')
+    await asked.say(' more')
+    await asked.finish()
+    await tab.back()
+    await tab.waitFor(said('Some more'))
+    await tab.waitFor(said('/first token/'))
+  }, 20_000)
+
+  test.each([
+    ['the button', () => tab.click('[aria-label="Stop"]')],
+    ['Escape', () => tab.press('Escape')],
+  ])('is stopped by %s, all the way to the provider', async (_, stop) => {
+    await open()
+    await ask('Talk')
+    const asked = await talk.next()
+    await asked.say('Half an')
+    await tab.waitFor(said('Half an'))
+    await stop()
+    await asked.left
+    await tab.waitFor(said('Stopped.'))
+    await tab.waitFor(`${answer} >> text=Continue`)
+    await tab.waitFor('[aria-label="Send"]')
+    await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer stopped')`)
+  }, 20_000)
+
+  test('shows who failed before somebody answered, attempt by attempt', async () => {
+    await open()
+    await chooseModel('both')
+    await ask('Who?')
+    const asked = await talk.next()
+    await asked.say('Me')
+    await asked.finish()
+    await tab.waitFor(said('/first token/'))
+    expect((await tab.textOf(`${answer} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/groq (✗|✗ failed: |failed: ).*429 ?→.*spare ✓/)
+    await tab.click(`${answer} >> summary`)
+    expect((await tab.textOf(`${answer} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(/^groq rate limit 429 [\d.]+ m?s spare answered 200 [\d.]+ m?s$/)
+    expect(await tab.textOf(`${answer} >> code`)).toMatch(/^[0-9a-f]{32}$/)
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('once more', () => {
+  /** One question that was answered. */
+  async function answered(): Promise<void> {
+    await open()
+    await ask('First question')
+    const asked = await talk.next()
+    await asked.say('First answer')
+    await asked.finish()
+    await tab.waitFor(label('Retry'))
+  }
+
+  test('a retry asks the same, and can be undone', async () => {
+    await answered()
+    await tab.click(label('Retry'))
+    const asked = await talk.next()
+    expect(asked.messages).toEqual(['user: First question'])
+    await asked.say('Second answer')
+    await asked.finish()
+    await tab.waitFor(said('Second answer'))
+    await tab.waitForGone(said('First answer'))
+    await tab.click('text=Undo')
+    await tab.waitFor(said('First answer'))
+    await tab.waitForGone('text=Undo')
+    await tab.reload()
+    await tab.waitFor(said('First answer'))
+  }, 20_000)
+
+  test('a retry may ask another model', async () => {
+    await answered()
+    await tab.click(label('More about this answer'))
+    await tab.click('[role="menuitem"]:has-text("another model")')
+    await tab.click('dialog >> button:has-text("Model: ")')
+    await tab.waitFor('[role="listbox"]')
+    await tab.type('both')
+    await tab.press('Enter')
+    await tab.click('dialog >> button:has-text("Retry")')
+    await (await talk.next()).finish()
+    await tab.waitFor('button:has-text("Model: both")')
+    await tab.waitFor(said('The answer is empty.'))
+  }, 20_000)
+
+  test('a message is edited with keys alone, and what came after it is replaced', async () => {
+    await answered()
+    await ask('Second question')
+    await (await talk.next()).finish()
+    await tab.waitFor('[aria-label="Send"]')
+    await tab.press('ArrowUp')
+    await tab.until(`document.activeElement.value === 'Second question'`)
+    await tab.press('Escape')
+    await tab.until(`document.activeElement.id === 'message'`)
+    await tab.evaluate(`document.querySelector('article [aria-label="Edit message"]').focus()`)
+    await tab.press('Enter')
+    await tab.until(`document.activeElement.value === 'First question'`)
+    await tab.type(', once more')
+    await tab.press('Enter')
+    const asked = await talk.next()
+    expect(asked.messages).toEqual(['user: First question, once more'])
+    await asked.say('Another answer')
+    await asked.finish()
+    await tab.waitFor(said('Another answer'))
+    expect(await tab.evaluate(`document.querySelectorAll('article').length`)).toBe(2)
+    await tab.waitFor('text=2 messages are gone.')
+  }, 20_000)
+
+  test('a message is deleted, and comes back', async () => {
+    await answered()
+    await tab.click(label('More about this answer'))
+    await tab.click('[role="menuitem"]:has-text("Delete answer")')
+    await tab.waitForGone(said('First answer'))
+    await tab.click('text=Undo')
+    await tab.waitFor(said('First answer'))
+  }, 20_000)
+
+  test('an answer that reached its limit goes on', async () => {
+    await open()
+    await ask('Tell me')
+    const first = await talk.next()
+    await first.say('Once upon')
+    await first.finish('length')
+    await tab.click(`${answer} >> text=Continue`)
+    const second = await talk.next()
+    expect(second.messages).toEqual(['user: Tell me', 'assistant: Once upon'])
+    await second.say(' a time')
+    await second.finish()
+    await tab.waitFor(said('Once upon a time'))
+    await tab.waitForGone(`${answer} >> text=Continue`)
+  }, 20_000)
+
+  test('a question is copied as a command', async () => {
+    person = chromium.person({ ...wide, permissions: ['clipboard-read', 'clipboard-write'] })
+    tab = person.tab()
+    await answered()
+    await tab.click(label('More about this answer'))
+    await tab.click('[role="menuitem"]:has-text("curl")')
+    await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Copied')`)
+    expect(await tab.evaluate('navigator.clipboard.readText()')).toContain(`curl -N ${service.url}/v1/chat/completions`)
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('two tabs', () => {
+  test('show the same conversation, whoever changes it', async () => {
+    await open()
+    await ask('In the first tab')
+    const asked = await talk.next()
+    await asked.say('Heard')
+    await asked.finish()
+    await tab.waitFor(said('/first token/'))
+    const other = person.tab('second')
+    await other.goto(await tab.url())
+    await other.waitFor(said('Heard'))
+    await other.fill('#message', 'In the second tab')
+    await other.press('Enter')
+    const again = await talk.next()
+    expect(again.messages).toEqual(['user: In the first tab', 'assistant: Heard', 'user: In the second tab'])
+    await again.say('There, too')
+    await again.finish()
+    await tab.waitFor(said('There, too'))
+    await tab.waitFor(said('In the second tab'))
+  }, 20_000)
+})
