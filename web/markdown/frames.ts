@@ -102,7 +102,6 @@ function makeRoomFor(work: Work, kind: Frame['kind'] | Block['kind']): void {
   const frame = innermost(work)
   const isOpenToIt = frame.kind === 'list' ? kind === 'item' : frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item'
   if (!isOpenToIt) closeInnermost(work, false)
-  if (!isOpenToIt && innermost(work).kind === 'list' && kind !== 'item') closeInnermost(work, false)
 }
 
 function addTo(work: Work, block: Block | Item): void {

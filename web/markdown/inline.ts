@@ -15,12 +15,11 @@ export type Inline =
   /** `source`: a data URL of an image. */
   | { readonly kind: 'image'; readonly source: string; readonly alternative: string }
 
-const depthMax = 16
 const inlineKinds: ReadonlySet<string> = new Set(['text', 'escape', 'html', 'codespan', 'br', 'em', 'strong', 'del', 'link', 'image'])
 
 /** Reads one piece of running text (`pieces.ts` bounds it). Labels are looked up in the definitions. */
 export function readInline(text: string, definitions: Definitions): readonly Inline[] {
-  return mergeTexts(convertAll(lex(text, definitions), { depth: 0, isInLink: false }))
+  return mergeTexts(convertAll(lex(text, definitions), { isInLink: false }))
 }
 
 function lex(text: string, definitions: Definitions): readonly Token[] {
@@ -35,12 +34,11 @@ function lex(text: string, definitions: Definitions): readonly Token[] {
 }
 
 interface Place {
-  readonly depth: number
   readonly isInLink: boolean
 }
 
 function convertAll(tokens: readonly Token[], place: Place): readonly Inline[] {
-  return tokens.flatMap((token) => isInlineToken(token) && place.depth < depthMax ? convert(token, place) : [textOf(token.raw, place)])
+  return tokens.flatMap((token) => isInlineToken(token) ? convert(token, place) : [textOf(token.raw, place)])
 }
 
 function isInlineToken(token: Token): token is MarkedToken {
@@ -48,7 +46,6 @@ function isInlineToken(token: Token): token is MarkedToken {
 }
 
 function convert(token: MarkedToken, place: Place): readonly Inline[] {
-  const within: Place = { ...place, depth: place.depth + 1 }
   switch (token.type) {
     // The lexer's `text` has some references decoded and others not, so what was written is decoded here.
     case 'text': return [textOf(decodeEntities(token.raw), place)]
@@ -56,11 +53,11 @@ function convert(token: MarkedToken, place: Place): readonly Inline[] {
     case 'codespan': return [{ kind: 'code', text: showBidiControls(token.text) }]
     case 'br': return [{ kind: 'break' }]
     case 'html': return /^<br\s*\/?>$/i.test(token.raw) ? [{ kind: 'break' }] : [textOf(token.raw, place)]
-    case 'em': return [{ kind: 'emphasis', children: convertAll(token.tokens, within) }]
-    case 'strong': return [{ kind: 'strong', children: convertAll(token.tokens, within) }]
-    case 'del': return [{ kind: 'deleted', children: convertAll(token.tokens, within) }]
-    case 'link': return token.autolink === true ? convertAutolink(token.href, token.text, place) : convertLink(token.href, token.tokens, within)
-    case 'image': return convertImage(token.href, token.tokens, within)
+    case 'em': return [{ kind: 'emphasis', children: convertAll(token.tokens, place) }]
+    case 'strong': return [{ kind: 'strong', children: convertAll(token.tokens, place) }]
+    case 'del': return [{ kind: 'deleted', children: convertAll(token.tokens, place) }]
+    case 'link': return token.autolink === true ? convertAutolink(token.href, token.text, place) : convertLink(token.href, token.tokens, place)
+    case 'image': return convertImage(token.href, token.tokens, place)
     case 'blockquote':
     case 'checkbox':
     case 'code':
@@ -83,18 +80,18 @@ function textOf(text: string, place: Place): Inline {
 function convertAutolink(href: string, text: string, place: Place): readonly Inline[] {
   const destination = judgeDestination(href)
   if (destination.kind !== 'link' || place.isInLink) return [textOf(text, place)]
-  return [{ kind: 'link', address: destination.address, children: [textOf(text, { ...place, isInLink: true })] }]
+  return [{ kind: 'link', address: destination.address, children: [textOf(text, { isInLink: true })] }]
 }
 
 function convertLink(href: string, tokens: readonly Token[], place: Place): readonly Inline[] {
-  const children = convertAll(tokens, { ...place, isInLink: true }), written = decodeEntities(href), destination = judgeDestination(written)
+  const children = convertAll(tokens, { isInLink: true }), written = decodeEntities(href), destination = judgeDestination(written)
   if (destination.kind !== 'link' || place.isInLink) return [...children, ...destinationAsText(written)]
   const link: Inline = { kind: 'link', address: destination.address, children: children.length > 0 ? children : [{ kind: 'text', text: destination.address }] }
   return namesAnotherHost(plainText(children), destination.host) ? [link, ...destinationAsText(destination.host)] : [link]
 }
 
 function convertImage(href: string, tokens: readonly Token[], place: Place): readonly Inline[] {
-  const alternative = plainText(convertAll(tokens, { ...place, isInLink: true })), written = decodeEntities(href), destination = judgeDestination(written)
+  const alternative = plainText(convertAll(tokens, { isInLink: true })), written = decodeEntities(href), destination = judgeDestination(written)
   if (destination.kind === 'image') return [{ kind: 'image', source: destination.source, alternative }]
   const shown: Inline = { kind: 'text', text: alternative }
   if (destination.kind === 'none' || place.isInLink) return [shown, ...destinationAsText(written)]

@@ -8,3 +8,10 @@ const parts = [
 
 /** Text as hostile and as unlucky as Markdown can be. */
 export const markdownText: fc.Arbitrary<string> = fc.array(fc.constantFrom(...parts), { maxLength: 60 }).map((chosen) => chosen.join(''))
+
+/** What something takes of the processor in milliseconds; unlike the time it takes, it does not depend on what else the machine does. */
+export function processorMs(run: () => void): number {
+  const before = process.cpuUsage()
+  run()
+  return process.cpuUsage(before).user / 1_000
+}
