@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { compile } from 'tailwindcss'
 
 /**
  * Makes the page: `dist/web/`, with everything under a name that holds its content's hash, compressed as well as it goes, and `manifest.json`, which
@@ -14,6 +13,9 @@ const root = join(import.meta.dir, '..')
 const web = join(root, 'web')
 const options = process.argv.slice(2)
 const target = options.find((option) => !option.startsWith('--')) ?? join(root, 'dist', 'web')
+
+/** Longer than any build takes. */
+const leftoverMs = 10 * 60_000
 
 /** A file of the page, before it is compressed. */
 interface Built {
@@ -69,6 +71,8 @@ async function asBuilt(output: Bun.BuildArtifact): Promise<Built> {
 
 /** Tailwind's compiler, given every word of the sources that could be a class name; what is none it ignores. */
 async function buildStyle(files: readonly string[]): Promise<Built> {
+  // Only here: whether there is anything to build is found out without it, where development dependencies are not installed.
+  const { compile } = await import('tailwindcss')
   const path = join(web, 'style.css')
   const { build } = await compile(await readFile(path, 'utf8'), {
     base: web,
@@ -81,13 +85,14 @@ async function buildStyle(files: readonly string[]): Promise<Built> {
   for (const file of files.filter((each) => each.endsWith('.tsx') || (each.startsWith('web/') && each.endsWith('.ts')))) {
     for (const word of (await readFile(join(root, file), 'utf8')).split(/[\s"'`]+/)) words.add(word)
   }
-  const draft = join(tmpdir(), `svc-style-${process.pid}.css`)
-  await writeFile(draft, build([...words]))
+  const folder = await mkdtemp(join(tmpdir(), 'svc-style-'))
+  const draft = join(folder, 'style.css')
   try {
+    await writeFile(draft, build([...words]))
     const { outputs: [output] } = await Bun.build({ entrypoints: [draft], minify: true, target: 'browser' })
     return named('style.css', new Uint8Array(await output?.arrayBuffer() ?? new ArrayBuffer(0)))
   } finally {
-    await rm(draft, { force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
@@ -142,28 +147,57 @@ async function writeFiles(folder: string, name: string, content: Uint8Array): Pr
   await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
 }
 
-async function sourcesOf(manifest: string): Promise<string | undefined> {
-  if (!existsSync(manifest)) return undefined
-  const value: unknown = JSON.parse(await readFile(manifest, 'utf8'))
-  return typeof value === 'object' && value !== null && 'sources' in value ? String(value.sources) : undefined
+/** The fingerprint of the sources of what is there; `undefined`: nothing, or nothing whole. */
+async function sourcesOf(folder: string): Promise<string | undefined> {
+  try {
+    const manifest: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+    return typeof manifest === 'object' && manifest !== null && 'sources' in manifest ? String(manifest.sources) : undefined
+  } catch {
+    return undefined
+  }
 }
 
-const files = sourceFiles()
-const sources = await fingerprint(files)
-if (!options.includes('--if-stale') || await sourcesOf(join(target, 'manifest.json')).catch(() => undefined) !== sources) {
-  const started = performance.now()
+/** Puts a whole page in its place. Another build may have been quicker: what it made of the same sources is as good, and being read. */
+async function publish(draft: string, sources: string): Promise<void> {
+  if (await sourcesOf(target) === sources && options.includes('--if-stale')) return
+  const before = `${draft}.before`
+  await rename(target, before).catch(() => undefined) // There may be none.
+  try {
+    await rename(draft, target).catch((error: unknown) => { if (!existsSync(join(target, 'manifest.json'))) throw error })
+  } finally {
+    await rm(before, { recursive: true, force: true })
+  }
+}
+
+/** What builds that were interrupted have left beside the page. */
+async function removeLeftovers(): Promise<void> {
+  const folder = dirname(target)
+  for (const name of (await readdir(folder)).filter((each) => each.startsWith(`${basename(target)}.`))) {
+    const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Infinity }))
+    if (mtimeMs < Date.now() - leftoverMs) await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+async function build(files: readonly string[], sources: string): Promise<number> {
   const { assets, index, parts } = await buildPage(files)
   const draft = `${target}.${process.pid}`
   await mkdir(draft, { recursive: true })
   try {
+    await removeLeftovers()
     await Promise.all([...assets, { name: 'index.html', content: Buffer.from(index) }].map(({ name, content }) => writeFiles(draft, name, content)))
     const manifest = { sources, index: 'index.html', assets: assets.map(({ name }) => ({ name, type: types[extname(name)] })), parts }
     await writeFile(join(draft, 'manifest.json'), JSON.stringify(manifest, undefined, 2))
-    await rm(target, { recursive: true, force: true })
-    // Another build may have been quicker: then its result is as good.
-    await rename(draft, target).catch((error: unknown) => { if (!existsSync(join(target, 'manifest.json'))) throw error })
+    await publish(draft, sources)
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
-  if (!options.includes('--if-stale')) console.log(`${target} (${assets.length} files, ${Math.round(performance.now() - started)} ms)`)
+  return assets.length
+}
+
+const files = sourceFiles()
+const sources = await fingerprint(files)
+if (!options.includes('--if-stale') || await sourcesOf(target) !== sources) {
+  const started = performance.now()
+  const count = await build(files, sources)
+  if (!options.includes('--if-stale')) console.log(`${target} (${count} files, ${Math.round(performance.now() - started)} ms)`)
 }

@@ -1,27 +1,41 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pick } from './client.ts'
 
 const root = join(import.meta.dir, '..')
 const folder = mkdtempSync(join(tmpdir(), 'svc-build-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('npm run build makes one executable that serves, from any folder', async () => {
-  const executable = join(folder, 'svc')
-  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build.ts'), executable], { stdout: 'pipe', stderr: 'pipe' })
+const executable = join(folder, 'svc')
+beforeAll(async () => {
+  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build.ts'), executable], { stdout: 'ignore', stderr: 'inherit' })
   expect(await build.exited).toBe(0)
+}, 60_000)
 
-  const version = Bun.spawn([executable, '--version'], { cwd: folder, stdout: 'pipe' })
-  expect(await version.stdout.text()).toMatch(/^svc \d+\.\d+\.\d+\n$/)
-
-  const service = Bun.spawn([executable, '--port', '0'], { cwd: folder, env: { SVC_HOME: folder, SVC_DRAIN_WINDOW_MS: '0' }, stdout: 'pipe', stderr: 'ignore' })
+/** Starts the executable and waits until it says where it listens. */
+async function start(...flags: readonly string[]) {
+  const service = Bun.spawn([executable, '--port', '0', ...flags], { cwd: folder, env: { SVC_HOME: folder, SVC_DRAIN_WINDOW_MS: '0' }, stdout: 'pipe', stderr: 'ignore' })
   let printed = ''
   for await (const piece of service.stdout) {
     printed += new TextDecoder().decode(piece)
     if (printed.includes('\n')) break
   }
-  const address = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? 'no address was printed'
+  return { service, address: /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? 'no address was printed' }
+}
+
+function writeSettings(settings: object): void {
+  const path = join(folder, 'users', 'default', 'provider_auth')
+  mkdirSync(path, { recursive: true })
+  writeFileSync(join(path, 'config.json'), JSON.stringify(settings), { mode: 0o600 })
+}
+
+test('npm run build makes one executable that serves, from any folder', async () => {
+  const version = Bun.spawn([executable, '--version'], { cwd: folder, stdout: 'pipe' })
+  expect(await version.stdout.text()).toMatch(/^svc \d+\.\d+\.\d+\n$/)
+
+  const { service, address } = await start()
   const response = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
     body: JSON.stringify({ model: 'echo', messages: [{ role: 'user', content: 'from one file' }] }),
@@ -31,9 +45,31 @@ test('npm run build makes one executable that serves, from any folder', async ()
   expect(await service.exited).toBe(0)
 
   // What is found in folders must be in it too.
-  mkdirSync(join(folder, 'users', 'default', 'provider_auth'), { recursive: true })
-  writeFileSync(join(folder, 'users', 'default', 'provider_auth', 'config.json'), '{"restrict_to":5}')
+  writeSettings({ restrict_to: 5 })
   const misconfigured = Bun.spawn([executable, '--port', '0', '--auth', 'provider_auth'], { cwd: folder, env: { SVC_HOME: folder }, stdout: 'ignore', stderr: 'pipe' })
   expect(await misconfigured.stderr.text()).toContain('config.json:1:16: restrict_to: found ')
   expect(await misconfigured.exited).toBe(2)
 }, 30_000)
+
+test('the executable has the page in it, and the parts of it that extensions bring', async () => {
+  writeSettings({ display_name: 'Octo' })
+  const { service, address } = await start('--auth', 'provider_auth')
+  const page = await fetch(address, { headers: { accept: 'text/html' } })
+  expect([page.status, page.headers.get('content-encoding')]).toEqual([200, 'br'])
+  const text = await page.text()
+  const assets = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+  expect(assets.length).toBeGreaterThan(3)
+  for (const path of assets) expect((await fetch(address + path)).status).toBe(200)
+  const boot: unknown = await (await fetch(`${address}/api/boot`)).json()
+  expect(boot).toMatchObject({ isClosed: true, parts: [{ extension: 'provider_auth', slots: ['SignIn'] }] })
+  expect(await (await fetch(address + String(pick(boot, 'parts', 0, 'module')))).text()).toContain('Sign Out')
+  service.kill('SIGTERM')
+  expect(await service.exited).toBe(0)
+}, 30_000)
+
+test('a page that is built needs no development dependencies to be found whole', async () => {
+  const tree = join(folder, 'tree')
+  for (const path of ['web', 'src', 'scripts', 'package-lock.json', 'package.json', join('dist', 'web', 'manifest.json')]) cpSync(join(root, path), join(tree, path), { recursive: true })
+  const look = Bun.spawn([process.execPath, '--no-install', join(tree, 'scripts', 'build-web.ts'), '--if-stale'], { cwd: tree, stdout: 'ignore', stderr: 'pipe' })
+  expect([await look.stderr.text(), await look.exited]).toEqual(['', 0])
+})

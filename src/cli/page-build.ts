@@ -10,6 +10,7 @@ const root = join(import.meta.dir, '..', '..')
 
 /** A build that takes longer is given up. */
 const buildMs = 60_000
+const againMs = 200
 
 /**
  * Finds the page: built into this program, or in `dist/web/`, which a source tree makes anew when its sources have changed. Never rejects: without a page,
@@ -19,7 +20,9 @@ export async function findPage(log: Pick<Logger, 'error'>): Promise<PageFiles | 
   if (embeddedPage !== undefined) return embeddedPage
   try {
     await buildIfStale()
-    return await readPage(join(root, 'dist', 'web'))
+    const folder = join(root, 'dist', 'web')
+    // Another start may be putting its own build in this place just now.
+    return await readPage(folder).catch(() => Bun.sleep(againMs).then(() => readPage(folder)))
   } catch (error) {
     log.error('there is no page at /: run npm install (with its development dependencies), then npm run build:web', { reason: error instanceof Error ? error.message : String(error) })
     return undefined
