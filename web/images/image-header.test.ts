@@ -23,7 +23,7 @@ describe('readImageHeader', () => {
     expect(sizeOf(jpegHead(65_535, 40_000))).toEqual([65_535, 40_000])
     expect(sizeOf(bytesOf('RIFF', big(0, 4), 'WEBPVP8X', little(10, 4), big(0, 4), little(2 ** 24 - 1, 3), little(99_999, 3)))).toEqual([2 ** 24, 100_000])
     expect(sizeOf(bytesOf('RIFF', big(0, 4), 'WEBPVP8L', little(9, 4), 0x2f, little(16_383 + 16_382 * 2 ** 14, 4)))).toEqual([16_384, 16_383])
-    expect(sizeOf(avifOf([512, 512], [40_000, 30_000]))).toEqual([40_000, 30_000])
+    expect(sizeOf(avifOf([512, 512], [40_000, 30_000], [8, 8]))).toEqual([40_000, 30_000])
   })
 
   test('walks over what stands before the frame of a JPEG', () => {

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -22,7 +22,8 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const state = useStore(models.state)
-  const isUnlisted = model !== undefined && state.kind === 'ready' && !isOffered(state.answer.models, model)
+  // While an answer grows this is drawn often, and the list may be long.
+  const isUnlisted = useMemo(() => model !== undefined && state.kind === 'ready' && !isOffered(state.answer.models, model), [model, state])
 
   useEffect(() => pagePickers.add(() => setOpen(true)), [])
   useEffect(() => {

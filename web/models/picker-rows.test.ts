@@ -32,6 +32,7 @@ describe('pickerRows', () => {
   test('has no choice of a provider where a model of that very name would be asked', () => {
     const among = [...models, model('groq/llama', 'router')]
     expect(lines('groq/llama', { among })).toEqual(['model groq/llama', 'pin groq/llama-small'])
+    expect(lines('', { among, expanded: 'llama' })).toEqual(['model llama', 'pin openai/llama', 'model llama-small', 'model gpt', 'model groq/llama'])
   })
 
   test('has what was typed as the last choice, unless it is one already', () => {
