@@ -24,7 +24,7 @@ const NestedGroup = memo(function NestedGroup({ group, definitions }: Within & {
 export const BlockView = memo(function BlockView({ block, direction, definitions }: Within & { readonly block: Block; readonly direction: 'auto' | undefined }): ReactNode {
   switch (block.kind) {
     case 'paragraph': return <p dir={direction} className="[unicode-bidi:plaintext]"><InlineText text={block.text} definitions={definitions} /></p>
-    case 'heading': return <Heading depth={block.depth} direction={direction}><InlineText text={block.text} definitions={definitions} /></Heading>
+    case 'heading': return <Heading depth={block.depth} level={block.level} direction={direction}><InlineText text={block.text} definitions={definitions} /></Heading>
     case 'rule': return <hr className="border-line" />
     case 'quote': return <blockquote dir="auto" className="space-y-3 border-s-4 border-line ps-4 text-muted"><NestedBlocks blocks={block.children} definitions={definitions} /></blockquote>
     case 'list': return <List block={block} definitions={definitions} />
@@ -36,10 +36,17 @@ export const BlockView = memo(function BlockView({ block, direction, definitions
 
 const headingStyles = ['text-xl font-bold', 'text-xl font-semibold', 'text-base font-bold', 'text-base font-semibold'] as const
 
-/** A heading of the answer, below those of the page. */
-function Heading({ depth, direction, children }: { readonly depth: number; readonly direction: 'auto' | undefined; readonly children: ReactNode }): ReactNode {
+interface HeadingProps {
+  readonly depth: number
+  readonly level: number
+  readonly direction: 'auto' | undefined
+  readonly children: ReactNode
+}
+
+/** A heading of the answer, below those of the page. It looks like what was written, and stands where it belongs. */
+function Heading({ depth, level, direction, children }: HeadingProps): ReactNode {
   const className = `pt-2 [unicode-bidi:plaintext] ${headingStyles[Math.min(depth, 4) - 1] ?? ''}`
-  switch (depth) {
+  switch (level) {
     case 1: return <h3 dir={direction} className={className}>{children}</h3>
     case 2: return <h4 dir={direction} className={className}>{children}</h4>
     case 3: return <h5 dir={direction} className={className}>{children}</h5>

@@ -19,7 +19,8 @@ export interface Item {
 /** A part of a text, in the order of the text. Texts of paragraphs, headings and cells are Markdown still: see `inline.ts`. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly text: string }
-  | { readonly kind: 'heading'; readonly depth: number; readonly text: string }
+  /** `depth`: as written, from 1 to 6. `level`: how many headings it is within, itself included, so that no level is left out. */
+  | { readonly kind: 'heading'; readonly depth: number; readonly level: number; readonly text: string }
   | { readonly kind: 'rule' }
   | { readonly kind: 'quote'; readonly children: Sequence<Block> }
   | { readonly kind: 'list'; readonly isOrdered: boolean; readonly start: number; readonly items: Sequence<Item> }

@@ -38,6 +38,8 @@ export interface Work {
   cursor: Cursor
   found: FoundDefinition | undefined
   readonly isAfterBlankLine: boolean
+  /** The depths of the headings that what comes is within, each deeper than the one before. */
+  outline: readonly number[]
 }
 
 /** The innermost open frame. */

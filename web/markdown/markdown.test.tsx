@@ -58,6 +58,7 @@ describe('Markdown', () => {
   test.each([
     ['paragraphs', 'a\n\nb', '<p dir="auto">a</p><p dir="auto">b</p>'],
     ['headings below those of the page', '# a\n## b\n### c\n#### d\n##### e', '<h3 dir="auto">a</h3><h4 dir="auto">b</h4><h5 dir="auto">c</h5><h6 dir="auto">d</h6><h6 dir="auto">e</h6>'],
+    ['headings without a level left out', '### a\n###### b\n#### c\n# d\n## e', '<h3 dir="auto">a</h3><h4 dir="auto">b</h4><h4 dir="auto">c</h4><h3 dir="auto">d</h3><h4 dir="auto">e</h4>'],
     ['lists', '- a\n  1. b', '<ul dir="auto"><li><p>a</p><ol dir="auto" start="1"><li><p>b</p></li></ol></li></ul>'],
     ['tasks', '- [x] a', '<ul dir="auto"><li><input type="checkbox" disabled="" readOnly="" aria-label="Done" checked=""/><div><p>a</p></div></li></ul>'],
     ['quotes', '> a', '<blockquote dir="auto"><p>a</p></blockquote>'],

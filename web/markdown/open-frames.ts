@@ -60,8 +60,13 @@ function openQuote(work: Work, _text: string, indent: Indent): Opened {
 function openHeading(work: Work, text: string): Opened {
   const heading = readHeading(text)
   if (heading === undefined) return 'nothing'
-  addBlock(work, { kind: 'heading', ...heading })
+  addHeading(work, heading.depth, heading.text)
   return 'whole line'
+}
+
+function addHeading(work: Work, depth: number, text: string): void {
+  work.outline = [...work.outline.filter((each) => each < depth), depth]
+  addBlock(work, { kind: 'heading', depth, level: work.outline.length, text })
 }
 
 function openFence(work: Work, text: string, indent: Indent): Opened {
@@ -85,7 +90,7 @@ function underline(work: Work, text: string): Opened {
   if (rest.trim() === '' || rest.length > underlinedCharactersMax) return 'nothing'
   work.found = found
   dropParagraph(work)
-  addBlock(work, { kind: 'heading', depth, text: rest.trim() })
+  addHeading(work, depth, rest.trim())
   return 'whole line'
 }
 

@@ -15,10 +15,11 @@ export interface Reading {
   readonly frames: readonly Frame[]
   readonly found: FoundDefinition | undefined
   readonly isAfterBlankLine: boolean
+  readonly outline: readonly number[]
 }
 
 /** Nothing read yet. */
-export const emptyReading: Reading = { frames: [{ kind: 'document', children: emptySequence }], found: undefined, isAfterBlankLine: false }
+export const emptyReading: Reading = { frames: [{ kind: 'document', children: emptySequence }], found: undefined, isAfterBlankLine: false, outline: [] }
 
 /** Reads one line, given without its end (CommonMark 0.31, appendix A, phase 1). The time it takes depends on the line, not on what was read before. */
 export function readLine(reading: Reading, line: string): Reading {
@@ -28,7 +29,7 @@ export function readLine(reading: Reading, line: string): Reading {
     isBlank = indentAt(work.cursor).isBlank
     if (openFrames(work) === 'goes on') addText(work)
   }
-  return { frames: work.frames, found: work.found, isAfterBlankLine: isBlank }
+  return { frames: work.frames, found: work.found, isAfterBlankLine: isBlank, outline: work.outline }
 }
 
 /** The blocks so far, and the definitions of links in them. `isOpen`: more may come, so the last block may go on. */
