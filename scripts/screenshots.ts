@@ -38,9 +38,6 @@ What happens next depends on the failure:
 | \`429\` rate limit | yes, and this one rests for a while |
 | timeout | yes |
 | \`400\` bad request | no: it would fail there as well |
-
-1. Order is the order of your file.
-2. A stream that breaks is taken up where it broke.
 `
 
 /** An upstream of the chat-completions format that answers with the text above, or refuses. */
@@ -87,7 +84,7 @@ interface Look {
 }
 
 const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme) => [
-  { name: `${colorScheme}-wide`, colorScheme, viewport: { width: 1280, height: 800 }, hasTouch: false },
+  { name: `${colorScheme}-wide`, colorScheme, viewport: { width: 1280, height: 860 }, hasTouch: false },
   { name: `${colorScheme}-phone`, colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true },
 ])
 
@@ -105,6 +102,7 @@ async function ask(tab: Tab, text: string): Promise<void> {
   await tab.fill('#message', text)
   await tab.press('Enter')
   await tab.waitFor('text=/first token/i')
+  await tab.waitFor('[class^="code-"]')
 }
 
 async function views(service: ServiceUnderTest, look: Look): Promise<void> {
@@ -122,7 +120,7 @@ async function views(service: ServiceUnderTest, look: Look): Promise<void> {
   await tab.waitFor('text=openrouter')
   await picture(tab, `providers-${look.name}`)
   await tab.goto(`${service.url}/#/requests`)
-  await tab.waitFor('text=llama-4-maverick')
+  await tab.waitFor('[role="row"] >> text=llama-4-maverick')
   await picture(tab, `requests-${look.name}`)
 }
 
@@ -134,9 +132,10 @@ async function signIn(service: ServiceUnderTest, look: Look): Promise<void> {
 }
 
 try {
-  await using open = await startService(configuration)
   await using closed = await startService(configuration, { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } })
   for (const look of looks) {
+    // A service of its own, in which nobody has failed yet.
+    await using open = await startService(configuration)
     await views(open, look)
     await signIn(closed, look)
   }
