@@ -75,6 +75,12 @@ describe('the models that are left alone by themselves', () => {
     expect(entryOf({ models: two, health: { models: [left('x-2024', 1), left('z', 1)] } }).coolingModels).toEqual(['x', 'z'])
   })
 
+  test('are told by the first name where there are several, and are a thousand at most', () => {
+    const twice = [offered('x', { upstream: 'same' }), offered('y', { upstream: 'same' }), offered('z')]
+    expect(entryOf({ models: twice, health: { models: [left('same', 1)] } }).coolingModels).toEqual(['x'])
+    expect(entryOf({ health: { models: Array.from({ length: 1_500 }, (_, index) => left(`made-up-${index}`, 1)) } }).coolingModels).toHaveLength(1_000)
+  })
+
   test('are not told where the provider is left alone as a whole', () => {
     expect(entryOf({ models: two, health: { models: [left('x-2024', 1), left('y', 1)] } }).coolingModels).toEqual([])
     expect(entryOf({ models: two, health: { unavailable: { reason: 'open', remainingMs: 1 }, models: [left('y', 1)] } }).coolingModels).toEqual([])

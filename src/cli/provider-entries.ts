@@ -7,6 +7,7 @@ import type { Unavailability } from '../service/circuit.ts'
 import type { FailureClass } from '../service/failure.ts'
 import type { ModelHealth, ProviderHealth } from '../service/health.ts'
 
+/** Models of either kind: those it offers, and those that are left alone. */
 const modelsShownMost = 1_000
 
 /** What is known of one provider. */
@@ -35,7 +36,7 @@ export function providerEntry({ config, models, health, attempts }: ProviderFact
     ...(baseUrl === '' ? {} : { baseUrl }),
     enabled,
     state,
-    coolingModels: state.kind === 'ok' || state.kind === 'failing' ? (health?.models ?? []).map(({ model }) => nameOf(model, models)) : [],
+    coolingModels: state.kind === 'ok' || state.kind === 'failing' ? namesOf(health?.models ?? [], models) : [],
     ...(models === undefined ? {} : { models: models.slice(0, modelsShownMost).map(({ name }) => name), modelCount: models.length }),
     attempts: sumsOf(attempts),
     ...(lastError === undefined ? {} : { lastError: { time: lastError.time, why: lastError.why, model: lastError.model, ...(lastError.status === undefined ? {} : { status: lastError.status }) } }),
@@ -66,9 +67,10 @@ function cooling({ reason, remainingMs }: Unavailability, failure: FailureClass 
   return { kind: 'cooling', until: Math.round(now + remainingMs), why: reason === 'retry_after' ? `${why}: it asked to wait` : why }
 }
 
-/** What clients call a model, where that is known. */
-function nameOf(upstream: string, models: readonly OfferedModel[] = []): string {
-  return models.find((model) => model.upstream === upstream)?.name ?? upstream
+/** What clients call models, where that is known. A caller can make names up where it is not. */
+function namesOf(left: readonly ModelHealth[], models: readonly OfferedModel[] = []): readonly string[] {
+  const names = new Map(left.length === 0 ? [] : models.toReversed().map(({ name, upstream }) => [upstream, name]))
+  return left.slice(0, modelsShownMost).map(({ model }) => names.get(model) ?? model)
 }
 
 function sumsOf({ count, ok, firstTokenP50, firstTokenP95 }: ProviderAttempts): AttemptSums {

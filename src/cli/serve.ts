@@ -106,9 +106,9 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   await untilAborted(signal)
   isDraining = true
   followers.stopAll()
-  inForce.close()
   process.off('SIGHUP', reload)
   await drain({ server, requests, log, timers, isHasty: signal.reason === 'SIGINT' })
+  inForce.close()
   inForce.gateway.close()
   await extensions.close()
   await stores.close()

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fingerprint } from './fingerprint.ts'
-import { ConfigChangedError, writeConfig } from './write-config.ts'
+import { ConfigChangedError, ReadOnlyConfigError, writeConfig } from './write-config.ts'
 
 const folders: string[] = []
 let folder = ''
@@ -44,6 +44,23 @@ describe('writeConfig', () => {
     const path = join(folder, 'providers.json')
     await Bun.write(path, 'theirs')
     await expect(writeConfig(path, 'mine', fingerprint(undefined))).rejects.toBeInstanceOf(ConfigChangedError)
+  })
+
+  test('leaves a file alone that is marked as read-only, whoever asks', async () => {
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, 'old')
+    await chmod(path, 0o444)
+    await expect(writeConfig(path, 'new', fingerprint('old'))).rejects.toBeInstanceOf(ReadOnlyConfigError)
+    expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['old', ['providers.json']])
+  })
+
+  test.if(process.getuid?.() === 0)('takes the file from nobody, if the administrator changes it', async () => {
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, 'old')
+    await chown(path, 12_345, 54_321)
+    await writeConfig(path, 'new', fingerprint('old'))
+    const { uid, gid, mode } = await stat(path)
+    expect([uid, gid, mode & 0o777]).toEqual([12_345, 54_321, 0o600])
   })
 
   test('lets only one of several writers win', async () => {

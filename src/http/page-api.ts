@@ -118,7 +118,7 @@ export interface ProviderEntry {
   readonly baseUrl?: string
   readonly enabled: boolean
   readonly state: ProviderState
-  /** Models cooling by themselves, while the provider as a whole is not. */
+  /** Models cooling by themselves, while the provider as a whole is not. At most 1,000; for owners also those that it does not list. */
   readonly coolingModels: readonly string[]
   /** `undefined`: it has not told them. At most 1,000. */
   readonly models?: readonly string[]

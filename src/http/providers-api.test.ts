@@ -8,7 +8,7 @@ import { exchangeOf } from './testing.ts'
 const state: ProvidersAnswer = {
   version: 'v1', source: 'file', file: 'home/providers.json', notice: { time: 5, faults: ['line'] },
   providers: [{
-    id: 'a', protocol: 'openai', baseUrl: 'http://a.test/v1', enabled: true, state: { kind: 'ok' }, coolingModels: [], attempts: { count: 1, ok: 0 },
+    id: 'a', protocol: 'openai', baseUrl: 'http://a.test/v1', enabled: true, state: { kind: 'ok' }, models: ['m', 'n'], coolingModels: ['n', 'asked-for-by-somebody'], attempts: { count: 1, ok: 0 },
     lastError: { time: 1, why: 'status 500', model: 'm', status: 500 },
   }],
 }
@@ -47,7 +47,7 @@ describe('GET /api/providers', () => {
 
   test('shows others neither the file, addresses nor what others asked for', async () => {
     expect(await subject({ isOwner: () => false }).call('GET', '/api/providers')).toEqual([200, {
-      source: 'file', providers: [{ id: 'a', protocol: 'openai', enabled: true, state: { kind: 'ok' }, coolingModels: [], attempts: { count: 1, ok: 0 } }],
+      source: 'file', providers: [{ id: 'a', protocol: 'openai', enabled: true, state: { kind: 'ok' }, models: ['m', 'n'], coolingModels: ['n'], attempts: { count: 1, ok: 0 } }],
     }])
   })
 })
@@ -86,6 +86,21 @@ describe('POST /api/providers/test', () => {
     expect(await call('POST', '/api/providers/test', '{"id":"a"}')).toEqual([200, { ok: true, ms: 1 }])
     await call('POST', '/api/providers/test', '{"id":"a","model":"m"}')
     expect(tests).toEqual([{ id: 'a' }, { id: 'a', model: 'm' }])
+  })
+
+  test('keeps the connection open for as long as it takes, and no longer', async () => {
+    const limits: string[] = []
+    const routes = router(providersApi({
+      state: async () => state, change: async () => state, isOwner: () => true, bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+      async test() {
+        limits.push('tested')
+        throw new WireError(404, 'invalid_request_error', 'not_found', 'nobody')
+      },
+    }))
+    const request = new Request('http://x/api/providers/test', { method: 'POST', body: '{"id":"a"}' })
+    const exchange = { ...exchangeOf(request), keepOpen: () => void limits.push('open'), letClose: () => void limits.push('let close') }
+    await expect(async () => routes.find('POST', '/api/providers/test').handle(exchange)).toThrow('nobody')
+    expect(limits).toEqual(['open', 'tested', 'let close'])
   })
 
   test('refuses whoever is no owner, and what is no test', async () => {

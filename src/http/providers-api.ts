@@ -1,6 +1,6 @@
 import { WireError } from '../wire/error.ts'
 import { jsonResponse, type Exchange } from './exchange.ts'
-import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
+import type { ProviderChange, ProviderEntry, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
 import { parseProviderChange, parseProviderTest } from './provider-bodies.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
 import type { Route } from './route.ts'
@@ -56,13 +56,22 @@ export function providersApi({ state, change, test, isOwner, bodyTimes }: Provid
         const request = parseProviderTest(await bodyOf(exchange))
         // It may wait for others first.
         exchange.keepOpen()
-        return jsonResponse(await test(request, exchange.request.signal), exchange.id)
+        try {
+          return jsonResponse(await test(request, exchange.request.signal), exchange.id)
+        } finally {
+          exchange.letClose()
+        }
       },
     },
   ]
 }
 
-/** Without what only owners see: where the file is and what is wrong with it, addresses, and what others asked for. */
+/** Without what only owners see: where the file is and what is wrong with it, addresses, and what others asked for, such as models that nobody offers. */
 function forEverybody({ source, providers }: ProvidersAnswer): ProvidersAnswer {
-  return { source, providers: providers.map(({ baseUrl: _, lastError: __, ...entry }) => entry) }
+  return { source, providers: providers.map(({ baseUrl: _, lastError: __, ...entry }) => ({ ...entry, coolingModels: offeredOf(entry) })) }
+}
+
+function offeredOf({ coolingModels, models = [] }: Pick<ProviderEntry, 'coolingModels' | 'models'>): readonly string[] {
+  const offered = new Set(models)
+  return coolingModels.filter((model) => offered.has(model))
 }
