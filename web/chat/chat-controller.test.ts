@@ -95,7 +95,7 @@ describe('chatController › a question', () => {
     expect(conversation().messages[3]?.id).toBe(id)
   })
 
-  test('is kept with its answer so far about once a second', async () => {
+  test('is kept with the first words of its answer, then about once a second', async () => {
     const { chat, client, frames, keptTexts, pass } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().stream()
@@ -103,13 +103,18 @@ describe('chatController › a question', () => {
     await settled()
     frames.frame()
     await settled()
-    expect(await keptTexts()).toEqual(['hello', ''])
-    pass(1_000)
+    expect(await keptTexts()).toEqual(['hello', 'a'])
     client.last().say('b')
     await settled()
     frames.frame()
     await settled()
-    expect(await keptTexts()).toEqual(['hello', 'ab'])
+    expect(await keptTexts()).toEqual(['hello', 'a'])
+    pass(1_000)
+    client.last().say('c')
+    await settled()
+    frames.frame()
+    await settled()
+    expect(await keptTexts()).toEqual(['hello', 'abc'])
   })
 
   test('is kept with all there is when the page may be going', async () => {

@@ -9,6 +9,7 @@ import { adopt, emptyConversation, lastAnswer, messagesBefore, withMessage, with
 import { conversationStore } from './conversation-store.ts'
 import type { FrameClock } from './frames.ts'
 import { withRecord } from './provenance.ts'
+import { rescue, type Rescue } from './rescue.ts'
 
 /** One conversation, as it is shown. */
 export interface ChatState {
@@ -64,6 +65,7 @@ export interface ChatControllerOptions {
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   readonly history: HistoryStore
   readonly frameClock?: FrameClock | undefined
+  readonly rescued?: Rescue
   /** Unix milliseconds. */
   readonly now?: () => number
   readonly wait?: (ms: number) => Promise<void>
@@ -74,7 +76,7 @@ const keepEveryMs = 1_000
 const noSettings: ChatSettings = { system: '', parameters: {} }
 
 /** The controller of one conversation: reads it at once, unless it begins here. */
-export function chatController({ id, begins, client, history, frameClock, now = Date.now, wait }: ChatControllerOptions): ChatController {
+export function chatController({ id, begins, client, history, frameClock, rescued = rescue(), now = Date.now, wait }: ChatControllerOptions): ChatController {
   const state = createStore<ChatState>({ phase: begins === undefined ? 'loading' : 'ready', conversation: emptyConversation(id, begins ?? noSettings, now()) })
   const kept = conversationStore({ id, history, onPut: noteFailure, onRemoved: noteRemoved })
   const answers = answering({ client, onMore, onEnd, onRecord, frameClock, now, wait })
@@ -106,7 +108,7 @@ export function chatController({ id, begins, client, history, frameClock, now = 
   async function read(): Promise<void> {
     try {
       const found = await kept.read()
-      patch(found === undefined ? { phase: 'missing' } : { phase: 'ready', conversation: found })
+      patch(found === undefined ? { phase: 'missing' } : { phase: 'ready', conversation: rescued.take(found) })
     } catch (error) {
       patch({ phase: 'unreadable', failure: error instanceof Error ? error : new Error(String(error)) })
     }
@@ -143,6 +145,8 @@ export function chatController({ id, begins, client, history, frameClock, now = 
     patch({ conversation: withMessages({ ...conversation(), settings }, [...messages, { ...before, status: 'streaming' }], now()) })
     answers.begin(before, chatBody(settings, isBegun ? [...messages, before] : messages))
     keep()
+    // The first words are kept as soon as they are there.
+    keptAt = 0
   }
 
   function onMore(answer: AssistantMessage): void {
@@ -244,6 +248,7 @@ export function chatController({ id, begins, client, history, frameClock, now = 
       const answer = answers.soFar()
       if (answer === undefined) return
       show(answer)
+      rescued.put(id, answer)
       keep()
     },
     isIdle: () => !answers.isRunning && !kept.isBusy && !isHeldBack && state.get().phase !== 'loading',

@@ -34,6 +34,8 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
   let kept: Conversation | undefined
   let next: { readonly conversation: Conversation; readonly restores: boolean } | undefined
   let isWriting = false
+  /** It was there at least once: when it is not any more, it was removed. */
+  let wasThere = false
 
   async function write(): Promise<void> {
     if (isWriting) return
@@ -51,6 +53,7 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
       // It counts as kept from now on: the change is told before the promise resolves.
       kept = conversation
       await (restores ? history.restore(conversation) : history.put(conversation))
+      wasThere = true
       onPut(undefined)
     } catch (error) {
       kept = before
@@ -64,6 +67,7 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
     get isBusy() { return isWriting || next !== undefined },
     async read() {
       const found = await history.get(id)
+      wasThere ||= found !== undefined
       if (next === undefined && !isWriting) kept = found
       return found
     },
@@ -78,8 +82,8 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
     async look() {
       const before = kept
       const head = await history.head(id)
+      if (head === undefined) return wasThere ? undefined : {}
       if (before === undefined || before !== kept || isWriting) return {}
-      if (head === undefined) return undefined
       return {
         ...(head.title === before.title ? {} : { title: head.title, isTitled: true }),
         ...(head.isPinned === before.isPinned ? {} : { isPinned: head.isPinned }),
