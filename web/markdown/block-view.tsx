@@ -59,10 +59,11 @@ const groupsInList = 4
 /** A list. A very long one is several, one after another, so that a browser lays out only the last one anew. */
 function List({ block, definitions }: Within & { readonly block: Extract<Block, { kind: 'list' }> }): ReactNode {
   const { groups } = block.items
+  const digits = String(block.start + groups.length * groupSize).length
   return Array.from({ length: Math.ceil(groups.length / groupsInList) }, (_, index) => {
     const items = groups.slice(index * groupsInList, (index + 1) * groupsInList).map((group, each) => <ItemGroup key={each} group={group} definitions={definitions} />)
     if (!block.isOrdered) return <ul key={index} dir="auto" className="list-disc ps-6">{items}</ul>
-    return <ol key={index} dir="auto" start={block.start + index * groupsInList * groupSize} className="list-decimal ps-8">{items}</ol>
+    return <ol key={index} dir="auto" start={block.start + index * groupsInList * groupSize} className={`list-decimal ${digits > 2 ? 'ps-14' : 'ps-8'}`}>{items}</ol>
   })
 }
 
