@@ -28,6 +28,11 @@ describe('chatBody', () => {
     expect(body.temperature).toBe(0)
   })
 
+  test('does not send what is out of its range, as it may be in a file that was imported', () => {
+    const body = chatBody({ ...settings, parameters: { temperature: 5, seed: 1.5, stop: [], top_p: 1 } }, [userMessage('hello')])
+    expect(Object.keys(body).toSorted()).toEqual(['messages', 'model', 'stream', 'stream_options', 'top_p'])
+  })
+
   test('sends pictures as parts, after the text if there is any', () => {
     const image = { id: 'i', name: 'a.png', dataUrl: 'data:image/png;base64,AA==', width: 1, height: 1 }
     const picture = { type: 'image_url', image_url: { url: image.dataUrl } } as const

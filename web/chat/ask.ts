@@ -1,4 +1,5 @@
 import type { ChatSettings, Message, Parameters, UserMessage } from '../history/conversation.ts'
+import { parseParameters } from '../parameters/parameters.ts'
 
 /** A content part of service.md 2.2. */
 type Part =
@@ -23,11 +24,12 @@ export interface ChatBody extends Omit<Parameters, 'stream'> {
 export const chatPath = '/v1/chat/completions'
 
 /**
- * What a model is asked: the system prompt, the messages, and the parameters that are set. Answers without text are left out: a provider takes none.
+ * What a model is asked: the system prompt, the messages, and the parameters that are set; what a file brought in
+ * that is out of its range is not sent, as the panel says. Answers without text are left out: a provider takes none.
  * An answer that comes last is one to be continued; providers refuse white space at its end.
  */
 export function chatBody(settings: ChatSettings & { readonly model: string }, messages: readonly Message[]): ChatBody {
-  const { stream = true, ...parameters } = settings.parameters
+  const { stream = true, ...parameters } = parseParameters(settings.parameters)
   const last = messages.at(-1)
   return {
     model: settings.model,
