@@ -17,7 +17,7 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
   if (images.length === 0) return null
   return (
     <>
-      <ul aria-label="Pictures" className="flex flex-wrap gap-2">
+      <ul aria-label="Pictures" className="flex flex-wrap gap-3">
         {images.map((image) => (
           <li key={image.id} className="relative">
             <button type="button" title={image.name} onClick={() => setShown(image.id)} className="block overflow-hidden rounded-lg border border-line bg-panel">
@@ -30,7 +30,7 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
                 aria-label={`Remove ${image.name}`}
                 title={`Remove ${image.name}`}
                 onClick={() => onRemove(image.id)}
-                className="absolute -top-2 -right-2 inline-flex size-7 items-center justify-center rounded-full border border-line bg-raised hover:bg-hover pointer-coarse:size-11"
+                className="absolute -top-2 -right-2 inline-flex size-7 items-center justify-center rounded-full border border-line bg-raised before:absolute z-1 hover:bg-hover pointer-coarse:before:-inset-2"
               >
                 <Icon name="close" className="size-4" />
               </button>

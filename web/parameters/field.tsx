@@ -37,5 +37,8 @@ export function describedBy({ id, fault, hint }: Pick<FieldProps, 'id' | 'fault'
   return { 'aria-describedby': ids.join(' '), 'aria-invalid': fault !== undefined }
 }
 
-/** How something to type into looks. */
-export const inputLook = 'min-h-9 rounded-lg border border-muted bg-raised px-2.5 text-sm text-ink max-sm:text-base pointer-coarse:min-h-11 aria-invalid:border-bad'
+/** How something to type into looks, of any height. */
+export const boxLook = 'rounded-lg border border-muted bg-raised px-2.5 text-sm text-ink max-sm:text-base aria-invalid:border-bad'
+
+/** The same, of one line. */
+export const inputLook = `${boxLook} min-h-9 pointer-coarse:min-h-11`

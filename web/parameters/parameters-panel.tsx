@@ -4,7 +4,7 @@ import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { ChoiceField, FlagField } from './choice-field.tsx'
-import { describedBy, Field, inputLook } from './field.tsx'
+import { boxLook, describedBy, Field } from './field.tsx'
 import { NumberField } from './number-field.tsx'
 import { countSet, parameters, withParameter } from './parameters.ts'
 import type { NumberParameter, ParameterName } from './parameters.ts'
@@ -29,7 +29,7 @@ export function ParametersPanel({ settings, onChange }: ParametersPanelProps): R
   }
 
   return (
-    <div className="flex flex-col gap-6">
+    <div className="@container flex flex-col gap-6">
       <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
       <Fields key={resets} values={settings.parameters} onChange={(values) => onChange({ ...settings, parameters: values })} />
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-3">
@@ -51,7 +51,7 @@ function SystemPrompt({ value, onChange }: { readonly value: string; readonly on
         placeholder="None"
         onChange={({ target }) => onChange(target.value)}
         {...describedBy({ id })}
-        className={`${inputLook} field-sizing-content max-h-80 min-h-24 w-full resize-y py-2`}
+        className={`${boxLook} field-sizing-content max-h-80 min-h-24 w-full resize-y py-2`}
       />
     </Field>
   )
@@ -102,9 +102,9 @@ function Fields({ values, onChange }: FieldsProps): ReactNode {
 
 function Group({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
   return (
-    <fieldset className="flex min-w-0 flex-col gap-4">
+    <fieldset className="min-w-0">
       <legend className="mb-2 w-full border-b border-line pb-1 text-sm font-semibold">{title}</legend>
-      {children}
+      <div className="grid items-start gap-x-8 gap-y-4 @xl:grid-cols-2">{children}</div>
     </fieldset>
   )
 }
