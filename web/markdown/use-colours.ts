@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { colourPart, type ColouredPart } from './colour-code.ts'
+import type { Highlighter } from './highlighter.ts'
 import { languages } from './languages.ts'
 
 const quietMs = 120
@@ -40,7 +41,7 @@ async function colourAll(chunks: readonly string[], language: string, signal: Ab
   }
 }
 
-async function loadHighlighter() {
+async function loadHighlighter(): Promise<Highlighter | undefined> {
   try {
     return (await import('./highlighter.ts')).highlight
   } catch {
