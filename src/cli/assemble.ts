@@ -60,9 +60,13 @@ export interface ProbeResult {
  * @param before a provider whose configuration has not changed is taken from here, with its model list and its requests under way
  */
 export function assembleGateway(config: Config, surroundings: Surroundings, before?: AssembledGateway): AssembledGateway {
+  const known = new Map(before?.assembled.map((each) => [each.config.id, each]))
   const assembled = config.providers
     .filter(({ enabled, unavailable }) => enabled && unavailable === undefined)
-    .map((provider) => before?.assembled.find((known) => Bun.deepEquals(known.config, provider)) ?? assembleProvider(provider, surroundings))
+    .map((provider) => {
+      const same = known.get(provider.id)
+      return same !== undefined && Bun.deepEquals(same.config, provider) ? same : assembleProvider(provider, surroundings)
+    })
   return {
     assembled,
     ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
@@ -76,7 +80,8 @@ export function assembleGateway(config: Config, surroundings: Surroundings, befo
       }
     },
     close(next) {
-      for (const provider of assembled) if (next?.assembled.includes(provider) !== true) provider.close()
+      const goesOn = new Set(next?.assembled)
+      for (const provider of assembled) if (!goesOn.has(provider)) provider.close()
     },
   }
 }

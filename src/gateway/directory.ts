@@ -137,11 +137,11 @@ function namesOf(model: OfferedModel): readonly string[] {
   return [model.name, ...model.aliases]
 }
 
-/** Adds an offer unless the provider has already made one by that name. */
+/** Adds an offer unless the provider, whose offers come one after the other, has already made one by that name. */
 function add(offers: Map<string, Offer[]>, name: string, offer: Offer): void {
   const known = offers.get(name)
   if (known === undefined) offers.set(name, [offer])
-  else if (!known.some(({ provider }) => provider === offer.provider)) known.push(offer)
+  else if (known.at(-1)?.provider !== offer.provider) known.push(offer)
 }
 
 function unlisted(name: string): OfferedModel {
