@@ -20,7 +20,7 @@ export const slotNames = ['SignIn'] as const satisfies readonly SlotName[]
 /** One line of the menu behind the avatar. Data, so that the page decides how it looks. */
 export interface MenuItem {
   readonly label: string
-  /** Rejects with an error whose message a person is shown. When it resolves, the page starts anew. */
+  /** Rejects with an error whose message a person is shown. When it resolves, the page starts anew, in every tab. */
   readonly run: () => Promise<void>
 }
 

@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Avatar } from './avatar.tsx'
+import { startAnew, startOthersAnew } from './start-anew.ts'
 
 /** The avatar at the top right; behind it who is signed in, and what extensions add, such as signing out. */
 export function UserMenu({ user, items }: { readonly user: User; readonly items: readonly MenuItem[] }): ReactNode {
@@ -13,7 +14,8 @@ export function UserMenu({ user, items }: { readonly user: User; readonly items:
   async function run(item: MenuItem): Promise<void> {
     try {
       await item.run()
-      location.reload()
+      startOthersAnew()
+      startAnew()
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error))
     }
