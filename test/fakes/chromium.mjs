@@ -53,6 +53,7 @@ async function run({ person, tab, method, args }) {
   const { context, tabs, complaints, asked } = known
   if (method === 'begin') return undefined
   if (method === 'cookies') return context.cookies()
+  if (method === 'forgetCookies') return context.clearCookies()
   if (method === 'asked') return asked
   if (method === 'setOffline') return context.setOffline(...args)
   if (method === 'refuse') return context.route(args[0], (route) => route.abort())

@@ -59,6 +59,8 @@ export interface Person {
   tab(name?: string): Tab
   /** Values of the cookies they have, by name. */
   cookies(): Promise<ReadonlyMap<string, string>>
+  /** Forgets all cookies, those of identity providers among them; what pages keep otherwise stays. */
+  forgetCookies(): Promise<void>
   /** Takes their network away, or gives it back. */
   setOffline(isOffline: boolean): Promise<void>
   /** Requests to addresses that match fail from now on, as if there were nobody. */
@@ -159,6 +161,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       const person = ++people
       if (options !== undefined) void call(person, '', 'begin', options)
       return {
+        forgetCookies: async () => void await call(person, '', 'forgetCookies'),
         setOffline: async (isOffline) => void await call(person, '', 'setOffline', isOffline),
         refuse: async (glob) => void await call(person, '', 'refuse', glob),
         admit: async (glob) => void await call(person, '', 'admit', glob),
