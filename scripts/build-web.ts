@@ -12,7 +12,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const root = join(import.meta.dir, '..')
 const web = join(root, 'web')
 const options = process.argv.slice(2)
-const target = options.find((option) => !option.startsWith('--')) ?? join(root, 'dist', 'web')
+const given = options.find((option) => !option.startsWith('--'))
+const target = given ?? join(root, 'dist', 'web')
 
 /** Longer than any build takes. */
 const leftoverMs = 10 * 60_000
@@ -171,8 +172,9 @@ async function publish(draft: string, sources: string): Promise<void> {
 
 /** What builds that were interrupted have left beside the page. */
 async function removeLeftovers(): Promise<void> {
-  const folder = dirname(target)
-  for (const name of (await readdir(folder)).filter((each) => each.startsWith(`${basename(target)}.`))) {
+  const folder = dirname(target), start = `${basename(target)}.`
+  const isLeftover = (name: string): boolean => name.startsWith(start) && /^\d+(?:\.before)?$/.test(name.slice(start.length))
+  for (const name of (await readdir(folder)).filter(isLeftover)) {
     const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Infinity }))
     if (mtimeMs < Date.now() - leftoverMs) await rm(join(folder, name), { recursive: true, force: true })
   }
@@ -194,6 +196,7 @@ async function build(files: readonly string[], sources: string): Promise<number>
   return assets.length
 }
 
+if (given !== undefined && existsSync(given) && !existsSync(join(given, 'manifest.json'))) throw new Error(`${given} is there already, and is no page`)
 const files = sourceFiles()
 const sources = await fingerprint(files)
 if (!options.includes('--if-stale') || await sourcesOf(target) !== sources) {
