@@ -22,9 +22,11 @@ export interface Talk {
 /** An upstream that says what a test has it say. */
 export interface Talker {
   readonly script: Script
-  /** The next request that was not taken yet. */
+  /** The next request that was not taken yet. @throws when none comes within eight seconds */
   next(): Promise<Talk>
 }
+
+const nextMs = 8_000
 
 /** Nobody has asked yet. */
 export function talker(): Talker {
@@ -43,7 +45,14 @@ export function talker(): Talker {
     },
     next() {
       const talk = asked.shift()
-      return talk === undefined ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve(talk)
+      if (talk !== undefined) return Promise.resolve(talk)
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error('nobody has asked')), nextMs)
+        waiting.push((next) => {
+          clearTimeout(timer)
+          resolve(next)
+        })
+      })
     },
   }
 }

@@ -5,6 +5,7 @@ import { errorReply } from '../fakes/replies.ts'
 import { talker, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
 import { needs } from '../needs.ts'
+import { ask, chooseModel, labelled, lastMessage, openConversation, said } from './conversation.ts'
 
 const executable = needs('chromium')
 const wide = { viewport: { width: 1280, height: 800 } }
@@ -44,33 +45,12 @@ function configuration(): ServiceConfig {
   return { providers: [provider('openai', upstream.url, ['m']), provider('groq', busy.url, ['both']), provider('spare', upstream.url, ['both'])] }
 }
 
-/** Opens a new conversation, once the models are known. */
-async function open(at: ServiceUnderTest = service, in_: Tab = tab): Promise<void> {
-  await in_.goto(`${at.url}/`)
-  await in_.waitFor('button:has-text("Model: ")')
-}
-
-async function chooseModel(name: string): Promise<void> {
-  await tab.press('Control+/')
-  await tab.waitFor('[role="listbox"]')
-  await tab.type(name)
-  await tab.press('Enter')
-  await tab.waitFor(`button:has-text("Model: ${name}")`)
-}
-
-async function ask(text: string): Promise<void> {
-  await tab.fill('#message', text)
-  await tab.press('Enter')
-}
-
-const answer = 'article:last-of-type'
-const label = (name: string): string => `${answer} >> [aria-label="${name}"]`
-const said = (text: string): string => `[role="log"] >> text=${text}`
+const open = (): Promise<void> => openConversation(tab, service.url)
 
 describe.skipIf(executable === undefined)('a conversation', () => {
   test('shows an answer while it comes, and where it came from', async () => {
     await open()
-    await ask('Hello there')
+    await ask(tab, 'Hello there')
     const asked = await talk.next()
     expect(asked.messages).toEqual(['user: Hello there'])
     await tab.waitForUrl('**/#/chat/*')
@@ -80,8 +60,8 @@ describe.skipIf(executable === undefined)('a conversation', () => {
     await asked.say('** three')
     await asked.finish()
     await tab.waitFor(said('/first token/'))
-    expect(await tab.textOf(`${answer} >> strong`)).toBe('two')
-    expect(await tab.textOf(`${answer} >> summary`)).toMatch(/^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out$/)
+    expect(await tab.textOf(`${lastMessage} >> strong`)).toBe('two')
+    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out$/)
     await tab.until(`document.title === 'Hello there · svc' && document.activeElement.id === 'message'`)
   }, 20_000)
 
@@ -103,7 +83,7 @@ describe.skipIf(executable === undefined)('a conversation', () => {
 
   test('goes on while another view is looked at', async () => {
     await open()
-    await ask('Go on')
+    await ask(tab, 'Go on')
     const asked = await talk.next()
     await asked.say('Some')
     await tab.waitFor(said('Some'))
@@ -121,30 +101,30 @@ describe.skipIf(executable === undefined)('a conversation', () => {
     ['Escape', () => tab.press('Escape')],
   ])('is stopped by %s, all the way to the provider', async (_, stop) => {
     await open()
-    await ask('Talk')
+    await ask(tab, 'Talk')
     const asked = await talk.next()
     await asked.say('Half an')
     await tab.waitFor(said('Half an'))
     await stop()
     await asked.left
     await tab.waitFor(said('Stopped.'))
-    await tab.waitFor(`${answer} >> text=Continue`)
+    await tab.waitFor(`${lastMessage} >> text=Continue`)
     await tab.waitFor('[aria-label="Send"]')
     await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer stopped')`)
   }, 20_000)
 
   test('shows who failed before somebody answered, attempt by attempt', async () => {
     await open()
-    await chooseModel('both')
-    await ask('Who?')
+    await chooseModel(tab, 'both')
+    await ask(tab, 'Who?')
     const asked = await talk.next()
     await asked.say('Me')
     await asked.finish()
     await tab.waitFor(said('/first token/'))
-    expect((await tab.textOf(`${answer} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/groq (✗|✗ failed: |failed: ).*429 ?→.*spare ✓/)
-    await tab.click(`${answer} >> summary`)
-    expect((await tab.textOf(`${answer} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(/^groq rate limit 429 [\d.]+ m?s spare answered 200 [\d.]+ m?s$/)
-    expect(await tab.textOf(`${answer} >> code`)).toMatch(/^[0-9a-f]{32}$/)
+    expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/groq (✗|✗ failed: |failed: ).*429 ?→.*spare ✓/)
+    await tab.click(`${lastMessage} >> summary`)
+    expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(/^groq rate limit 429 [\d.]+ m?s spare answered 200 [\d.]+ m?s$/)
+    expect(await tab.textOf(`${lastMessage} >> code`)).toMatch(/^[0-9a-f]{32}$/)
   }, 20_000)
 })
 
@@ -152,16 +132,16 @@ describe.skipIf(executable === undefined)('once more', () => {
   /** One question that was answered. */
   async function answered(): Promise<void> {
     await open()
-    await ask('First question')
+    await ask(tab, 'First question')
     const asked = await talk.next()
     await asked.say('First answer')
     await asked.finish()
-    await tab.waitFor(label('Retry'))
+    await tab.waitFor(labelled('Retry'))
   }
 
   test('a retry asks the same, and can be undone', async () => {
     await answered()
-    await tab.click(label('Retry'))
+    await tab.click(labelled('Retry'))
     const asked = await talk.next()
     expect(asked.messages).toEqual(['user: First question'])
     await asked.say('Second answer')
@@ -177,7 +157,7 @@ describe.skipIf(executable === undefined)('once more', () => {
 
   test('a retry may ask another model', async () => {
     await answered()
-    await tab.click(label('More about this answer'))
+    await tab.click(labelled('More about this answer'))
     await tab.click('[role="menuitem"]:has-text("another model")')
     await tab.click('dialog >> button:has-text("Model: ")')
     await tab.waitFor('[role="listbox"]')
@@ -191,7 +171,7 @@ describe.skipIf(executable === undefined)('once more', () => {
 
   test('a message is edited with keys alone, and what came after it is replaced', async () => {
     await answered()
-    await ask('Second question')
+    await ask(tab, 'Second question')
     await (await talk.next()).finish()
     await tab.waitFor('[aria-label="Send"]')
     await tab.press('ArrowUp')
@@ -214,7 +194,7 @@ describe.skipIf(executable === undefined)('once more', () => {
 
   test('a message is deleted, and comes back', async () => {
     await answered()
-    await tab.click(label('More about this answer'))
+    await tab.click(labelled('More about this answer'))
     await tab.click('[role="menuitem"]:has-text("Delete answer")')
     await tab.waitForGone(said('First answer'))
     await tab.click('text=Undo')
@@ -223,24 +203,24 @@ describe.skipIf(executable === undefined)('once more', () => {
 
   test('an answer that reached its limit goes on', async () => {
     await open()
-    await ask('Tell me')
+    await ask(tab, 'Tell me')
     const first = await talk.next()
     await first.say('Once upon')
     await first.finish('length')
-    await tab.click(`${answer} >> text=Continue`)
+    await tab.click(`${lastMessage} >> text=Continue`)
     const second = await talk.next()
     expect(second.messages).toEqual(['user: Tell me', 'assistant: Once upon'])
     await second.say(' a time')
     await second.finish()
     await tab.waitFor(said('Once upon a time'))
-    await tab.waitForGone(`${answer} >> text=Continue`)
+    await tab.waitForGone(`${lastMessage} >> text=Continue`)
   }, 20_000)
 
   test('a question is copied as a command', async () => {
     person = chromium.person({ ...wide, permissions: ['clipboard-read', 'clipboard-write'] })
     tab = person.tab()
     await answered()
-    await tab.click(label('More about this answer'))
+    await tab.click(labelled('More about this answer'))
     await tab.click('[role="menuitem"]:has-text("curl")')
     await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Copied')`)
     expect(await tab.evaluate('navigator.clipboard.readText()')).toContain(`curl -N ${service.url}/v1/chat/completions`)
@@ -250,7 +230,7 @@ describe.skipIf(executable === undefined)('once more', () => {
 describe.skipIf(executable === undefined)('two tabs', () => {
   test('show the same conversation, whoever changes it', async () => {
     await open()
-    await ask('In the first tab')
+    await ask(tab, 'In the first tab')
     const asked = await talk.next()
     await asked.say('Heard')
     await asked.finish()

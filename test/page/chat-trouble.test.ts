@@ -1,0 +1,208 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { parseJson, pick } from '../client.ts'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
+import { talker, type Talk, type Talker } from '../fakes/talker.ts'
+import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+import { ask, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, service: ServiceUnderTest
+let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
+/** Providers of each test have names of their own: the service remembers who has failed. */
+let round = 0
+
+beforeAll(async () => {
+  if (executable !== undefined) [chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [] })])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await service.stop()
+})
+beforeEach(async () => {
+  if (executable === undefined) return
+  round++
+  talk = talker()
+  upstream = faultUpstream(talk.script)
+  person = chromium.person({ viewport: { width: 1280, height: 800 } })
+  tab = person.tab()
+  await use(offering('m', 'other'))
+})
+afterEach(async () => {
+  if (executable === undefined) return
+  upstream.stop()
+  // What the browser itself says of answers that are none, and of connections that broke.
+  expect((await tab.complaints()).filter((text) => !/^Failed to load resource|ERR_/.test(text))).toEqual([])
+})
+
+function offering(...models: readonly string[]): ServiceConfig {
+  return { providers: [provider(`a${round}`, upstream.url, models), provider(`b${round}`, upstream.url, models)], failover: { on_cut: 'error' } }
+}
+
+/** Resolves when the service works by this configuration. */
+async function use(config: ServiceConfig): Promise<void> {
+  await service.configure(config)
+  const wanted = JSON.stringify(config.providers.map(({ id }) => id)), models = config.providers[0]?.models?.length ?? 0
+  for (const began = performance.now(); performance.now() - began < 5_000; await Bun.sleep(10)) {
+    const data = pick(parseJson(await fetch(`${service.url}/v1/models`).then((answer) => answer.text())), 'data')
+    if (Array.isArray(data) && data.length === models && JSON.stringify(pick(data, 0, 'providers')) === wanted) return
+  }
+  throw new Error(`the configuration was not taken over:\n${service.output}`)
+}
+
+/** An answer of which half has come. */
+async function half(at: ServiceUnderTest = service): Promise<Talk> {
+  await openConversation(tab, at.url)
+  await ask(tab, 'Tell me')
+  const asked = await talk.next()
+  await asked.say('Half of it,')
+  await tab.waitFor(said('Half of it,'))
+  return asked
+}
+
+async function goesOn(): Promise<void> {
+  await tab.click(`${lastMessage} >> button:has-text("Continue")`)
+  const asked = await talk.next()
+  expect(asked.messages).toEqual(['user: Tell me', 'assistant: Half of it,'])
+  await asked.say(' and the rest.')
+  await asked.finish()
+  await tab.waitFor(said('Half of it, and the rest.'))
+}
+
+describe.skipIf(executable === undefined)('an answer that breaks off', () => {
+  test('is continued after the service was killed and started again', async () => {
+    const first = await startService(offering('m'))
+    await half(first)
+    first.signal('SIGKILL')
+    await first.exited
+    await tab.waitFor(said('Interrupted'))
+    await using _ = await startService(offering('m'), { port: first.port })
+    await goesOn()
+  }, 30_000)
+
+  test('survives a reload, and is continued', async () => {
+    await half()
+    await tab.reload()
+    await tab.waitFor(said('Half of it,'))
+    await tab.waitFor(said('Interrupted'))
+    await goesOn()
+  }, 20_000)
+
+  test('by its provider is told of, with who was asked, and is continued', async () => {
+    const asked = await half()
+    asked.cut()
+    await tab.waitFor('[role="alert"] >> text=The answer was cut off')
+    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ cut 200 [\d.]+ m?s$/)
+    await goesOn()
+  }, 20_000)
+
+  test('that goes on in vain loses nothing', async () => {
+    const asked = await half()
+    asked.cut()
+    await tab.click(`${lastMessage} >> button:has-text("Continue")`)
+    for (let attempt = 0; attempt < 2; attempt++) await (await talk.next()).refuse(500, 'It broke')
+    await tab.waitFor('[role="alert"] >> text=/500/')
+    await tab.waitFor(said('Half of it,'))
+    await tab.reload()
+    await tab.waitFor(said('Half of it,'))
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('an answer that does not come', () => {
+  test('names every provider that failed, says how long to wait, and can be retried at once', async () => {
+    await openConversation(tab, service.url)
+    await ask(tab, 'Tell me')
+    for (let attempt = 0; attempt < 2; attempt++) await (await talk.next()).refuse(429, 'Slow down', { 'retry-after': '30' })
+    await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
+    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ rate limit 429 [\d.]+ m?s b\d+ rate limit 429 [\d.]+ m?s$/)
+    await tab.waitFor('[role="alert"] >> text=/wait for (30|2\\d) s/')
+    // Both rest for a while; another one is there at once.
+    await use({ providers: [provider(`c${round}`, upstream.url, ['m'])] })
+    await tab.evaluate(`document.querySelector('[role="alert"] button').focus()`)
+    await tab.press('Enter')
+    const again = await talk.next()
+    await again.say('Now I do')
+    await again.finish()
+    await tab.waitFor(said('Now I do'))
+    await tab.waitForGone('[role="alert"]')
+  }, 20_000)
+
+  test('of a model that nobody offers any more leads to another one', async () => {
+    await openConversation(tab, service.url)
+    await chooseModel(tab, 'other')
+    await use(offering('m'))
+    await ask(tab, 'Tell me')
+    await tab.waitFor('[role="alert"] >> text=No enabled provider offers this model')
+    await tab.click('[role="alert"] >> button:has-text("Choose another model")')
+    await tab.click('dialog >> button:has-text("Model: ")')
+    await tab.waitFor('[role="listbox"]')
+    await tab.type('m')
+    await tab.press('Enter')
+    await tab.click('dialog >> button:has-text("Retry")')
+    const asked = await talk.next()
+    await asked.say('Here')
+    await asked.finish()
+    await tab.waitFor(said('Here'))
+  }, 20_000)
+
+  test('while there is no network keeps the message, and comes when there is', async () => {
+    await openConversation(tab, service.url)
+    await person.setOffline(true)
+    await ask(tab, 'Are you there?')
+    await tab.waitFor('[role="alert"] >> text=You are offline')
+    await person.setOffline(false)
+    await tab.waitFor('[role="alert"] >> text=The service cannot be reached')
+    await tab.click('[role="alert"] >> button:has-text("Retry")')
+    const asked = await talk.next()
+    expect(asked.messages).toEqual(['user: Are you there?'])
+    await asked.say('I am')
+    await asked.finish()
+    await tab.waitFor(said('I am'))
+  }, 20_000)
+
+  test('tells what the providers said; the settings are a key away, and the focus comes back', async () => {
+    await openConversation(tab, service.url)
+    await ask(tab, 'Tell me')
+    for (let attempt = 0; attempt < 2; attempt++) await (await talk.next()).refuse(400, 'temperature is not supported')
+    await tab.waitFor('[role="alert"] >> text=/temperature is not supported/')
+    await tab.press('Control+.')
+    await tab.waitFor('dialog >> text=Temperature')
+    await tab.press('Escape')
+    await tab.until(`document.activeElement.id === 'message'`)
+  }, 20_000)
+
+  test('says so when it takes a while', async () => {
+    await openConversation(tab, service.url)
+    await ask(tab, 'Tell me')
+    await talk.next()
+    await tab.waitFor(said('Waiting for an answer…'))
+    await tab.press('Escape')
+    await tab.waitFor(said('Stopped before an answer began.'))
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('a conversation that is not there', () => {
+  test('says so', async () => {
+    await tab.goto(`${service.url}/#/chat/0123456789abcdef`)
+    await tab.waitFor('text=There is no such conversation in this browser')
+  }, 20_000)
+
+  test('any more is shown until one leaves, and can be kept', async () => {
+    const asked = await half()
+    await asked.finish()
+    await tab.waitFor(said('/first token/'))
+    const address = await tab.url()
+    const other = person.tab('second')
+    await other.goto(address)
+    await other.waitFor(said('Half of it,'))
+    await other.click('[aria-label="More for Tell me"]')
+    await other.click('[role="menuitem"]:has-text("Delete"):visible')
+    await tab.waitFor('text=This conversation was deleted')
+    await tab.waitFor(said('Half of it,'))
+    await tab.click('text=Keep it')
+    await tab.waitFor('#message')
+    await other.waitFor('[aria-label="More for Tell me"]')
+  }, 20_000)
+})

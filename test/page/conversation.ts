@@ -1,0 +1,35 @@
+import type { Tab } from '../fakes/chromium.ts'
+
+/** The last message, if it is an answer or not. */
+export const lastMessage = 'article:last-of-type'
+
+/** Something with this label in the last message. */
+export function labelled(name: string): string {
+  return `${lastMessage} >> [aria-label="${name}"]`
+}
+
+/** A text among the messages. */
+export function said(text: string): string {
+  return `[role="log"] >> text=${text}`
+}
+
+/** Opens a new conversation, and waits until a model is chosen. */
+export async function openConversation(tab: Tab, url: string): Promise<void> {
+  await tab.goto(`${url}/`)
+  await tab.waitFor('button:has-text("Model: ")')
+}
+
+/** Says something, as people do. */
+export async function ask(tab: Tab, text: string): Promise<void> {
+  await tab.fill('#message', text)
+  await tab.press('Enter')
+}
+
+/** Chooses a model with keys alone. */
+export async function chooseModel(tab: Tab, name: string): Promise<void> {
+  await tab.press('Control+/')
+  await tab.waitFor('[role="listbox"]')
+  await tab.type(name)
+  await tab.press('Enter')
+  await tab.waitFor(`button:has-text("Model: ${name}")`)
+}
