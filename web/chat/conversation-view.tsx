@@ -36,7 +36,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   const state = useStore(chat.state)
   const { phase, conversation: { title, settings, messages } } = state
   const { state: modelsState, model } = useModel(settings.model)
-  const drafts = useDraft(history, isNew ? 'new' : chat.id)
+  const drafts = useDraft(history, isNew ? 'new' : chat.id, boot.user?.id ?? '')
   const attachments = useAttachments(drafts)
   const drop = useDrop(attachments.add)
   const follow = useFollow(messages.length > 0)

@@ -34,7 +34,8 @@ function keyOf(conversationId: string): string {
   return `svc.rescued.${conversationId}`
 }
 
-function tabStorage(): Storage | undefined {
+/** What lasts as long as the tab; absent where that is forbidden. */
+export function tabStorage(): Storage | undefined {
   try {
     return globalThis.sessionStorage
   } catch {

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { Draft, HistoryStore } from '../history/conversation.ts'
+import { rescuedDraft } from './rescued-draft.ts'
 
 /** What is being written, kept so that it survives a reload. */
 export interface DraftState {
@@ -14,8 +15,8 @@ export interface DraftState {
 const keepAfterMs = 400
 const empty: Draft = { text: '', images: [] }
 
-/** The draft of a conversation. @param id of the conversation; `new` for one that does not exist yet */
-export function useDraft(history: HistoryStore, id: string): DraftState {
+/** The draft of a conversation. @param id of the conversation; `new` for one that does not exist yet @param owner who writes; empty when nobody signs in */
+export function useDraft(history: HistoryStore, id: string, owner: string): DraftState {
   const [draft, setDraft] = useState(empty)
   const latest = useRef(empty)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -33,23 +34,29 @@ export function useDraft(history: HistoryStore, id: string): DraftState {
     void history.putDraft(at, isEmpty(latest.current) ? undefined : latest.current).catch(() => undefined)
   })
 
-  const restore = useEffectEvent((kept: Draft) => {
-    if (isEmpty(latest.current)) show(kept)
+  const restore = useEffectEvent((kept: Draft, isRescued: boolean) => {
+    if (!isEmpty(latest.current)) return
+    show(kept)
+    if (isRescued) timer.current = setTimeout(() => keep(id), keepAfterMs)
   })
 
   useEffect(() => {
     let isThere = true
-    void history.draft(id).then((kept) => {
-      if (isThere && kept !== undefined) restore(kept)
-    }, () => undefined)
-    const onHide = (): void => keep(id)
+    const lastWords = rescuedDraft(owner, id), rescued = lastWords.take()
+    void history.draft(id).catch(() => undefined).then((kept = empty) => {
+      if (isThere) restore({ ...kept, text: rescued ?? kept.text }, rescued !== undefined)
+    })
+    const onHide = (): void => {
+      if (timer.current !== undefined) lastWords.put(latest.current.text)
+      keep(id)
+    }
     addEventListener('pagehide', onHide)
     return () => {
       isThere = false
       removeEventListener('pagehide', onHide)
       keep(id)
     }
-  }, [history, id])
+  }, [history, id, owner])
 
   return {
     draft,
