@@ -26,6 +26,15 @@ describe('an extension', () => {
     expect(await (await router.find('GET', '/own').handle(exchangeOf(new Request('http://x/own')))).text()).toBe('own')
   })
 
+  test('cannot take over a path below one that stands for all below it, be it the service’s or that of one named before it', async () => {
+    const below = (path: string, word: string): Contribution => ({ routes: [{ method: 'GET', path, isPublic: true, handle: async () => new Response(word) }] })
+    const assets: Route = { method: 'GET', path: '/assets/', isPublic: false, handle: () => new Response('own') }
+    const { router } = extendedRouting([assets], [below('/assets/main.js', 'taken'), below('/its/', 'first'), below('/its/page', 'taken'), below('/its/', 'taken'), below('/', 'root')], [])
+    const answers = await Promise.all(['/assets/main.js', '/its/page', '/'].map(async (path) => (await router.find('GET', path).handle(exchangeOf(new Request(`http://x${path}`)))).text()))
+    expect(answers).toEqual(['own', 'first', 'root'])
+    expect(router.isPublic('GET', '/assets/main.js')).toBe(false)
+  })
+
   test('cannot take over a route of one that was named before it', async () => {
     const saying = (word: string, isPublic: boolean): Contribution => ({ routes: [{ method: 'GET', path: '/its', isPublic, handle: async () => new Response(word) }] })
     const { router } = extendedRouting(own, [saying('first', false), saying('second', true)], [])

@@ -12,12 +12,17 @@ export function extendedRouting(own: readonly Route[], contributions: readonly C
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
   const ownOrigins = contributions.flatMap(({ origin }) => origin ?? [])
   const isGuarded = guards.length > 0
-  const routes = [...own, ...contributions.flatMap(({ routes: added = [] }) => added.map(routeOf))]
+  const routes = contributions.reduce((before, { routes: added = [] }) => [...before, ...added.filter(({ path }) => !isTaken(path, before)).map(routeOf)], own)
   return {
     router: router(routes.map(ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }))),
     guards,
     allowedOrigins: isGuarded ? new Set([...ownOrigins, ...corsOrigins]) : '*',
   }
+}
+
+/** Whether a path lies below one that stands for all below it: an exact one would win. */
+function isTaken(path: string, routes: readonly Route[]): boolean {
+  return routes.some((route) => route.path.length > 1 && route.path.endsWith('/') && path.startsWith(route.path) && path !== route.path)
 }
 
 function routeOf({ method, path, isPublic = false, handle }: ExtensionRoute): Route {
