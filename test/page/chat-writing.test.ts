@@ -88,14 +88,14 @@ describe.skipIf(executable === undefined)('a message', () => {
     await (await talk.next()).finish()
     await tab.waitFor(said('The answer is empty.'))
     await tab.fill('#message', 'Half a thought')
-    await tab.evaluate(`dispatchEvent(new PageTransitionEvent('pagehide'))`)
     await tab.press('Control+Shift+O')
     await tab.waitFor('text=What would you like to know?')
     await tab.until(`${written} === ''`)
     await tab.back()
     await tab.until(`${written} === 'Half a thought'`)
+    await tab.fill('#message', 'Half a thought, and more')
     await tab.reload()
-    await tab.until(`document.querySelector('#message')?.value === 'Half a thought'`)
+    await tab.until(`document.querySelector('#message')?.value === 'Half a thought, and more'`)
   }, 20_000)
 
   test('may begin with an example', async () => {
