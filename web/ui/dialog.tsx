@@ -16,12 +16,15 @@ export interface DialogProps {
 /** A dialog that holds the focus until it is closed: by its button, by Escape, or by a click beside it. The focus then goes back where it was. */
 export function Dialog({ title, isOpen, onClose, children, footer, size = 'md' }: DialogProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null)
+  const body = useRef<HTMLDivElement>(null)
   const heading = useId()
   useEffect(() => {
     const { current } = dialog
     if (!isOpen || current === null) return undefined
     const before = document.activeElement
     if (!current.open) current.showModal()
+    // Not on Close, which stands first: what is next is what the dialog is about.
+    body.current?.focus()
     return () => {
       current.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
@@ -46,7 +49,7 @@ export function Dialog({ title, isOpen, onClose, children, footer, size = 'md' }
           <h2 id={heading} className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]">{title}</h2>
           <IconButton label="Close" icon="close" onClick={onClose} />
         </header>
-        <div className="min-h-0 overflow-y-auto p-4" tabIndex={-1}>{children}</div>
+        <div ref={body} className="min-h-0 overflow-y-auto p-4 outline-none" tabIndex={-1}>{children}</div>
         {footer === undefined ? null : <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer>}
       </div>
     </dialog>
