@@ -1,3 +1,5 @@
+import { unescapeText } from './escapes.ts'
+
 /** Destinations by normalised label, for links such as `[text][label]`. */
 export type Definitions = ReadonlyMap<string, string>
 
@@ -29,7 +31,7 @@ export function takeDefinitions(text: string, known: FoundDefinition | undefined
     const match = definition.exec(text)
     const label = match?.[1]?.trim()
     if (match === null || label === undefined || label === '') break
-    found = { label: normaliseLabel(label), destination: (match[2] ?? match[3] ?? '').replace(/\\([!-/:-@[-`{-~])/g, '$1'), earlier: found }
+    found = { label: normaliseLabel(label), destination: unescapeText(match[2] ?? match[3] ?? ''), earlier: found }
     offset += match[0].length
   }
   return { rest: text.slice(offset), found }

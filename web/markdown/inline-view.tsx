@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from 'react'
 import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
-import { readInline, type Inline } from './inline.ts'
+import type { Inline } from './inline.ts'
 import { splitPieces, type Piece } from './pieces.ts'
+import { readInline } from './read-inline.ts'
 
 const piecesInLine = 8
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { noDefinitions } from './definitions.ts'
-import { readInline, type Inline } from './inline.ts'
+import type { Inline } from './inline.ts'
+import { readInline } from './read-inline.ts'
 import { markdownText } from './testing.ts'
 
 const definitions = new Map([['k', 'https://defined.example/'], ['bad', 'javascript:alert(1)']])
