@@ -8,23 +8,23 @@ import { ConversationRemoved } from './history-error.ts'
 import { parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
 import type { Parsed } from './parse-conversation.ts'
 import { keepPictures, keptImage, rangeOf, readPictures, withPictures } from './pictures.ts'
-import { hasAll, hitIn, textFolder } from './search.ts'
+import { hasAll, hitIn, wordFolder } from './search.ts'
 import type { Searched } from './search.ts'
 import type { Shelf } from './shelf.ts'
 
 type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[], 'readonly'>
 
-const everything = ['heads', 'bodies', 'texts', 'pictures', 'drafts'] as const
+const everything = ['heads', 'bodies', 'words', 'pictures', 'drafts'] as const
 
 /** How many records are read at once, so that nothing else waits long. */
 const chunk = 50
 
 /**
  * A shelf in a user's database. Heads lie apart from bodies, so that a list is read at once; pictures apart from bodies, so that they are written once;
- * and folded texts apart, so that a search reads nothing else. What is damaged there is left out.
+ * and what is searched apart, so that a search reads nothing else. What is damaged there is left out.
  */
 export function databaseShelf({ use, close }: Connection): Shelf {
-  const folded = textFolder()
+  const folded = wordFolder()
   return {
     heads: () => use(readHeads),
     head: (id) => use(async (database) => valueOf(parseHead(await database.get('heads', id)))),
@@ -82,9 +82,9 @@ async function readAll(database: HistoryDatabase): Promise<readonly Conversation
   return found
 }
 
-async function write(database: HistoryDatabase, conversation: Conversation, text: string, mustBeThere: boolean): Promise<void> {
+async function write(database: HistoryDatabase, conversation: Conversation, words: string, mustBeThere: boolean): Promise<void> {
   const { id, messages } = conversation
-  const transaction = database.transaction(['heads', 'bodies', 'texts', 'pictures'], 'readwrite')
+  const transaction = database.transaction(['heads', 'bodies', 'words', 'pictures'], 'readwrite')
   const heads = transaction.objectStore('heads')
   async function writeEach(): Promise<void> {
     if (mustBeThere && await heads.getKey(id) === undefined) throw new ConversationRemoved(id)
@@ -92,7 +92,7 @@ async function write(database: HistoryDatabase, conversation: Conversation, text
     await Promise.all([
       heads.put(headOf(conversation)),
       transaction.objectStore('bodies').put(body),
-      transaction.objectStore('texts').put({ id, text }),
+      transaction.objectStore('words').put({ id, words }),
       keepPictures(transaction.objectStore('pictures'), id, messages.flatMap((message) => message.role === 'user' ? message.images : [])),
     ])
   }
@@ -120,14 +120,14 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
   const transaction = database.transaction(everything, 'readwrite')
   const pictures = transaction.objectStore('pictures')
   await Promise.all([
-    ...(['heads', 'bodies', 'texts', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
+    ...(['heads', 'bodies', 'words', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
     pictures.delete(rangeOf(id)),
     pictures.delete(rangeOf(draftOwner(id))),
     transaction.done,
   ])
 }
 
-/** The folded texts are read piece by piece; the bodies only of what is shown. */
+/** The words of all are read piece by piece; the bodies only of what is shown. */
 async function findAll(database: HistoryDatabase, words: readonly string[], limit: number): Promise<readonly SearchHit[]> {
   const heads = await readHeads(database)
   const ids = await matching(database, new Map(heads.map(({ id, title }) => [id, fold(title)])), words)
@@ -136,12 +136,12 @@ async function findAll(database: HistoryDatabase, words: readonly string[], limi
   return await Promise.all(shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)))
 }
 
-async function matching(database: HistoryDatabase, titles: ReadonlyMap<string, string>, words: readonly string[]): Promise<ReadonlySet<string>> {
+async function matching(database: HistoryDatabase, titles: ReadonlyMap<string, string>, wanted: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   let range: IDBKeyRange | undefined
   for (;;) {
-    const records = await database.getAll('texts', range, chunk)
-    for (const { id, text } of records) if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', words)) found.add(id)
+    const records = await database.getAll('words', range, chunk)
+    for (const { id, words: text } of records) if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
     const last = records.at(-1)
     if (last === undefined || records.length < chunk) return found
     range = IDBKeyRange.lowerBound(last.id, true)

@@ -10,8 +10,8 @@ export interface HistorySchema extends DBSchema {
   bodies: { key: string; value: { readonly id: string } }
   /** By owner and the picture's id: its data URL. */
   pictures: { key: [string, string]; value: unknown }
-  /** By conversation: what stands in its messages, folded. */
-  texts: { key: string; value: { readonly id: string; readonly text: unknown } }
+  /** By conversation: what is searched of its messages (`wordFolder` of search.ts). */
+  words: { key: string; value: { readonly id: string; readonly words: unknown } }
   /** By conversation. */
   drafts: { key: string; value: unknown }
 }
@@ -27,7 +27,7 @@ export const upgrades: readonly Upgrade[] = [
   (database) => {
     database.createObjectStore('heads', { keyPath: 'id' })
     database.createObjectStore('bodies', { keyPath: 'id' })
-    database.createObjectStore('texts', { keyPath: 'id' })
+    database.createObjectStore('words', { keyPath: 'id' })
     database.createObjectStore('pictures')
     database.createObjectStore('drafts')
   },

@@ -2,13 +2,13 @@ import type { Conversation, Draft } from './conversation.ts'
 import { fold } from './fold.ts'
 import { byTime, headOf, inOrder } from './heads.ts'
 import { ConversationRemoved } from './history-error.ts'
-import { hasAll, hitIn, textFolder } from './search.ts'
+import { hasAll, hitIn, wordFolder } from './search.ts'
 import type { Shelf } from './shelf.ts'
 
 /** A shelf that lasts as long as the page. */
 export function memoryShelf(): Shelf {
   const conversations = new Map<string, Conversation>(), drafts = new Map<string, Draft>()
-  const folded = textFolder()
+  const folded = wordFolder()
   const headsNow = () => [...conversations.values()].map(headOf)
   return {
     heads: async () => headsNow().toSorted(inOrder),

@@ -142,8 +142,8 @@ describe('what is damaged in the database', () => {
     expect((await history.heads()).map(({ id }) => id)).toEqual(['c1', 'c2'])
   }))
 
-  test('is left out: texts, pictures and drafts', () => withRecords(async (put) => {
-    await put('texts', { id: 'c1', text: ['burrito'] })
+  test('is left out: words, pictures and drafts', () => withRecords(async (put) => {
+    await put('words', { id: 'c1', words: ['burrito'] })
     await put('pictures', 'javascript:alert(1)', ['c2', 'i1'])
     await put('drafts', { text: 5 }, 'new')
     await put('drafts', 'text', 'c1')

@@ -7,8 +7,8 @@ import { historyOver } from './history-over.ts'
 import { memoryShelf } from './memory-shelf.ts'
 import { shelfWithSpare } from './spare-shelf.ts'
 
-/** How long the page waits for the browser to open a database; then it goes on in memory, until it opens after all. */
-const patienceMs = 2_000
+/** How long the page waits for the browser to open a database, two seconds; then it goes on in memory, until it opens after all. */
+const patience = { steps: 20, stepMs: 100 }
 
 /** What {@link openHistory} is made of. For tests. */
 export interface OpenOptions {
@@ -22,12 +22,12 @@ export interface OpenOptions {
  * or not now, they last as long as the page, and `fault` says why.
  * @param userId `anonymous` when nobody signs in
  */
-export async function openHistory(userId: string, { connection = connectionTo(`svc-${userId}`), patience = waited(patienceMs) }: OpenOptions = {}): Promise<HistoryStore> {
+export async function openHistory(userId: string, { connection = connectionTo(`svc-${userId}`), patience: wait = waited() }: OpenOptions = {}): Promise<HistoryStore> {
   const told = changes(`svc-history-${userId}`)
   let fault: HistoryFault | undefined
   const shelf = shelfWithSpare({
     opening: connection.use(async () => databaseShelf(connection)),
-    patience,
+    patience: wait,
     spare: memoryShelf(),
     onFault(next) {
       fault = next
@@ -37,6 +37,7 @@ export async function openHistory(userId: string, { connection = connectionTo(`s
   return historyOver(shelf, told, () => fault)
 }
 
-function waited(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+/** In steps, so that a page that is busy all the time, and does not see that the database is open, does not count as waiting. */
+async function waited(): Promise<void> {
+  for (let step = 0; step < patience.steps; step++) await new Promise((resolve) => setTimeout(resolve, patience.stepMs))
 }

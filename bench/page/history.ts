@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pick } from '../../test/client.ts'
+import { startChromium, type Tab } from '../../test/fakes/chromium.ts'
+import { percentile } from '../statistics.ts'
+
+/**
+ * How long a history of 2,000 conversations takes to open and to search, in a real Chromium, from a page that was loaded anew: until its first rows are painted, and until
+ * a search has its hits. The last line is a JSON object of the figures that count. `CHROMIUM` says where the browser is. Ends with 1 when a target is missed.
+ */
+
+const conversations = 2_000, openings = 7, openMsMax = 200, searchMsMax = 300
+const root = join(import.meta.dir, '..', '..')
+const folder = await mkdtemp(join(tmpdir(), 'page-history-'))
+
+async function buildHarness(): Promise<string> {
+  // The style is the page's own.
+  const page = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), join(folder, 'page')], { stdout: 'ignore', stderr: 'inherit' })
+  if (await page.exited !== 0) throw new Error('The page does not build.')
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, 'history-page.tsx')],
+    target: 'browser',
+    splitting: true,
+    minify: true,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    outdir: join(folder, 'harness'),
+  })
+  const name = (await readdir(join(folder, 'page'), { recursive: true })).find((each) => /style-[^/]*\.css$/.test(each))
+  if (name === undefined) throw new Error('The page has no style.')
+  return await readFile(join(folder, 'page', name), 'utf8')
+}
+
+function serve(style: string): Bun.Server<undefined> {
+  const index = '<!doctype html><html lang="en"><link rel="stylesheet" href="/style.css"><div id="root"></div><script type="module" src="/history-page.js"></script></html>'
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/') return new Response(index, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+      if (pathname === '/style.css') return new Response(style, { headers: { 'content-type': 'text/css' } })
+      return pathname === '/favicon.ico' ? new Response(null, { status: 404 }) : new Response(Bun.file(join(folder, 'harness', pathname)))
+    },
+  })
+}
+
+const numberOf = (value: unknown, name: string): number => Number(pick(value, name))
+const longestOf = (value: unknown): number => Math.max(0, ...[pick(value, 'longTasks')].flat().map(Number))
+const shown = (values: readonly number[]): string => `median ${(percentile(values, 50) ?? 0).toFixed(0)}, worst ${Math.max(...values).toFixed(0)}`
+
+interface Outcome {
+  readonly what: string
+  readonly median: number
+  readonly longestTask: number
+}
+
+/** Loads the page anew each time, as a person does. */
+async function repeated(tab: Tab, url: string, what: string, expression: string, time: string, detail: string): Promise<Outcome> {
+  const times: number[] = [], tasks: number[] = [], details: unknown[] = []
+  for (let run = 0; run < openings; run++) {
+    await tab.goto(url)
+    await tab.reload()
+    await tab.until('typeof measureOpening === "function"')
+    const result = await tab.evaluate(expression)
+    times.push(numberOf(result, time))
+    tasks.push(longestOf(result))
+    details.push(pick(result, detail))
+  }
+  console.log(`${what.padEnd(48)} ${shown(times).padEnd(24)} ms, longest task ${Math.max(...tasks).toFixed(0).padStart(3)} ms, ${detail}: ${String(details.at(-1))}`)
+  return { what, median: percentile(times, 50) ?? 0, longestTask: Math.max(...tasks) }
+}
+
+const style = await buildHarness()
+const server = serve(style), url = server.url.href
+const chromium = await startChromium(process.env['CHROMIUM'] ?? '/usr/bin/chromium')
+try {
+  const tab = chromium.person({ viewport: { width: 1280, height: 800 } }).tab()
+  const openedMs: number[] = [], searchedMs: number[] = []
+  for (const messages of [20, 100]) {
+    const user = `of ${messages}`
+    await tab.goto(url)
+    await tab.until('typeof fillHistory === "function"')
+    {
+      const each = Number(await tab.evaluate(`fillHistory('${user}', ${conversations}, ${messages})`))
+      console.log(`${`${conversations} conversations of ${messages} messages: kept`.padEnd(48)} ${each.toFixed(1)} ms each`)
+    }
+    openedMs.push((await repeated(tab, url, 'opened, until the list is read', `measureOpening('${user}')`, 'read', 'rows')).median)
+    openedMs.push((await repeated(tab, url, 'opened, until the first rows are painted', `measureOpening('${user}')`, 'painted', 'rows')).median)
+    for (const query of ['needle', 'ANBE straz', 'nowhere']) {
+      const { median } = await repeated(tab, url, `searched: ${query}`, `measureSearch('${user}', '${query}')`, 'ms', 'found')
+      if (messages === 20) searchedMs.push(median)
+    }
+  }
+  const openMs = Math.round(Math.max(...openedMs)), searchMs = Math.round(Math.max(...searchedMs))
+  console.log(JSON.stringify({ conversations, openMs, searchMs }))
+  process.exitCode = openMs < openMsMax && searchMs < searchMsMax ? 0 : 1
+} finally {
+  await chromium.close()
+  await server.stop(true)
+  await rm(folder, { recursive: true, force: true })
+}
