@@ -12,6 +12,7 @@ import { ShortcutsSheet } from './shortcuts-sheet.tsx'
 
 const ChatView = lazy(async () => ({ default: (await import('../chat/chat-view.tsx')).ChatView }))
 const HistoryList = lazy(async () => ({ default: (await import('../history/history-list.tsx')).HistoryList }))
+const UndoBar = lazy(async () => ({ default: (await import('../history/undo-bar.tsx')).UndoBar }))
 const ProvidersView = lazy(async () => ({ default: (await import('../providers/providers-view.tsx')).ProvidersView }))
 const RequestsView = lazy(async () => ({ default: (await import('../requests/requests-view.tsx')).RequestsView }))
 
@@ -58,6 +59,7 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
         </main>
       </div>
       <ShortcutsSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} />
+      <Suspense><UndoBar /></Suspense>
       <LiveRegion />
     </div>
   )
