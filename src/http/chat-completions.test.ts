@@ -41,6 +41,7 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
         })),
         keepOpen() { limits.push('keep open') },
         letClose() { limits.push('let close') },
+        letRead() { limits.push('let read') },
         drop() { limits.push('drop') },
       })),
   }
@@ -350,7 +351,7 @@ describe('the connection of a chat request', () => {
   test('may take its time to carry a large answer', async () => {
     const { post, limits } = subject(serving({ ...wholeReply(), body: new Uint8Array(2 * 1024 * 1024) }))
     await post()
-    expect(limits.at(-1)).toBe('keep open')
+    expect(limits.at(-1)).toBe('let read')
   })
 
   test('is closed when the client does not read', async () => {

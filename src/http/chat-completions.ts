@@ -99,7 +99,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
       progress.served = served
       settle({ status: 200, usage: served.reply.usage })
       // It may take its reader longer than a connection may be idle.
-      if (served.reply.body.length > sliceBytes) exchange.keepOpen()
+      if (served.reply.body.length > sliceBytes) exchange.letRead()
       return new Response(served.reply.body, { headers: replyHeaders(progress, 'application/json', served) })
     }
     return streamResponse({ served, answering, progress, controller, settle, options })
