@@ -1,5 +1,6 @@
-import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { IconButton, Button } from '../ui/button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { Header } from './header.tsx'
@@ -10,11 +11,12 @@ import { SessionEnded } from './session-ended.tsx'
 import { handleKey, useShortcut } from './shortcuts.ts'
 import { ShortcutsSheet } from './shortcuts-sheet.tsx'
 
-const ChatView = lazy(async () => ({ default: (await import('../chat/chat-view.tsx')).ChatView }))
-const HistoryList = lazy(async () => ({ default: (await import('../history/history-list.tsx')).HistoryList }))
-const UndoBar = lazy(async () => ({ default: (await import('../history/undo-bar.tsx')).UndoBar }))
-const ProvidersView = lazy(async () => ({ default: (await import('../providers/providers-view.tsx')).ProvidersView }))
-const RequestsView = lazy(async () => ({ default: (await import('../requests/requests-view.tsx')).RequestsView }))
+const waiting = <p className="p-6 text-muted">Loading…</p>
+const ChatView = lazily(async () => (await import('../chat/chat-view.tsx')).ChatView, { waiting })
+const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, { waiting })
+const RequestsView = lazily(async () => (await import('../requests/requests-view.tsx')).RequestsView, { waiting })
+const HistoryList = lazily(async () => (await import('../history/history-list.tsx')).HistoryList)
+const UndoBar = lazily(async () => (await import('../history/undo-bar.tsx')).UndoBar, { failed: () => null })
 
 const wide = matchMedia('(min-width: 64rem)')
 
@@ -54,12 +56,12 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
         {isChat && isSidebarOpen ? <Sidebar currentId={route.id} onClose={() => setSidebarOpen(false)} /> : null}
         <main id="main" tabIndex={-1} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto">
           <ErrorBoundary resetKey={hrefOf(route)} fallback={(error, again) => <ViewFailed error={error} again={again} />}>
-            <Suspense fallback={<p className="p-6 text-muted">Loading…</p>}><View route={route} /></Suspense>
+            <View route={route} />
           </ErrorBoundary>
         </main>
       </div>
       <ShortcutsSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} />
-      <Suspense><UndoBar /></Suspense>
+      <UndoBar />
       <LiveRegion />
     </div>
   )
@@ -88,7 +90,9 @@ function Sidebar({ currentId, onClose }: { readonly currentId: string | undefine
           <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 flex-1 items-center justify-center gap-2 rounded-lg border border-line bg-raised px-3 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
           <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
         </div>
-        <div className="min-h-0 flex-1"><Suspense><HistoryList currentId={currentId} /></Suspense></div>
+        <div className="min-h-0 flex-1">
+          <ErrorBoundary fallback={(error, again) => <ViewFailed error={error} again={again} />}><HistoryList currentId={currentId} /></ErrorBoundary>
+        </div>
       </nav>
     </>
   )

@@ -6,6 +6,7 @@ import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
 import { loadParts, type Parts } from './parts.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in.tsx'
@@ -48,15 +49,19 @@ export function Page({ client, first }: { readonly client: ApiClient; readonly f
 
   switch (begun.kind) {
     case 'signed-out': return <SignInPage parts={begun.parts} useToken={useToken} />
-    case 'failed': return <StartFailed error={begun.error} />
-    case 'ready': return <ServicesContext value={begun.services}><Shell parts={begun.parts} useToken={useToken} /></ServicesContext>
+    case 'failed': return <PageFailed title={begun.error instanceof ApiError ? 'The service cannot serve this page now' : 'The service cannot be reached'} error={begun.error} />
+    case 'ready': return (
+      <ErrorBoundary fallback={(error) => <PageFailed title="The page failed" error={error} />}>
+        <ServicesContext value={begun.services}><Shell parts={begun.parts} useToken={useToken} /></ServicesContext>
+      </ErrorBoundary>
+    )
   }
 }
 
-function StartFailed({ error }: { readonly error: unknown }): ReactNode {
+function PageFailed({ title, error }: { readonly title: string; readonly error: unknown }): ReactNode {
   return (
     <main className="mx-auto max-w-xl p-6 pt-[15vh]">
-      <Notice kind="error" title={error instanceof ApiError ? 'The service cannot serve this page now' : 'The service cannot be reached'} actions={<Button variant="primary" onClick={() => location.reload()}>Try again</Button>}>
+      <Notice kind="error" title={title} actions={<Button variant="primary" onClick={() => location.reload()}>Try again</Button>}>
         {error instanceof Error ? error.message : String(error)}
       </Notice>
     </main>

@@ -1,4 +1,4 @@
-import { lazy, memo, Suspense, type ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatSettings } from '../history/conversation.ts'
 import { ModelPicker } from '../models/model-picker.tsx'
@@ -6,8 +6,9 @@ import { openModelPicker } from '../models/picker-open.ts'
 import { countSet } from '../parameters/parameters.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { lazily } from '../ui/lazily.tsx'
 
-const ParametersPanel = lazy(async () => ({ default: (await import('../parameters/parameters-panel.tsx')).ParametersPanel }))
+const ParametersPanel = lazily(async () => (await import('../parameters/parameters-panel.tsx')).ParametersPanel, { waiting: <p className="min-h-[60dvh] text-muted">Loading…</p> })
 
 /** What {@link ConversationHeader} shows. */
 export interface ConversationHeaderProps {
@@ -41,7 +42,7 @@ export const ConversationHeader = memo(function ConversationHeader({ title, mode
 function SettingsDialog({ settings, onSettings, isOpen, onClose }: Pick<ConversationHeaderProps, 'settings' | 'onSettings' | 'isOpen'> & { readonly onClose: () => void }): ReactNode {
   return (
     <Dialog title="Settings of this conversation" isOpen={isOpen} onClose={onClose} size="lg">
-      <Suspense fallback={<p className="min-h-[60dvh] text-muted">Loading…</p>}><ParametersPanel settings={settings} onChange={onSettings} /></Suspense>
+      <ParametersPanel settings={settings} onChange={onSettings} />
     </Dialog>
   )
 }
