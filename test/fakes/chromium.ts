@@ -28,6 +28,8 @@ export interface Tab {
   /** Chooses an option of a `<select>`, by its value. */
   select(selector: string, value: string): Promise<void>
   reload(): Promise<void>
+  /** Closes it, as people close tabs. */
+  close(): Promise<void>
   /** As the browser's own button. */
   back(): Promise<void>
   /** Clicks what gives a file, and reads it. */
@@ -140,6 +142,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       textOf: async (selector) => String(await ask('innerText', selector)),
       select: async (selector, value) => void await ask('selectOption', selector, value),
       reload: async () => void await ask('reload'),
+      close: async () => void await ask('close'),
       back: async () => void await ask('goBack'),
       async download(selector) {
         const saved = await ask('download', selector)
