@@ -1,6 +1,7 @@
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { AssistantMessage, TokenLogprob } from '../history/conversation.ts'
 import { Markdown } from '../markdown/markdown.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { AnswerEnd } from './answer-end.tsx'
 import { AnswerTools } from './answer-tools.tsx'
 import type { MessageActions } from './message-actions.ts'
@@ -8,17 +9,18 @@ import { ProvenanceLine } from './provenance-line.tsx'
 import { Reasoning } from './reasoning.tsx'
 import { Waiting } from './waiting.tsx'
 
-const LogprobsView = lazy(async () => ({ default: (await import('./logprobs-view.tsx')).LogprobsView }))
+const LogprobsView = lazily(async () => (await import('./logprobs-view.tsx')).LogprobsView, { waiting: <p className="text-muted">Loading…</p> })
 
 /** What {@link AnswerView} shows. */
 export interface AnswerViewProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
+  readonly isElsewhere: boolean
   readonly actions: MessageActions
 }
 
 /** What a model answered: what it thought, the text while it grows, how it ended, where it comes from. Nothing is made anew when it ends. */
-export function AnswerView({ answer, isLast, actions }: AnswerViewProps): ReactNode {
+export function AnswerView({ answer, isLast, isElsewhere, actions }: AnswerViewProps): ReactNode {
   const isStreaming = answer.status === 'streaming'
   return (
     <div className="group/answer min-w-0">
@@ -28,7 +30,7 @@ export function AnswerView({ answer, isLast, actions }: AnswerViewProps): ReactN
       {isStreaming && answer.text === '' && answer.reasoning === '' ? <Waiting /> : null}
       {isStreaming ? null : (
         <>
-          <AnswerEnd answer={answer} isLast={isLast} actions={actions} />
+          {isElsewhere ? <p className="mt-2 text-sm text-muted">It is being answered in another tab.</p> : <AnswerEnd answer={answer} isLast={isLast} actions={actions} />}
           {answer.logprobs === undefined ? null : <Probabilities logprobs={answer.logprobs} />}
           <div className="mt-1 flex flex-col sm:flex-row sm:items-start sm:justify-between sm:gap-2">
             {answer.provenance === undefined ? <span /> : <ProvenanceLine provenance={answer.provenance} isFailed={answer.error !== undefined} />}
@@ -49,7 +51,7 @@ function Probabilities({ logprobs }: { readonly logprobs: readonly TokenLogprob[
   return (
     <details className="mt-2 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="w-fit rounded-md py-1 text-muted">Probabilities of the tokens</summary>
-      {isOpen ? <Suspense fallback={<p className="text-muted">Loading…</p>}><LogprobsView logprobs={logprobs} /></Suspense> : null}
+      {isOpen ? <LogprobsView logprobs={logprobs} /> : null}
     </details>
   )
 }

@@ -32,7 +32,7 @@ export interface AnsweringOptions {
   readonly frameClock?: FrameClock | undefined
   /** Unix milliseconds. */
   readonly now: () => number
-  readonly wait?: ((ms: number) => Promise<void>) | undefined
+  readonly wait: (ms: number) => Promise<void>
 }
 
 /** Nothing is asked yet. */

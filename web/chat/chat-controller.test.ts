@@ -349,6 +349,23 @@ describe('chatController › the history', () => {
     expect(conversation().messages[0]).toBe(first)
   })
 
+  test('tells of an answer that is on its way in another tab, for as long as it grows', async () => {
+    const history = memoryHistory()
+    const waited = Promise.withResolvers<void>()
+    const messages = [userMessage('a'), answerMessage({ text: 'b', status: 'streaming' })]
+    const before: Conversation = { id: 'c', title: '', isTitled: false, isPinned: false, created: 0, updated: 0, settings, messages }
+    await history.put(before)
+    const chat = chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeFrames(), wait: () => waited.promise })
+    await settled()
+    expect(chat.state.get().isElsewhere).toBe(false)
+    await history.put({ ...before, messages: [userMessage('a'), answerMessage({ text: 'bc', status: 'streaming' })] })
+    await settled()
+    expect(chat.state.get().isElsewhere).toBe(true)
+    waited.resolve()
+    await settled()
+    expect(chat.state.get().isElsewhere).toBe(false)
+  })
+
   test('that gets another title while an answer comes keeps both', async () => {
     const { chat, history, kept, conversation, reply } = await scene([userMessage('a'), answerMessage()])
     chat.send(draft('b'), 'm')

@@ -26,6 +26,8 @@ export interface ChatState {
   readonly replaced?: readonly Message[]
   /** Why it was not read, or not kept. */
   readonly failure?: Error
+  /** The last answer is on its way in another tab. */
+  readonly isElsewhere: boolean
 }
 
 /** One conversation, and what can be done in it. It goes on while nobody looks. */
@@ -73,11 +75,13 @@ export interface ChatControllerOptions {
 
 /** An answer is written down this often while it comes. */
 const keepEveryMs = 1_000
+/** An answer of another tab that has not grown for so long does not any more. */
+const elsewhereMs = 4_000
 const noSettings: ChatSettings = { system: '', parameters: {} }
 
 /** The controller of one conversation: reads it at once, unless it begins here. */
-export function chatController({ id, begins, client, history, frameClock, rescued = rescue(), now = Date.now, wait }: ChatControllerOptions): ChatController {
-  const state = createStore<ChatState>({ phase: begins === undefined ? 'loading' : 'ready', conversation: emptyConversation(id, begins ?? noSettings, now()) })
+export function chatController({ id, begins, client, history, frameClock, rescued = rescue(), now = Date.now, wait = waitFor }: ChatControllerOptions): ChatController {
+  const state = createStore<ChatState>({ phase: begins === undefined ? 'loading' : 'ready', conversation: emptyConversation(id, begins ?? noSettings, now()), isElsewhere: false })
   const kept = conversationStore({ id, history, onPut: noteFailure, onRemoved: noteRemoved })
   const answers = answering({ client, onMore, onEnd, onRecord, frameClock, now, wait })
   let keptAt = 0
@@ -127,7 +131,20 @@ export function chatController({ id, begins, client, history, frameClock, rescue
     const found = await kept.read().catch(() => before) // What is shown is newer than what cannot be read.
     if (conversation() !== before || answers.isRunning || kept.isBusy) return
     if (found === undefined) patch({ phase: 'missing' })
-    else if (found !== before) patch({ phase: 'ready', conversation: adopt(before, found) })
+    else if (found !== before) {
+      patch({ phase: 'ready', conversation: adopt(before, found) })
+      void noteElsewhere(before)
+    }
+  }
+
+  /** An answer that grows, although it is kept as one that was interrupted, is on its way in another tab; for as long as it does. */
+  async function noteElsewhere(before: Conversation): Promise<void> {
+    const answer = lastAnswer(conversation())
+    const isGrowing = answer?.status === 'interrupted' && answer !== lastAnswer(before)
+    patch({ isElsewhere: isGrowing })
+    if (!isGrowing) return
+    await wait(elsewhereMs)
+    if (lastAnswer(conversation()) === answer) patch({ isElsewhere: false })
   }
 
   async function lookAtHead(): Promise<void> {
@@ -142,7 +159,7 @@ export function chatController({ id, begins, client, history, frameClock, rescue
   function ask(messages: readonly Message[], before: AssistantMessage, model: string): void {
     const settings = { ...conversation().settings, model }
     const isBegun = before.text !== ''
-    patch({ conversation: withMessages({ ...conversation(), settings }, [...messages, { ...before, status: 'streaming' }], now()) })
+    patch({ isElsewhere: false, conversation: withMessages({ ...conversation(), settings }, [...messages, { ...before, status: 'streaming' }], now()) })
     answers.begin(before, chatBody(settings, isBegun ? [...messages, before] : messages))
     keep()
     // The first words are kept as soon as they are there.
@@ -257,4 +274,8 @@ export function chatController({ id, begins, client, history, frameClock, rescue
       answers.abandon()
     },
   }
+}
+
+function waitFor(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms))
 }

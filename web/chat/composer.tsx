@@ -65,8 +65,8 @@ export function Composer({ drafts, onSend, onStop, onEditLast, isAnswering, obst
         <PictureButton onPick={attachments.add} />
         <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{obstacle}</p>
         {isAnswering
-          ? <IconButton label="Stop" icon="stop" variant="primary" className="rounded-full" onClick={onStop} />
-          : <IconButton label="Send" icon="send" variant="primary" type="submit" className="rounded-full" disabled={!canSend} />}
+          ? <IconButton label="Stop" icon="stop" variant="primary" onClick={onStop} />
+          : <IconButton label="Send" icon="send" variant="primary" type="submit" disabled={!canSend} />}
       </div>
     </form>
   )

@@ -21,7 +21,7 @@ export function ConversationPhase({ state: { phase, conversation, failure }, onR
         title={conversation.messages.length === 0 ? 'There is no such conversation in this browser' : 'This conversation was deleted'}
         actions={<>
           {conversation.messages.length === 0 ? null : <Button icon="retry" onClick={onRestore}>Keep it</Button>}
-          <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 items-center rounded-lg px-3 text-sm font-medium text-accent underline pointer-coarse:min-h-11">New conversation</a>
+          <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 items-center rounded-lg border border-line bg-raised px-3 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
         </>}
       >
         {conversation.messages.length === 0 ? 'It was deleted, or begun in another browser or by another user.' : 'It is shown here until you leave.'}

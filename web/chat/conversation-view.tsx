@@ -75,7 +75,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   return (
     <div className={`flex h-full flex-col ${drop.isOver ? 'bg-hover' : ''}`} {...drop.handlers}>
       <ConversationHeader
-        title={title}
+        title={phase === 'ready' || messages.length > 0 ? title : 'Conversation'}
         model={model}
         settings={settings}
         onModel={chooseModel}
@@ -83,7 +83,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
-      <MessageList messages={messages} editedId={editedId} actions={actions} follow={follow}>
+      <MessageList messages={messages} editedId={editedId} isElsewhere={state.isElsewhere} actions={actions} follow={follow}>
         {phase === 'ready' && messages.length === 0 ? <EmptyChat name={nameOf(boot.user)} onPrompt={useExample} models={modelsState.kind === 'ready' ? modelsState.answer : undefined} /> : null}
         <ConversationPhase state={state} onRestore={() => chat.restore()} />
       </MessageList>

@@ -52,7 +52,7 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
     case 'choose-model': return <Button variant={variant} onClick={actions.retryWith}>Choose another model…</Button>
     case 'settings': return <Button variant={variant} icon="sliders" onClick={actions.openSettings}>Open the settings…</Button>
     case 'edit': return <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>Edit the message</Button>
-    case 'providers': return <a href={hrefOf({ view: 'providers' })} className="inline-flex min-h-9 items-center rounded-lg px-3 text-sm font-medium text-accent underline pointer-coarse:min-h-11">Look at the providers</a>
+    case 'providers': return <a href={hrefOf({ view: 'providers' })} className="inline-flex min-h-9 items-center rounded-lg border border-line bg-raised px-3 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">Look at the providers</a>
   }
 }
 

@@ -1,5 +1,6 @@
-import { useState, type ReactNode } from 'react'
+import { useEffect, type ReactNode } from 'react'
 import { ModelPicker } from '../models/model-picker.tsx'
+import { openModelPicker } from '../models/picker-open.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -10,20 +11,14 @@ export interface RetryWithProps {
   readonly onClose: () => void
 }
 
-/** Asks which model is to answer instead. */
+/** Asks which model is to answer instead, with the picker open at once. */
 export function RetryWith({ model, onRetry, onClose }: RetryWithProps): ReactNode {
-  const [chosen, setChosen] = useState(model)
+  // The picker of this dialog is the latest.
+  useEffect(() => void openModelPicker(), [])
   return (
-    <Dialog
-      title="Retry with another model"
-      isOpen
-      onClose={onClose}
-      footer={<><Button onClick={onClose}>Cancel</Button><Button variant="primary" icon="retry" disabled={chosen === undefined} onClick={() => {
-        if (chosen !== undefined) onRetry(chosen)
-      }}>Retry</Button></>}
-    >
+    <Dialog title="Retry with another model" isOpen onClose={onClose} footer={<Button onClick={onClose}>Cancel</Button>}>
       <p className="mb-2 text-sm text-muted">It answers the same question, and is asked from now on.</p>
-      <div className="inline-flex max-w-full rounded-lg border border-line"><ModelPicker model={chosen} onChange={setChosen} /></div>
+      <div className="inline-flex max-w-full rounded-lg border border-line"><ModelPicker model={model} onChange={onRetry} /></div>
     </Dialog>
   )
 }
