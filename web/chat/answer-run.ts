@@ -1,5 +1,6 @@
 import type { AssistantMessage, TokenLogprob } from '../history/conversation.ts'
 import type { AskOutcome } from './ask-model.ts'
+import { takenUp } from './conversation-changes.ts'
 import { joinContinuation } from './join-continuation.ts'
 import { provenanceOf } from './provenance.ts'
 import type { AnswerPiece } from './read-choice.ts'
@@ -16,7 +17,7 @@ export interface AnswerRun {
 
 /** Gathers an answer. @param before what it goes on from; without text: nothing @param now Unix milliseconds */
 export function answerRun(before: AssistantMessage, now: () => number): AnswerRun {
-  const { error: _, finishReason: __, ...begun } = before
+  const begun = takenUp(before)
   const logprobs: TokenLogprob[] = [...before.logprobs ?? []]
   let more = '', reasoning = ''
   let finish: string | undefined
@@ -26,7 +27,6 @@ export function answerRun(before: AssistantMessage, now: () => number): AnswerRu
   function gathered(isEnd: boolean): AssistantMessage {
     return {
       ...begun,
-      status: 'streaming',
       text: joinContinuation(before.text, more, isEnd),
       reasoning: before.reasoning + reasoning,
       ...(thoughtMs === undefined ? {} : { reasoningMs: (before.reasoningMs ?? 0) + thoughtMs }),

@@ -4,6 +4,7 @@ import type { AssistantMessage, ChatSettings, Conversation, Draft, HistoryStore 
 import { memoryHistory } from '../history/memory-history.ts'
 import { chatController, type ChatController } from './chat-controller.ts'
 import { lastAnswer } from './conversation-changes.ts'
+import type { Rescue } from './rescue.ts'
 import { answerMessage, apiError, fakeClient, fakeFrames, settled, userMessage, type FakeClient, type FakeFrames } from './testing.ts'
 
 const settings: ChatSettings = { system: '', parameters: {} }
@@ -149,10 +150,12 @@ describe('chatController › a question', () => {
     client.last().answer(Response.json({ choices: [{ message: { content: 'yes' }, finish_reason: 'stop' }] }))
     await settled()
     expect(answer()).toMatchObject({ status: 'complete', text: 'yes', finishReason: 'stop' })
+    expect(answer()?.provenance).toHaveProperty('totalMs')
+    expect(answer()?.provenance).not.toHaveProperty('firstTokenMs')
   })
 
   test('ends the answer before it', async () => {
-    const { chat, client, texts } = await scene()
+    const { chat, client, texts, reply, conversation } = await scene()
     chat.send(draft('a'), 'm')
     client.last().stream()
     client.last().say('half')
@@ -160,6 +163,10 @@ describe('chatController › a question', () => {
     chat.send(draft('b'), 'm')
     expect(client.exchanges[0]?.signal.aborted).toBe(true)
     expect(texts()).toEqual(['a', 'half', 'b', ''])
+    await settled()
+    await reply('c')
+    expect(texts()).toEqual(['a', 'half', 'b', 'c'])
+    expect(conversation().messages[1]).toMatchObject({ status: 'stopped' })
   })
 })
 
@@ -205,6 +212,18 @@ describe('chatController › an answer', () => {
       status: 'failed', error: { kind: 'wire', status: 429, code: 'provider_error', retryAfter: 7, message: 'No.' },
       provenance: { trail: [{ provider: 'a', status: 429, failure: 'rate_limit', ms: 2 }] },
     })
+  })
+
+  test.each([
+    ['asks for what is remembered of it', () => apiError(502, 'provider_error'), 3],
+    ['asks for no more when nobody is signed in', () => apiError(401, 'invalid_session'), 0],
+    ['asks for no more when the service is not reached', () => new Unreachable('gone'), 0],
+  ])('that fails %s', async (_, error, times) => {
+    const { chat, client } = await scene()
+    chat.send(draft('hello'), 'm')
+    client.last().fail(error())
+    await settled()
+    expect(client.read).toHaveLength(times)
   })
 
   test('of a service that is not reached says so', async () => {
@@ -295,6 +314,38 @@ describe('chatController › once more', () => {
     expect(answer()).toMatchObject({ id: half.id, status: 'complete', provenance: { requestId: client.last().requestId } })
   })
 
+  test('an answer that failed and goes on has failed no more', async () => {
+    const failed = answerMessage({ text: 'Once', status: 'failed', error: { kind: 'network', message: 'gone' } })
+    const { chat, answer, reply } = await scene([userMessage('a'), failed])
+    chat.continueAnswer('m')
+    expect(answer()).not.toHaveProperty('error')
+    await reply(' more')
+    expect(answer()).not.toHaveProperty('error')
+  })
+
+  test('what is remembered of a request comes too late for the one after it', async () => {
+    const client = fakeClient()
+    const waited = Promise.withResolvers<void>()
+    const chat = chatController({ id: 'c', begins: settings, client, history: memoryHistory(), frameClock: fakeFrames(), wait: () => waited.promise })
+    chat.send(draft('a'), 'm')
+    const { requestId: id } = client.last()
+    client.last().stream()
+    client.last().say('Half')
+    await settled()
+    chat.stop()
+    await settled()
+    client.records.set(id, { time: 0, id, model: 'm', stream: true, status: 499, trail: [], totalMs: 9, cost: 7 })
+    chat.continueAnswer('m')
+    client.last().stream()
+    client.last().end()
+    await settled()
+    waited.resolve()
+    await settled()
+    const provenance = lastAnswer(chat.state.get().conversation)?.provenance
+    expect(provenance?.requestId).toBe(client.last().requestId)
+    expect(provenance?.cost).toBeUndefined()
+  })
+
   test('an answer that goes on in vain keeps what there was', async () => {
     const { chat, client, answer, kept } = await scene([userMessage('a'), answerMessage({ text: 'Once', status: 'interrupted' })])
     chat.continueAnswer('m')
@@ -324,6 +375,27 @@ describe('chatController › the history', () => {
     expect(lastAnswer(chat.state.get().conversation)?.status).toBe('interrupted')
   })
 
+  test('has what was rescued when the page went', async () => {
+    const rescued = new Map<string, AssistantMessage>()
+    const rescue: Rescue = {
+      put: (id, answer) => void rescued.set(id, answer),
+      take: (conversation) => ({ ...conversation, messages: conversation.messages.map((message) => rescued.get(conversation.id) ?? message) }),
+    }
+    const client = fakeClient(), history = memoryHistory()
+    const chat = chatController({ id: 'c', begins: settings, client, history, frameClock: fakeFrames(), rescued: rescue })
+    chat.send(draft('a'), 'm')
+    client.last().stream()
+    client.last().say('Half')
+    await settled()
+    chat.keepNow()
+    expect(rescued.get('c')?.text).toBe('Half')
+    await settled()
+    const after = chatController({ id: 'c', client, history, frameClock: fakeFrames(), rescued: rescue })
+    await settled()
+    expect(lastAnswer(after.state.get().conversation)?.text).toBe('Half')
+    expect(after.state.get().conversation.messages[0]).toMatchObject({ text: 'Half' })
+  })
+
   test('may not have it', async () => {
     const chat = chatController({ id: 'unknown', client: fakeClient(), history: memoryHistory(), frameClock: fakeFrames() })
     expect(chat.state.get().phase).toBe('loading')
@@ -342,7 +414,7 @@ describe('chatController › the history', () => {
     const { history, kept, conversation, texts } = await scene([userMessage('a'), answerMessage()])
     const [first] = conversation().messages
     const before = await kept()
-    if (before !== undefined) await history.put({ ...before, title: 'Other', isTitled: true, messages: [...before.messages, userMessage('b')] })
+    if (before !== undefined) await history.put({ ...before, title: 'Other', isTitled: true, messages: [...structuredClone(before.messages), userMessage('b')] })
     await settled()
     expect(conversation()).toMatchObject({ title: 'Other', isTitled: true })
     expect(texts()).toEqual(['a', 'answer', 'b'])

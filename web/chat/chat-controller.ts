@@ -5,7 +5,7 @@ import { newId } from '../new-id.ts'
 import { createStore, type Store } from '../store.ts'
 import { answering } from './answering.ts'
 import { chatBody } from './ask.ts'
-import { adopt, emptyConversation, lastAnswer, messagesBefore, withMessage, withMessages } from './conversation-changes.ts'
+import { adopt, emptyConversation, lastAnswer, messagesBefore, takenUp, withMessage, withMessages } from './conversation-changes.ts'
 import { conversationStore } from './conversation-store.ts'
 import type { FrameClock } from './frames.ts'
 import { withRecord } from './provenance.ts'
@@ -159,7 +159,7 @@ export function chatController({ id, begins, client, history, frameClock, rescue
   function ask(messages: readonly Message[], before: AssistantMessage, model: string): void {
     const settings = { ...conversation().settings, model }
     const isBegun = before.text !== ''
-    patch({ isElsewhere: false, conversation: withMessages({ ...conversation(), settings }, [...messages, { ...before, status: 'streaming' }], now()) })
+    patch({ isElsewhere: false, conversation: withMessages({ ...conversation(), settings }, [...messages, takenUp(before)], now()) })
     answers.begin(before, chatBody(settings, isBegun ? [...messages, before] : messages))
     keep()
     // The first words are kept as soon as they are there.

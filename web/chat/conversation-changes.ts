@@ -43,6 +43,11 @@ export function canContinue({ text, status, finishReason }: AssistantMessage): b
   return status === 'interrupted' || status === 'stopped' || status === 'failed' || (status === 'complete' && finishReason === 'length')
 }
 
+/** The answer, on its way again: how it ended before does not count any more. */
+export function takenUp({ error: _, finishReason: __, ...answer }: AssistantMessage): AssistantMessage {
+  return { ...answer, status: 'streaming' }
+}
+
 /** What a person said last. */
 export function lastQuestion(messages: readonly Message[]): UserMessage | undefined {
   return messages.findLast((message) => message.role === 'user')

@@ -57,6 +57,16 @@ describe('readAnswer › a stream', () => {
     expect(await gather(new Response(body, streamType))).toMatchObject({ text: 'a', end: { kind: 'interrupted' } })
   })
 
+  test('is complete when the connection breaks after [DONE]', async () => {
+    let isFirst = true
+    const body = new ReadableStream({ pull(controller) {
+      if (isFirst) controller.enqueue(new TextEncoder().encode('data: [DONE]\n\n'))
+      else controller.error(new TypeError('network error'))
+      isFirst = false
+    } })
+    expect(await gather(new Response(body, streamType))).toMatchObject({ end: { kind: 'complete' } })
+  })
+
   test('throws when it was stopped', async () => {
     const controller = new AbortController()
     controller.abort(new Error('stopped'))

@@ -73,15 +73,19 @@ export interface FakeClient extends Pick<ApiClient, 'fetch' | 'get'> {
   last(): FakeExchange
   /** What the service remembers of requests. */
   readonly records: Map<string, RequestEntry>
+  /** The paths that were read. */
+  readonly read: readonly string[]
 }
 
 /** Nothing was asked yet. */
 export function fakeClient(): FakeClient {
   const exchanges: FakeExchange[] = []
   const records = new Map<string, RequestEntry>()
+  const read: string[] = []
   return {
     exchanges,
     records,
+    read,
     last() {
       const last = exchanges.at(-1)
       if (last === undefined) throw new Error('nothing was asked')
@@ -93,6 +97,7 @@ export function fakeClient(): FakeClient {
       return answered.promise
     },
     get<Answer>(path: string): Promise<Answer> {
+      read.push(path)
       const record = records.get(path.replace('/api/requests/', ''))
       // A test says what the service remembers.
       return record === undefined ? Promise.reject(apiError(404, 'not_found')) : new Response(JSON.stringify(record)).json()
