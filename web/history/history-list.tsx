@@ -140,7 +140,7 @@ function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
       placeholder="Search"
       autoComplete="off"
       value={query}
-      className="h-9 min-w-0 flex-1 rounded-lg border border-line bg-raised px-3 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
+      className="h-9 min-w-0 flex-1 rounded-lg border border-muted bg-raised px-3 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
       onChange={({ target }) => onChange(target.value)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing) return

@@ -42,10 +42,10 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
               aria-keyshortcuts="F2 Delete"
               tabIndex={isTabStop ? 0 : -1}
               title={head.title}
-              className={`block scroll-mt-8 rounded-lg py-1.5 pr-10 pl-3 text-sm -outline-offset-2 pointer-coarse:py-2.5 ${isCurrent ? 'font-medium' : ''}`}
+              className={`block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`}
             >
-              <bdi className="block truncate">{titlePlace === undefined ? oneLine(head.title) : <MarkedText text={head.title} place={titlePlace} />}</bdi>
-              {excerpt === undefined ? null : <bdi className="line-clamp-2 text-xs text-muted [overflow-wrap:anywhere]"><MarkedText text={excerpt.text} place={excerpt} /></bdi>}
+              <bdi className="block truncate text-left">{titlePlace === undefined ? oneLine(head.title) : <MarkedText text={head.title} place={titlePlace} />}</bdi>
+              {excerpt === undefined ? null : <bdi className="line-clamp-2 text-left text-xs text-muted [overflow-wrap:anywhere]"><MarkedText text={excerpt.text} place={excerpt} /></bdi>}
               {head.isPinned ? <span className="sr-only"> (pinned)</span> : null}
             </a>
             <RowMenu head={head} isTabStop={isTabStop} onWish={onWish} />
@@ -96,7 +96,7 @@ function TitleField({ title, onEnd }: { readonly title: string; readonly onEnd: 
       aria-label="Title of the conversation"
       value={text}
       maxLength={200}
-      className="h-9 w-full rounded-lg border border-line bg-raised px-2.5 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
+      className="h-9 w-full rounded-lg border border-muted bg-raised px-2.5 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
       onChange={(event) => setText(event.target.value)}
       onBlur={() => end(text)}
       onKeyDown={(event) => {

@@ -75,8 +75,11 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
           if (file !== undefined) void importFile(file)
         }}
       />
-      <DeleteAllDialog isOpen={isAsking} count={count} onClose={() => setAsking(false)} onDelete={() => attempt('Cannot delete', deleteAll)} />
-      <ImportDialog state={importing} onClose={() => setImporting(undefined)} />
+      {/* Keys pressed in a dialog are not for what the list stands in. */}
+      <div className="contents" onKeyDown={(event) => event.stopPropagation()}>
+        <DeleteAllDialog isOpen={isAsking} count={count} onClose={() => setAsking(false)} onDelete={() => attempt('Cannot delete', deleteAll)} />
+        <ImportDialog state={importing} onClose={() => setImporting(undefined)} />
+      </div>
     </>
   )
 }

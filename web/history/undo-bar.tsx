@@ -44,7 +44,7 @@ export function UndoBar(): ReactNode {
       onBlur={() => setHeld(false)}
     >
       <span className="min-w-0 flex-1 truncate">{others.length === 0 ? <>Deleted “<bdi>{first?.title}</bdi>”</> : `Deleted ${others.length + 1} conversations`}</span>
-      <Button variant="quiet" className="text-accent" onClick={() => void undo()}>Undo</Button>
+      <Button onClick={() => void undo()}>Undo</Button>
       <IconButton label="Dismiss" icon="close" onClick={forgetDeleted} />
     </div>
   )
