@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
+import { talker, type Talk, type Talker } from '../fakes/talker.ts'
+import { provider, startService, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+import { logged } from '../sign-in/rig.ts'
+import { complaintsOf } from './complaints.ts'
+import { ask, lastMessage, openConversation, said } from './conversation.ts'
+
+const executable = needs('chromium')
+const started: ServiceUnderTest[] = []
+let chromium: Chromium, upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
+
+beforeAll(async () => {
+  if (executable !== undefined) chromium = await startChromium(executable)
+})
+afterAll(async () => {
+  if (executable !== undefined) await chromium.close()
+})
+beforeEach(() => {
+  if (executable === undefined) return
+  talk = talker()
+  upstream = faultUpstream(talk.script)
+  person = chromium.person({ viewport: { width: 1280, height: 800 } })
+  tab = person.tab()
+})
+afterEach(async () => {
+  if (executable === undefined) return
+  upstream.stop()
+  for (const service of started.splice(0)) {
+    service.signal('SIGKILL')
+    await service.exited
+    await service[Symbol.asyncDispose]()
+  }
+})
+
+/** Serves model `m`. Killed at the end: how it stops is what some tests are about. */
+async function start(environment: Readonly<Record<string, string>> = {}, port = 0): Promise<ServiceUnderTest> {
+  const service = await startService({ providers: [provider('a', upstream.url)], failover: { on_cut: 'error' } }, { environment, port })
+  started.push(service)
+  return service
+}
+
+/** An answer of which half has come. */
+async function half({ url }: ServiceUnderTest): Promise<Talk> {
+  await openConversation(tab, url)
+  await ask(tab, 'Tell me')
+  const asked = await talk.next()
+  await asked.say('Half of it,')
+  await tab.waitFor(said('Half of it,'))
+  return asked
+}
+
+/** How much of what is shown has moved by itself so far (Cumulative Layout Shift). What the observer has to tell of the past it tells at once. */
+const shifts = `new Promise((resolve) => {
+  let sum = 0
+  const observer = new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value })
+  observer.observe({ type: 'layout-shift', buffered: true })
+  setTimeout(() => resolve(sum), 50)
+})`
+
+/** Asks a service to stop, and waits until it has heard it. */
+async function askToStop(service: ServiceUnderTest): Promise<void> {
+  service.signal('SIGTERM')
+  await logged(service, ['stopping'])
+}
+
+describe.skipIf(executable === undefined)('a service that is asked to stop in the middle of an answer', () => {
+  test('has it come to its end first', async () => {
+    const service = await start()
+    const asked = await half(service)
+    await askToStop(service)
+    await asked.say(' and the rest.')
+    await asked.finish()
+    await tab.waitFor(said('Half of it, and the rest.'))
+    await tab.waitFor('[aria-label="Send"]')
+    expect(await tab.evaluate(`document.querySelector('[role="alert"]')`)).toBeNull()
+    expect(await service.exited).toBe(0)
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 20_000)
+
+  test('and cannot wait any longer says so; what has come is kept, and the next one answers anew', async () => {
+    const service = await start({ SVC_DRAIN_MS: '200' })
+    await half(service)
+    await askToStop(service)
+    await tab.waitFor('[role="alert"]')
+    expect(await tab.textOf(lastMessage)).toContain('Half of it,')
+    expect(await service.exited).toBe(0)
+    await start({}, service.port)
+    await tab.reload()
+    await tab.waitFor(said('Half of it,'))
+    await tab.click(`${lastMessage} >> button:has-text("Retry")`)
+    const again = await talk.next()
+    expect(again.messages).toEqual(['user: Tell me'])
+    await again.say('All of it.')
+    await again.finish()
+    await tab.waitFor(said('All of it.'))
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 20_000)
+
+  test('still serves the page, and answers, for as long as others may not have noticed', async () => {
+    const service = await start({ SVC_DRAIN_WINDOW_MS: '60000', SVC_DRAIN_MS: '60000' })
+    const asked = await half(service)
+    await askToStop(service)
+    expect((await fetch(`${service.url}/ready`)).status).toBe(503)
+    const other = chromium.person().tab()
+    await openConversation(other, service.url)
+    await ask(other, 'Are you there?')
+    const second = await talk.next()
+    await second.say('For a while.')
+    await second.finish()
+    await other.waitFor(said('For a while.'))
+    await asked.say(' and the rest.')
+    await asked.finish()
+    await tab.waitFor(said('Half of it, and the rest.'))
+    expect([await complaintsOf(tab), await complaintsOf(other)]).toEqual([[], []])
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('over a slow network', () => {
+  test('the page comes, its parts do not move, and an answer is read from its first word on', async () => {
+    const service = await start()
+    await tab.setSpeed({ latencyMs: 200, bytesPerSecond: 100_000 })
+    const asked = await half(service)
+    expect(await tab.evaluate(`document.querySelector('${lastMessage}').innerText.includes('and the rest')`)).toBe(false)
+    await asked.say(' and the rest.')
+    await asked.finish()
+    await tab.waitFor(said('Half of it, and the rest.'))
+    expect(Number(await tab.evaluate(shifts))).toBeLessThan(0.02)
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 30_000)
+
+  test('who leaves is noticed by the provider: by loading the page anew, and by closing it', async () => {
+    const service = await start()
+    const first = await half(service)
+    await tab.reload()
+    await first.left
+    await tab.waitFor(said('Interrupted'))
+    await ask(tab, 'And now?')
+    const second = await talk.next()
+    await second.say('Now')
+    await tab.waitFor(said('Now'))
+    await tab.close()
+    await second.left
+  }, 20_000)
+})
+
+describe.skipIf(executable === undefined)('without a network', () => {
+  test('a view that was not loaded yet says so, and comes when there is one; what is open already goes on', async () => {
+    const service = await start()
+    await tab.goto(`${service.url}/#/requests`)
+    await tab.waitFor('main >> text="Live"')
+    await person.setOffline(true)
+    await tab.click('role=link[name="Chat"]')
+    await tab.waitFor('main >> text=This part of the page did not load')
+    await tab.waitFor('nav[aria-label="Conversations"] >> text=This part of the page did not load')
+    await tab.click('role=link[name="Requests"]')
+    await tab.waitFor('h1 >> text=Requests')
+    await tab.click('role=link[name="Chat"]')
+    await tab.waitFor('main >> text=This part of the page did not load')
+    await person.setOffline(false)
+    await tab.click('main >> button:has-text("Try again")')
+    await tab.waitFor('#message')
+    await tab.click('nav[aria-label="Conversations"] >> button:has-text("Try again")')
+    await tab.waitFor('nav[aria-label="Conversations"] >> input[type="search"]')
+    await ask(tab, 'Are you there?')
+    const asked = await talk.next()
+    await asked.finish()
+  }, 20_000)
+})
