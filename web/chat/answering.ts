@@ -52,7 +52,7 @@ export function answering({ client, onMore, onEnd, onRecord, frameClock, now, wa
     const outcome = await askModel({
       client, body, requestId, signal: abort.signal, clock: () => performance.now(),
       onPiece(piece) {
-        if (run.take(piece) && current?.run === run) drawing.request()
+        if (run.take(piece)) drawing.request()
       },
     })
     if (current?.run !== run) return

@@ -155,7 +155,7 @@ describe('chatController › a question', () => {
   })
 
   test('ends the answer before it', async () => {
-    const { chat, client, texts, reply, conversation } = await scene()
+    const { chat, client, texts, frames, conversation } = await scene()
     chat.send(draft('a'), 'm')
     client.last().stream()
     client.last().say('half')
@@ -163,8 +163,10 @@ describe('chatController › a question', () => {
     chat.send(draft('b'), 'm')
     expect(client.exchanges[0]?.signal.aborted).toBe(true)
     expect(texts()).toEqual(['a', 'half', 'b', ''])
+    client.last().stream()
+    client.last().say('c')
     await settled()
-    await reply('c')
+    frames.frame()
     expect(texts()).toEqual(['a', 'half', 'b', 'c'])
     expect(conversation().messages[1]).toMatchObject({ status: 'stopped' })
   })
