@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import { faultUpstream, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
+import { good } from '../fakes/good.ts'
+import { reply } from '../fakes/replies.ts'
+import { startService, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+import { complaintsOf } from './complaints.ts'
+import { ask, lastMessage, openConversation, said } from './conversation.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, service: ServiceUnderTest, first: FaultUpstream, second: FaultUpstream, tab: Tab
+
+/** As providers are: asked for its models, it lists them; asked anything else, it answers. */
+function brand(name: string): Script {
+  const answer = good({ name })
+  return (exchange) => (exchange.hit.method === 'GET' ? exchange.write(reply(200, JSON.stringify({ object: 'list', data: [{ id: 'llama-4', object: 'model' }] }))) : answer(exchange))
+}
+
+beforeAll(async () => {
+  if (executable === undefined) return
+  ;[first, second] = [faultUpstream(brand('first')), faultUpstream(brand('second'))]
+  ;[chromium, service] = await Promise.all([startChromium(executable), startService(undefined)])
+  tab = chromium.person({ viewport: { width: 1280, height: 800 } }).tab()
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await service.stop()
+  first.stop()
+  second.stop()
+})
+
+/** Types lines on a terminal of the service's machine. */
+function type(lines: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(['sh', '-e'], { stdin: Buffer.from(`${lines}\n`) })
+  expect([exitCode, stderr.toString()]).toEqual([0, ''])
+}
+
+/** What is on the machine in place of a provider on the internet. */
+const at = (line: string, upstream: FaultUpstream): string => line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
+
+describe.skipIf(executable === undefined)('a newcomer', () => {
+  test('chats with the echo, adds a provider by the lines that are shown, finds it, adds another, and sees it step in', async () => {
+    await openConversation(tab, service.url)
+    await tab.waitFor('main >> text=This is the built-in echo')
+    const lines = await tab.evaluate(`[...document.querySelectorAll('main ol code')].map(({ textContent }) => textContent)`)
+    expect(lines).toEqual([`mkdir -p ${service.home}`, `echo '{ "providers": [{ "id": "groq", "api_key": "YOUR-KEY" }] }' > ${service.file}`, `chmod 600 ${service.file}`])
+
+    await ask(tab, 'Is this on?')
+    await tab.waitFor(`${lastMessage} >> text=Is this on?`)
+    await tab.waitFor(`${lastMessage} >> text=/^echo · echo · first token/`)
+
+    // As they are, but for whom they lead to.
+    type(at(String(Array.isArray(lines) ? lines.join('\n') : ''), first))
+    await tab.waitFor('text=No provider lists echo any more')
+    await tab.click('role=button[name="Choose another model…"]')
+    await tab.waitFor('[role="option"] >> text=llama-4')
+    await tab.press('Enter')
+    await tab.waitFor('button:has-text("Model: llama-4")')
+    await tab.waitForGone('text=No provider lists echo any more')
+    await ask(tab, 'And who are you?')
+    await tab.waitFor(said('first-0 first-1 first-2'))
+    await tab.waitFor(`${lastMessage} >> text=/^groq · llama-4 · first token/`)
+
+    await tab.click('role=link[name="Providers"]')
+    await tab.waitFor('h2 >> text=groq')
+    await tab.click('summary >> text=Add a provider')
+    const line = await tab.textOf('main details[open] pre')
+    const text = await readFile(service.file, 'utf8')
+    // Whoever comes first in the list is asked first.
+    await service.configure(text.replace(']', `, ${at(line, second).replace('"groq"', '"spare"')} ]`))
+    await tab.waitFor('h2 >> text=spare')
+
+    first.stop()
+    await tab.back()
+    await tab.waitFor('#message')
+    await ask(tab, 'Are you still there?')
+    await tab.waitFor(said('second-0 second-1 second-2'))
+    await tab.waitFor(`${lastMessage} >> text=/first token/`)
+    expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/^spare · llama-4 · groq ✗ failed: connect → , then spare ✓ answered · first token/)
+
+    await tab.click('role=link[name="Requests"]')
+    await tab.waitFor('[data-key] >> nth=0 >> text=groq')
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 40_000)
+})
