@@ -1,13 +1,14 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Icon } from '../ui/icon.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { isOffered } from './describe-model.ts'
 import { noteChosen, recentModels } from './favourites.ts'
 import { pagePickers } from './picker-open.ts'
 
 const loadPanel = () => import('./picker-panel.tsx')
-const PickerPanel = lazy(async () => ({ default: (await loadPanel()).PickerPanel }))
+const PickerPanel = lazily(async () => (await loadPanel()).PickerPanel)
 
 /** What {@link ModelPicker} is given. */
 export interface ModelPickerProps {
@@ -58,7 +59,7 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
       </button>
       {isOpen ? (
         <PickerDialog opener={button} onClose={() => setOpen(false)}>
-          <Suspense><PickerPanel model={model} onChoose={choose} onClose={() => setOpen(false)} /></Suspense>
+          <PickerPanel model={model} onChoose={choose} onClose={() => setOpen(false)} />
         </PickerDialog>
       ) : null}
     </>
