@@ -1,16 +1,16 @@
 import type { Address, Found, Leaf } from './inline-token.ts'
 
 // Addresses that stand in the text as they are (GFM, section 6.9).
-const wide = /[\p{L}\p{N}][^\s<]*/uy
-/** Within brackets, which may be the text of a link, an address ends where they do. */
-const narrow = /[\p{L}\p{N}][^\s<[\]]*/uy
 const domain = /[a-z0-9_-]+(?:\.[a-z0-9_-]+)+/iy
+/** Ends a sentence that has no spaces. */
+const punctuation = '、。〈-】！（），：；？'
 
-/** Reads the address that begins with `https://`, `http://` or `www.`. */
+/** Reads the address that begins with `https://`, `http://` or `www.`. Within brackets, which may be the text of a link, it ends where they do; after `**` it ends before `*`. */
 export function readAddress(text: string, offset: number, beginning: string, isInBrackets: boolean): Found | undefined {
-  const pattern = isInBrackets ? narrow : wide
-  pattern.lastIndex = offset + beginning.length
-  const rest = pattern.exec(text)?.[0]
+  const marks = /[*~]?$/.exec(text.slice(Math.max(0, offset - 1), offset))?.[0] ?? ''
+  const address = new RegExp(`[\\p{L}\\p{N}][^\\s<${punctuation}${marks}${isInBrackets ? '[\\]' : ''}]*`, 'uy')
+  address.lastIndex = offset + beginning.length
+  const rest = address.exec(text)?.[0]
   if (rest === undefined) return undefined
   const written = beginning + withoutEnd(rest)
   return { token: addressOf(/^w/i.test(beginning) ? `http://${written}` : written, written), end: offset + written.length }
@@ -25,7 +25,7 @@ export function findMailboxes(text: string): readonly Leaf[] {
     while (start > done && /[\w.+-]/.test(text.charAt(start - 1))) start -= 1
     domain.lastIndex = at + 1
     const found = domain.exec(text)?.[0] ?? '-'
-    if (start === at || /[_-]$/.test(found)) continue
+    if (start === at || text[start - 1] === '/' || /[_-]$/.test(found)) continue
     const mailbox = text.slice(start, at + 1) + found
     leaves.push({ kind: 'source', text: text.slice(done, start) }, addressOf(`mailto:${mailbox}`, mailbox))
     done = start + mailbox.length

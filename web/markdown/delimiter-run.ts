@@ -3,10 +3,10 @@ import type { Run } from './inline-token.ts'
 
 // Emphasis, by CommonMark 0.31, section 6.2 and the appendix "An algorithm for parsing nested emphasis and links"; strikethrough by GFM, section 6.5.
 
-/** The run of marks that stands there: whether it may open or close depends on what is around it. */
+/** The run of marks that stands there. Whether it may open or close depends on what is around it, tildes left out: `**~~a~~**b` (as GitHub does). */
 export function readRun(text: string, offset: number, marks: string): Run {
   const character = marks.charAt(0), length = marks.length
-  const before = kindBefore(text, offset), after = kindOf(String.fromCodePoint(text.codePointAt(offset + length) ?? 32))
+  const before = kindBefore(text, offset), after = kindAfter(text, offset + length)
   const isLeft = after !== 'space' && (after === 'word' || before !== 'word')
   const isRight = before !== 'space' && (before === 'word' || after !== 'word')
   const isWithinWord = isLeft && isRight && character === '_'
@@ -26,13 +26,20 @@ export function readRun(text: string, offset: number, marks: string): Run {
 type Neighbour = 'space' | 'punctuation' | 'word'
 
 function kindBefore(text: string, offset: number): Neighbour {
-  const unit = text.charAt(offset - 1)
-  if (unit === '') return 'space'
-  return kindOf(unit >= '\uDC00' && unit <= '\uDFFF' ? text.slice(offset - 2, offset) : unit)
+  let end = offset
+  while (text[end - 1] === '~') end -= 1
+  const unit = text.charAt(end - 1)
+  return kindOf(unit >= '\uDC00' && unit <= '\uDFFF' ? text.slice(end - 2, end) : unit)
+}
+
+function kindAfter(text: string, offset: number): Neighbour {
+  let start = offset
+  while (text[start] === '~') start += 1
+  return kindOf(String.fromCodePoint(text.codePointAt(start) ?? 32))
 }
 
 function kindOf(character: string): Neighbour {
-  if (/\s/.test(character)) return 'space'
+  if (/^\s?$/.test(character)) return 'space'
   return /[\p{P}\p{S}]/u.test(character) ? 'punctuation' : 'word'
 }
 

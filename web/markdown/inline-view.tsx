@@ -1,17 +1,16 @@
 import { memo, type ReactNode } from 'react'
 import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
 import type { Inline } from './inline.ts'
-import { splitPieces, type Piece } from './pieces.ts'
+import { groupPieces, splitPieces, type Piece } from './pieces.ts'
 import { readInline } from './read-inline.ts'
 
-const piecesInLine = 8
-
-/** Running text. A piece of it is read again only when it changed; of a very long text each part is a block of its own, so that a browser lays out only the last one anew. */
+/** Running text. A piece of it is read again only when it changed; a very long text is a block for each of its parts. */
 export function InlineText({ text, definitions }: TextProps): ReactNode {
-  const pieces = splitPieces(text)
-  if (pieces.length <= piecesInLine) return <Pieces pieces={pieces} definitions={definitions} />
-  const parts = Array.from({ length: Math.ceil(pieces.length / piecesInLine) }, (_, index) => pieces.slice(index * piecesInLine, (index + 1) * piecesInLine))
-  return parts.map((part, index) => <span key={index} className="block [unicode-bidi:plaintext]"><Pieces pieces={part} definitions={definitions} /></span>)
+  const parts = groupPieces(splitPieces(text))
+  return parts.map((part, index) => {
+    const pieces = <Pieces key={index} pieces={part} definitions={definitions} />
+    return parts.length === 1 ? pieces : <span key={index} className="block [unicode-bidi:plaintext]">{pieces}</span>
+  })
 }
 
 interface TextProps {

@@ -12,6 +12,8 @@ const bracketed = /<([^<>\n\\]*(?:\\.[^<>\n\\]*)*)>/y
 const title = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'|\([^()\\]*(?:\\.[^()\\]*)*\)/sy
 const label = /\[((?:[^[\]\\]|\\.){0,999})\]/sy
 const labelMax = 999
+/** An escape, a parenthesis, or what is in no destination. */
+const pause = /\\[!-~]|[()\x00-\x20\x7F]/g
 const depthMax = 32
 
 /** What stands behind the text of a link: `(destination "title")`, which need not have a title (CommonMark 0.31, section 6.3). */
@@ -42,13 +44,13 @@ function endOf(pattern: RegExp, text: string, offset: number): number | undefine
 
 /** A destination without angle brackets ends at white space, or with the parenthesis that was not opened in it. */
 function endOfDestination(text: string, start: number): number | undefined {
-  let depth = 0, offset = start
-  for (; offset < text.length && depth <= depthMax; offset += 1) {
-    const character = text.charAt(offset)
-    if (character <= ' ' || character === '\x7F' || (character === ')' && depth === 0)) break
-    if (character === '\\' && text.charAt(offset + 1) > ' ') offset += 1
-    else if (character === '(') depth += 1
-    else if (character === ')') depth -= 1
+  pause.lastIndex = start
+  let depth = 0
+  for (let match = pause.exec(text); match !== null; match = pause.exec(text)) {
+    if (match[0] === '(') depth += 1
+    else if (match[0] === ')' && depth > 0) depth -= 1
+    else if (match[0].length === 1) return depth === 0 ? match.index : undefined
+    if (depth > depthMax) return undefined
   }
-  return depth === 0 ? offset : undefined
+  return depth === 0 ? text.length : undefined
 }
