@@ -9,6 +9,7 @@ const local = [
   { keys: 'Enter', label: 'Send the message' },
   { keys: 'Shift+Enter', label: 'New line' },
   { keys: 'ArrowUp', label: 'In an empty message: edit the last one' },
+  { keys: 'Escape', label: 'Stop the answer' },
 ] as const
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
