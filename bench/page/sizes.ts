@@ -5,8 +5,10 @@ import { join } from 'node:path'
 export interface Sizes {
   /** Scripts without which nothing is painted. */
   readonly beforeFirstPaint: number
-  /** All scripts of the chat page, with those it loads when it needs them. */
+  /** Scripts of the chat page as it stands there, with the list of conversations and an answer in it. */
   readonly chatPage: number
+  /** Scripts that it loads when something is opened: the list of models, the settings, a picture. */
+  readonly panels: number
   /** The highlighter of code, which is loaded with the first block of code. */
   readonly highlighter: number
   readonly style: number
@@ -37,8 +39,8 @@ export function measureSizes(folder: string): Sizes {
   const views = [...first].flatMap((name) => imported(name, dynamics))
   // The views of the owner have words of their own, which minifying leaves.
   const ofChat = views.filter((name) => !/\/api\/(?:providers|requests)"/.test(text(name)))
-  const later = closure(ofChat.flatMap((name) => [...closure([name])]).flatMap((name) => imported(name, dynamics)))
+  const chat = closure(ofChat, new Set(first))
+  const later = closure([...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics)), new Set(chat)).difference(chat)
   const highlighter = [...later].filter((name) => text(name).includes('hljs'))
-  const chat = new Set([...first, ...closure(ofChat), ...later])
-  return { beforeFirstPaint: sum(first), chatPage: sum([...chat].filter((name) => !highlighter.includes(name))), highlighter: sum(highlighter), style: bytes(style) }
+  return { beforeFirstPaint: sum(first), chatPage: sum(chat), panels: sum([...later].filter((name) => !highlighter.includes(name))), highlighter: sum(highlighter), style: bytes(style) }
 }
