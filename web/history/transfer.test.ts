@@ -191,3 +191,9 @@ describe('Markdown', () => {
 test.each([['Monads & you?', 'monads-you.md'], ['../../etc/passwd', 'etc-passwd.md'], ['\u202e\n', 'conversation.md'], ['Größe 日本', 'größe-日本.md'], ['x'.repeat(99), `${'x'.repeat(60)}.md`]])('the file of %j is %j', (title, name) => {
   expect(fileNameOf(title, 'md')).toBe(name)
 })
+
+test('the example in docs/page.md is such a file', async () => {
+  const [, example = ''] = /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/page.md', import.meta.url)).text()) ?? []
+  const history = memoryHistory()
+  expect(await importJson(new Blob([example]), history)).toEqual({ added: 1, same: 0, faults: [] })
+})

@@ -34,8 +34,7 @@ export function UndoBar(): ReactNode {
 
   const { conversations: [first, ...others] } = last
   return (
-    <div
-      role="group"
+    <aside
       aria-label="Deleted"
       className="fixed inset-x-2 bottom-28 z-20 flex items-center gap-2 rounded-xl border border-line bg-raised py-1 pr-1 pl-3 text-sm shadow-lg sm:right-auto sm:w-[17rem] lg:bottom-2"
       onPointerEnter={() => setHeld(true)}
@@ -46,6 +45,6 @@ export function UndoBar(): ReactNode {
       <span className="min-w-0 flex-1 truncate">{others.length === 0 ? <>Deleted “<bdi>{first?.title}</bdi>”</> : `Deleted ${others.length + 1} conversations`}</span>
       <Button onClick={() => void undo()}>Undo</Button>
       <IconButton label="Dismiss" icon="close" onClick={forgetDeleted} />
-    </div>
+    </aside>
   )
 }
