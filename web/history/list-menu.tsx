@@ -8,7 +8,6 @@ import { Menu } from '../ui/menu.tsx'
 import { forgetDeleted } from './deleted.ts'
 import { ImportDialog, type ImportState } from './import-dialog.tsx'
 import { saveFile } from './save-file.ts'
-import { exportJson, importJson } from './transfer.ts'
 
 /** What {@link ListMenu} is given. */
 export interface ListMenuProps {
@@ -26,7 +25,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
   const field = useRef<HTMLInputElement>(null)
 
   async function exportAll(): Promise<void> {
-    const all = await history.all()
+    const [{ exportJson }, all] = await Promise.all([import('./transfer.ts'), history.all()])
     saveFile(exportJson(all, new Date()), `svc-conversations-${new Date().toISOString().slice(0, 10)}.json`)
     if (all.length < count) throw new Error(`${count - all.length} of ${count} are damaged and not in the file`)
     announce(`${all.length} conversations exported`)
@@ -35,6 +34,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
   async function importFile(file: File): Promise<void> {
     setImporting({ kind: 'reading', name: file.name, done: 0, all: 0 })
     try {
+      const { importJson } = await import('./transfer.ts')
       const report = await importJson(file, history, (done, all) => {
         if (done % 50 === 0) setImporting({ kind: 'reading', name: file.name, done, all })
       })

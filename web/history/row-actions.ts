@@ -2,10 +2,8 @@ import { navigate } from '../app/route.ts'
 import { announce } from '../ui/announce.ts'
 import type { Conversation, ConversationHead, HistoryStore } from './conversation.ts'
 import { deleteForNow } from './deleted.ts'
-import { exportMarkdown } from './export-markdown.ts'
 import { fileNameOf, saveFile } from './save-file.ts'
 import { chosenTitle } from './title.ts'
-import { exportJson } from './transfer.ts'
 
 /** What can be done with one conversation of the list. Each rejects with an error for people. */
 export interface RowActions {
@@ -38,10 +36,12 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
       announce(isPinned ? 'Unpinned' : 'Pinned')
     },
     async saveJson(head) {
-      saveFile(exportJson([await whole(head)], new Date()), fileNameOf(head.title, 'json'))
+      const [{ exportJson }, conversation] = await Promise.all([import('./transfer.ts'), whole(head)])
+      saveFile(exportJson([conversation], new Date()), fileNameOf(head.title, 'json'))
     },
     async saveMarkdown(head) {
-      saveFile(new Blob([exportMarkdown(await whole(head))], { type: 'text/markdown' }), fileNameOf(head.title, 'md'))
+      const [{ exportMarkdown }, conversation] = await Promise.all([import('./export-markdown.ts'), whole(head)])
+      saveFile(new Blob([exportMarkdown(conversation)], { type: 'text/markdown' }), fileNameOf(head.title, 'md'))
     },
     async remove({ id }) {
       await deleteForNow(history, id)
