@@ -8,7 +8,7 @@ import { HistoryOutdated } from './history-error.ts'
 export function FaultNotice({ fault }: { readonly fault: HistoryFault }): ReactNode {
   const isOutdated = fault === 'outdated'
   return (
-    <Notice kind="warn" title={isOutdated ? 'This page is older than another tab' : 'Not kept when this tab is closed'} actions={isOutdated ? <ReloadButton /> : undefined}>
+    <Notice kind="warn" title={isOutdated ? 'This page is older than another tab' : 'Not kept when this tab is closed'} actions={isOutdated ? <Button onClick={() => location.reload()}>Load anew</Button> : undefined}>
       {whyAndWhatToDo[fault]}
     </Notice>
   )
@@ -17,21 +17,14 @@ export function FaultNotice({ fault }: { readonly fault: HistoryFault }): ReactN
 const whyAndWhatToDo: Readonly<Record<HistoryFault, string>> = {
   unavailable: 'This browser keeps nothing for the page: a private window, or storage that is blocked. Export what you need.',
   blocked: 'Another tab holds the conversations with an older version of this page. Close it, and they are kept.',
-  outdated: 'What is written here from now on is lost with the tab. Load it anew.',
+  outdated: 'What was written here since is lost with this tab. Copy it, then load the page anew.',
   full: 'The browser gives no more room. Export and delete conversations, best those with pictures.',
 }
 
 /** Says that the list cannot be read. */
 export function ReadFailed({ error, again }: { readonly error: Error; readonly again: () => void }): ReactNode {
-  return (
-    <Notice kind="error" title="The conversations cannot be read" actions={error instanceof HistoryOutdated ? <ReloadButton /> : <Button onClick={again}>Try again</Button>}>
-      {error.message}
-    </Notice>
-  )
-}
-
-function ReloadButton(): ReactNode {
-  return <Button onClick={() => location.reload()}>Load anew</Button>
+  if (error instanceof HistoryOutdated) return <FaultNotice fault="outdated" />
+  return <Notice kind="error" title="The conversations cannot be read" actions={<Button onClick={again}>Try again</Button>}>{error.message}</Notice>
 }
 
 /** What stands there when there is nothing yet. */
