@@ -9,14 +9,15 @@ import type { Parts } from './parts.ts'
 import { hrefOf, navigate, useRoute, type Route } from './route.ts'
 import { SessionEnded } from './session-ended.tsx'
 import { handleKey, useShortcut } from './shortcuts.ts'
-import { ShortcutsSheet } from './shortcuts-sheet.tsx'
 
 const waiting = <p className="p-6 text-muted">Loading…</p>
-const ChatView = lazily(async () => (await import('../chat/chat-view.tsx')).ChatView, { waiting })
+const chatPage = () => import('../chat/chat-page.ts')
+const ChatView = lazily(async () => (await chatPage()).ChatView, { waiting })
+const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
 const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, { waiting })
 const RequestsView = lazily(async () => (await import('../requests/requests-view.tsx')).RequestsView, { waiting })
-const HistoryList = lazily(async () => (await import('../history/history-list.tsx')).HistoryList)
-const UndoBar = lazily(async () => (await import('../history/undo-bar.tsx')).UndoBar, { failed: () => null })
+const HistoryList = lazily(async () => (await chatPage()).HistoryList)
+const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
 const wide = matchMedia('(min-width: 64rem)')
 
@@ -60,7 +61,7 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
           </ErrorBoundary>
         </main>
       </div>
-      <ShortcutsSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} />
+      {isSheetOpen ? <ShortcutsSheet isOpen onClose={() => setSheetOpen(false)} /> : null}
       <UndoBar />
       <LiveRegion />
     </div>

@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
-import { DefaultSignIn } from './default-sign-in.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import type { Parts } from './parts.ts'
 import { Icon } from '../ui/icon.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
+
+const DefaultSignIn = lazily(async () => (await import('./default-sign-in.tsx')).DefaultSignIn)
 
 /** What {@link SignIn} needs. */
 export interface SignInProps {

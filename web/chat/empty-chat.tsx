@@ -1,12 +1,14 @@
 import type { ReactNode } from 'react'
 import type { ModelsAnswer } from '../../src/http/page-api.ts'
-import { FirstUse } from './first-use.tsx'
+import { lazily } from '../ui/lazily.tsx'
 
 const prompts = [
   'Explain how a hash map works, with a small example.',
   'Write a SQL query for the ten best customers of last year.',
   'Plan a weekend in a city that I have never been to.',
 ] as const
+
+const FirstUse = lazily(async () => (await import('./first-use.tsx')).FirstUse)
 
 /** What {@link EmptyChat} shows. */
 export interface EmptyChatProps {

@@ -4,10 +4,13 @@ import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { forgetDeleted } from './deleted.ts'
-import { ImportDialog, type ImportState } from './import-dialog.tsx'
+import type { ImportState } from './import-dialog.tsx'
 import { saveFile } from './save-file.ts'
+
+const ImportDialog = lazily(async () => (await import('./import-dialog.tsx')).ImportDialog)
 
 /** What {@link ListMenu} is given. */
 export interface ListMenuProps {
@@ -78,7 +81,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
       {/* Keys pressed in a dialog are not for what the list stands in. */}
       <div className="contents" onKeyDown={(event) => event.stopPropagation()}>
         <DeleteAllDialog isOpen={isAsking} count={count} onClose={() => setAsking(false)} onDelete={() => attempt('Cannot delete', deleteAll)} />
-        <ImportDialog state={importing} onClose={() => setImporting(undefined)} />
+        {importing === undefined ? null : <ImportDialog state={importing} onClose={() => setImporting(undefined)} />}
       </div>
     </>
   )
