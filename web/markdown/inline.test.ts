@@ -3,28 +3,12 @@ import fc from 'fast-check'
 import { noDefinitions } from './definitions.ts'
 import type { Inline } from './inline.ts'
 import { readInline } from './read-inline.ts'
-import { markdownText } from './testing.ts'
+import { markdownText, outlineInlines } from './testing.ts'
 
 const definitions = new Map([['k', 'https://defined.example/'], ['bad', 'javascript:alert(1)']])
 
-/** Running text as text that is easy to compare: `a <em>b</em>`, marks of HTML as they are. */
-function outline(inlines: readonly Inline[]): string {
-  return inlines.map((inline) => {
-    switch (inline.kind) {
-      case 'text': return inline.text
-      case 'code': return `{code ${inline.text}}`
-      case 'break': return '{break}'
-      case 'emphasis':
-      case 'strong':
-      case 'deleted': return `{${inline.kind} ${outline(inline.children)}}`
-      case 'link': return `{${inline.address} ${outline(inline.children)}}`
-      case 'image': return `{image ${inline.source} ${inline.alternative}}`
-    }
-  }).join('')
-}
-
 function read(text: string): string {
-  return outline(readInline(text, definitions))
+  return outlineInlines(readInline(text, definitions))
 }
 
 describe('running text', () => {
@@ -85,7 +69,7 @@ describe('running text', () => {
   })
 
   test('has no definition by an inherited name', () => {
-    expect(outline(readInline('[constructor] [valueOf] [toString][]', noDefinitions))).toBe('[constructor] [valueOf] [toString][]')
+    expect(outlineInlines(readInline('[constructor] [valueOf] [toString][]', noDefinitions))).toBe('[constructor] [valueOf] [toString][]')
   })
 })
 
