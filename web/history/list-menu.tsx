@@ -29,7 +29,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
 
   async function exportAll(): Promise<void> {
     const [{ exportJson }, all] = await Promise.all([import('./transfer.ts'), history.all()])
-    saveFile(exportJson(all, new Date()), `svc-conversations-${new Date().toISOString().slice(0, 10)}.json`)
+    saveFile(await exportJson(all, new Date()), `svc-conversations-${new Date().toISOString().slice(0, 10)}.json`)
     if (all.length < count) throw new Error(`${count - all.length} of ${count} are damaged and not in the file`)
     announce(`${all.length} conversations exported`)
   }

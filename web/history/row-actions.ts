@@ -37,7 +37,7 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
     },
     async saveJson(head) {
       const [{ exportJson }, conversation] = await Promise.all([import('./transfer.ts'), whole(head)])
-      saveFile(exportJson([conversation], new Date()), fileNameOf(head.title, 'json'))
+      saveFile(await exportJson([conversation], new Date()), fileNameOf(head.title, 'json'))
     },
     async saveMarkdown(head) {
       const [{ exportMarkdown }, conversation] = await Promise.all([import('./export-markdown.ts'), whole(head)])

@@ -29,15 +29,15 @@ async function refusal(content: Blob): Promise<string> {
 
 describe('a file of conversations', () => {
   test('has a head, and one conversation a line', async () => {
-    const lines = (await exportJson([conversationOf(), conversationOf({ id: 'c2' })], now).text()).split('\n')
+    const lines = (await (await exportJson([conversationOf(), conversationOf({ id: 'c2' })], now)).text()).split('\n')
     expect(lines[0]).toBe('{"format":"svc-conversations","version":1,"exported":"2026-11-21T12:00:00.000Z","conversations":[')
     expect(lines.slice(1)).toEqual([`${JSON.stringify(conversationOf())},`, JSON.stringify(conversationOf({ id: 'c2' })), ']}', ''])
-    expect(JSON.parse(await exportJson([], now).text())).toEqual({ format: 'svc-conversations', version: 1, exported: '2026-11-21T12:00:00.000Z', conversations: [] })
+    expect(JSON.parse(await (await exportJson([], now)).text())).toEqual({ format: 'svc-conversations', version: 1, exported: '2026-11-21T12:00:00.000Z', conversations: [] })
   })
 
   test('brings everything to another browser, and nothing twice', async () => {
     const conversations = [conversationOf(), conversationOf({ id: 'c2', messages: [questionOf('m1', '\ud800 \u2028 "', ['i1', 'i2']), answerOf('stopped')], isPinned: true })]
-    const file = exportJson(conversations, now), history = memoryHistory()
+    const file = await exportJson(conversations, now), history = memoryHistory()
     const progress: string[] = []
     expect(await importJson(file, history, (done, all) => progress.push(`${done}/${all}`))).toEqual({ added: 2, same: 0, faults: [] })
     expect([await history.all(), progress]).toEqual([conversations, ['1/2', '2/2']])
@@ -157,7 +157,7 @@ describe('a hostile file', () => {
       const kept = await history.all()
       expect(kept.length).toBe(added)
       const again = memoryHistory()
-      expect((await importJson(exportJson(kept, now), again)).faults).toEqual([])
+      expect((await importJson(await exportJson(kept, now), again)).faults).toEqual([])
       expect(JSON.stringify(await again.all())).toBe(JSON.stringify(kept))
     }), { numRuns: 200 })
   })

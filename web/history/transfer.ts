@@ -12,6 +12,9 @@ export const importBytesMax = 100 * 1024 * 1024
 
 const conversationsMax = 100_000
 
+/** After so many the page may do something else. */
+const atOnce = 20
+
 /** Why nothing of a file is taken, in words for people. */
 export class ImportRefused extends Error {
   override readonly name = 'ImportRefused'
@@ -37,10 +40,13 @@ export interface ImportFault {
 }
 
 /** Conversations as a file: one a line, so that it can be searched and compared by other programs. */
-export function exportJson(conversations: readonly Conversation[], now: Date): Blob {
-  const head = `{"format":"${format}","version":${version},"exported":"${now.toISOString()}","conversations":[\n`
-  const lines = conversations.map((each, index) => `${JSON.stringify(each)}${index < conversations.length - 1 ? ',' : ''}\n`)
-  return new Blob([head, ...lines, ']}\n'], { type: 'application/json' })
+export async function exportJson(conversations: readonly Conversation[], now: Date): Promise<Blob> {
+  const parts = [`{"format":"${format}","version":${version},"exported":"${now.toISOString()}","conversations":[\n`]
+  for (const [index, each] of conversations.entries()) {
+    if (index % atOnce === atOnce - 1) await toOthers()
+    parts.push(`${JSON.stringify(each)}${index < conversations.length - 1 ? ',' : ''}\n`)
+  }
+  return new Blob([...parts, ']}\n'], { type: 'application/json' })
 }
 
 /**
@@ -52,7 +58,7 @@ export async function importJson(file: Blob, history: HistoryStore, onProgress: 
   const entries = entriesOf(await parseFile(file))
   const report = { added: 0, same: 0 }, faults: ImportFault[] = []
   for (const [index, entry] of entries.entries()) {
-    if (index % 20 === 0) await toOthers()
+    if (index % atOnce === atOnce - 1) await toOthers()
     const why = await takeOver(entry, history, report)
     if (why !== undefined) faults.push(faultOf(index, entry, why))
     if (history.fault === 'full') {
