@@ -41,7 +41,7 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
               aria-current={isCurrent ? 'page' : undefined}
               aria-keyshortcuts="F2 Delete"
               tabIndex={isTabStop ? 0 : -1}
-              title={head.title}
+              title={oneLine(head.title)}
               className={`block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`}
             >
               <bdi className="block truncate text-left">{titlePlace === undefined ? oneLine(head.title) : <MarkedText text={head.title} place={titlePlace} />}</bdi>
