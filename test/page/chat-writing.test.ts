@@ -160,6 +160,20 @@ describe.skipIf(executable === undefined)('an answer', () => {
     await asked.finish()
   }, 20_000)
 
+  test('is followed in a long conversation too, after a look at where the one before came from', async () => {
+    await open()
+    for (const question of ['One', 'Two', 'Three', 'Four']) {
+      await ask(tab, question)
+      const asked = await talk.next()
+      for (let paragraph = 0; paragraph < 12; paragraph++) await asked.say(`Paragraph ${paragraph} for ${question}.\n\n`)
+      await tab.waitFor(said(`Paragraph 11 for ${question}.`))
+      await tab.until(`${end} < 2`)
+      await asked.finish()
+      await tab.click(`${lastMessage} >> summary`)
+      await tab.waitFor(`${lastMessage} >> text=Outcome`)
+    }
+  }, 30_000)
+
   test('is not made anew when it ends, and is announced but not read out', async () => {
     await open()
     await ask(tab, 'Short')

@@ -12,6 +12,8 @@ describe('nextFollowing', () => {
     ['is on again near the end', false, at(500), at(840), true],
     ['is not on again far from it', false, at(500), at(830), false],
     ['goes on when what there is becomes shorter', true, at(900), at(700, 800), true],
+    ['goes on when what there is becomes shorter and has grown again', true, at(900), at(650, 950), true],
+    ['stays off when what there is becomes shorter', false, at(900), at(650, 950), false],
     ['goes on when there is more, before it is scrolled to', true, at(900), at(900, 2_000), true],
     ['goes on while it catches up', true, at(900), at(1_200, 2_000), true],
     ['goes on when the window becomes larger', true, at(900), at(850, 1_000, 150), true],
