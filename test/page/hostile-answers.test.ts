@@ -1,0 +1,136 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { chunk, done, event } from '../fakes/replies.ts'
+import { needs } from '../needs.ts'
+import { ask, lastMessage, openConversation, said } from './conversation.ts'
+import { heavyTexts, hostileTexts, unseen } from './hostile.ts'
+import { noHarm, saying, standsInOrder, startHostile, streaming, type HostileRig, type SayingOptions } from './hostile-rig.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, rig: HostileRig, person: Person, tab: Tab
+
+beforeAll(async () => {
+  if (executable !== undefined) [chromium, rig] = await Promise.all([startChromium(executable), startHostile()])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await rig[Symbol.asyncDispose]()
+})
+beforeEach(() => {
+  if (executable === undefined) return
+  person = chromium.person({ viewport: { width: 1280, height: 800 } })
+  tab = person.tab()
+})
+
+/** From now on every answer is this. */
+function say(text: string, options: Omit<SayingOptions, 'decoy'> = {}): void {
+  rig.upstream.use(saying(text, { ...options, decoy: rig.decoy }))
+}
+
+/** Asks something and waits until the answer is there. */
+async function converse(words = 'Tell me'): Promise<void> {
+  await ask(tab, words)
+  await tab.waitFor(`${lastMessage}[aria-label="Answer"] >> text=/^a · /`)
+}
+
+/** All that an element reads, also what is not laid out because it is not in view. */
+async function shown(selector: string): Promise<string> {
+  return String(await tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`))
+}
+
+describe.skipIf(executable === undefined)('these tests', () => {
+  test('see harm where there is some', async () => {
+    await openConversation(tab, rig.service.url)
+    const picture = `${rig.decoy}/x.png`
+    await tab.evaluate(`window.hostileRan = 1; document.body.append(Object.assign(document.createElement('img'), { src: '${picture}' }), document.createElement('video')); alert(1)`)
+    expect(await tab.evaluate(`(() => { try { document.body.insertAdjacentHTML('beforeend', '<b>') } catch ({ message }) { return message } })()`)).toContain('TrustedHTML')
+    expect(await rig.harm(person, tab)).toEqual({
+      ...noHarm, ran: 1, elements: ['<video></video>'], pictures: [picture], origins: [picture], asked: [picture],
+      complaints: expect.arrayContaining([expect.stringContaining('Content Security Policy'), expect.stringContaining('TrustedHTML'), 'a dialog: 1']),
+    })
+  })
+})
+
+describe.skipIf(executable === undefined)('what a model says', () => {
+  afterEach(async () => {
+    expect(await rig.harm(person, tab)).toEqual(noHarm)
+  })
+
+  test.each([['streamed', true], ['as a whole', false]])('is shown as text, %s: markup, scripts, pictures from elsewhere, and links that run something', async (_, streams) => {
+    say(hostileTexts(rig.decoy).join('\n\n'))
+    await openConversation(tab, rig.service.url)
+    if (!streams) {
+      await tab.press('Control+.')
+      await tab.click('role=switch[name="Stream the answer"]')
+      await tab.press('Escape')
+    }
+    await converse()
+    const text = await shown(lastMessage)
+    for (const words of ['<script>window.hostileRan=1', '<iframe srcdoc=', '<svg/onload=', 'javascript:window', 'vbscript:', '<style>@import']) expect(text).toContain(words)
+    expect(await tab.evaluate(`[...document.querySelectorAll('article a')].map(({ href }) => href)`)).toContain(`${rig.decoy}/markdown.png`)
+    expect(await rig.harm(person, tab)).toEqual(noHarm)
+    // Nor when it is brought back, as it was kept.
+    await tab.reload()
+    await tab.waitFor(said('/^a · /'))
+    expect(await shown(lastMessage)).toContain('<iframe srcdoc=')
+  }, 20_000)
+
+  test('when it thinks is shown as text, too', async () => {
+    say('Done', { more: { reasoning_content: hostileTexts(rig.decoy).join('\n\n') } })
+    await openConversation(tab, rig.service.url)
+    await converse()
+    await tab.click('summary >> text=/^Thought/')
+    await tab.waitFor(`${lastMessage} details[open] >> text=<iframe srcdoc`)
+  })
+
+  test.each(heavyTexts.map(([name, text]) => [name, text] as const))('leaves the page answering to keys: %s', async (_, text) => {
+    say(text, { pieceLength: Math.ceil(text.length / 20) })
+    await openConversation(tab, rig.service.url)
+    // From a key to the picture after it. What else this machine does may hold up one time, not all three.
+    await tab.evaluate(`addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() => setTimeout(() => window.keysMs?.push(performance.now() - timeStamp))), true)`)
+    const worstMs: number[] = []
+    do {
+      await tab.evaluate(`window.keysMs = []`)
+      await ask(tab, 'Tell me')
+      for (let key = 0; key < 3; key++) await tab.press('x')
+      await tab.waitFor('[aria-label="Send"]')
+      await tab.press('x')
+      await tab.until(`window.keysMs.length >= 5 && document.querySelector('#message').value === 'xxxx'`)
+      worstMs.push(Number(await tab.evaluate(`Math.max(...window.keysMs)`)))
+    } while (worstMs.length < 3 && Math.min(...worstMs) >= 1_000)
+    expect(Math.min(...worstMs)).toBeLessThan(1_000)
+  }, 20_000)
+
+  test('may have characters that are not seen: they are kept within, and the conversation goes on', async () => {
+    say(unseen)
+    await openConversation(tab, rig.service.url)
+    await converse(unseen)
+    expect(await tab.evaluate(standsInOrder(`${lastMessage} summary`, 'first token'))).toBe(true)
+    expect(await shown(lastMessage)).toContain('start ⟨U+202E⟩gnihtyreve⟨U+202D⟩')
+    expect((await tab.textOf('h1')).match(/[\p{Cc}\p{Cf}\p{Cs}]/gu)).toBeNull()
+    await converse('And now?')
+    await tab.reload()
+    await tab.waitFor(said('/^a · / >> nth=1'))
+  })
+
+  test('may be of types that nobody expects', async () => {
+    const deltas: readonly object[] = [
+      { content: 5 }, { content: { text: '<b>' } }, { content: [{ type: 'text', text: '<i>part</i> ' }, 7, null] }, { role: {}, content: null, tool_calls: 'x', reasoning_content: [1] },
+      { content: 'is ', constructor: '<b>', ['__proto__']: { polluted: true } },
+    ]
+    const chunks: readonly object[] = [
+      { choices: [{ index: 0, delta: { content: 'well ' }, finish_reason: 7, logprobs: { content: [{ token: '<b>', logprob: 'x' }, null, 3] } }] }, { choices: [{ index: '0', delta: 'x', finish_reason: null }] },
+      { choices: [{ index: 0, delta: { content: 'here' }, finish_reason: 'stop' }], usage: { prompt_tokens: '<b>', completion_tokens: -1 } },
+    ]
+    rig.upstream.use(streaming([event(chunk({ role: 'assistant', content: 'All ' })), ...deltas.map((delta) => event(chunk(delta))), ...chunks.map((more) => event({ ...chunk({}), ...more })), done], rig.decoy))
+    await openConversation(tab, rig.service.url)
+    await ask(tab, 'Tell me')
+    await tab.waitFor(`${lastMessage} >> summary`)
+    await tab.waitFor('[aria-label="Send"]')
+    expect(await shown(lastMessage)).toMatch(/All .*is .*here/)
+    expect(await tab.evaluate('({}).polluted === undefined')).toBe(true)
+    await tab.goto(`${rig.service.url}/#/requests`)
+    await tab.waitFor('main >> text="Live"')
+  })
+})

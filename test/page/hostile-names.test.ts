@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chat, question } from '../client.ts'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { needs } from '../needs.ts'
+import { ask, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
+import { hostileNames, hostileTexts } from './hostile.ts'
+import { noHarm, saying, standsInOrder, startHostile, type HostileRig } from './hostile-rig.ts'
+
+const executable = needs('chromium')
+let chromium: Chromium, rig: HostileRig, person: Person, tab: Tab
+
+beforeAll(async () => {
+  if (executable !== undefined) [chromium, rig] = await Promise.all([startChromium(executable), startHostile()])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await rig[Symbol.asyncDispose]()
+})
+beforeEach(() => {
+  if (executable === undefined) return
+  person = chromium.person({ viewport: { width: 1280, height: 800 } })
+  tab = person.tab()
+  rig.upstream.use(saying(hostileTexts(rig.decoy).slice(0, 3).join('\n\n'), { decoy: rig.decoy }))
+})
+
+const list = 'nav[aria-label="Conversations"]'
+const fits = 'document.documentElement.scrollWidth <= innerWidth'
+
+/** Asks something and waits until the answer is there. */
+async function converse(words = 'Tell me'): Promise<void> {
+  await ask(tab, words)
+  await tab.waitFor(`${lastMessage}[aria-label="Answer"] >> text=/^a · /`)
+}
+
+/** Chooses something from the menu of the latest conversation. */
+async function choose(line: string): Promise<void> {
+  await tab.click(`${list} >> [aria-label^="More for"]`)
+  await tab.click(`role=menuitem[name="${line}"]`)
+}
+
+describe.skipIf(executable === undefined)('with markup or marks of direction in them', () => {
+  afterEach(async () => {
+    expect(await rig.harm(person, tab)).toEqual(noHarm)
+  })
+
+  test('names of models are text in the picker, below answers, among the requests and the providers', async () => {
+    const [markup = '', reversed = '', long = ''] = hostileNames(rig.decoy)
+    await openConversation(tab, rig.service.url)
+    await chooseModel(tab, '<img src')
+    expect(await tab.textOf('button:has-text("Model: ")')).toContain(markup)
+    await converse()
+    expect(await tab.textOf(`${lastMessage} >> summary`)).toContain(markup)
+    await chooseModel(tab, 'longlong')
+    await converse('Again')
+    expect(await tab.evaluate(fits)).toBe(true)
+    // What would only look like another name is not offered.
+    await tab.press('Control+/')
+    await tab.waitFor('[role="option"]')
+    expect(await tab.evaluate(`[...document.querySelectorAll('[role="option"]')].some(({ textContent }) => textContent.includes('safe'))`)).toBe(false)
+    await tab.press('Escape')
+
+    for (const model of [markup, reversed, long, `${rig.decoy}/<b>`]) await chat(rig.service.url, question({ model }), { headers: { 'x-request-id': '<script>1</script>' } })
+    await tab.goto(`${rig.service.url}/#/requests`)
+    await tab.click('[data-key]:has-text("<img src") >> nth=0')
+    await tab.waitFor('dialog >> text=Request id')
+    expect(await tab.textOf('dialog')).toContain(markup)
+    expect(await tab.textOf('dialog')).not.toContain('<script>')
+    await tab.press('Escape')
+    expect(await tab.evaluate(fits)).toBe(true)
+    await tab.goto(`${rig.service.url}/#/providers`)
+    await tab.waitFor('li:nth-of-type(1) >> text=<img src')
+  }, 20_000)
+
+  test('errors of providers are text where the answer would be, among the providers, and when these are tested', async () => {
+    await openConversation(tab, rig.service.url)
+    await chooseModel(tab, 'broken')
+    await ask(tab, 'Tell me')
+    await tab.waitFor('[role="alert"] >> text=/Failed <img src=x onerror=/')
+    await tab.goto(`${rig.service.url}/#/providers`)
+    await tab.waitFor('li:nth-of-type(2) >> text=/Failed <img src=x onerror=/')
+    expect(await tab.evaluate(standsInOrder('li:nth-of-type(2)', ', model broken'))).toBe(true)
+    await tab.click('li:nth-of-type(2) >> text=Test now')
+    await tab.waitFor('li:nth-of-type(2) >> text=/^Test: Failed/')
+    expect(await tab.textOf('li:nth-of-type(2)')).not.toMatch(/[\u202A-\u202E]/)
+    await tab.goto(`${rig.service.url}/#/requests`)
+    await tab.waitFor('[data-key] >> text=broken')
+  }, 20_000)
+
+  test('titles are text in the list, when searched, renamed, and exported', async () => {
+    await openConversation(tab, rig.service.url)
+    await converse('<img src=x onerror=window.hostileRan=1> \u202Edesrever')
+    await tab.waitFor(`${list} >> [data-row] >> text=<img src=x onerror=window.hostileRan=1> desrever`)
+    expect(await tab.evaluate('document.title')).toBe('<img src=x onerror=window.hostileRan=1> desrever · svc')
+    await tab.fill(`${list} >> input[type=search]`, '<script>window')
+    await tab.waitFor(`${list} >> mark`)
+    await tab.fill(`${list} >> input[type=search]`, '')
+    await choose('Rename')
+    await tab.type('../../<b>x</b> \u202Egnp.exe\u0000')
+    await tab.press('Enter')
+    await tab.waitFor(`${list} >> [data-row] >> text=../../<b>x</b> gnp.exe`)
+    await tab.click(`${list} >> [aria-label^="More for"]`)
+    const { name, text } = await tab.download('role=menuitem[name="Export as Markdown"]')
+    expect(name).toMatch(/^[a-z0-9-]+\.md$/)
+    expect(text.split('\n')[0]).toBe('# ../../\\<b\\>x\\</b\\> gnp.exe')
+    expect(text).toContain('<script>window.hostileRan=1')
+  }, 20_000)
+
+  test('conversations that are brought in are text, and what is not as it should be is refused', async () => {
+    const image = (id: string, dataUrl: string): object => ({ id, name: '<b>', dataUrl, width: 1, height: 1 })
+    const conversation = (id: string, text: string, ...images: readonly object[]): object => ({
+      id, title: '<b>brought</b> \u202Ein', isTitled: true, isPinned: false, created: 1, updated: 1, settings: { system: text, parameters: {} }, messages: [{ role: 'user', id: `${id}-1`, time: 1, text, images }],
+    })
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${rig.decoy}/svg.png"/><script>window.hostileRan=1</script></svg>`
+    const conversations = [
+      conversation('../../x', 'brought'), conversation('fine', `brought ${hostileTexts(rig.decoy).join('\n\n')}`),
+      conversation('remote', 'brought', image('1', `${rig.decoy}/imported.png`)), conversation('svg', 'brought', image('2', `data:image/svg+xml;base64,${btoa(svg)}`)),
+    ]
+    const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-')), path = join(folder, '<img src=x>.json')
+    await writeFile(path, JSON.stringify({ format: 'svc-conversations', version: 1, exported: '', conversations }))
+    await tab.goto(`${rig.service.url}/#/`)
+    await tab.setFiles(`${list} >> input[type=file]`, [path])
+    await tab.waitFor('dialog >> text=<img src=x>.json')
+    await rm(folder, { recursive: true })
+    for (const id of ['fine', 'remote', 'svg']) {
+      await tab.goto(`${rig.service.url}/#/chat/${id}`)
+      await tab.waitFor(id === 'fine' ? said('/^brought/') : 'text=There is no such conversation')
+      expect(await rig.harm(person, tab)).toEqual(noHarm)
+    }
+  }, 20_000)
+})
