@@ -82,6 +82,8 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
     await tab.waitFor('nav[aria-label="Conversations"]')
     await tab.press('Control+b')
     await tab.waitForGone('nav[aria-label="Conversations"]')
+    await tab.press('Control+k')
+    await tab.waitFor('nav[aria-label="Conversations"] input:focus')
     expect(await tab.evaluate('document.title')).toBe('Chat · svc')
   })
 

@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react'
+import { searchWanted } from '../history/search-wanted.ts'
 import { IconButton, Button } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -42,6 +43,11 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
     if (!wide.matches) setSidebarOpen(false)
   }, [route])
   useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
+  useShortcut('Ctrl+K', 'Search the conversations', () => {
+    if (!isChat) navigate({ view: 'chat' })
+    setSidebarOpen(true)
+    searchWanted.set(true)
+  })
   useShortcut('Ctrl+B', 'Show or hide the conversations', toggleSidebar)
   useShortcut('?', 'Show this list', () => setSheetOpen(true))
 

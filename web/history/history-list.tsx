@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { currentRoute } from '../app/route.ts'
-import { useShortcut } from '../app/shortcuts.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Button } from '../ui/button.tsx'
@@ -13,6 +12,7 @@ import { FaultNotice, ListSkeleton, NoConversations, ReadFailed } from './histor
 import type { RowWish } from './history-row.tsx'
 import { ListMenu } from './list-menu.tsx'
 import { rowActions } from './row-actions.ts'
+import { searchWanted } from './search-wanted.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import { sentenceOf, useSearch, type Search } from './use-search.ts'
 import { useStable } from './use-stable.ts'
@@ -27,7 +27,12 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
   const search = useSearch(history, query)
   const [problem, setProblem] = useState<{ readonly what: string; readonly why: string }>()
   const field = useRef<HTMLInputElement>(null)
-  useShortcut('Ctrl+K', 'Search the conversations', () => field.current?.select())
+  const isSearchWanted = useStore(searchWanted)
+  useEffect(() => {
+    if (!isSearchWanted) return
+    searchWanted.set(false)
+    field.current?.select()
+  }, [isSearchWanted])
 
   function attempt(what: string, work: () => Promise<void>): void {
     setProblem(undefined)
