@@ -79,6 +79,24 @@ describe('a change', () => {
     expect(feed.state.get()).toEqual({ answer: answer('1'), time: 5 })
   })
 
+  test('waits for the one before, and is of the file that one has left', async () => {
+    const { feed, asked } = subject(answer('1'), answer('2'), answer('3'), answer('4'))
+    await feed.refresh()
+    const up = { id: 'c', change: 'up' } as const
+    expect(await Promise.all([feed.change(up), feed.change(up)])).toEqual([{ kind: 'done' }, { kind: 'done' }])
+    expect(await feed.change(up)).toEqual({ kind: 'done' })
+    expect(asked.slice(1)).toEqual(['1', '2', '3'].map((version) => ['/api/providers', { version, ...up }]))
+  })
+
+  test('is not made after one that was not, unless it is wanted anew', async () => {
+    const { feed, asked } = subject(answer('1'), apiError(409, 'conflict'), answer('3'), answer('4'))
+    await feed.refresh()
+    expect(await Promise.all([feed.change({ id: 'a', change: 'up' }), feed.change({ id: 'b', change: 'up' })])).toEqual([{ kind: 'conflict' }, { kind: 'conflict' }])
+    expect(asked).toHaveLength(3)
+    expect(await feed.change({ id: 'b', change: 'up' })).toEqual({ kind: 'done' })
+    expect(asked[3]).toEqual(['/api/providers', { version: '3', id: 'b', change: 'up' }])
+  })
+
   test('is not asked for where there is no file', async () => {
     const { feed, asked } = subject({ source: 'echo', providers: [] })
     await feed.refresh()

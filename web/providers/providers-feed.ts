@@ -23,7 +23,7 @@ export interface ProvidersFeed {
   readonly state: Store<ProvidersState>
   /** Asks how they are. Never rejects: see {@link ProvidersState.error}. */
   refresh(): Promise<void>
-  /** Makes one change to the file that was shown last. Never rejects. */
+  /** Makes one change to the file that was shown last, after those that are on their way; when one of these is not made, it is not either. Never rejects. */
   change(wanted: WantedChange): Promise<ChangeOutcome>
   /** Has one provider asked for one token. Never rejects. */
   test(id: string): Promise<ProviderTest>
@@ -33,6 +33,7 @@ export interface ProvidersFeed {
 export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () => number = Date.now): ProvidersFeed {
   const state = createStore<ProvidersState>({})
   let asked = 0, taken = 0
+  let underWay: Promise<ChangeOutcome> | undefined
 
   /** Takes an answer, unless one to a later question is there already: what was changed does not flicker back. */
   async function take(ask: () => Promise<ProvidersAnswer>): Promise<Error | undefined> {
@@ -54,18 +55,27 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
     if (error !== undefined) state.update((known) => ({ ...known, error }))
   }
 
+  async function make(wanted: WantedChange): Promise<ChangeOutcome> {
+    const version = state.get().answer?.version
+    if (version === undefined) return { kind: 'failed', error: new Error('There is no file to change') }
+    const change: ProviderChange = { version, ...wanted }
+    const error = await take(() => client.post('/api/providers', change))
+    if (error === undefined) return { kind: 'done' }
+    if (!(error instanceof ApiError) || error.code !== 'conflict') return { kind: 'failed', error }
+    await refresh()
+    return { kind: 'conflict' }
+  }
+
   return {
     state,
     refresh,
     async change(wanted) {
-      const version = state.get().answer?.version
-      if (version === undefined) return { kind: 'failed', error: new Error('There is no file to change') }
-      const change: ProviderChange = { version, ...wanted }
-      const error = await take(() => client.post('/api/providers', change))
-      if (error === undefined) return { kind: 'done' }
-      if (!(error instanceof ApiError) || error.code !== 'conflict') return { kind: 'failed', error }
-      await refresh()
-      return { kind: 'conflict' }
+      // Of the file as the change before will have left it: pressed twice, a button is no conflict with itself.
+      const mine = underWay === undefined ? make(wanted) : underWay.then((before) => (before.kind === 'done' ? make(wanted) : before))
+      underWay = mine
+      const outcome = await mine
+      if (underWay === mine) underWay = undefined
+      return outcome
     },
     async test(id) {
       const began = now()
