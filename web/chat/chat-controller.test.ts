@@ -3,7 +3,7 @@ import { Unreachable } from '../api/client.ts'
 import type { AssistantMessage, ChatSettings, Conversation, Draft, HistoryStore } from '../history/conversation.ts'
 import { memoryHistory } from '../history/memory-history.ts'
 import { chatController, type ChatController } from './chat-controller.ts'
-import { lastAnswer } from './conversation-changes.ts'
+import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
 import type { Rescue } from './rescue.ts'
 import { answerMessage, apiError, fakeClient, fakeFrames, settled, userMessage, type FakeClient, type FakeFrames } from './testing.ts'
 
@@ -398,6 +398,15 @@ describe('chatController › the history', () => {
     expect(after.state.get().conversation.messages[0]).toMatchObject({ text: 'Half' })
   })
 
+  test('keeps what was rescued, which is rescued once', async () => {
+    const history = memoryHistory(), answer = answerMessage({ text: 'Half', status: 'interrupted' })
+    await history.put({ ...emptyConversation('c', settings, 0), messages: [userMessage('a'), answer] })
+    const rescued: Rescue = { put: () => {}, take: (found) => withMessage(found, { ...answer, text: 'Half of it' }) }
+    chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeFrames(), rescued })
+    await settled()
+    expect((await history.get('c'))?.messages[1]).toMatchObject({ text: 'Half of it', status: 'interrupted' })
+  })
+
   test('may not have it', async () => {
     const chat = chatController({ id: 'unknown', client: fakeClient(), history: memoryHistory(), frameClock: fakeFrames() })
     expect(chat.state.get().phase).toBe('loading')
@@ -490,6 +499,20 @@ describe('chatController › the history', () => {
     await settled()
     expect(chat.state.get().failure).toEqual(new Error('full'))
     expect(texts()).toEqual(['a', ''])
+  })
+
+  test('that does not take it is no reason to forget it: what is shown is nowhere else', async () => {
+    const history = memoryHistory()
+    let isFull = true
+    const small: HistoryStore = { ...history, put: (conversation) => isFull ? Promise.reject(new Error('full')) : history.put(conversation) }
+    const { chat, reply } = await scene(undefined, small)
+    chat.send(draft('a'), 'm')
+    await reply('b')
+    expect(chat.isIdle()).toBe(false)
+    isFull = false
+    chat.changeSettings({ ...settings, system: 'x' })
+    await settled()
+    expect(chat.isIdle()).toBe(true)
   })
 
   test('keeps nothing of a conversation in which nothing was said', async () => {

@@ -54,7 +54,7 @@ export interface ChatController {
   restore(): void
   /** Writes what is not kept yet: the page may be going. */
   keepNow(): void
-  /** Whether it may be forgotten: nothing is under way in it. */
+  /** Whether it may be forgotten: nothing is under way in it, and the history has it. */
   isIdle(): boolean
   close(): void
 }
@@ -109,10 +109,20 @@ export function chatController({ id, begins, client, history, frameClock, rescue
     patch({ phase: 'missing' })
   }
 
+  /** What is shown is nowhere else. */
+  function isUnkept(): boolean {
+    const { phase, failure } = state.get()
+    return phase === 'ready' && failure !== undefined
+  }
+
   async function read(): Promise<void> {
     try {
       const found = await kept.read()
-      patch(found === undefined ? { phase: 'missing' } : { phase: 'ready', conversation: rescued.take(found) })
+      if (found === undefined) return patch({ phase: 'missing' })
+      const whole = rescued.take(found)
+      patch({ phase: 'ready', conversation: whole })
+      // The rescue is forgotten: from now on the history has to have it.
+      if (whole !== found) keep()
     } catch (error) {
       patch({ phase: 'unreadable', failure: error instanceof Error ? error : new Error(String(error)) })
     }
@@ -268,7 +278,7 @@ export function chatController({ id, begins, client, history, frameClock, rescue
       rescued.put(id, answer)
       keep()
     },
-    isIdle: () => !answers.isRunning && !kept.isBusy && !isHeldBack && state.get().phase !== 'loading',
+    isIdle: () => !answers.isRunning && !kept.isBusy && !isHeldBack && !isUnkept() && state.get().phase !== 'loading',
     close() {
       unsubscribe()
       answers.abandon()

@@ -31,6 +31,12 @@ describe('rescue', () => {
     expect(lastAnswer(take(now))).toMatchObject({ text: 'Half', status })
   })
 
+  test.each(['{"id":', 'null', '{"id":1}'])('leaves what is none: %s', (text) => {
+    const own = storage()
+    own.setItem('svc.rescued.c', text)
+    expect(rescue(own).take(conversation)).toBe(conversation)
+  })
+
   test('does without a storage, or with one that is full', () => {
     expect(rescue(undefined).take(conversation)).toBe(conversation)
     const full = { ...storage(), setItem: () => { throw new Error('full') } }

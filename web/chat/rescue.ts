@@ -44,11 +44,18 @@ export function tabStorage(): Storage | undefined {
 }
 
 function parsed(json: string | null): Pick<AssistantMessage, 'id' | 'text' | 'reasoning'> | undefined {
-  if (json === null) return undefined
-  const value: unknown = JSON.parse(json)
+  const value = json === null ? undefined : parsedJson(json)
   if (!isRecord(value)) return undefined
   const { id, text, reasoning } = value
   return typeof id === 'string' && typeof text === 'string' && typeof reasoning === 'string' ? { id, text, reasoning } : undefined
+}
+
+function parsedJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined // Somebody else's, or cut: nothing of ours.
+  }
 }
 
 /** What was rescued goes on where what was kept ends; anything else is of another attempt. */
