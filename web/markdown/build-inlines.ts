@@ -92,9 +92,8 @@ function shown({ kind, target, children }: Frame, isInLink: boolean): readonly I
 /** Adds the text that was written so far. */
 function flush(build: Build): void {
   if (build.source === '') return
-  const frame = innermost(build), leaf: Leaf = { kind: 'source', text: build.source }
+  for (const leaf of findMailboxes(build.source)) addLeaf(innermost(build), leaf)
   build.source = ''
-  for (const each of frame.isInLink ? [leaf] : findMailboxes(leaf.text)) addLeaf(frame, each)
 }
 
 function addLeaf(frame: Frame, leaf: Leaf): void {

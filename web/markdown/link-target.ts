@@ -11,7 +11,6 @@ const spaces = /[ \t\n]*/y
 const bracketed = /<([^<>\n\\]*(?:\\.[^<>\n\\]*)*)>/y
 const title = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'|\([^()\\]*(?:\\.[^()\\]*)*\)/sy
 const label = /\[((?:[^[\]\\]|\\.){0,999})\]/sy
-const labelMax = 999
 /** An escape, a parenthesis, or what is in no destination. */
 const pause = /\\[!-~]|[()\x00-\x20\x7F]/g
 const depthMax = 32
@@ -32,8 +31,7 @@ export function readTarget(text: string, offset: number): FoundTarget | undefine
 export function readReference(text: string, offset: number, own: string, definitions: Definitions): FoundTarget | undefined {
   if (definitions.size === 0) return undefined
   label.lastIndex = offset
-  const match = label.exec(text), name = match?.[1] || own
-  const target = name.length > labelMax ? undefined : definitions.get(normaliseLabel(name))
+  const match = label.exec(text), target = definitions.get(normaliseLabel(match?.[1] || own))
   return target === undefined ? undefined : { target, end: match === null ? offset : label.lastIndex }
 }
 

@@ -20,10 +20,14 @@ describe('pieces of a text', () => {
   })
 
   test.each(['word ', 'x', '*_a', '😀', '![a](data:image/png;base64,AAAA) '])('of %p over and over are all of the text, and bounded', (part) => {
-    const text = part.repeat(20_000), pieces = splitPieces(text)
+    const text = `x${part.repeat(20_000)}`, pieces = splitPieces(text)
     expect(pieces.map(source).join('')).toBe(text)
     for (const piece of pieces) expect(source(piece).length).toBeLessThanOrEqual(16_000)
     expect(pieces.every((piece) => source(piece).isWellFormed())).toBe(true)
+  })
+
+  test('end after a word where no sentence ends', () => {
+    for (const piece of splitPieces('words '.repeat(6_000))) expect(source(piece)).toEndWith('words ')
   })
 
   test('hold what marks set, however many there are', () => {

@@ -43,6 +43,7 @@ describe('emphasis', () => {
     ['8: but before punctuation', '__(one)__.', '{s (one)}.'],
     ['9: what is in emphasis', '*one [two](https://a.example) **three***', '{e one {→https://a.example/ two} {s three}}'],
     ['9: of two lengths, where three in sum are none', '*one**two**three*', '{e one{s two}three}'],
+    ['9: where they are not next to each other', 'one**two*three**four', 'one{s two*three}four'],
     ['9: where both are of a length of three', 'one***two***three', 'one{e {s two}}three'],
     ['9: nothing within', '** is empty, **** is empty', '** is empty, **** is empty'],
     ['10: what is in strong', '**one *two **three** four* five**', '{s one {e two {s three} four} five}'],
@@ -65,7 +66,7 @@ describe('emphasis', () => {
     ['17: addresses in angle brackets go before', '__a <https://a.example/?q=__>', '__a {→https://a.example/?q=__ https://a.example/?q=__}'],
     ['17: code goes before', '*one `*`', '*one {code *}'],
     ['signs are punctuation', 'x*£*one *€*.', 'x*£*one {e €}.'],
-    ['a character of two units is one', '*𝒜*b a*𝒜* **😀** 1*😀*', '{e 𝒜}b a{e 𝒜} {s 😀} 1*😀*'],
+    ['a character of two units is one', '*𝒜*b a*𝒜* **😀** 1*😀* *2😀*b', '{e 𝒜}b a{e 𝒜} {s 😀} 1*😀* *2😀*b'],
   ])('%s', (_rule, text, expected) => {
     expect(read(text)).toBe(expected)
   })
@@ -200,9 +201,10 @@ describe('a hostile text', () => {
   })
 
   test.each([
-    ['runs of back-ticks, each longer than the one before', Array.from({ length: 440 }, (_, index) => '`'.repeat(index)).join('a')],
-    ['runs of back-ticks, each shorter', Array.from({ length: 440 }, (_, index) => '`'.repeat(440 - index)).join('a')],
+    ['runs of back-ticks, each longer than the one before', Array.from({ length: 2_000 }, (_, index) => '`'.repeat(index)).join('a')],
+    ['runs of back-ticks, each shorter', Array.from({ length: 2_000 }, (_, index) => '`'.repeat(2_000 - index)).join('a')],
     ['runs of stars, each longer', Array.from({ length: 440 }, (_, index) => '*'.repeat(index)).join('a')],
+    ['HTML that does not end', '<?'.repeat(250_000)],
     ['brackets within brackets', '['.repeat(33_000) + '](b)'.repeat(16_000)],
     ['images within images', '!['.repeat(16_000) + '](b)'.repeat(16_000)],
     ['strong text within strong text', '**a '.repeat(12_000) + 'a** '.repeat(12_000)],
