@@ -1,19 +1,52 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startChromium, type Chromium, type PersonOptions, type Tab } from '../fakes/chromium.ts'
-import { good } from '../fakes/good.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { chunk, errorReply, event, framed, lastChunk, streamEvents, streamHead } from '../fakes/replies.ts'
 import { needs } from '../needs.ts'
 import { startRig, type Rig } from '../rig.ts'
 import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { violationsOf } from './axe.ts'
+import { complaintsOf } from './complaints.ts'
+import { ask, chooseModel, labelled } from './conversation.ts'
 import { signInThroughPage } from './sign-in.ts'
 
 const executable = needs('chromium')
 let chromium: Chromium, rig: Rig, closed: SignInRig<OidcProvider>
 
+/** Of everything that Markdown has. */
+const markdown = `# A heading
+
+Some *text* with \`code\`, a [link](https://svc.example/), ~~nothing~~ and a [picture](https://svc.example/picture.png):
+
+1. one
+2. two
+   - [x] done
+   - [ ] to do
+
+> A quote
+
+| left | right |
+|:--|--:|
+| 1 | 2 |
+
+\`\`\`ts
+// A comment
+export const answer: number = 42 + parse("text", /x+/g)
+\`\`\`
+
+---
+
+${'word '.repeat(200)}`
+
+const talkative: Script = (exchange) => {
+  const [opening = '', ...others] = streamEvents([markdown])
+  return exchange.write(Buffer.concat([Buffer.from(streamHead), framed(opening), framed(event(chunk({ reasoning_content: 'Let me **think**.' }))), ...others.map(framed), lastChunk]))
+}
+
 beforeAll(async () => {
   if (executable === undefined) return
-  ;[chromium, rig, closed] = await Promise.all([startChromium(executable), startRig([(exchange) => exchange.write('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n'), good()]), startSignIn(startOidcProvider)])
+  ;[chromium, rig, closed] = await Promise.all([startChromium(executable), startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' })), talkative], { each: { a: { models: ['m', 'busy'] } } }), startSignIn(startOidcProvider)])
 })
 afterAll(async () => {
   if (executable === undefined) return
@@ -28,16 +61,27 @@ const looks: readonly (readonly [string, PersonOptions])[] = [
   ['phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true }],
 ]
 
+const conversations = 'nav[aria-label="Conversations"]'
+
+/** Shows the conversations, or hides them, where that is not so yet. */
+async function showConversations(tab: Tab, isShown: boolean): Promise<void> {
+  if (await tab.evaluate(`document.querySelector('${conversations}') !== null`) !== isShown) await tab.press('Control+b')
+}
+
 /** What stands on the page, by what one does to come there from what stood there before. */
 const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void>])[] = [
   ['a new conversation', async (tab, url) => { await tab.goto(`${url}/`); await tab.waitFor('#message') }],
-  ['an answer', async (tab) => { await tab.fill('#message', 'Hello'); await tab.press('Enter'); await tab.waitFor('text=/first token/i') }],
-  ['the models', async (tab) => { await tab.press('Control+/'); await tab.waitFor('[role="listbox"]') }],
+  ['an answer', async (tab) => { await ask(tab, 'Hello'); await tab.waitFor('text=/first token/i'); await tab.click('summary >> text=/Thought/') }],
+  ['the menu of an answer', async (tab) => { await tab.click(labelled('More about this answer')); await tab.waitFor('role=menuitem[name="Copy as curl"]') }],
+  ['the models', async (tab) => { await tab.press('Escape'); await tab.press('Control+/'); await tab.waitFor('[role="listbox"]') }],
   ['the settings of a conversation', async (tab) => { await tab.press('Escape'); await tab.click('[aria-label="Settings"]'); await tab.waitFor('text=System prompt') }],
   ['the keys', async (tab) => { await tab.press('Escape'); await tab.evaluate('document.activeElement.blur()'); await tab.press('?'); await tab.waitFor('dialog >> text=Show this list') }],
   ['the menu of themes', async (tab) => { await tab.press('Escape'); await tab.click('[aria-label^="Theme"]'); await tab.waitFor('[role="menu"] >> text=Light') }],
-  ['the providers', async (tab, url) => { await tab.press('Escape'); await tab.goto(`${url}/#/providers`); await tab.waitFor('h1') ; await tab.waitFor('text=/429|rate limit/i') }],
-  ['the requests', async (tab, url) => { await tab.goto(`${url}/#/requests`); await tab.waitFor('h1'); await tab.waitFor('text=/→/') }],
+  ['an error', async (tab) => { await tab.press('Escape'); await chooseModel(tab, 'busy'); await ask(tab, 'Hello'); await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed') }],
+  ['the conversations', async (tab) => { await showConversations(tab, true); await tab.click('[aria-label="All conversations"]'); await tab.waitFor('role=menuitem[name="Export all"]') }],
+  ['the providers', async (tab, url) => { await tab.press('Escape'); await showConversations(tab, false); await tab.goto(`${url}/#/providers`); await tab.waitFor('h1'); await tab.waitFor('text=/429|rate limit/i') }],
+  ['the requests', async (tab, url) => { await tab.goto(`${url}/#/requests`); await tab.waitFor('h1'); await tab.waitFor('text=/→/'); await tab.click('summary >> text=Show as table >> nth=0') }],
+  ['a request', async (tab) => { await tab.click('[data-key] >> nth=0'); await tab.waitFor('dialog >> text=Request id') }],
 ]
 
 describe.skipIf(executable === undefined)('axe-core finds nothing to mend', () => {
@@ -50,7 +94,7 @@ describe.skipIf(executable === undefined)('axe-core finds nothing to mend', () =
       if (violations.length > 0) found[name] = violations
     }
     expect(found).toEqual({})
-    expect(await tab.complaints()).toEqual([])
+    expect(await complaintsOf(tab)).toEqual([])
   }, 60_000)
 
   test.each(looks)('%s, where people sign in', async (_, look) => {
@@ -63,5 +107,11 @@ describe.skipIf(executable === undefined)('axe-core finds nothing to mend', () =
     await tab.click('[aria-label^="Account of"]')
     await tab.waitFor('text=Sign Out')
     expect(await violationsOf(tab)).toEqual([])
+    await tab.press('Escape')
+    await fetch(`${closed.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': (await browser.cookies()).get('token') ?? '' } })
+    await tab.evaluate(`dispatchEvent(new Event('focus'))`)
+    await tab.waitFor('dialog >> text=Sign in again to go on')
+    expect(await violationsOf(tab)).toEqual([])
+    expect(await complaintsOf(tab)).toEqual([])
   }, 60_000)
 })
