@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium } from '../fakes/chromium.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium, type Person, type PersonOptions, type Tab } from '../fakes/chromium.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
 import { needs } from '../needs.ts'
+import { complaintsOf } from './complaints.ts'
 
 const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest
+let chromium: Chromium, service: ServiceUnderTest, tab: Tab
 
 beforeAll(async () => {
   if (executable === undefined) return
@@ -16,20 +17,30 @@ afterAll(async () => {
   await service.stop()
 })
 
+/** Somebody new at the browser. */
+function begin(options?: PersonOptions): Person {
+  const person = chromium.person(options)
+  tab = person.tab()
+  return person
+}
+
 const focused = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`
 
 describe.skipIf(executable === undefined)('the frame of the page', () => {
+  afterEach(async () => {
+    expect(await complaintsOf(tab)).toEqual([])
+  })
+
   test('takes what may be a token out of the address before anything else, and says nothing of it to anybody', async () => {
-    const tab = chromium.person().tab()
+    begin()
     await tab.goto(`${service.url}/?session=abc#/providers`)
     await tab.waitFor('h1')
     expect(await tab.url()).toBe(`${service.url}/#/providers`)
     expect(await tab.evaluate('performance.getEntriesByType("resource").filter(({ name }) => name.includes("session=")).length')).toBe(0)
-    expect(await tab.complaints()).toEqual([])
   })
 
   test('lists its keys at ?, and puts the focus back', async () => {
-    const tab = chromium.person().tab()
+    begin()
     await tab.goto(`${service.url}/#/providers`)
     await tab.waitFor('h1')
     await tab.evaluate(`document.querySelector('[aria-label="Keyboard shortcuts"]').focus()`)
@@ -41,7 +52,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('keeps a sign that is typed in a field, and single keys can be switched off', async () => {
-    const tab = chromium.person().tab()
+    begin()
     await tab.goto(`${service.url}/`)
     await tab.fill('#message', 'Why')
     await tab.press('?')
@@ -55,7 +66,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('has a theme that a person chooses, in force before anything is painted', async () => {
-    const tab = chromium.person({ colorScheme: 'light' }).tab()
+    begin({ colorScheme: 'light' })
     await tab.goto(`${service.url}/`)
     await tab.waitFor('main')
     const background = 'getComputedStyle(document.body).backgroundColor'
@@ -72,7 +83,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('is gone through with keys alone: views, conversations, the skip link', async () => {
-    const tab = chromium.person().tab()
+    begin()
     await tab.goto(`${service.url}/#/requests`)
     await tab.waitFor('h1')
     await tab.press('Tab')
@@ -88,7 +99,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('lays the conversations above the view on a phone, and hides them when one is opened', async () => {
-    const tab = chromium.person({ viewport: { width: 390, height: 844 }, hasTouch: true }).tab()
+    begin({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.goto(`${service.url}/#/chat`)
     await tab.waitFor('#message')
     await tab.waitForGone('nav[aria-label="Conversations"]')
@@ -100,7 +111,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('says in words that the service is not there, and goes on when it is', async () => {
-    const person = chromium.person(), tab = person.tab()
+    const person = begin()
     await person.refuse('**/api/boot')
     await tab.goto(`${service.url}/#/requests`)
     await tab.waitFor('role=alert >> text=The service cannot be reached')
