@@ -1,22 +1,17 @@
+import type { LanguageFn } from 'highlight.js'
 import core from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import cpp from 'highlight.js/lib/languages/cpp'
-import csharp from 'highlight.js/lib/languages/csharp'
-import css from 'highlight.js/lib/languages/css'
 import diff from 'highlight.js/lib/languages/diff'
 import go from 'highlight.js/lib/languages/go'
 import ini from 'highlight.js/lib/languages/ini'
 import java from 'highlight.js/lib/languages/java'
 import javascript from 'highlight.js/lib/languages/javascript'
 import json from 'highlight.js/lib/languages/json'
-import kotlin from 'highlight.js/lib/languages/kotlin'
 import markdown from 'highlight.js/lib/languages/markdown'
-import php from 'highlight.js/lib/languages/php'
 import python from 'highlight.js/lib/languages/python'
-import ruby from 'highlight.js/lib/languages/ruby'
 import rust from 'highlight.js/lib/languages/rust'
 import sql from 'highlight.js/lib/languages/sql'
-import swift from 'highlight.js/lib/languages/swift'
 import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
@@ -26,23 +21,46 @@ import { RunEmitter, type Run } from './run-emitter.ts'
 // This module is loaded when the first block of code is complete, never before.
 export type { Run } from './run-emitter.ts'
 
-/** Code in colours. `isInMiddle`: its end is within something, such as a comment, that began in it. */
-export type Highlighter = (code: string, language: string) => { readonly runs: readonly Run[]; readonly isInMiddle: boolean }
+/** Code in colours. */
+export interface Highlighted {
+  readonly runs: readonly Run[]
+  /** Its end is within something, such as a comment, that began in it. */
+  readonly isInMiddle: boolean
+}
+
+/** Colours code of one language. */
+export type Highlighter = (code: string) => Highlighted
 
 const highlighter = core.newInstance()
 highlighter.configure({ __emitter: RunEmitter })
-const grammars = { bash, cpp, csharp, css, diff, go, ini, java, javascript, json, kotlin, markdown, php, python, ruby, rust, sql, swift, typescript, xml, yaml }
+const grammars = { bash, cpp, diff, go, ini, java, javascript, json, markdown, python, rust, sql, typescript, xml, yaml }
 for (const [name, grammar] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar)
 
-/** Colours code. A language that is not known has none. @param language as after a fence */
-export const highlight: Highlighter = (code, language) => {
+/** Loaded when there is a block in one of them: what is written less, and what is large. */
+const others: ReadonlyMap<string, () => Promise<{ readonly default: LanguageFn }>> = new Map([
+  ['csharp', () => import('highlight.js/lib/languages/csharp')],
+  ['css', () => import('highlight.js/lib/languages/css')],
+  ['kotlin', () => import('highlight.js/lib/languages/kotlin')],
+  ['php', () => import('highlight.js/lib/languages/php')],
+  ['ruby', () => import('highlight.js/lib/languages/ruby')],
+  ['swift', () => import('highlight.js/lib/languages/swift')],
+])
+
+/** Colours code, once what the language needs is loaded. A language that is not known has no colours. @param language as after a fence */
+export async function highlighterFor(language: string): Promise<Highlighter> {
   const grammar = languages.get(language)
-  if (grammar === undefined) return plain(code)
+  // There is CSS in HTML.
+  const other = grammar === 'xml' ? 'css' : grammar ?? '', load = others.get(other)
+  if (load !== undefined && highlighter.getLanguage(other) === undefined) highlighter.registerLanguage(other, (await load()).default)
+  return (code) => grammar === undefined ? plain(code) : highlight(code, grammar)
+}
+
+function highlight(code: string, grammar: string): Highlighted {
   const result = highlighter.highlight(code, { language: grammar, ignoreIllegals: true })
   if (result.errorRaised !== undefined || !(result._emitter instanceof RunEmitter)) return plain(code)
   return { runs: result._emitter.runs, isInMiddle: result._top !== undefined && 'parent' in result._top }
 }
 
-function plain(code: string): ReturnType<Highlighter> {
+function plain(code: string): Highlighted {
   return { runs: [{ text: code, colour: undefined }], isInMiddle: false }
 }

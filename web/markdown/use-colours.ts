@@ -32,18 +32,18 @@ export function useColours(chunks: readonly string[], language: string, isOpen: 
 }
 
 async function colourAll(chunks: readonly string[], language: string, signal: AbortSignal, show: (parts: readonly ColouredPart[]) => void): Promise<void> {
-  const highlight = await loadHighlighter()
+  const highlight = await loadHighlighter(language)
   let parts: readonly ColouredPart[] = []
   for (let start = 0; start < chunks.length && highlight !== undefined && !signal.aborted; start = parts.at(-1)?.end ?? chunks.length) {
-    parts = [...parts, colourPart(highlight, chunks, start, language)]
+    parts = [...parts, colourPart(highlight, chunks, start)]
     show(parts)
     await new Promise((resolve) => setTimeout(resolve, 0))
   }
 }
 
-async function loadHighlighter(): Promise<Highlighter | undefined> {
+async function loadHighlighter(language: string): Promise<Highlighter | undefined> {
   try {
-    return (await import('./highlighter.ts')).highlight
+    return await (await import('./highlighter.ts')).highlighterFor(language)
   } catch {
     // Without it, as when the network is away, code has no colours; nothing else is missing.
     return undefined
