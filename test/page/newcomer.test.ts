@@ -42,11 +42,15 @@ function type(lines: string): void {
 const at = (line: string, upstream: FaultUpstream): string => line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
 
 describe.skipIf(executable === undefined)('a newcomer', () => {
-  test('chats with the echo, adds a provider by the lines that are shown, finds it, adds another, and sees it step in', async () => {
+  test('chats with the echo, adds a provider by the lines that are shown, is told of a slip, finds it, adds another, and sees it step in', async () => {
     await openConversation(tab, service.url)
     await tab.waitFor('main >> text=This is the built-in echo')
     const lines = await tab.evaluate(`[...document.querySelectorAll('main ol code')].map(({ textContent }) => textContent)`)
     expect(lines).toEqual([`mkdir -p ${service.home}`, `echo '{ "providers": [{ "id": "groq", "api_key": "YOUR-KEY" }] }' > ${service.file}`, `chmod 600 ${service.file}`])
+
+    // With a slip at the first try.
+    type(String(Array.isArray(lines) ? lines.join('\n') : '').replace('] }', '} ]'))
+    await tab.waitFor('role=alert >> text=/providers.json:1:/')
 
     await ask(tab, 'Is this on?')
     await tab.waitFor(`${lastMessage} >> text=Is this on?`)
@@ -54,12 +58,12 @@ describe.skipIf(executable === undefined)('a newcomer', () => {
 
     // As they are, but for whom they lead to.
     type(at(String(Array.isArray(lines) ? lines.join('\n') : ''), first))
-    await tab.waitFor('text=No provider lists echo any more')
+    await tab.waitFor('text=No provider lists echo')
     await tab.click('role=button[name="Choose another model…"]')
     await tab.waitFor('[role="option"] >> text=llama-4')
     await tab.press('Enter')
     await tab.waitFor('button:has-text("Model: llama-4")')
-    await tab.waitForGone('text=No provider lists echo any more')
+    await tab.waitForGone('text=No provider lists echo')
     await ask(tab, 'And who are you?')
     await tab.waitFor(said('first-0 first-1 first-2'))
     await tab.waitFor(`${lastMessage} >> text=/^groq · llama-4 · first token/`)

@@ -9,6 +9,7 @@ const prompts = [
 ] as const
 
 const FirstUse = lazily(async () => (await import('./first-use.tsx')).FirstUse)
+const FaultsNotice = lazily(async () => (await import('../providers/provider-notices.tsx')).FaultsNotice)
 
 /** What {@link EmptyChat} shows. */
 export interface EmptyChatProps {
@@ -24,6 +25,7 @@ export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode
   return (
     <div className="flex flex-col gap-6 pt-[8vh]">
       <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">{name === '' ? 'What would you like to know?' : `Hello, ${name}. What would you like to know?`}</h2>
+      {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
       {models?.isEchoOnly === true ? <FirstUse file={models.file} /> : null}
       <ul className="grid gap-2 sm:grid-cols-3">
         {prompts.map((prompt) => (

@@ -15,7 +15,7 @@ export function FirstUse({ file }: { readonly file: string | undefined }): React
 function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return (
     <>
-      <p>Three lines on a terminal of its machine add a real provider. Put your key into the second; <code className="font-mono">groq</code> may be <code className="font-mono">openai</code>, <code className="font-mono">anthropic</code>, <code className="font-mono">gemini</code>, <code className="font-mono">openrouter</code> and more.</p>
+      <p>Three lines in a terminal, on the machine where svc runs, add a real provider. Put your key into the second; <code className="font-mono">groq</code> may be <code className="font-mono">openai</code>, <code className="font-mono">anthropic</code>, <code className="font-mono">gemini</code>, <code className="font-mono">openrouter</code> and more.</p>
       <ol className="mt-2 flex flex-col gap-1">
         {lines.map((line, index) => (
           <li key={line} className="flex items-center gap-1 rounded-lg border border-line bg-raised pl-3">

@@ -29,8 +29,8 @@ export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh
   }
   if (model === undefined || isOffered(models, model)) return null
   return (
-    <Notice kind="warn" title={`No provider lists ${model} any more`} actions={<Button onClick={() => void openModelPicker()}>Choose another model…</Button>}>
-      You can ask nevertheless: who does not list models may have it.
+    <Notice kind="warn" title={`No provider lists ${model}`} actions={<Button onClick={() => void openModelPicker()}>Choose another model…</Button>}>
+      You can still ask for it: a provider that does not list its models may have it.
     </Notice>
   )
 })

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import type { ProvidersAnswer, ReloadNotice } from '../../src/http/page-api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -23,13 +23,25 @@ export function FaultsNotice({ notice, file }: { readonly notice: ReloadNotice; 
   )
 }
 
-/** That a change was not made: the file was changed meanwhile, or the service refused. */
-export function ChangeNotice({ trouble, answer, onRetry, onClose }: {
+/** That a change was not made: the file was changed meanwhile, or the service refused. It comes into view, since what was pressed may stand far below. */
+export function ChangeNotice(props: ChangeNoticeProps): ReactNode {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Some browsers answer with a promise.
+    void box.current?.scrollIntoView({ block: 'nearest' })
+  }, [props.trouble])
+  return <div ref={box} className="scroll-my-4"><ChangeWords {...props} /></div>
+}
+
+/** What {@link ChangeNotice} says. */
+export interface ChangeNoticeProps {
   readonly trouble: ChangeTrouble
   readonly answer: ProvidersAnswer
   readonly onRetry: () => void
   readonly onClose: () => void
-}): ReactNode {
+}
+
+function ChangeWords({ trouble, answer, onRetry, onClose }: ChangeNoticeProps): ReactNode {
   const { wanted } = trouble, words = changeWords(wanted)
   const isThere = answer.version !== undefined && answer.providers.some(({ id }) => id === wanted.id)
   const actions = (
