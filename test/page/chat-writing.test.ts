@@ -132,6 +132,7 @@ describe.skipIf(executable === undefined)('a message', () => {
     await tab.waitFor('[role="alert"] >> text=/notes.txt/')
     await tab.click('[aria-label="Dismiss"]')
     await tab.waitForGone('[role="alert"]')
+    expect(await tab.evaluate('document.activeElement.id')).toBe('message')
   }, 20_000)
 })
 

@@ -151,6 +151,7 @@ describe.skipIf(executable === undefined)('once more', () => {
     await tab.click('text=Undo')
     await tab.waitFor(said('First answer'))
     await tab.waitForGone('text=Undo')
+    expect(await tab.evaluate('document.activeElement.id')).toBe('message')
     await tab.reload()
     await tab.waitFor(said('First answer'))
   }, 20_000)
@@ -165,6 +166,7 @@ describe.skipIf(executable === undefined)('once more', () => {
     await (await talk.next()).finish()
     await tab.waitFor('button:has-text("Model: both")')
     await tab.waitFor(said('The answer is empty.'))
+    expect(await tab.evaluate('document.activeElement.id')).toBe('message')
   }, 20_000)
 
   test('a message is edited with keys alone, and what came after it is replaced', async () => {
@@ -245,6 +247,7 @@ describe.skipIf(executable === undefined)('two tabs', () => {
     await tab.waitFor(said('There, too'))
     await tab.waitFor(said('In the second tab'))
   }, 20_000)
+
   test('tell of an answer that is on its way in the other one', async () => {
     await open()
     await ask(tab, 'In the first tab')

@@ -48,17 +48,12 @@ async function show(text: string, ids: string): Promise<void> {
   await showsOrder(ids)
 }
 
-function showsOrder(ids: string): Promise<unknown> {
-  return until(`${order} === ${JSON.stringify(ids)}`)
+function showsOrder(ids: string): Promise<void> {
+  return tab.until(`${order} === ${JSON.stringify(ids)}`)
 }
 
-/** Resolves when an expression holds in the page. */
-function until(expression: string): Promise<unknown> {
-  return tab.evaluate(`new Promise((resolve, reject) => { const began = performance.now(); const look = () => (${expression}) ? resolve(true) : performance.now() - began > 8000 ? reject(new Error('in vain: ' + document.querySelector('main').innerText)) : setTimeout(look, 20); look() })`)
-}
-
-function said(words: string): Promise<unknown> {
-  return until(`[...document.querySelectorAll('[aria-live]')].some((region) => region.textContent.includes(${JSON.stringify(words)}))`)
+function said(words: string): Promise<void> {
+  return tab.until(`[...document.querySelectorAll('[aria-live]')].some((region) => region.textContent.includes(${JSON.stringify(words)}))`)
 }
 
 /** Goes by Tab alone, from the content's beginning, to what has this label. */
@@ -122,7 +117,7 @@ describe.skipIf(executable === undefined)('the providers', () => {
     await tab.click('summary >> text=All 30 models')
     await tab.waitFor('text=model-29')
     await tab.fill('[aria-label="Filter the models of a"]', '29')
-    await until(`document.querySelectorAll('details[open] li').length === 1`)
+    await tab.until(`document.querySelectorAll('details[open] li').length === 1`)
   })
 
   test('are moved by pointer: the file is rewritten with its comments, the focus stays, and it is said', async () => {
@@ -147,6 +142,17 @@ describe.skipIf(executable === undefined)('the providers', () => {
     await tab.press('Space')
     await showsOrder('a b c')
     expect(await readFile(service.file, 'utf8')).toBe(fileOf(['a', 'b', 'c']))
+  })
+
+  test('are moved twice by pressing twice, however slowly the service answers', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await tab.setSpeed({ latencyMs: 150, bytesPerSecond: 1_000_000 })
+    await tab.evaluate(`document.querySelector('[aria-label="Move c up"]').focus()`)
+    await tab.press('Enter')
+    await tab.press('Enter')
+    await showsOrder('c a b')
+    expect(await tab.text()).not.toContain('changed meanwhile')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['c', 'a', 'b']))
   })
 
   test('are switched off by pointer and on by keyboard', async () => {
@@ -183,6 +189,7 @@ describe.skipIf(executable === undefined)('the providers', () => {
     await tab.click('role=button[name="Move b up as it is now"]')
     await showsOrder('b c a')
     await tab.waitForGone('text=providers.json was changed meanwhile')
+    expect(await tab.evaluate('document.activeElement.id')).toBe('main')
     expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'c', 'a']))
   })
 
@@ -226,7 +233,7 @@ describe.skipIf(executable === undefined)('the providers', () => {
     await told(bare, (answer) => pick(answer, 'source') === 'file')
     await hide()
     await unhide()
-    await until(`document.querySelector('[aria-label="Ask groq"]:enabled') !== null`)
+    await tab.until(`document.querySelector('[aria-label="Ask groq"]:enabled') !== null`)
     expect(await tab.evaluate(order)).toBe('groq')
   }, 20_000)
 })

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode, RefObject } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -20,18 +20,19 @@ export interface HeaderProps {
   readonly parts: Parts
   readonly hasSidebar: boolean
   readonly isSidebarOpen: boolean
+  readonly sidebarButton: RefObject<HTMLButtonElement | null>
   readonly onSidebar: () => void
   readonly onShortcuts: () => void
 }
 
 /** The bar at the top: the views, and at its end the theme, the keys, and who is signed in. */
-export function Header({ parts, hasSidebar, isSidebarOpen, onSidebar, onShortcuts }: HeaderProps): ReactNode {
+export function Header({ parts, hasSidebar, isSidebarOpen, sidebarButton, onSidebar, onShortcuts }: HeaderProps): ReactNode {
   const { boot: { user } } = useServices()
   const route = useRoute()
   const chosen = useStore(theme)
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-panel px-2">
-      {hasSidebar ? <IconButton label={isSidebarOpen ? 'Hide conversations' : 'Show conversations'} icon="menu" aria-expanded={isSidebarOpen} aria-controls="sidebar" onClick={onSidebar} /> : null}
+      {hasSidebar ? <IconButton ref={sidebarButton} label={isSidebarOpen ? 'Hide conversations' : 'Show conversations'} icon="menu" aria-expanded={isSidebarOpen} aria-controls="sidebar" onClick={onSidebar} /> : null}
       <nav aria-label="Views" className="flex gap-1">
         {views.map(({ route: to, label, icon }) => (
           <a

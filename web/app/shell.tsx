@@ -1,8 +1,10 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { searchWanted } from '../history/search-wanted.ts'
 import { IconButton, Button } from '../ui/button.tsx'
+import { focusContent } from '../ui/focus-content.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useMedia } from '../ui/use-media.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { Header } from './header.tsx'
 import { LiveRegion } from './live-region.tsx'
@@ -20,17 +22,29 @@ const RequestsView = lazily(async () => (await import('../requests/requests-view
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
-const wide = matchMedia('(min-width: 64rem)')
+/** There is room for the conversations beside the view. */
+const wide = '(min-width: 64rem)'
 
 const titles: Readonly<Record<Route['view'], string>> = { chat: 'Chat', providers: 'Providers', requests: 'Requests' }
 
 /** The page's frame: the bar at the top, the conversations beside, the view. */
 export function Shell({ parts, useToken }: { readonly parts: Parts; readonly useToken: (token: string) => Promise<boolean> }): ReactNode {
   const route = useRoute()
-  const [isSidebarOpen, setSidebarOpen] = useState(wide.matches)
+  const isWide = useMedia(wide)
+  const [isSidebarOpen, setSidebarOpen] = useState(isWide)
   const [isSheetOpen, setSheetOpen] = useState(false)
   const isChat = route.view === 'chat'
-  const toggleSidebar = (): void => setSidebarOpen((isOpen) => !isOpen)
+  const sidebarButton = useRef<HTMLButtonElement>(null)
+
+  function closeSidebar(): void {
+    if (document.querySelector('#sidebar :focus') !== null) sidebarButton.current?.focus()
+    setSidebarOpen(false)
+  }
+
+  function toggleSidebar(): void {
+    if (isSidebarOpen) closeSidebar()
+    else setSidebarOpen(true)
+  }
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => void handleKey(event)
@@ -40,7 +54,7 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
   useEffect(() => {
     // A conversation has a title of its own.
     if (route.view !== 'chat') document.title = `${titles[route.view]} · svc`
-    if (!wide.matches) setSidebarOpen(false)
+    if (!matchMedia(wide).matches) setSidebarOpen(false)
   }, [route])
   useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
   useShortcut('Ctrl+K', 'Search the conversations', () => {
@@ -55,13 +69,13 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
     <div className="flex h-full flex-col">
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:m-2 focus:rounded-lg focus:bg-raised focus:p-2" onClick={(event) => {
         event.preventDefault()
-        document.querySelector<HTMLElement>('#message, main')?.focus()
+        focusContent()
       }}>Skip to the content</a>
-      <Header parts={parts} hasSidebar={isChat} isSidebarOpen={isSidebarOpen} onSidebar={toggleSidebar} onShortcuts={() => setSheetOpen(true)} />
+      <Header parts={parts} hasSidebar={isChat} isSidebarOpen={isSidebarOpen} sidebarButton={sidebarButton} onSidebar={toggleSidebar} onShortcuts={() => setSheetOpen(true)} />
       <SessionEnded parts={parts} useToken={useToken} />
       <div className="relative flex min-h-0 flex-1">
-        {isChat && isSidebarOpen ? <Sidebar currentId={route.id} onClose={() => setSidebarOpen(false)} /> : null}
-        <main id="main" tabIndex={-1} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto">
+        {isChat && isSidebarOpen ? <Sidebar currentId={route.id} isOver={!isWide} onClose={closeSidebar} /> : null}
+        <main id="main" tabIndex={-1} inert={isChat && isSidebarOpen && !isWide} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto">
           <ErrorBoundary resetKey={hrefOf(route)} fallback={(error, again) => <ViewFailed error={error} again={again} />}>
             <View route={route} />
           </ErrorBoundary>
@@ -83,15 +97,15 @@ function View({ route }: { readonly route: Route }): ReactNode {
 }
 
 /** The conversations: beside the view where there is room, else above it. */
-function Sidebar({ currentId, onClose }: { readonly currentId: string | undefined; readonly onClose: () => void }): ReactNode {
+function Sidebar({ currentId, isOver, onClose }: { readonly currentId: string | undefined; readonly isOver: boolean; readonly onClose: () => void }): ReactNode {
   return (
     <>
       <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
       <nav id="sidebar" aria-label="Conversations" className="absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel lg:static lg:w-72 lg:shrink-0" onKeyDown={(event) => {
-        if (event.key === 'Escape' && !wide.matches) onClose()
+        if (event.key === 'Escape' && isOver) onClose()
       }} onClick={({ target }) => {
         // Also the one that is open already is gone to.
-        if (!wide.matches && target instanceof Element && target.closest('a') !== null) onClose()
+        if (isOver && target instanceof Element && target.closest('a') !== null) onClose()
       }}>
         <div className="flex items-center gap-1 p-2">
           <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 flex-1 items-center justify-center gap-2 rounded-lg border border-line bg-raised px-3 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent } from 'react'
 import { createStore } from '../store.ts'
+import { isCovered } from '../ui/is-covered.ts'
 
 /** One shortcut, as the list of them shows it. */
 export interface Shortcut {
@@ -43,9 +44,9 @@ export function useShortcut(keys: string, label: string, run: () => void): void 
   }, [keys, label])
 }
 
-/** Runs what a key stands for; the latest shortcut wins. Returns whether there was one. */
+/** Runs what a key stands for; the latest shortcut wins. Returns whether there was one: none while a dialog or a menu is open. */
 export function handleKey(event: KeyboardEvent): boolean {
-  if (event.isComposing || event.defaultPrevented) return false
+  if (event.isComposing || event.defaultPrevented || isCovered()) return false
   const found = shortcuts.get().findLast(({ keys }) => matches(keys, event))
   if (found === undefined || (isSingle(found.keys) && (!singleKeys.get() || isTyping(event)))) return false
   event.preventDefault()

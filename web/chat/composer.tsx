@@ -1,6 +1,7 @@
 import { useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import { ImageStrip } from '../images/image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
+import { focusContent } from '../ui/focus-content.ts'
 import { Notice } from '../ui/notice.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
@@ -101,7 +102,10 @@ function RefusedFiles({ attachments: { refused, dismiss } }: { readonly attachme
       <Notice kind="error" title={refused.length === 1 ? 'A file was not added' : `${refused.length} files were not added`}>
         <ul className="pr-8">{refused.map(({ name, why }, index) => <li key={index}>{name}: {why}</li>)}</ul>
       </Notice>
-      <IconButton label="Dismiss" icon="close" className="absolute top-3 right-3" onClick={dismiss} />
+      <IconButton label="Dismiss" icon="close" className="absolute top-3 right-3" onClick={() => {
+        dismiss()
+        focusContent()
+      }} />
     </div>
   )
 }

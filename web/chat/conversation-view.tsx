@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } fro
 import { noteChosen, recentModels } from '../models/favourites.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { focusContent } from '../ui/focus-content.ts'
 import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
 import { isAnswering, lastAnswer, lastQuestion } from './conversation-changes.ts'
@@ -48,7 +49,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   const obstacle = model === undefined ? (modelsState.kind === 'loading' ? 'Looking for models…' : 'There is no model to ask.') : undefined
 
   const actions = useMemo(() => messageActions({
-    chat, model, isClosed: boot.isClosed, toEnd: follow.toEnd, field, edit: setEditedId, retryWith: () => setRetryingWith(true), openSettings: () => setSettingsOpen(true),
+    chat, model, isClosed: boot.isClosed, toEnd: follow.toEnd, edit: setEditedId, retryWith: () => setRetryingWith(true), openSettings: () => setSettingsOpen(true),
   }), [chat, model, boot.isClosed, follow.toEnd])
   const chooseModel = useCallback((name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }), [chat])
   useAnnouncements(lastAnswer(state.conversation))
@@ -65,6 +66,11 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
     chat.send(draft, model)
     follow.toEnd()
     if (isNew) onBegin()
+  }
+
+  function endReplacing(end: () => void): void {
+    end()
+    focusContent()
   }
 
   function useExample(text: string): void {
@@ -90,7 +96,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
           <KeptNotice failure={phase === 'ready' ? state.failure : undefined} />
-          <ReplacedNotice replaced={state.replaced} shown={messages.length} onUndo={() => chat.undo()} onDismiss={() => chat.dismissUndo()} />
+          <ReplacedNotice replaced={state.replaced} shown={messages.length} onUndo={() => endReplacing(chat.undo)} onDismiss={() => endReplacing(chat.dismissUndo)} />
           <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
           {phase === 'ready' ? (
             <Composer drafts={drafts} onSend={send} onStop={() => chat.stop()} onEditLast={() => setEditedId(lastQuestion(messages)?.id)} isAnswering={isBusy} obstacle={obstacle} attachments={attachments} field={field} />

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { isCovered } from '../ui/is-covered.ts'
 
 /** What {@link GrowingText} needs. */
 export interface GrowingTextProps {
@@ -26,7 +27,7 @@ export function GrowingText({ id, value, onChange, onKeyDown, onPaste, placehold
   }, [field, value])
   useLayoutEffect(() => {
     const { current } = field
-    if (!hasFocus || current === null || document.querySelector('dialog[open], :popover-open') !== null) return
+    if (!hasFocus || current === null || isCovered()) return
     current.focus()
     current.setSelectionRange(current.value.length, current.value.length)
   }, [field, hasFocus])

@@ -1,5 +1,5 @@
-import type { RefObject } from 'react'
 import type { Draft, Message } from '../history/conversation.ts'
+import { focusContent } from '../ui/focus-content.ts'
 import type { ChatController } from './chat-controller.ts'
 import { lastQuestion, messagesBefore } from './conversation-changes.ts'
 import { curlOf } from './curl-of.ts'
@@ -29,22 +29,20 @@ export interface MessageActionsOptions {
   /** Whether somebody has to be signed in. */
   readonly isClosed: boolean
   readonly toEnd: () => void
-  /** Where a message is written: it gets the focus back. */
-  readonly field: RefObject<HTMLElement | null>
   readonly edit: (id: string | undefined) => void
   readonly retryWith: () => void
   readonly openSettings: () => void
 }
 
-/** The actions of one conversation. */
-export function messageActions({ chat, model, isClosed, toEnd, field, edit, retryWith, openSettings }: MessageActionsOptions): MessageActions {
+/** The actions of one conversation. What had the focus may go away with them: it goes back to where one writes. */
+export function messageActions({ chat, model, isClosed, toEnd, edit, retryWith, openSettings }: MessageActionsOptions): MessageActions {
   const messages = (): readonly Message[] => chat.state.get().conversation.messages
 
   function ask(how: (model: string) => void): void {
     if (model === undefined) return
     how(model)
     toEnd()
-    field.current?.focus()
+    focusContent()
   }
 
   return {
@@ -53,7 +51,7 @@ export function messageActions({ chat, model, isClosed, toEnd, field, edit, retr
     continueAnswer: () => ask((asked) => chat.continueAnswer(asked)),
     edit(id) {
       edit(id)
-      if (id === undefined) field.current?.focus()
+      if (id === undefined) focusContent()
     },
     sendEdited(id, draft) {
       edit(undefined)
@@ -62,7 +60,7 @@ export function messageActions({ chat, model, isClosed, toEnd, field, edit, retr
     editQuestion: (answerId) => edit(lastQuestion(messagesBefore(messages(), answerId))?.id),
     remove(id) {
       chat.removeMessage(id)
-      field.current?.focus()
+      focusContent()
     },
     curl: (answerId) => curlOf({ origin: location.origin, settings: { ...chat.state.get().conversation.settings, model: model ?? '' }, messages: messagesBefore(messages(), answerId), isClosed }),
     openSettings,

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent } from 'react'
+import { isCovered } from '../ui/is-covered.ts'
 
 /** Runs something at Escape while `isOn`, unless there is something open that Escape closes. */
 export function useEscape(isOn: boolean, run: () => void): void {
@@ -6,7 +7,7 @@ export function useEscape(isOn: boolean, run: () => void): void {
   useEffect(() => {
     if (!isOn) return undefined
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || document.querySelector('dialog[open], :popover-open') !== null) return
+      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isCovered()) return
       event.preventDefault()
       onEscape()
     }

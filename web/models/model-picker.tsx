@@ -3,6 +3,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
+import { useModal } from '../ui/use-modal.ts'
 import { isOffered } from './describe-model.ts'
 import { noteChosen, recentModels } from './favourites.ts'
 import { pagePickers } from './picker-open.ts'
@@ -75,33 +76,16 @@ interface PickerDialogProps {
 
 /** A sheet of the whole screen on a phone, a panel near the top elsewhere. */
 function PickerDialog({ opener, onClose, children }: PickerDialogProps): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    const { current } = dialog
-    const before = document.activeElement
-    if (current !== null && !current.open) current.showModal()
-    return () => {
-      current?.close()
-      const target = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : opener.current
-      target?.focus()
-    }
-  }, [opener])
+  const modal = useModal({ isOpen: true, onClose, opener })
   return (
     <dialog
-      ref={dialog}
+      {...modal}
       aria-label="Choose a model"
       className="h-dvh max-h-none w-screen max-w-none border-line bg-panel p-0 text-ink shadow-xl sm:mt-[8vh] sm:h-[min(36rem,80dvh)] sm:w-[calc(100vw-2rem)] sm:max-w-2xl sm:rounded-xl sm:border"
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
         event.preventDefault()
         onClose()
-      }}
-      onPointerDown={(event) => {
-        if (event.target === event.currentTarget) onClose()
       }}
     >
       <div className="flex h-full flex-col">{children}</div>

@@ -4,6 +4,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { focusContent } from '../ui/focus-content.ts'
 import { formatAgo, formatMs } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -53,8 +54,15 @@ function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; re
 
   async function change(wanted: WantedChange): Promise<void> {
     const outcome = await feed.change(wanted)
-    setTrouble(outcome.kind === 'done' ? undefined : { ...outcome, wanted })
+    if (outcome.kind === 'done') leaveTrouble()
+    else setTrouble({ ...outcome, wanted })
     announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : 'The change was not made')
+  }
+
+  /** What is pressed there goes away with it. */
+  function leaveTrouble(): void {
+    setTrouble(undefined)
+    if (document.querySelector('#trouble :focus') !== null) focusContent()
   }
 
   async function test(id: string): Promise<void> {
@@ -68,7 +76,7 @@ function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; re
   return (
     <>
       {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
-      {trouble === undefined ? null : <ChangeNotice trouble={trouble} answer={answer} onRetry={() => void change(trouble.wanted)} onClose={() => setTrouble(undefined)} />}
+      {trouble === undefined ? null : <div id="trouble"><ChangeNotice trouble={trouble} answer={answer} onRetry={() => void change(trouble.wanted)} onClose={leaveTrouble} /></div>}
       {answer.source === 'file' ? null : <NoFileNotice source={answer.source} isOwner={isOwner} />}
       {isOwner ? null : <Notice kind="info" title="You can look, but not change anything">Only the owners of this service may change its providers.</Notice>}
       {answer.providers.length === 0 ? <p className="rounded-xl border border-line bg-panel p-4">There is no provider yet, so no request can be answered.</p> : (

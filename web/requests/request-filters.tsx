@@ -1,7 +1,7 @@
 import { useId, useState, type ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
-import { choiceOptions, countFilters, noFilters, type Choice, type Ending, type RequestFilters } from './filter-requests.ts'
+import { choiceOptions, countFilters, type Choice, type Ending, type RequestFilters } from './filter-requests.ts'
 import type { RequestRow } from './request-rows.ts'
 
 /** What {@link RequestFilterBar} shows. */
@@ -9,6 +9,7 @@ export interface RequestFilterBarProps {
   readonly rows: readonly RequestRow[]
   readonly filters: RequestFilters
   readonly onChange: (filters: RequestFilters) => void
+  readonly onClear: () => void
 }
 
 const endingWords: Readonly<Record<Ending, string>> = { ok: 'Answered', failed: 'Failed (5xx)', refused: 'Refused (4xx)', cut: 'Cut off', left: 'Caller left' }
@@ -18,7 +19,7 @@ const field = 'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-
 const wide = '(min-width: 48rem)'
 
 /** Filters for every column, with how many requests each choice would leave. Folded on a phone. */
-export function RequestFilterBar({ rows, filters, onChange }: RequestFilterBarProps): ReactNode {
+export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFilterBarProps): ReactNode {
   const count = countFilters(filters)
   const [isOpen, setOpen] = useState(() => matchMedia(wide).matches || count > 0)
   const hasUsers = filters.user !== '' || rows.some(({ request }) => request.user !== undefined)
@@ -33,12 +34,12 @@ export function RequestFilterBar({ rows, filters, onChange }: RequestFilterBarPr
           <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
         </div>
       </details>
-      {count === 0 ? null : <Button icon="close" onClick={() => onChange(noFilters)}>Clear filters</Button>}
+      {count === 0 ? null : <Button icon="close" onClick={onClear}>Clear filters</Button>}
     </div>
   )
 }
 
-function ChoiceField({ choice, rows, filters, onChange }: RequestFilterBarProps & { readonly choice: Choice }): ReactNode {
+function ChoiceField({ choice, rows, filters, onChange }: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: Choice }): ReactNode {
   const id = useId()
   const options = choiceOptions(rows, filters, choice)
   return (

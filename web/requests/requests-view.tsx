@@ -82,6 +82,12 @@ function RequestList({ live, rows, onResume }: { readonly live: readonly Request
     return () => clearTimeout(timer)
   }, [filters])
 
+  /** What was pressed goes away. */
+  function clear(): void {
+    setFilters(noFilters)
+    top.current?.focus({ preventScroll: true })
+  }
+
   function showWaiting(): void {
     onResume()
     setReading(false)
@@ -91,7 +97,7 @@ function RequestList({ live, rows, onResume }: { readonly live: readonly Request
 
   return (
     <section aria-label="Requests" className="flex flex-col gap-3">
-      <RequestFilterBar rows={shown} filters={filters} onChange={setFilters} />
+      <RequestFilterBar rows={shown} filters={filters} onChange={setFilters} onClear={clear} />
       <div ref={top} tabIndex={-1} className="flex flex-wrap items-baseline justify-between gap-x-4 text-sm text-muted outline-none">
         <p className="tabular-nums">{count}</p>
         <p id="requests-keys" className="pointer-coarse:sr-only">Arrow keys go from row to row, Enter opens one.</p>
@@ -102,7 +108,7 @@ function RequestList({ live, rows, onResume }: { readonly live: readonly Request
         </div>
       )}
       {found.length > 0 ? <RequestsTable rows={found} hasUsers={shown.some(({ request }) => request.user !== undefined)} onOpen={({ request }) => setOpened(request)} onReading={setReading} />
-        : <Nothing hasRequests={shown.length > 0} onClear={() => setFilters(noFilters)} />}
+        : <Nothing hasRequests={shown.length > 0} onClear={clear} />}
       <RequestDetails request={opened} onClose={() => setOpened(undefined)} />
     </section>
   )

@@ -1,5 +1,6 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { useId, useRef, type ReactNode } from 'react'
 import { IconButton } from './button.tsx'
+import { useModal } from './use-modal.ts'
 
 /** What {@link Dialog} shows. */
 export interface DialogProps {
@@ -15,34 +16,16 @@ export interface DialogProps {
 
 /** A dialog that holds the focus until it is closed: by its button, by Escape, or by a click beside it. The focus then goes back where it was. */
 export function Dialog({ title, isOpen, onClose, children, footer, size = 'md' }: DialogProps): ReactNode {
-  const dialog = useRef<HTMLDialogElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const heading = useId()
-  useEffect(() => {
-    const { current } = dialog
-    if (!isOpen || current === null) return undefined
-    const before = document.activeElement
-    if (!current.open) current.showModal()
-    // Not on Close, which stands first: what is next is what the dialog is about.
-    body.current?.focus()
-    return () => {
-      current.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
-  }, [isOpen])
+  // Not on Close, which stands first: what is next is what the dialog is about.
+  const modal = useModal({ isOpen, onClose, first: body })
   if (!isOpen) return null
   return (
     <dialog
-      ref={dialog}
+      {...modal}
       aria-labelledby={heading}
       className={`max-h-[min(90dvh,60rem)] w-[calc(100vw-1rem)] rounded-xl border border-line bg-panel p-0 text-ink shadow-xl ${size === 'lg' ? 'max-w-3xl' : 'max-w-lg'}`}
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
-      onPointerDown={(event) => {
-        if (event.target === event.currentTarget) onClose()
-      }}
     >
       <div className="flex max-h-[inherit] flex-col">
         <header className="flex items-center justify-between gap-4 border-b border-line py-2 pr-2 pl-4">
