@@ -38,10 +38,12 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('aria-hidden', 'true')
   area.className = 'fixed top-0 left-0 size-px opacity-0'
   const before = document.activeElement
-  document.body.append(area)
+  // Beside an open dialog nothing can be selected.
+  const place = before?.closest('dialog') ?? document.body
+  place.append(area)
   area.select()
   try {
-    return document.execCommand('copy')
+    return document.activeElement === area && document.execCommand('copy')
   } catch {
     return false
   } finally {
