@@ -144,6 +144,17 @@ describe.skipIf(executable === undefined)('the list of conversations', () => {
     expect(await titles()).toBe('Better name | Second')
   }, 20_000)
 
+  test('renames what is left for something else, which then has the focus', async () => {
+    await openWith({ title: 'First' })
+    await enterList()
+    await tab.press('F2')
+    await tab.fill(titleField, 'Better name')
+    await tab.click('#message')
+    await tab.waitFor('[data-row] >> text=Better name')
+    await tab.type('Hello')
+    expect(await tab.evaluate(`document.querySelector('#message').value`)).toBe('Hello')
+  }, 20_000)
+
   test('renames and pins by its menu', async () => {
     await openWith({ title: 'First' }, { title: 'Second' })
     await choose('Second', 'Rename')
@@ -262,6 +273,20 @@ describe.skipIf(executable === undefined)('a file', () => {
       await tab.waitForGone('dialog')
     }
     expect(await titles()).toBe('First | Second')
+  }, 20_000)
+
+  test('goes on when its dialog is closed, which comes back for what became of it', async () => {
+    await tab.goto(`${service.url}/`)
+    await tab.waitFor('text=No conversations yet')
+    const path = join(folder, 'many.json')
+    await writeFile(path, JSON.stringify({ format: 'svc-conversations', version: 1, exported: '', conversations: conversationsOf(named(600)) }))
+    await tab.setFiles('nav input[type="file"]', [path])
+    await tab.waitFor('dialog')
+    await tab.press('Escape')
+    await tab.waitForGone('dialog')
+    await tab.evaluate(`window.shown = []; new MutationObserver(() => window.shown.push(document.querySelector('dialog')?.innerText ?? '')).observe(document.body, { childList: true, subtree: true }); void 0`)
+    await tab.waitFor('dialog >> text=600 conversations were added')
+    expect(await tab.evaluate(`window.shown.filter((text) => text.includes('…'))`)).toEqual([])
   }, 20_000)
 
   test('with faults is taken in part, and each fault is told; one that is none is refused', async () => {

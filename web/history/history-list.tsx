@@ -97,9 +97,9 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     }
   }
 
-  function endRename(title: string | undefined, head: ConversationHead): void {
+  function endRename(title: string | undefined, head: ConversationHead, isLeft: boolean): void {
     setRenaming(undefined)
-    keys.focus(head.id)
+    if (!isLeft) keys.focus(head.id)
     if (title !== undefined) attempt('Cannot rename it', () => actions.rename(head, title))
   }
 

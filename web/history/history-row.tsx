@@ -24,7 +24,8 @@ export interface HistoryRowProps {
   readonly titlePlace?: Place | undefined
   readonly excerpt?: (Place & { readonly text: string }) | undefined
   readonly onWish: (wish: RowWish, head: ConversationHead) => void
-  readonly onRename: (title: string | undefined, head: ConversationHead) => void
+  /** @param title absent: it stays @param isLeft the focus has gone elsewhere already */
+  readonly onRename: (title: string | undefined, head: ConversationHead, isLeft: boolean) => void
 }
 
 /** One conversation: a link to it, and a menu. */
@@ -33,7 +34,7 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
   return (
     <li className={`group list-none rounded-lg hover:bg-hover ${isCurrent ? 'bg-hover' : ''} ${style === undefined ? 'relative' : 'absolute inset-x-0'}`} style={style} aria-setsize={count} aria-posinset={place} data-row={head.id}>
       {isBeingRenamed
-        ? <TitleField title={head.title} onEnd={(title) => onRename(title, head)} />
+        ? <TitleField title={head.title} onEnd={(title, isLeft) => onRename(title, head, isLeft)} />
         : (
           <>
             <a
@@ -75,7 +76,7 @@ function RowMenu({ head, isTabStop, onWish }: Pick<HistoryRowProps, 'head' | 'is
 }
 
 /** The title while it is being changed: Enter keeps it, and so does leaving; Escape does not. */
-function TitleField({ title, onEnd }: { readonly title: string; readonly onEnd: (title: string | undefined) => void }): ReactNode {
+function TitleField({ title, onEnd }: { readonly title: string; readonly onEnd: (title: string | undefined, isLeft: boolean) => void }): ReactNode {
   const [text, setText] = useState(title)
   const field = useRef<HTMLInputElement>(null)
   const isOver = useRef(false)
@@ -84,10 +85,10 @@ function TitleField({ title, onEnd }: { readonly title: string; readonly onEnd: 
     field.current?.select()
   }, [])
 
-  function end(result: string | undefined): void {
+  function end(result: string | undefined, isLeft = false): void {
     if (isOver.current) return
     isOver.current = true
-    onEnd(result)
+    onEnd(result, isLeft)
   }
 
   return (
@@ -98,7 +99,7 @@ function TitleField({ title, onEnd }: { readonly title: string; readonly onEnd: 
       maxLength={200}
       className="h-9 w-full rounded-lg border border-muted bg-raised px-2.5 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
       onChange={(event) => setText(event.target.value)}
-      onBlur={() => end(text)}
+      onBlur={({ relatedTarget }) => end(text, relatedTarget !== null)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing) return
         if (event.key === 'Enter') end(text)

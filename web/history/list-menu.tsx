@@ -39,7 +39,8 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
     try {
       const { importJson } = await import('./transfer.ts')
       const report = await importJson(file, history, (done, all) => {
-        if (done % 50 === 0) setImporting({ kind: 'reading', name: file.name, done, all })
+        // Who has closed it does not want to see how far it is.
+        if (done % 50 === 0) setImporting((shown) => shown && { kind: 'reading', name: file.name, done, all })
       })
       setImporting({ kind: 'done', name: file.name, report })
     } catch (error) {
