@@ -3,10 +3,10 @@ import { startChromium, type Chromium, type Person, type Tab } from '../fakes/ch
 import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { provider } from '../harness.ts'
 import { needs } from '../needs.ts'
-import { configPath, configText, startProtected, startSignIn, type SignInRig } from '../sign-in/rig.ts'
+import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, said } from './conversation.ts'
-import { passForms, signInThroughPage } from './sign-in.ts'
+import { signInThroughPage } from './sign-in.ts'
 
 const executable = needs('chromium')
 let chromium: Chromium, rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
@@ -50,29 +50,6 @@ async function takeOver(person: string): Promise<void> {
   await browser.forgetCookies()
   await signInThroughPage(browser, rig, person)
   await tab.waitFor('#message')
-}
-
-/** Ends the session on the server; the browser knows nothing of it. */
-async function endSession(): Promise<void> {
-  const token = (await browser.cookies()).get('token') ?? ''
-  const response = await fetch(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': token } })
-  expect(response.status).toBe(200)
-}
-
-/** Changes who may sign in, and waits until it counts. */
-async function restrictTo(names: string | undefined): Promise<void> {
-  const reloads = (): number => rig.service.output.split('extension reloaded').length
-  const before = reloads()
-  await rig.configure({ restrict_to: names })
-  for (let round = 0; reloads() === before; round++) {
-    if (round === 500) throw new Error('not reloaded')
-    await Bun.sleep(10)
-  }
-}
-
-/** How often signing in was begun. */
-async function starts(): Promise<number> {
-  return (await browser.asked()).filter((address) => new URL(address).pathname === '/auth/provider').length
 }
 
 describe.skipIf(executable === undefined)('somebody who is signed in', () => {
@@ -125,6 +102,7 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
     // What is open beside it is left as well.
     await other.waitFor(signInLink)
     expect([await other.url(), (await other.text()).includes('Ada')]).toEqual([`${rig.service.url}/`, false])
+    await other.close()
 
     await takeOver('grace')
     await tab.waitFor(conversations)
@@ -145,6 +123,19 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
     expect(await tab.url()).toBe(address)
   }, 30_000)
 
+  test('is told when signing out does not succeed, and can do it again', async () => {
+    await signInThroughPage(browser, rig)
+    await tab.waitFor('#message')
+    await browser.setOffline(true)
+    await tab.click(account)
+    await tab.click('role=menuitem[name="Sign Out"]')
+    await tab.waitFor('dialog >> text=you are still signed in')
+    await tab.press('Escape')
+    await tab.waitForGone('dialog')
+    await browser.setOffline(false)
+    await signOut()
+  })
+
   test('leaves a tab that another user has taken over meanwhile', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
@@ -158,138 +149,6 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
     await tab.waitFor('[aria-label="Account of grace Ä. Lovelace"]')
     await tab.waitFor('#message')
     expect(await tab.text()).not.toContain('What does Ada ask?')
-  })
-})
-
-describe.skipIf(executable === undefined)('a session that ends in the middle of work', () => {
-  afterEach(async () => {
-    expect(await complaintsOf(tab)).toEqual([])
-  })
-
-  const dialog = 'dialog >> text=Your session has ended'
-
-  test('is asked for anew where one is; what was sent is there afterwards, and is answered', async () => {
-    await signInThroughPage(browser, rig)
-    await tab.waitFor('#message')
-    const address = await converse('The first question')
-    await endSession()
-    await ask(tab, 'The second question')
-    await tab.waitFor(dialog)
-    await tab.waitFor('article >> text=You are not signed in any more')
-    await tab.click('dialog >> role=link[name=/sign in with/i]')
-    await tab.waitForUrl(address)
-    await tab.waitFor('article >> text=The second question')
-    await tab.click('article >> role=button[name="Retry"] >> nth=0')
-    await tab.until(`document.querySelectorAll('article').length === 4 && document.querySelector('article:last-of-type').innerText.includes('good-2')`)
-    expect(await tab.text()).not.toContain('You are not signed in any more')
-    expect(await starts()).toBe(2)
-  }, 20_000)
-
-  test('takes nothing of what is written but not sent; who puts it off can come back to it', async () => {
-    await signInThroughPage(browser, rig)
-    await tab.waitFor('#message')
-    const address = await converse('The first question')
-    await tab.fill('#message', 'Half a thought')
-    await endSession()
-    await tab.evaluate(`dispatchEvent(new Event('focus'))`)
-    await tab.waitFor(dialog)
-    await tab.press('Escape')
-    await tab.waitForGone('dialog')
-    expect(await tab.evaluate(`document.querySelector('#message').value`)).toBe('Half a thought')
-    await tab.click('role=button[name="Sign in again"]')
-    await tab.click('dialog >> role=link[name=/sign in with/i]')
-    await tab.waitForUrl(address)
-    await tab.until(`document.querySelector('#message')?.value === 'Half a thought'`)
-    await tab.waitFor('article >> text=The first question')
-  }, 20_000)
-
-  test('and goes on in another tab is gone on with here', async () => {
-    await signInThroughPage(browser, rig)
-    await tab.waitFor('#message')
-    await tab.fill('#message', 'Half a thought')
-    await endSession()
-    await tab.evaluate(`dispatchEvent(new Event('focus'))`)
-    await tab.waitFor(dialog)
-    const other = browser.tab('other')
-    await other.goto(`${rig.service.url}/`)
-    await other.click(signInLink)
-    await other.waitFor(account)
-    await tab.evaluate(`dispatchEvent(new Event('focus'))`)
-    await tab.waitForGone('dialog')
-    expect(await tab.evaluate(`document.querySelector('#message').value`)).toBe('Half a thought')
-  }, 20_000)
-
-  test('because the service was restarted is asked for anew, too', async () => {
-    await using own = await startSignIn(startOidcProvider)
-    await signInThroughPage(browser, own)
-    await tab.waitFor('#message')
-    await own.service.stop()
-    await using again = await startProtected(own.upstream.url, { [configPath]: configText(own.provider, own.registration) }, { port: own.service.port })
-    await ask(tab, 'Is anybody there?')
-    await tab.waitFor(dialog)
-    await tab.click('dialog >> role=link[name=/sign in with/i]')
-    await tab.waitFor(account)
-    expect(await tab.url()).toStartWith(`${again.url}/#/chat/`)
-    await tab.waitFor('article >> text=Is anybody there?')
-  }, 20_000)
-})
-
-describe.skipIf(executable === undefined)('a sign-in that does not succeed', () => {
-  afterEach(async () => {
-    expect(await complaintsOf(tab)).toEqual([])
-  })
-
-  /** The page of an error: its words, the way back, and that nothing leads on by itself. */
-  async function goBackFrom(...words: readonly string[]): Promise<void> {
-    await tab.waitFor('role=link[name="Back to the start"]')
-    const text = await tab.text()
-    for (const word of words) expect(text).toContain(word)
-    const begun = await starts()
-    await tab.click('role=link[name="Back to the start"]')
-    await tab.waitFor(signInLink)
-    expect([await starts(), await tab.url()]).toEqual([begun, `${rig.service.url}/`])
-  }
-
-  test('because somebody says no at the identity provider is told in words, with a way back and on', async () => {
-    await tab.goto(`${rig.service.url}/`)
-    await tab.click(signInLink)
-    await tab.click('text=Cancel')
-    await goBackFrom('Access Denied')
-    await tab.click(signInLink)
-    await passForms(tab, rig, 'ada')
-    await tab.waitFor(account)
-  })
-
-  test('because the account is not among those who may is told in words, each time once', async () => {
-    await restrictTo('grace')
-    await tab.goto(`${rig.service.url}/`)
-    await tab.click(signInLink)
-    await passForms(tab, rig, 'ada')
-    await goBackFrom('Access Denied', 'This account may not sign in here')
-    // The identity provider knows them by now, and asks nothing more.
-    await tab.click(signInLink)
-    await goBackFrom('Access Denied')
-    expect(await starts()).toBe(2)
-    await restrictTo(undefined)
-    await tab.click(signInLink)
-    await tab.waitFor(account)
-  }, 20_000)
-
-  test.each([
-    ['nobody has begun it', '?code=any&state=any', 'Invalid state parameter'],
-    ['the callback is malformed', '', 'Invalid state parameter'],
-  ])('because %s is told in words', async (_, query, words) => {
-    await tab.goto(`${rig.service.url}/auth/provider/callback${query}`)
-    await goBackFrom(words)
-  })
-
-  test('because the identity provider has failed is told in words, which are not the ones it sends', async () => {
-    await tab.goto(`${rig.service.url}/auth/provider`)
-    const state = (await browser.asked()).map((address) => new URL(address).searchParams.get('state')).find((value) => value !== null) ?? ''
-    const query = new URLSearchParams({ error: 'server_error', error_description: '<img src=x onerror=alert(1)>Buy this', state, iss: rig.provider.issuer })
-    await tab.goto(`${rig.service.url}/auth/provider/callback?${query.toString()}`)
-    expect(await tab.text()).not.toContain('Buy this')
-    await goBackFrom('The identity provider')
   })
 })
 
