@@ -1,6 +1,7 @@
 import { createRoot } from 'react-dom/client'
 import { apiClient } from './api/client.ts'
 import { Page, start } from './app/start.tsx'
+import { Loading } from './ui/loading.tsx'
 
 /** The page's beginning: everything it needs is made here, and handed down. */
 
@@ -13,6 +14,8 @@ const client = apiClient(async (input, init) => {
   early = undefined
   return begun
 })
-const root = document.querySelector('#root')
+const box = document.querySelector('#root')
+const root = box === null ? undefined : createRoot(box)
+root?.render(<main><Loading /></main>)
 const first = await start(client)
-if (root !== null) createRoot(root).render(<Page client={client} first={first} />)
+root?.render(<Page client={client} first={first} />)

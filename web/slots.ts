@@ -6,7 +6,7 @@ export interface SlotProps {
   readonly SignIn: {
     /** What the extension says of itself (`Contribution.part.settings`), such as the identity provider's name. */
     readonly settings: Readonly<Record<string, string>>
-    /** Uses a token, sent as `Authorization: Bearer` until the page is closed. Resolves with whether it is accepted. */
+    /** Uses a token, sent as `Authorization: Bearer` until the page is closed. Resolves with whether it is accepted; rejects with an error whose message a person is shown when that cannot be asked. */
     readonly useToken: (token: string) => Promise<boolean>
   }
 }

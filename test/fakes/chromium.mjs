@@ -57,6 +57,8 @@ async function run({ person, tab, method, args }) {
   if (method === 'asked') return asked
   if (method === 'setOffline') return context.setOffline(...args)
   if (method === 'refuse') return context.route(args[0], (route) => route.abort())
+  if (method === 'hold') return context.route(args[0], () => {})
+  if (method === 'answer') return context.route(args[0], (route) => route.fulfill(args[1]))
   if (method === 'admit') return context.unroute(args[0])
   if (!tabs.has(tab)) await openTab(known, tab)
   if (method === 'complaints') return complaints.get(tab)

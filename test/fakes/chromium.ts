@@ -37,6 +37,8 @@ export interface Tab {
   /** Gives files to an `<input type="file">`, by their paths. */
   setFiles(selector: string, paths: readonly string[]): Promise<void>
   setSize(width: number, height: number): Promise<void>
+  /** Shows it as on paper, or on a screen again. */
+  setMedia(media: 'print' | 'screen'): Promise<void>
   /** Writes a picture of what is shown, as PNG. */
   screenshot(path: string): Promise<void>
   /** What it loads from now on comes this slowly. */
@@ -67,7 +69,11 @@ export interface Person {
   setOffline(isOffline: boolean): Promise<void>
   /** Requests to addresses that match fail from now on, as if there were nobody. */
   refuse(glob: string): Promise<void>
-  /** Takes {@link Person.refuse} back. */
+  /** Requests to addresses that match are not answered from now on. */
+  hold(glob: string): Promise<void>
+  /** Requests to addresses that match are answered with this from now on. */
+  answer(glob: string, answer: { readonly contentType: string; readonly body: string }): Promise<void>
+  /** Takes {@link Person.refuse}, {@link Person.hold} and {@link Person.answer} back. */
   admit(glob: string): Promise<void>
   /** Every address that was asked for so far, by whatever tab or window of theirs. */
   asked(): Promise<readonly string[]>
@@ -150,6 +156,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       },
       setFiles: async (selector, paths) => void await ask('setInputFiles', selector, paths),
       setSize: async (width, height) => void await ask('setViewportSize', { width, height }),
+      setMedia: async (media) => void await ask('emulateMedia', { media }),
       screenshot: async (path) => void await ask('screenshot', { path }),
       setSpeed: async (speed) => void await ask('setSpeed', speed),
       complaints: async () => textsOf(await ask('complaints')),
@@ -167,6 +174,8 @@ export async function startChromium(executable: string): Promise<Chromium> {
         forgetCookies: async () => void await call(person, '', 'forgetCookies'),
         setOffline: async (isOffline) => void await call(person, '', 'setOffline', isOffline),
         refuse: async (glob) => void await call(person, '', 'refuse', glob),
+        hold: async (glob) => void await call(person, '', 'hold', glob),
+        answer: async (glob, answer) => void await call(person, '', 'answer', glob, answer),
         admit: async (glob) => void await call(person, '', 'admit', glob),
         asked: async () => textsOf(await call(person, '', 'asked')),
         tab: (name = 'first') => tabOf(person, name),

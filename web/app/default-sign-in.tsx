@@ -6,14 +6,20 @@ import { Button } from '../ui/button.tsx'
 export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
   const field = useId(), hint = useId()
   const [token, setToken] = useState('')
-  const [state, setState] = useState<'idle' | 'busy' | 'refused'>('idle')
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
-    if (token.trim() === '' || state === 'busy') return
-    setState('busy')
-    // Accepted, the page begins anew, and this form is gone.
-    if (!(await useToken(token.trim()))) setState('refused')
+    if (token.trim() === '' || isBusy) return
+    setBusy(true)
+    try {
+      // Accepted, the page begins anew, and this form is gone.
+      setProblem(await useToken(token.trim()) ? undefined : 'This token is not accepted.')
+    } catch (error) {
+      setProblem(`${error instanceof Error ? error.message : String(error)}. Try again in a moment.`)
+    }
+    setBusy(false)
   }
 
   return (
@@ -28,14 +34,14 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
           spellCheck={false}
           value={token}
           aria-describedby={hint}
-          aria-invalid={state === 'refused'}
+          aria-invalid={problem !== undefined}
           onChange={(event) => setToken(event.target.value)}
           className="w-full rounded-lg border border-muted bg-page px-3 py-2 text-base"
         />
-        <p id={hint} className={`text-sm ${state === 'refused' ? 'text-bad' : 'text-muted'}`} role={state === 'refused' ? 'alert' : undefined}>
-          {state === 'refused' ? 'This token is not accepted.' : 'Whoever runs this service gives it to you. It is kept until this page is closed.'}
+        <p id={hint} className={`text-sm ${problem === undefined ? 'text-muted' : 'text-bad'}`} role={problem === undefined ? undefined : 'alert'}>
+          {problem ?? 'Whoever runs this service gives it to you. It is kept until this page is closed.'}
         </p>
-        <Button type="submit" variant="primary" disabled={state === 'busy'}>{state === 'busy' ? 'Signing in…' : 'Sign in'}</Button>
+        <Button type="submit" variant="primary" aria-disabled={isBusy}>{isBusy ? 'Signing in…' : 'Sign in'}</Button>
       </form>
     </>
   )

@@ -3,6 +3,7 @@ import { searchWanted } from '../history/search-wanted.ts'
 import { IconButton, Button } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { lazily } from '../ui/lazily.tsx'
+import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useMedia } from '../ui/use-media.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
@@ -13,7 +14,7 @@ import { hrefOf, navigate, useRoute, type Route } from './route.ts'
 import { SessionEnded } from './session-ended.tsx'
 import { handleKey, useShortcut } from './shortcuts.ts'
 
-const waiting = <p className="p-6 text-muted">Loading…</p>
+const waiting = <Loading />
 const chatPage = () => import('../chat/chat-page.ts')
 const ChatView = lazily(async () => (await chatPage()).ChatView, { waiting })
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)

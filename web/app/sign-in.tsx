@@ -19,14 +19,16 @@ export function SignIn({ parts, useToken }: SignInProps): ReactNode {
   const ownOne = <DefaultSignIn settings={{}} useToken={useToken} />
   return (
     <div className="text-center">
-      {parts.failed.length === 0 ? null : (
-        <div className="mb-4 text-left"><Notice kind="warn" title={`A part of this page did not load (${parts.failed.join(', ')})`}>Reload the page. If that does not help, tell whoever runs this service.</Notice></div>
-      )}
+      {parts.failed.length === 0 ? null : <PartFailed name={parts.failed.join(', ')} />}
       {filling === undefined ? ownOne : (
-        <ErrorBoundary fallback={() => ownOne}><filling.component settings={filling.settings} useToken={useToken} /></ErrorBoundary>
+        <ErrorBoundary fallback={() => <><PartFailed name={filling.extension} />{ownOne}</>}><filling.component settings={filling.settings} useToken={useToken} /></ErrorBoundary>
       )}
     </div>
   )
+}
+
+function PartFailed({ name }: { readonly name: string }): ReactNode {
+  return <div className="mb-4 text-left"><Notice kind="warn" title={`A part of this page does not work (${name})`}>Reload the page. If that does not help, tell whoever runs this service.</Notice></div>
 }
 
 /** The page while nobody is signed in. */

@@ -37,14 +37,17 @@ export function Page({ client, first }: { readonly client: ApiClient; readonly f
 
   async function useToken(token: string): Promise<boolean> {
     client.useToken(token)
-    const next = await start(client)
-    if (next.kind !== 'ready') {
+    try {
+      const { isClosed, user } = await client.get<Boot>('/api/boot')
+      const isAccepted = !isClosed || user !== undefined
+      if (!isAccepted) client.useToken(undefined)
+      // Within a view that is open, what stands there must stay.
+      else if (begun.kind !== 'ready' || begun.services.boot.user?.id !== user?.id) setBegun(await start(client))
+      return isAccepted
+    } catch (error) {
       client.useToken(undefined)
-      return false
+      throw error
     }
-    // Within a view that is open, what stands there must stay.
-    if (begun.kind !== 'ready' || begun.services.boot.user?.id !== next.services.boot.user?.id) setBegun(next)
-    return true
   }
 
   switch (begun.kind) {

@@ -1,7 +1,8 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useLate } from '../ui/use-late.ts'
 import type { ChatState } from './chat-controller.ts'
 
 /** What {@link ConversationPhase} looks at. */
@@ -37,12 +38,7 @@ const shownAfterMs = 200
 
 /** In the place of messages that take a while to be read. */
 function Skeleton(): ReactNode {
-  const [isShown, setShown] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setShown(true), shownAfterMs)
-    return () => clearTimeout(timer)
-  }, [])
-  if (!isShown) return null
+  if (!useLate(shownAfterMs)) return null
   return (
     <div role="status" className="flex flex-col gap-4">
       <span className="sr-only">Loading…</span>

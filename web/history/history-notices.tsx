@@ -1,6 +1,7 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useLate } from '../ui/use-late.ts'
 import type { HistoryFault } from './conversation.ts'
 import { HistoryOutdated } from './history-error.ts'
 
@@ -39,12 +40,7 @@ export function NoConversations(): ReactNode {
 
 /** In the shape of what is to come; nothing at first, since it mostly comes at once. */
 export function ListSkeleton(): ReactNode {
-  const [isLate, setLate] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(true), 200)
-    return () => clearTimeout(timer)
-  }, [])
-  if (!isLate) return null
+  if (!useLate(200)) return null
   return (
     <div className="px-3 pt-8" role="status">
       <span className="sr-only">Loading the conversations</span>

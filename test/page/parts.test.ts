@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { startService, type ServiceUnderTest } from '../harness.ts'
+import { needs } from '../needs.ts'
+
+const executable = needs('chromium')
+const part = '**/assets/page-part-*.js'
+let chromium: Chromium, service: ServiceUnderTest, person: Person, tab: Tab
+
+beforeAll(async () => {
+  if (executable === undefined) return
+  const closed = { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } }
+  ;[chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [{ id: 'echo' }] }, closed)])
+})
+afterAll(async () => {
+  if (executable === undefined) return
+  await chromium.close()
+  await service.stop()
+})
+beforeEach(() => {
+  if (executable === undefined) return
+  person = chromium.person()
+  tab = person.tab()
+})
+
+const moduleOf = (body: string) => ({ contentType: 'text/javascript', body })
+
+describe.skipIf(executable === undefined)('the part of an extension', () => {
+  test('stands in the place of the page’s own', async () => {
+    await tab.goto(service.url)
+    await tab.waitFor('role=link[name=/^Sign in with/]')
+    expect(await tab.text()).not.toContain('does not work')
+  })
+
+  test.each([
+    ['does not load', () => person.refuse(part)],
+    ['throws where it is shown', () => person.answer(part, moduleOf('export const part = { replace: { SignIn() { throw new Error("not today") } } }'))],
+    ['is something else', () => person.answer(part, moduleOf('export const part = 1'))],
+  ])('that %s leaves the page’s own, which says so', async (_, fail) => {
+    await fail()
+    await tab.goto(service.url)
+    await tab.waitFor('text=A part of this page does not work (provider_auth)')
+    await tab.fill('input[type=password]', 'a token')
+    await tab.press('Enter')
+    await tab.waitFor('role=alert >> text=This token is not accepted.')
+    expect(await tab.evaluate(`document.activeElement.type`)).toBe('password')
+  })
+})
+
+describe.skipIf(executable === undefined)('the page', () => {
+  test('says that it is on its way while the service does not answer', async () => {
+    await person.hold('**/api/boot')
+    await tab.goto(service.url)
+    await tab.waitFor('main >> text=Loading…')
+    await person.admit('**/api/boot')
+    await tab.reload()
+    await tab.waitFor('role=link[name=/^Sign in with/]')
+  })
+
+  test('takes nobody’s token for a wrong one because the service is not reached', async () => {
+    await person.refuse(part)
+    await tab.goto(service.url)
+    await tab.waitFor('input[type=password]')
+    await person.refuse('**/api/boot')
+    await tab.fill('input[type=password]', 'a token')
+    await tab.press('Enter')
+    await tab.waitFor('role=alert >> text=The service cannot be reached. Try again in a moment.')
+  })
+})
