@@ -222,6 +222,25 @@ describe.skipIf(executable === undefined)('the providers', () => {
     await tab.waitForGone('text=The service cannot be reached')
   })
 
+  test('have no timer running while nobody can see them', async () => {
+    await service.configure(fileOf(['a', 'b', 'c']))
+    await tab.goto(`${service.url}/#/requests`)
+    await tab.waitFor('h1 >> text=Requests')
+    await tab.evaluate(`(() => {
+      const { setInterval, clearInterval } = window
+      window.running = new Set()
+      window.setInterval = (...given) => { const timer = setInterval(...given); running.add(timer); return timer }
+      window.clearInterval = (timer) => { running.delete(timer); clearInterval(timer) }
+      location.hash = '#/providers'
+    })()`)
+    await showsOrder('a b c')
+    expect(Number(await tab.evaluate('running.size'))).toBeGreaterThan(3)
+    await hide()
+    await tab.until('running.size === 0')
+    await unhide()
+    await tab.until('running.size > 3')
+  })
+
   test('without a file cannot be changed, and it is said how to come by one; the lines for it do what they say', async () => {
     await using bare = await startService(undefined)
     await tab.goto(`${bare.url}/#/providers`)
