@@ -83,8 +83,9 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
     file: options.file,
     ...(notice === undefined ? {} : { notice }),
     providers: providers.map((config) => {
-      const models = assembled.get(config.id)?.models.current() ?? (config.models === '*' ? undefined : config.models)
-      return providerEntry({ config, models, health: health.get(config.id), attempts: options.attemptsOf(config.id) }, options.now())
+      const learned = assembled.get(config.id)?.models
+      const models = learned?.current() ?? (config.models === '*' ? undefined : config.models)
+      return providerEntry({ config, models, modelsFailure: learned?.failure, health: health.get(config.id), attempts: options.attemptsOf(config.id) }, options.now())
     }),
   }
 }

@@ -10,11 +10,11 @@ const now = 1_000_000
 const none: ProviderAttempts = { count: 0, ok: 0, firstTokenP50: undefined, firstTokenP95: undefined, lastError: undefined }
 const healthy: ProviderHealth = { unavailable: undefined, failure: undefined, models: [] }
 
-function entryOf({ entry = {}, models, health, attempts = none }: {
-  readonly entry?: Partial<ProviderEntry>; readonly models?: readonly OfferedModel[]; readonly health?: Partial<ProviderHealth>; readonly attempts?: ProviderAttempts
+function entryOf({ entry = {}, models, modelsFailure, health, attempts = none }: {
+  readonly entry?: Partial<ProviderEntry>; readonly models?: readonly OfferedModel[]; readonly modelsFailure?: string; readonly health?: Partial<ProviderHealth>; readonly attempts?: ProviderAttempts
 } = {}) {
   const config = resolveProvider({ id: 'a', baseUrl: 'http://a.test/v1', ...entry }, {})
-  return providerEntry({ config, models, health: health === undefined ? undefined : { ...healthy, ...health }, attempts }, now)
+  return providerEntry({ config, models, modelsFailure, health: health === undefined ? undefined : { ...healthy, ...health }, attempts }, now)
 }
 
 function left(model: string, remainingMs: number, failure: ModelHealth['failure'] = 'rate_limit'): ModelHealth {
@@ -54,6 +54,9 @@ describe('the state of a provider', () => {
   test.each([
     ['nobody asked it yet', {}, { kind: 'ok' }],
     ['it answers', { health: {} }, { kind: 'ok' }],
+    ['it did not tell its models, and nobody asked it anything else', { modelsFailure: 'GET /models answered 401' }, { kind: 'failing', why: 'it has not told its models: GET /models answered 401' }],
+    ['it answers, although it did not tell its models', { modelsFailure: 'GET /models answered 404', health: {} }, { kind: 'ok' }],
+    ['it told its models before', { modelsFailure: 'GET /models answered 503', models: two }, { kind: 'ok' }],
     ['its last attempt failed', { health: { failure: 'server_error' } }, { kind: 'failing', why: 'it has errors of its own' }],
     ['its breaker is open', { health: { unavailable: open, failure: 'connect' } }, { kind: 'cooling', until: now + 4_000, why: 'it cannot be reached' }],
     ['it asked to be left alone', { health: { unavailable: { reason: 'retry_after', remainingMs: 9_000 }, failure: 'overloaded' } }, { kind: 'cooling', until: now + 9_000, why: 'it is overloaded: it asked to wait' }],

@@ -15,6 +15,8 @@ export interface ProviderFacts {
   readonly config: ProviderConfig
   /** `undefined`: it has not told them, or was not asked. */
   readonly models: readonly OfferedModel[] | undefined
+  /** Why it has not told its models. */
+  readonly modelsFailure?: string | undefined
   /** `undefined`: nobody asked it yet. */
   readonly health: ProviderHealth | undefined
   readonly attempts: ProviderAttempts
@@ -24,10 +26,10 @@ export interface ProviderFacts {
  * A provider as the page shows it: no key, no header.
  * @param now Unix milliseconds
  */
-export function providerEntry({ config, models, health, attempts }: ProviderFacts, now: number): ProviderEntry {
+export function providerEntry({ config, models, modelsFailure, health, attempts }: ProviderFacts, now: number): ProviderEntry {
   const { id, protocol, baseUrl, enabled } = config
   const brand = config.brand === undefined ? undefined : findBrand(config.brand)?.name
-  const state = stateOf(config, models, health, now)
+  const state = stateOf({ config, models, modelsFailure, health }, now)
   const { lastError } = attempts
   return {
     id,
@@ -43,10 +45,11 @@ export function providerEntry({ config, models, health, attempts }: ProviderFact
   }
 }
 
-function stateOf({ enabled, unavailable }: ProviderConfig, models: readonly OfferedModel[] | undefined, health: ProviderHealth | undefined, now: number): ProviderState {
+function stateOf({ config: { enabled, unavailable }, models, modelsFailure, health }: Omit<ProviderFacts, 'attempts'>, now: number): ProviderState {
   if (!enabled) return { kind: 'off' }
   if (unavailable !== undefined) return { kind: 'unavailable', why: unavailable }
-  if (health === undefined) return { kind: 'ok' }
+  // Until somebody asks it something else, that is all that is known of it.
+  if (health === undefined) return models === undefined && modelsFailure !== undefined ? { kind: 'failing', why: `it has not told its models: ${modelsFailure}` } : { kind: 'ok' }
   if (health.unavailable !== undefined) return cooling(health.unavailable, health.failure, now)
   const soonest = soonestOfAll(models, health.models)
   if (soonest !== undefined) return cooling(soonest.unavailable, soonest.failure, now)

@@ -118,6 +118,14 @@ describe('a list of models that is learned', () => {
     expect(failures).toHaveLength(waits.length + 1)
   })
 
+  test('says why it could not be learned, until it could', async () => {
+    const { list } = subject([new Error('GET /models answered 401'), ['a']])
+    await list.pending
+    expect(list.failure).toBe('GET /models answered 401')
+    await pass(2_000)
+    expect(list.failure).toBeUndefined()
+  })
+
   test('begins anew with 2 s after a success', async () => {
     const { list, fetches } = subject([new Error('down'), new Error('down'), ['a'], new Error('down')])
     await list.pending

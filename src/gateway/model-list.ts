@@ -34,6 +34,7 @@ export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOp
   let version = 0
   let timer: Timer | undefined
   let retryMs = retryMsFirst
+  let failure: string | undefined
   let pending: Promise<void> | undefined = begin()
 
   async function begin(): Promise<void> {
@@ -54,11 +55,13 @@ export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOp
       const list = await fetchModels(controller.signal)
       if (controller.signal.aborted) return
       take(list)
+      failure = undefined
       retryMs = retryMsFirst
       schedule(refreshMs)
       await cache.write(list)
     } catch (error) {
       if (controller.signal.aborted) return
+      failure = error instanceof Error ? error.message : String(error)
       onFailure(error)
       schedule(retryMs)
       retryMs = Math.min(retryMs * 2, retryMsMost)
@@ -74,6 +77,7 @@ export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOp
     current: () => models,
     get version() { return version },
     get pending() { return pending },
+    get failure() { return failure },
     close() {
       controller.abort()
       clearTimeout(timer)

@@ -49,6 +49,8 @@ export interface ModelList {
   readonly version: number
   /** Resolves when the list was asked for once, whatever came of it; `undefined` once it was. */
   readonly pending: Promise<void> | undefined
+  /** Why it could not be learned, the last time it was tried; `undefined`: it could. */
+  readonly failure?: string | undefined
 }
 
 /** The models an owner wrote down. */
