@@ -117,10 +117,22 @@ describe.skipIf(executable === undefined)('the requests', () => {
     await tab.fill('main input[type=search]', 'NOBODY')
     await tab.waitFor('main >> text="1 of 4 requests"')
     await tab.fill('main input[type=search]', '')
-    await tab.fill('main input[type=number]', '60000')
+    await tab.fill('label:text-is("Takes at least, ms") + input', '60000')
     await tab.waitFor('text=No request is as the filters want it')
     await tab.click('role=button[name="Clear filters"] >> nth=1')
     await tab.waitFor('main >> text="4 requests"')
+    // What was pressed is gone; the list is where one goes on.
+    expect(await tab.evaluate(`document.activeElement.innerText`)).toContain('4 requests')
+    for (const [label, reached, missed] of [['Costs at least, $', '0.005', '0,006'], ['Tokens at least', '8', '9'], ['First token after, ms', '', '60000'], ['From', '2026-01-01T00:00', '2099-01-01T00:00'], ['To', '2099-01-01T00:00', '2026-01-01T00:00']] as const) {
+      await tab.fill(`label:text-is("${label}") + input`, missed)
+      await tab.waitFor('text=No request is as the filters want it')
+      await tab.fill(`label:text-is("${label}") + input`, reached)
+      await tab.waitForGone('text=No request is as the filters want it')
+    }
+    await tab.until(`/[?&]to=/.test(location.hash)`)
+    await tab.reload()
+    await tab.waitFor('main >> text="1 of 4 requests"')
+    expect(await tab.evaluate(`[...document.querySelectorAll('main details input')].map(({ value }) => value).filter((value) => value !== '').join(' ')`)).toBe('2026-01-01T00:00 2099-01-01T00:00 8 0.005')
   }, 20_000)
 
   test('wait behind a button while it is paused, or while one of them is read', async () => {

@@ -7,8 +7,8 @@ import type { Choice, RequestFilters } from './filter-requests.ts'
 
 const rows = addRequests([], [
   requestEntry({ id: 'first', user: 'ada' }),
-  requestEntry({ id: 'second', model: 'n', provider: 'b', totalMs: 900, trail: [{ provider: 'a', status: 429, failure: 'rate_limit', ms: 3 }, { provider: 'b', status: 200, ms: 9 }] }),
-  requestEntry({ id: 'third', user: 'bob', status: 502, error: 'provider_error', trail: [{ provider: 'a', failure: 'connect', ms: 1 }] }),
+  requestEntry({ id: 'second', time: 120_000, firstTokenMs: 300, promptTokens: 30, completionTokens: 12, cost: 0.002, model: 'n', provider: 'b', totalMs: 900, trail: [{ provider: 'a', status: 429, failure: 'rate_limit', ms: 3 }, { provider: 'b', status: 200, ms: 9 }] }),
+  requestEntry({ id: 'third', time: 185_000, user: 'bob', status: 502, error: 'provider_error', trail: [{ provider: 'a', failure: 'connect', ms: 1 }] }),
 ])
 
 function found(filters: Partial<RequestFilters>): readonly string[] {
@@ -26,6 +26,17 @@ describe('filters', () => {
     [{ error: 'provider_error' }, ['third']],
     [{ totalMsLeast: 900 }, ['second']],
     [{ totalMsLeast: 901 }, []],
+    [{ firstTokenMsLeast: 300 }, ['second']],
+    [{ firstTokenMsLeast: 301 }, []],
+    [{ tokensLeast: 42 }, ['second']],
+    [{ tokensLeast: 43 }, []],
+    [{ costLeast: 0.002 }, ['second']],
+    [{ costLeast: 0.0021 }, []],
+    [{ from: 120_000 }, ['third', 'second']],
+    [{ from: 120_001 }, ['third']],
+    [{ to: 60_000 }, ['first']],
+    [{ from: 120_000, to: 120_000 }, ['second']],
+    [{ from: 180_000, to: 180_000 }, ['third']],
     [{ text: ' RATE_limit ' }, ['second']],
     [{ text: 'third' }, ['third']],
     [{ provider: 'a', status: 'ok', user: 'ada' }, ['first']],
@@ -45,7 +56,9 @@ test.each([[200, undefined, 'ok'], [200, 'provider_error', 'cut'], [404, 'model_
 
 const anyFilters = fc.record({
   model: fc.constantFrom('', 'm', 'n', 'x'), provider: fc.constantFrom('', 'a', 'b'), user: fc.constantFrom('', 'ada', 'bob'),
-  status: fc.constantFrom('', ...endings), error: fc.constantFrom('', 'provider_error'), totalMsLeast: fc.constantFrom(0, 10, 900), text: fc.constantFrom('', 'a', 'first', 'ö'),
+  status: fc.constantFrom('', ...endings), error: fc.constantFrom('', 'provider_error'), text: fc.constantFrom('', 'a', 'first', 'ö'),
+  from: fc.constantFrom(0, 120_000), to: fc.constantFrom(0, 120_000), firstTokenMsLeast: fc.constantFrom(0, 300), totalMsLeast: fc.constantFrom(0, 10, 900),
+  tokensLeast: fc.constantFrom(0, 42), costLeast: fc.constantFrom(0, 0.001),
 })
 
 describe('the values to choose among', () => {
@@ -65,8 +78,11 @@ describe('the values to choose among', () => {
 
 describe('filters in an address', () => {
   test('are read as they were written', () => {
-    const text = fc.string({ unit: 'grapheme' })
-    const strange = fc.record({ model: text, provider: text, user: text, status: fc.constantFrom('', ...endings), error: text, totalMsLeast: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs), text })
+    const text = fc.string({ unit: 'grapheme' }), number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs)
+    const strange = fc.record({
+      model: text, provider: text, user: text, status: fc.constantFrom('', ...endings), error: text, text,
+      from: number, to: number, firstTokenMsLeast: number, totalMsLeast: number, tokensLeast: number, costLeast: number,
+    })
     fc.assert(fc.property(fc.oneof(anyFilters, strange), (filters) => {
       expect(readFilters(writeFilters(filters))).toEqual(filters)
       expect(readFilters(`?${writeFilters(filters)}`)).toEqual(filters)
@@ -87,5 +103,5 @@ describe('filters in an address', () => {
 })
 
 test('filters are counted', () => {
-  expect([countFilters(noFilters), countFilters({ ...noFilters, model: 'm', totalMsLeast: 1, text: ' ' })]).toEqual([0, 2])
+  expect([countFilters(noFilters), countFilters({ ...noFilters, model: 'm', totalMsLeast: 1, from: 1, text: ' ' })]).toEqual([0, 3])
 })

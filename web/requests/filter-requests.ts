@@ -32,7 +32,15 @@ export interface RequestFilters {
   readonly user: string
   readonly status: string
   readonly error: string
+  /** The minutes within which it began, both included: when they begin, Unix milliseconds. */
+  readonly from: number
+  readonly to: number
+  readonly firstTokenMsLeast: number
   readonly totalMsLeast: number
+  /** In and out together. */
+  readonly tokensLeast: number
+  /** USD. */
+  readonly costLeast: number
   /** Somewhere in id, user, model, providers and errors; in any case. */
   readonly text: string
 }
@@ -40,10 +48,21 @@ export interface RequestFilters {
 /** The filters that are a choice among the values there are. */
 export type Choice = 'model' | 'provider' | 'user' | 'status' | 'error'
 
+/** The filters that are a figure to be reached: what was not measured does not reach any. */
+export type Least = 'firstTokenMsLeast' | 'totalMsLeast' | 'tokensLeast' | 'costLeast'
+
+/** The filters that are a time. */
+export type Edge = 'from' | 'to'
+
 /** Filters that let every request through. */
-export const noFilters: RequestFilters = { model: '', provider: '', user: '', status: '', error: '', totalMsLeast: 0, text: '' }
+export const noFilters: RequestFilters = {
+  model: '', provider: '', user: '', status: '', error: '', from: 0, to: 0, firstTokenMsLeast: 0, totalMsLeast: 0, tokensLeast: 0, costLeast: 0, text: '',
+}
 
 const choices: readonly Choice[] = ['status', 'model', 'provider', 'user', 'error']
+const leasts: readonly Least[] = ['firstTokenMsLeast', 'totalMsLeast', 'tokensLeast', 'costLeast']
+const numbers: readonly (Edge | Least)[] = ['from', 'to', ...leasts]
+const minuteMs = 60_000
 
 /** The values of a request that a choice is among. */
 function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
@@ -53,6 +72,15 @@ function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
     case 'user': return request.user === undefined ? [] : [request.user]
     case 'status': return [endingOf(request)]
     case 'error': return request.error === undefined ? [] : [request.error]
+  }
+}
+
+function figureOf({ firstTokenMs, totalMs, promptTokens = 0, completionTokens = 0, cost }: RequestEntry, least: Least): number {
+  switch (least) {
+    case 'firstTokenMsLeast': return firstTokenMs ?? 0
+    case 'totalMsLeast': return totalMs
+    case 'tokensLeast': return promptTokens + completionTokens
+    case 'costLeast': return cost ?? 0
   }
 }
 
@@ -67,12 +95,13 @@ export function isFiltering(filters: RequestFilters): boolean {
 }
 
 /** How many filters are set. */
-export function countFilters({ totalMsLeast, text, ...chosen }: RequestFilters): number {
-  return choices.filter((choice) => chosen[choice] !== '').length + (totalMsLeast > 0 ? 1 : 0) + (text.trim() === '' ? 0 : 1)
+export function countFilters(filters: RequestFilters): number {
+  return choices.filter((choice) => filters[choice] !== '').length + numbers.filter((name) => filters[name] > 0).length + (filters.text.trim() === '' ? 0 : 1)
 }
 
 function passes({ request, text }: RequestRow, filters: RequestFilters): boolean {
-  return request.totalMs >= filters.totalMsLeast
+  return request.time >= filters.from && (filters.to === 0 || request.time < filters.to + minuteMs)
+    && leasts.every((least) => figureOf(request, least) >= filters[least])
     && text.includes(filters.text.trim().toLowerCase())
     && choices.every((choice) => filters[choice] === '' || valuesOf(request, choice).includes(filters[choice]))
 }
@@ -94,17 +123,24 @@ export function choiceOptions(rows: readonly RequestRow[], filters: RequestFilte
   return options.toSorted((left, right) => right.count - left.count || (left.value < right.value ? -1 : 1))
 }
 
-const names = { model: 'model', provider: 'provider', user: 'user', status: 'status', error: 'error', totalMsLeast: 'slower', text: 'text' } as const
+const names = {
+  model: 'model', provider: 'provider', user: 'user', status: 'status', error: 'error', from: 'from', to: 'to',
+  firstTokenMsLeast: 'waited', totalMsLeast: 'slower', tokensLeast: 'tokens', costLeast: 'cost', text: 'text',
+} as const
 
 /** The filters of an address, as {@link writeFilters} made it. What is no filter is left aside. @param query with or without its question mark */
 export function readFilters(query: string): RequestFilters {
   const members = new URLSearchParams(query)
   const text = (name: string): string => members.get(name) ?? ''
-  const least = Number(text(names.totalMsLeast))
+  const number = (name: string): number => {
+    const value = Number(text(name))
+    return Number.isFinite(value) && value > 0 ? value : 0
+  }
   return {
     model: text(names.model), provider: text(names.provider), user: text(names.user), error: text(names.error), text: text(names.text),
     status: endings.find((ending) => ending === text(names.status)) ?? '',
-    totalMsLeast: Number.isFinite(least) && least > 0 ? least : 0,
+    from: number(names.from), to: number(names.to),
+    firstTokenMsLeast: number(names.firstTokenMsLeast), totalMsLeast: number(names.totalMsLeast), tokensLeast: number(names.tokensLeast), costLeast: number(names.costLeast),
   }
 }
 
@@ -112,7 +148,7 @@ export function readFilters(query: string): RequestFilters {
 export function writeFilters(filters: RequestFilters): string {
   const members = new URLSearchParams()
   for (const choice of choices) if (filters[choice] !== '') members.set(names[choice], filters[choice])
-  if (filters.totalMsLeast > 0) members.set(names.totalMsLeast, String(filters.totalMsLeast))
+  for (const name of numbers) if (filters[name] > 0) members.set(names[name], String(filters[name]))
   if (filters.text !== '') members.set(names.text, filters.text)
   return members.toString()
 }

@@ -1,7 +1,8 @@
 import { useId, useState, type ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
-import { choiceOptions, countFilters, type Choice, type Ending, type RequestFilters } from './filter-requests.ts'
+import { choiceOptions, countFilters, type Choice, type Edge, type Ending, type Least, type RequestFilters } from './filter-requests.ts'
+import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 import type { RequestRow } from './request-rows.ts'
 
 /** What {@link RequestFilterBar} shows. */
@@ -14,6 +15,10 @@ export interface RequestFilterBarProps {
 
 const endingWords: Readonly<Record<Ending, string>> = { ok: 'Answered', failed: 'Failed (5xx)', refused: 'Refused (4xx)', cut: 'Cut off', left: 'Caller left' }
 const labels: Readonly<Record<Choice, string>> = { status: 'Status', model: 'Model', provider: 'Provider tried', user: 'User', error: 'Error' }
+const leastLabels: Readonly<Record<Least, string>> = { firstTokenMsLeast: 'First token after, ms', totalMsLeast: 'Takes at least, ms', tokensLeast: 'Tokens at least', costLeast: 'Costs at least, $' }
+const leasts = ['firstTokenMsLeast', 'totalMsLeast', 'tokensLeast', 'costLeast'] as const satisfies readonly Least[]
+const edgeLabels: Readonly<Record<Edge, string>> = { from: 'From', to: 'To' }
+const edges = ['from', 'to'] as const satisfies readonly Edge[]
 const all: Readonly<Record<Choice, string>> = { status: 'Any status', model: 'All models', provider: 'All providers', user: 'All users', error: 'Any or none' }
 const field = 'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 pointer-coarse:text-base'
 const wide = '(min-width: 48rem)'
@@ -30,8 +35,9 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
         <summary className="w-fit rounded-md py-1.5 text-sm font-medium pointer-coarse:py-2.5">Filters{count === 0 ? '' : ` (${count})`}</summary>
         <div className="mt-2 grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
           {choices.map((choice) => <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />)}
-          <NumberField label="Takes at least, ms" value={filters.totalMsLeast} onChange={(totalMsLeast) => onChange({ ...filters, totalMsLeast })} />
           <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
+          {edges.map((edge) => <MinuteField key={edge} label={edgeLabels[edge]} value={filters[edge]} onChange={(time) => onChange({ ...filters, [edge]: time })} />)}
+          {leasts.map((least) => <LeastField key={least} label={leastLabels[least]} value={filters[least]} onChange={(value) => onChange({ ...filters, [least]: value })} />)}
         </div>
       </details>
       {count === 0 ? null : <Button icon="close" onClick={onClear}>Clear filters</Button>}
@@ -53,12 +59,44 @@ function ChoiceField({ choice, rows, filters, onChange }: Omit<RequestFilterBarP
   )
 }
 
-function NumberField({ label, value, onChange }: { readonly label: string; readonly value: number; readonly onChange: (value: number) => void }): ReactNode {
+interface NumberFieldProps {
+  readonly label: string
+  /** 0: none. */
+  readonly value: number
+  readonly onChange: (value: number) => void
+}
+
+function LeastField({ label, value, onChange }: NumberFieldProps): ReactNode {
   const id = useId()
+  const [typed, setTyped] = useState('')
+  // What was typed stays as it was typed, such as `0.0`, until the filter changes in another way.
+  const text = readNumber(typed) === value ? typed : value === 0 ? '' : String(value)
   return (
     <div className="min-w-0">
       <label htmlFor={id} className="block text-xs text-muted">{label}</label>
-      <input id={id} type="number" min={0} step={100} inputMode="numeric" placeholder="0" value={value === 0 ? '' : value} onChange={(event) => onChange(Math.max(0, Number(event.target.value) || 0))} className={field} />
+      <input
+        id={id} inputMode="decimal" autoComplete="off" placeholder="0" value={text} className={field}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          onChange(readNumber(target.value))
+        }}
+      />
+    </div>
+  )
+}
+
+/** 0 for what is no number. A decimal comma is taken as a point. */
+function readNumber(text: string): number {
+  const value = Number(text.trim().replace(',', '.'))
+  return Number.isFinite(value) && value > 0 ? value : 0
+}
+
+function MinuteField({ label, value, onChange }: NumberFieldProps): ReactNode {
+  const id = useId()
+  return (
+    <div className="col-span-2 min-w-0">
+      <label htmlFor={id} className="block text-xs text-muted">{label}</label>
+      <input id={id} type="datetime-local" value={writeLocalMinute(value)} onChange={(event) => onChange(readLocalMinute(event.target.value))} className={field} />
     </div>
   )
 }

@@ -1,0 +1,12 @@
+/** A time as a field for date and time has it, in the time zone here, to the minute; empty for 0. */
+export function writeLocalMinute(time: number): string {
+  if (time === 0) return ''
+  const here = new Date(time)
+  const [year, month, day, hour, minute] = [here.getFullYear(), here.getMonth() + 1, here.getDate(), here.getHours(), here.getMinutes()].map((part) => String(part).padStart(2, '0'))
+  return `${year?.padStart(4, '0')}-${month}-${day}T${hour}:${minute}`
+}
+
+/** What {@link writeLocalMinute} wrote, in Unix milliseconds; 0 for what is none. */
+export function readLocalMinute(text: string): number {
+  return Math.max(0, new Date(text).getTime() || 0)
+}
