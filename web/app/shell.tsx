@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { deleted } from '../history/deleted.ts'
 import { searchWanted } from '../history/search-wanted.ts'
-import { IconButton, Button } from '../ui/button.tsx'
+import { useStore } from '../store.ts'
+import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
@@ -33,6 +35,7 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
   const route = useRoute()
   const isWide = useMedia(wide)
   const [isSidebarOpen, setSidebarOpen] = useState(isWide)
+  const isSomethingDeleted = useStore(deleted) !== undefined
   const [isSheetOpen, setSheetOpen] = useState(false)
   const isChat = route.view === 'chat'
   const sidebarButton = useRef<HTMLButtonElement>(null)
@@ -83,7 +86,7 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
         </main>
       </div>
       {isSheetOpen ? <ShortcutsSheet isOpen onClose={() => setSheetOpen(false)} /> : null}
-      <UndoBar />
+      {isSomethingDeleted ? <UndoBar /> : null}
       <LiveRegion />
     </div>
   )
@@ -109,7 +112,7 @@ function Sidebar({ currentId, isOver, onClose }: { readonly currentId: string | 
         if (isOver && target instanceof Element && target.closest('a') !== null) onClose()
       }}>
         <div className="flex items-center gap-1 p-2">
-          <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 flex-1 items-center justify-center gap-2 rounded-lg border border-line bg-raised px-3 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
+          <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">New conversation</ButtonLink>
           <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
         </div>
         <div className="min-h-0 flex-1">

@@ -1,5 +1,5 @@
 import { useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
-import { ImageStrip } from '../images/image-strip.tsx'
+import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { Notice } from '../ui/notice.tsx'

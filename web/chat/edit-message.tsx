@@ -1,6 +1,6 @@
 import { useId, useState, type ReactNode } from 'react'
 import type { Draft, UserMessage } from '../history/conversation.ts'
-import { ImageStrip } from '../images/image-strip.tsx'
+import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { Button } from '../ui/button.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'

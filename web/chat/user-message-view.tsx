@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { UserMessage } from '../history/conversation.ts'
-import { ImageStrip } from '../images/image-strip.tsx'
+import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EditMessage } from './edit-message.tsx'
