@@ -94,7 +94,7 @@ describe.skipIf(executable === undefined)('an answer that breaks off', () => {
     const asked = await half()
     asked.cut()
     await tab.waitFor('[role="alert"] >> text=The answer was cut off')
-    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ cut 200 [\d.]+ m?s$/)
+    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ ✗ cut 200 [\d.]+ m?s$/)
     await goesOn()
   }, 20_000)
 
@@ -116,7 +116,7 @@ describe.skipIf(executable === undefined)('an answer that does not come', () => 
     await ask(tab, 'Tell me')
     for (let attempt = 0; attempt < 2; attempt++) await (await talk.next()).refuse(429, 'Slow down', { 'retry-after': '30' })
     await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
-    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ rate limit 429 [\d.]+ m?s b\d+ rate limit 429 [\d.]+ m?s$/)
+    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ ✗ rate limit 429 [\d.]+ m?s b\d+ ✗ rate limit 429 [\d.]+ m?s$/)
     await tab.waitFor('[role="alert"] >> text=/wait for (30|2\\d) s/')
     // Both rest for a while; another one is there at once.
     await use({ providers: [provider(`c${round}`, upstream.url, ['m'])] })

@@ -123,7 +123,7 @@ describe.skipIf(executable === undefined)('a conversation', () => {
     await tab.waitFor(said('/first token/'))
     expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/groq (✗|✗ failed: |failed: ).*429 ?→.*spare ✓/)
     await tab.click(`${lastMessage} >> summary`)
-    expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(/^groq rate limit 429 [\d.]+ m?s spare answered 200 [\d.]+ m?s$/)
+    expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(/^groq ✗ rate limit 429 [\d.]+ m?s spare ✓ answered 200 [\d.]+ m?s$/)
     expect(await tab.textOf(`${lastMessage} >> code`)).toMatch(/^[0-9a-f]{32}$/)
   }, 20_000)
 })

@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from 'react'
 import type { User } from '../../src/http/page-api.ts'
+import { displayNameOf } from './display-name.ts'
 
 /** The first letters of a name. */
-export function initialsOf({ displayName, userName }: Pick<User, 'displayName' | 'userName'>): string {
-  const words = (displayName.trim() === '' ? userName : displayName).trim().split(/\s+/)
+export function initialsOf(user: Pick<User, 'displayName' | 'userName'>): string {
+  const words = displayNameOf(user).trim().split(/\s+/)
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...word ?? ''][0] ?? '')
   return letters.join('').toUpperCase()
 }
@@ -13,7 +14,7 @@ export function Avatar({ user, size = 'size-8' }: { readonly user: User; readonl
   const [failedUrl, setFailedUrl] = useState<string>()
   if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
     // A picture of letters, not text: it is no part of any name.
-    return <span aria-hidden="true" data-initials={initialsOf(user)} className={`inline-flex items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent before:content-[attr(data-initials)] ${size}`} />
+    return <span aria-hidden="true" data-initials={initialsOf(user)} className={`inline-flex shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent before:content-[attr(data-initials)] ${size}`} />
   }
-  return <img src={user.avatarUrl} alt="" referrerPolicy="no-referrer" className={`rounded-full object-cover ${size}`} onError={() => setFailedUrl(user.avatarUrl)} />
+  return <img src={user.avatarUrl} alt="" referrerPolicy="no-referrer" className={`shrink-0 rounded-full object-cover ${size}`} onError={() => setFailedUrl(user.avatarUrl)} />
 }

@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Avatar } from './avatar.tsx'
+import { displayNameOf } from './display-name.ts'
 import { startAnew, startOthersAnew } from './start-anew.ts'
 
 /** The avatar at the top right; behind it who is signed in, and what extensions add, such as signing out. */
@@ -24,7 +25,7 @@ export function UserMenu({ user, items }: { readonly user: User; readonly items:
   return (
     <>
       <Menu
-        label={`Account of ${user.displayName === '' ? user.userName : user.displayName}`}
+        label={`Account of ${displayNameOf(user)}`}
         trigger={<Avatar user={user} />}
         header={<Profile user={user} />}
         items={items.map((item) => ({ label: item.label, icon: 'leave', run: () => void run(item) }))}
@@ -40,8 +41,8 @@ function Profile({ user }: { readonly user: User }): ReactNode {
   return (
     <div className="flex items-center gap-3 border-b border-line p-3">
       <Avatar user={user} size="size-10" />
-      <div className="min-w-0 text-sm [overflow-wrap:anywhere]">
-        <p className="font-medium">{user.displayName === '' ? user.userName : user.displayName}</p>
+      <div className="max-h-[40dvh] max-w-64 min-w-0 overflow-y-auto text-sm [overflow-wrap:anywhere]">
+        <p className="font-medium">{displayNameOf(user)}</p>
         <p className="text-muted">{user.userName}</p>
         {user.email === '' ? null : <p className="text-muted">{user.email}</p>}
       </div>

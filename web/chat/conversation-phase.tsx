@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useLate } from '../ui/use-late.ts'
 import type { ChatState } from './chat-controller.ts'
@@ -22,7 +22,7 @@ export function ConversationPhase({ state: { phase, conversation, failure }, onR
         title={conversation.messages.length === 0 ? 'There is no such conversation in this browser' : 'This conversation was deleted'}
         actions={<>
           {conversation.messages.length === 0 ? null : <Button icon="retry" onClick={onRestore}>Keep it</Button>}
-          <a href={hrefOf({ view: 'chat' })} className="inline-flex min-h-9 items-center rounded-lg border border-line bg-raised px-3 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">New conversation</a>
+          <ButtonLink href={hrefOf({ view: 'chat' })}>New conversation</ButtonLink>
         </>}
       >
         {conversation.messages.length === 0 ? 'It was deleted, or begun in another browser or by another user.' : 'It is shown here until you leave.'}

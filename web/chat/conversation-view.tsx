@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { displayNameOf } from '../app/display-name.ts'
 import { noteChosen, recentModels } from '../models/favourites.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
@@ -90,7 +91,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
         setOpen={setSettingsOpen}
       />
       <MessageList messages={messages} editedId={editedId} isElsewhere={state.isElsewhere} actions={actions} follow={follow}>
-        {phase === 'ready' && messages.length === 0 ? <EmptyChat name={nameOf(boot.user)} onPrompt={useExample} models={modelsState.kind === 'ready' ? modelsState.answer : undefined} /> : null}
+        {phase === 'ready' && messages.length === 0 ? <EmptyChat name={boot.user === undefined ? '' : displayNameOf(boot.user)} onPrompt={useExample} models={modelsState.kind === 'ready' ? modelsState.answer : undefined} /> : null}
         <ConversationPhase state={state} onRestore={() => chat.restore()} />
       </MessageList>
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
@@ -109,9 +110,4 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
       }} /> : null}
     </div>
   )
-}
-
-function nameOf(user: { readonly displayName: string; readonly userName: string } | undefined): string {
-  if (user === undefined) return ''
-  return user.displayName === '' ? user.userName : user.displayName
 }

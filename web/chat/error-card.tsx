@@ -1,10 +1,10 @@
 import { useSyncExternalStore, type ReactNode } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { hrefOf } from '../app/route.ts'
-import { Button } from '../ui/button.tsx'
+import { AttemptsTable } from '../ui/attempts-table.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { AttemptsTable } from './attempts-table.tsx'
 import { explainError, type Remedy } from './explain-error.ts'
 import type { MessageActions } from './message-actions.ts'
 
@@ -31,7 +31,7 @@ export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): R
       actions={remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />)}
     >
       <p>{advice}{error.retryAfter === undefined ? null : <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />}</p>
-      {hasFailures ? <div className="mt-2"><AttemptsTable trail={trail} /></div> : null}
+      {hasFailures ? <div className="mt-2 max-w-lg text-xs"><AttemptsTable trail={trail} /></div> : null}
       {hasDetail ? <p className="mt-2 text-xs">{error.message}</p> : null}
     </Notice>
   )
@@ -52,7 +52,7 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
     case 'choose-model': return <Button variant={variant} onClick={actions.retryWith}>Choose another model…</Button>
     case 'settings': return <Button variant={variant} icon="sliders" onClick={actions.openSettings}>Open the settings…</Button>
     case 'edit': return <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>Edit the message</Button>
-    case 'providers': return <a href={hrefOf({ view: 'providers' })} className="inline-flex min-h-9 items-center rounded-lg border border-line bg-raised px-3 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11">Look at the providers</a>
+    case 'providers': return <ButtonLink href={hrefOf({ view: 'providers' })} variant={variant}>Look at the providers</ButtonLink>
   }
 }
 

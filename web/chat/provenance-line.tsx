@@ -1,10 +1,10 @@
 import { Fragment, type ReactNode } from 'react'
 import type { Provenance } from '../history/conversation.ts'
+import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMs } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
-import { AttemptsTable } from './attempts-table.tsx'
 
 /** Who answered, after whom, in what time, with how many tokens, at what price; behind it every attempt, and the request's id. */
 export function ProvenanceLine({ provenance, isFailed }: { readonly provenance: Provenance; /** Its error tells of the attempts. */ readonly isFailed: boolean }): ReactNode {
@@ -16,7 +16,7 @@ export function ProvenanceLine({ provenance, isFailed }: { readonly provenance: 
         <Icon name="chevron" className="size-3.5 transition-transform group-open/origin:rotate-180" />
       </summary>
       <div className="mt-1 flex flex-col gap-1 rounded-lg border border-line bg-panel p-2">
-        {trail.length === 0 ? null : <AttemptsTable trail={trail} />}
+        {trail.length === 0 ? null : <div className="max-w-lg"><AttemptsTable trail={trail} /></div>}
         <p className="flex flex-wrap items-center gap-x-1">Request <code className="font-mono wrap-anywhere">{requestId}</code><CopyButton text={requestId} label="Copy the request’s id" /></p>
       </div>
     </details>

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { formatTime } from '../ui/format.ts'
-import { describeFirstToken, describeLastError, describeState, describeSuccess, describeTest, percent } from './describe-provider.ts'
+import { describeFirstToken, describeLastError, describeState, describeSuccess, describeTest } from './describe-provider.ts'
 import type { ProviderState } from '../../src/http/page-api.ts'
 
 const now = 1_760_000_000_000
@@ -43,13 +42,6 @@ test('success has its share and its count', () => {
 test('the first token has its median, and how long most take', () => {
   expect(describeFirstToken({ attempts: { count: 2, ok: 2, firstTokenP50: 340, firstTokenP95: 1_200 } })).toBe('340 ms, 95 % within 1.2 s')
   expect(describeFirstToken({ attempts: { count: 1, ok: 1 } })).toBeUndefined()
-})
-
-test('a share is never rounded to all or nothing', () => {
-  fc.assert(fc.property(fc.integer({ min: 1, max: 5_000 }), fc.nat(5_000), (count, some) => {
-    const ok = Math.min(some, count)
-    expect([percent(ok / count) === '100 %', percent(ok / count) === '0 %']).toEqual([ok === count, ok === 0])
-  }))
 })
 
 test('a test says how long it took, and why it failed', () => {

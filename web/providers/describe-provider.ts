@@ -1,5 +1,5 @@
 import type { ProviderEntry, ProviderTest } from '../../src/http/page-api.ts'
-import { formatAgo, formatMs, formatTime } from '../ui/format.ts'
+import { formatAgo, formatMs, formatShare, formatTime, inWords } from '../ui/format.ts'
 import type { IconName } from '../ui/icon.tsx'
 
 /** How a state looks and reads. */
@@ -43,20 +43,13 @@ export function describeLastError({ lastError }: Pick<ProviderEntry, 'lastError'
 
 /** `98 % of 120`; `undefined`: there was no attempt. */
 export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
-  return count === 0 ? undefined : `${percent(ok / count)} of ${count.toLocaleString('en')}`
+  return count === 0 ? undefined : `${formatShare(ok / count)} of ${count.toLocaleString('en')}`
 }
 
 /** `340 ms, 95 % within 1.2 s`; `undefined`: there was no stream. */
 export function describeFirstToken({ attempts: { firstTokenP50, firstTokenP95 } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
   if (firstTokenP50 === undefined) return undefined
   return `${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, 95 % within ${formatMs(firstTokenP95)}`}`
-}
-
-/** Never `100 %` or `0 %` unless it is so. */
-export function percent(share: number): string {
-  const rounded = Math.round(share * 100)
-  if (share > 0 && rounded === 0) return '<1 %'
-  return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
 }
 
 /** What came of a test, in one sentence. */
@@ -71,9 +64,4 @@ export function describeTest({ ok, ms, model, status, why }: ProviderTest): stri
 function withStatus(status: number | undefined, why: string): string {
   if (status === undefined) return inWords(why)
   return `${status} ${inWords(why.replace(new RegExp(`^status ${status}(: |$)`), ''))}`.trim()
-}
-
-/** Names of classes, such as `rate_limit`, as words; sentences as they are. */
-function inWords(why: string): string {
-  return /^[a-z_]+$/.test(why) ? why.replaceAll('_', ' ') : why
 }

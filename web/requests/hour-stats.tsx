@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
-import { percent } from '../providers/describe-provider.ts'
-import { formatCost, formatCount, formatMs, formatShortCount } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs, formatShare, formatShortCount } from '../ui/format.ts'
 import type { HourFigures } from './minutes.ts'
 
 /** The last hour in four figures. */
@@ -10,7 +9,7 @@ export function HourStats({ figures }: { readonly figures: HourFigures }): React
   return (
     <dl className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
       <Stat name="Requests" value={formatCount(requests)} more="in the last hour" />
-      <Stat name="Errors" value={errorShare === undefined ? undefined : percent(errorShare)} more={errorShare === undefined ? 'no requests' : `${formatCount(errors)} of ${formatCount(requests)}`} />
+      <Stat name="Errors" value={errorShare === undefined ? undefined : formatShare(errorShare)} more={errorShare === undefined ? 'no requests' : `${formatCount(errors)} of ${formatCount(requests)}`} />
       <Stat name="First token, 95 % within" value={firstTokenP95 === undefined ? undefined : formatMs(firstTokenP95)} more={firstTokenP95 === undefined ? 'no streams' : part} />
       <Stat
         name="Tokens" value={formatShortCount(promptTokens + completionTokens)}

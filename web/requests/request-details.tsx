@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page-api.ts'
+import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { formatCost, formatCount, formatMoment, formatMs } from '../ui/format.ts'
@@ -49,23 +50,8 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 function Attempts({ request: { trail } }: { readonly request: RequestEntry }): ReactNode {
   if (trail.length === 0) return <p className="text-sm">No provider was asked.</p>
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Attempts">
-      <table className="w-full text-left text-sm tabular-nums">
-        <caption className="pb-1 text-left font-medium">{trail.length === 1 ? 'One attempt' : `${trail.length} attempts`}</caption>
-        <thead className="text-xs text-muted">
-          <tr><th scope="col" className="py-1 pr-4 font-medium">Provider</th><th scope="col" className="pr-4 font-medium">Outcome</th><th scope="col" className="pr-4 font-medium">Status</th><th scope="col" className="text-right font-medium">Time</th></tr>
-        </thead>
-        <tbody>
-          {trail.map(({ provider, failure, status, ms }, index) => (
-            <tr key={index} className="border-t border-line">
-              <th scope="row" className="py-1.5 pr-4 font-medium">{provider}</th>
-              <td className={`pr-4 ${failure === undefined ? 'text-ok' : 'text-bad'}`}><span aria-hidden="true">{failure === undefined ? '✓' : '✗'} </span>{failure === undefined ? 'answered' : failure.replaceAll('_', ' ')}</td>
-              <td className="pr-4">{status ?? <span className="text-muted">none</span>}</td>
-              <td className="text-right">{formatMs(ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div className="overflow-x-auto text-sm" tabIndex={0} role="region" aria-label="Attempts">
+      <AttemptsTable trail={trail} hasCaption />
     </div>
   )
 }

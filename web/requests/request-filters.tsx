@@ -1,6 +1,6 @@
 import { useId, useState, type ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
-import { formatCount } from '../ui/format.ts'
+import { formatCount, inWords } from '../ui/format.ts'
 import { choiceOptions, countFilters, type Choice, type Edge, type Ending, type Least, type RequestFilters } from './filter-requests.ts'
 import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 import type { RequestRow } from './request-rows.ts'
@@ -113,7 +113,7 @@ function TextField({ label, value, onChange }: { readonly label: string; readonl
 
 function wordsOf(choice: Choice, value: string): string {
   if (choice === 'status') return isEnding(value) ? endingWords[value] : value
-  return choice === 'error' ? value.replaceAll('_', ' ') : value
+  return choice === 'error' ? inWords(value) : value
 }
 
 function isEnding(value: string): value is Ending {

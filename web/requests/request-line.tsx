@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page-api.ts'
-import { formatCost, formatCount, formatMs, formatTime } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs, formatTime, inWords } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
 import { endingOf, type Ending } from './filter-requests.ts'
@@ -58,7 +58,7 @@ export const RequestLine = memo(function RequestLine({ row, place, hasUsers, isT
 /** How a request ended: picture, word, code, colour. */
 export function StatusWord({ request }: { readonly request: RequestEntry }): ReactNode {
   const ending = endingOf(request), { icon, tone } = endingLooks[ending]
-  const word = ending === 'ok' ? 'OK' : ending === 'left' ? 'caller left' : (request.error ?? 'failed').replaceAll('_', ' ')
+  const word = ending === 'ok' ? 'OK' : ending === 'left' ? 'caller left' : inWords(request.error ?? 'failed')
   return <span className={`flex min-w-0 items-center gap-1 ${tone}`} title={`${word} ${request.status}`}><Icon name={icon} className="size-4" /><span className="truncate">{word}</span> <span>{request.status}</span></span>
 }
 

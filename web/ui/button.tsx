@@ -25,6 +25,11 @@ export function Button({ variant = 'plain', icon, className = '', children, ...r
   )
 }
 
+/** A link that looks like a button. */
+export function ButtonLink({ href, variant = 'plain', className = '', children }: { readonly href: string; readonly variant?: ButtonVariant; readonly className?: string; readonly children: ReactNode }): ReactNode {
+  return <a href={href} className={`${common} min-h-9 px-3 py-1.5 text-sm ${looks[variant]} ${className}`}>{children}</a>
+}
+
 /** A button with a picture only; its label is read out, and shown when one points at it. */
 export function IconButton({ label, icon, variant = 'quiet', className = '', ...rest }: Attributes & { readonly label: string; readonly icon: IconName; readonly variant?: ButtonVariant }): ReactNode {
   return (

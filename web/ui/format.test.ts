@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { formatAgo, formatCost, formatCount, formatMs, formatShortCount } from './format.ts'
+import fc from 'fast-check'
+import { formatAgo, formatCost, formatCount, formatMs, formatShare, formatShortCount, inWords } from './format.ts'
 
 describe('how things are written', () => {
   test.each([[0, '0 ms'], [0.4, '0 ms'], [999, '999 ms'], [1_000, '1.0 s'], [59_940, '59.9 s'], [59_960, '1 min 0 s'], [65_000, '1 min 5 s'], [3_600_000, '60 min 0 s']])('%d milliseconds are %s', (ms, text) => {
@@ -16,5 +17,16 @@ describe('how things are written', () => {
 
   test('large numbers can be read', () => {
     expect([formatCount(1_234_567), formatShortCount(131_072), formatShortCount(999)]).toEqual(['1,234,567', '131.1K', '999'])
+  })
+
+  test('a share is never rounded to all or nothing', () => {
+    fc.assert(fc.property(fc.integer({ min: 1, max: 5_000 }), fc.nat(5_000), (count, some) => {
+      const ok = Math.min(some, count)
+      expect([formatShare(ok / count) === '100 %', formatShare(ok / count) === '0 %']).toEqual([ok === count, ok === 0])
+    }))
+  })
+
+  test.each([['rate_limit', 'rate limit'], ['http_2', 'http 2'], ['GROQ_API_KEY is not set', 'GROQ_API_KEY is not set']])('%p is said as %p', (name, words) => {
+    expect(inWords(name)).toBe(words)
   })
 })

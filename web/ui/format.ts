@@ -30,6 +30,18 @@ export function formatCost(usd: number): string {
   return `$${usd.toFixed(digits)}`
 }
 
+/** `98 %` of 0.98; never `100 %` or `0 %` unless it is so. */
+export function formatShare(share: number): string {
+  const rounded = Math.round(share * 100)
+  if (share > 0 && rounded === 0) return '<1 %'
+  return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
+}
+
+/** Names of codes and classes as words: `rate_limit` is `rate limit`. Sentences stay as they are. */
+export function inWords(name: string): string {
+  return /^[a-z0-9_]+$/.test(name) ? name.replaceAll('_', ' ') : name
+}
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { TrailEntry } from '../../src/http/page-api.ts'
+import { inWords } from './format.ts'
 
 /** Who was asked, in order, and what came of it: `groq ✗ 429 → openai ✓`. */
 export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }): ReactNode {
@@ -21,6 +22,6 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
 
 /** The shortest that tells what went wrong: the status where there is one, else the class, in words. */
 export function outcomeOf({ status, failure }: TrailEntry): string {
-  if (failure?.startsWith('skipped') === true) return failure.replaceAll('_', ' ')
-  return status === undefined || status < 400 ? (failure ?? 'failed').replaceAll('_', ' ') : String(status)
+  if (failure?.startsWith('skipped') === true) return inWords(failure)
+  return status === undefined || status < 400 ? inWords(failure ?? 'failed') : String(status)
 }
