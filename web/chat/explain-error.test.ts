@@ -17,6 +17,10 @@ describe('explainError', () => {
     expect(explainError(wire(code), here).title).not.toBe('There is no answer')
   })
 
+  test.each(['constructor', 'toString', '__proto__'])('takes a code %s that a provider made up for what it does not know', (code) => {
+    expect(explainError(wire(code), { ...here, hasText: true })).toMatchObject({ title: 'There is no answer', remedies: ['continue', 'retry', 'choose-model'] })
+  })
+
   test('leads from a model that is not there to the choice of another', () => {
     expect(explainError(wire('model_not_found'), here).remedies[0]).toBe('choose-model')
   })

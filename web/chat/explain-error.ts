@@ -29,7 +29,7 @@ const refusedField: Wording = { title: 'The service does not take this request',
 const unreadable: Wording = { title: 'The service could not read the request', advice: 'Reload the page. If that does not help, something between the page and the service changes requests.', remedies: ['retry'] }
 
 /** By `error.code` (docs/errors.md). */
-const wordings: Readonly<Record<string, Wording>> = {
+const wordings: ReadonlyMap<string, Wording> = new Map(Object.entries<Wording>({
   model_not_found: { title: 'No enabled provider offers this model', advice: 'Choose another model, or look at which providers are on.', remedies: ['choose-model', 'providers', 'retry'] },
   provider_error: { title: 'Every provider that was asked failed', advice: 'Retry, or choose another model.', remedies: ['retry', 'choose-model'] },
   content_policy_violation: { title: 'The provider rejected the content', advice: 'Change what you wrote, or choose another model.', remedies: ['edit', 'choose-model', 'retry'] },
@@ -51,7 +51,7 @@ const wordings: Readonly<Record<string, Wording>> = {
   not_ready: { title: 'The service is not ready', advice: 'It is starting, stopping, or has no usable provider.', remedies: ['retry', 'providers'] },
   store_unavailable: busy,
   internal_error: { title: 'The service made a mistake', advice: 'Its log tells more under the request’s id. Retrying may help.', remedies: ['retry'] },
-}
+}))
 
 const unreachable: Wording = { title: 'The service cannot be reached', advice: 'Check that it runs and that you are connected, then retry.', remedies: ['retry'], hasDetail: false }
 const offline: Wording = { title: 'You are offline', advice: 'Your message is kept. Retry when the connection is back.', remedies: ['retry'], hasDetail: false }
@@ -67,7 +67,7 @@ export function explainError(error: AnswerError, context: ErrorContext): Explana
 function wordingOf({ kind, code, status, param }: AnswerError, { isOnline, hasText }: ErrorContext): Wording {
   if (kind === 'network') return isOnline ? unreachable : offline
   if (code === 'provider_error' && hasText) return cutOff
-  const wording = wordings[code ?? ''] ?? byStatus(status)
+  const wording = wordings.get(code ?? '') ?? byStatus(status)
   if (wording !== refusedField || param === undefined) return wording
   return param.startsWith('messages') ? { ...refusedField, remedies: ['edit', 'retry'] } : { ...refusedField, title: `The service does not take this ${param}` }
 }
@@ -75,7 +75,7 @@ function wordingOf({ kind, code, status, param }: AnswerError, { isOnline, hasTe
 function byStatus(status: number | undefined): Wording {
   switch (status) {
     case 401: return signedOut
-    case 413: return wordings['request_too_large'] ?? unknown
+    case 413: return wordings.get('request_too_large') ?? unknown
     case 429: case 503: return busy
     default: return unknown
   }

@@ -49,7 +49,7 @@ function useRefreshing(feed: ProvidersFeed): void {
 
 function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; readonly answer: ProvidersAnswer; readonly isOwner: boolean }): ReactNode {
   const [trouble, setTrouble] = useState<ChangeTrouble>()
-  const [tests, setTests] = useState<Readonly<Record<string, ProviderTest | 'running'>>>({})
+  const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
   const mode: CardMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
 
   async function change(wanted: WantedChange): Promise<void> {
@@ -66,9 +66,9 @@ function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; re
   }
 
   async function test(id: string): Promise<void> {
-    setTests((known) => ({ ...known, [id]: 'running' }))
+    setTests((known) => new Map([...known, [id, 'running']]))
     const result = await feed.test(id)
-    setTests((known) => ({ ...known, [id]: result }))
+    setTests((known) => new Map([...known, [id, result]]))
     announce(result.ok ? `${id} answered in ${formatMs(result.ms)}` : `${id} failed`)
     void feed.refresh()
   }
@@ -84,7 +84,7 @@ function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; re
           {answer.providers.map((provider, index) => (
             <ProviderCard
               key={provider.id} provider={provider} place={index + 1} isLast={index === answer.providers.length - 1} mode={mode}
-              test={tests[provider.id]} onChange={(kind) => void change({ id: provider.id, change: kind })} onTest={() => void test(provider.id)}
+              test={tests.get(provider.id)} onChange={(kind) => void change({ id: provider.id, change: kind })} onTest={() => void test(provider.id)}
             />
           ))}
         </ol>
