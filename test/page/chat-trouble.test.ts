@@ -5,6 +5,7 @@ import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { talker, type Talk, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
 import { needs } from '../needs.ts'
+import { complaintsOf } from './complaints.ts'
 import { ask, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
 
 const executable = needs('chromium')
@@ -33,8 +34,7 @@ beforeEach(async () => {
 afterEach(async () => {
   if (executable === undefined) return
   upstream.stop()
-  // What the browser itself says of answers that are none, and of connections that broke.
-  expect((await tab.complaints()).filter((text) => !/^Failed to load resource|ERR_/.test(text))).toEqual([])
+  expect(await complaintsOf(tab)).toEqual([])
 })
 
 function offering(...models: readonly string[]): ServiceConfig {

@@ -78,10 +78,12 @@ function asError(error: unknown): Error {
 
 function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  signal.addEventListener('abort', () => {
+  const end = (): void => {
     clearTimeout(timer)
+    signal.removeEventListener('abort', end)
     resolve()
-  }, { once: true })
+  }
+  const timer = setTimeout(end, ms)
+  signal.addEventListener('abort', end)
   return promise
 }
