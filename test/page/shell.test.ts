@@ -115,6 +115,16 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
     expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   })
 
+  test('has the conversations beside the view as soon as the window has room for them, and only then', async () => {
+    begin({ viewport: { width: 1280, height: 800 } })
+    await tab.goto(`${service.url}/`)
+    await tab.waitFor('nav[aria-label="Conversations"]')
+    await tab.setSize(500, 800)
+    await tab.waitForGone('nav[aria-label="Conversations"]')
+    await tab.setSize(1280, 800)
+    await tab.waitFor('nav[aria-label="Conversations"]')
+  })
+
   test('has the keys and the focus of a phone in the conversations while they cover the view, and gives them back', async () => {
     begin({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.goto(`${service.url}/`)

@@ -60,6 +60,8 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
     if (route.view !== 'chat') document.title = `${titles[route.view]} · svc`
     if (!matchMedia(wide).matches) setSidebarOpen(false)
   }, [route])
+  // A window that becomes narrower is not to be covered by them, one that becomes wider has room for them.
+  useEffect(() => setSidebarOpen(isWide), [isWide])
   useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
   useShortcut('Ctrl+K', 'Search the conversations', () => {
     if (!isChat) navigate({ view: 'chat' })
