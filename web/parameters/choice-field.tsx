@@ -1,6 +1,7 @@
 import { useId, type ReactNode } from 'react'
 import { describedBy, Field, inputLook } from './field.tsx'
-import type { ChoiceParameter, FlagParameter } from './parameters.ts'
+import { parameterWords } from './parameter-words.ts'
+import type { ChoiceParameter, FlagParameter, ParameterName } from './parameters.ts'
 
 /** What {@link ChoiceField} shows. */
 export interface ChoiceFieldProps {
@@ -11,9 +12,9 @@ export interface ChoiceFieldProps {
 }
 
 /** A parameter that is one of several words. */
-export function ChoiceField({ parameter: { label, explanation, common, rare }, value, onChange }: ChoiceFieldProps): ReactNode {
+export function ChoiceField({ parameter: { name, common, rare }, value, onChange }: ChoiceFieldProps): ReactNode {
   return (
-    <Select label={label} explanation={explanation} value={value ?? ''} onChange={(next) => onChange(next === '' ? undefined : next)}>
+    <Select name={name} value={value ?? ''} onChange={(next) => onChange(next === '' ? undefined : next)}>
       {common.map((word) => <option key={word} value={word}>{word}</option>)}
       <optgroup label="Not every provider knows">
         {rare.map((word) => <option key={word} value={word}>{word}</option>)}
@@ -31,9 +32,9 @@ export interface FlagFieldProps {
 }
 
 /** A parameter that is on, off, or not set. */
-export function FlagField({ parameter: { label, explanation }, value, onChange }: FlagFieldProps): ReactNode {
+export function FlagField({ parameter: { name }, value, onChange }: FlagFieldProps): ReactNode {
   return (
-    <Select label={label} explanation={explanation} value={value === undefined ? '' : String(value)} onChange={(next) => onChange(next === '' ? undefined : next === 'true')}>
+    <Select name={name} value={value === undefined ? '' : String(value)} onChange={(next) => onChange(next === '' ? undefined : next === 'true')}>
       <option value="true">On</option>
       <option value="false">Off</option>
     </Select>
@@ -41,17 +42,16 @@ export function FlagField({ parameter: { label, explanation }, value, onChange }
 }
 
 interface SelectProps {
-  readonly label: string
-  readonly explanation: string
+  readonly name: ParameterName
   readonly value: string
   readonly onChange: (value: string) => void
   readonly children: ReactNode
 }
 
-function Select({ label, explanation, value, onChange, children }: SelectProps): ReactNode {
+function Select({ name, value, onChange, children }: SelectProps): ReactNode {
   const id = useId()
   return (
-    <Field id={id} label={label} explanation={explanation}>
+    <Field id={id} {...parameterWords[name]}>
       <select id={id} value={value} onChange={({ target }) => onChange(target.value)} {...describedBy({ id })} className={`${inputLook} w-full`}>
         <option value="">Not set</option>
         {children}

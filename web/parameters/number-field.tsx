@@ -1,8 +1,9 @@
 import { useId, useRef, useState, type ReactNode } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { describedBy, Field, inputLook } from './field.tsx'
-import { readNumber } from './parameters.ts'
+import { parameterWords } from './parameter-words.ts'
 import type { NumberParameter } from './parameters.ts'
+import { readNumber } from './read-number.ts'
 
 /** What {@link NumberField} shows. */
 export interface NumberFieldProps {
@@ -15,7 +16,8 @@ export interface NumberFieldProps {
 
 /** A parameter that is a number: a field, and a slider where there are boundaries. What may not be sent is told, and is not set. */
 export function NumberField({ parameter, value, onChange, hint }: NumberFieldProps): ReactNode {
-  const { label, explanation, isInteger, range } = parameter
+  const { name, isInteger, range } = parameter
+  const { label, explanation } = parameterWords[name]
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')

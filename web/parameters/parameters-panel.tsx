@@ -6,6 +6,7 @@ import { Switch } from '../ui/switch.tsx'
 import { ChoiceField, FlagField } from './choice-field.tsx'
 import { boxLook, describedBy, Field } from './field.tsx'
 import { NumberField } from './number-field.tsx'
+import { parameterWords } from './parameter-words.ts'
 import { countSet, parameters, withParameter } from './parameters.ts'
 import type { NumberParameter, ParameterName } from './parameters.ts'
 import { StopField } from './stop-field.tsx'
@@ -90,8 +91,8 @@ function Fields({ values, onChange }: FieldsProps): ReactNode {
       </Group>
       <Group title="Answer">
         <div className="flex flex-col gap-1">
-          <Switch label={parameters.stream.label} isOn={values.stream !== false} onChange={(isOn) => setter('stream')(isOn ? undefined : false)} />
-          <p className="text-xs text-muted">{parameters.stream.explanation}</p>
+          <Switch label={parameterWords.stream.label} isOn={values.stream !== false} onChange={(isOn) => setter('stream')(isOn ? undefined : false)} />
+          <p className="text-xs text-muted">{parameterWords.stream.explanation}</p>
         </div>
         <FlagField parameter={parameters.logprobs} value={values.logprobs} onChange={setter('logprobs')} />
         {number(parameters.top_logprobs)}

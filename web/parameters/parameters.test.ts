@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseChatRequest } from '../../src/wire/chat-request.ts'
-import { countSet, parameters, parseParameters, rangeOf, readNumber, withParameter } from './parameters.ts'
+import { countSet, parameters, parseParameters, withParameter } from './parameters.ts'
 import type { NumberParameter } from './parameters.ts'
+import { rangeOf, readNumber } from './read-number.ts'
 import { readStop, showStop } from './stop-text.ts'
 
 const numbers = Object.values(parameters).filter((parameter): parameter is Extract<typeof parameter, { kind: 'number' }> => parameter.kind === 'number')

@@ -2,6 +2,7 @@ import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'rea
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { describedBy, Field, inputLook } from './field.tsx'
+import { parameterWords } from './parameter-words.ts'
 import type { ListParameter } from './parameters.ts'
 import { readStop, showStop } from './stop-text.ts'
 
@@ -14,7 +15,8 @@ export interface StopFieldProps {
 }
 
 /** A list of texts, added one by one with Enter. */
-export function StopField({ parameter: { label, explanation }, value = [], onChange }: StopFieldProps): ReactNode {
+export function StopField({ parameter: { name }, value = [], onChange }: StopFieldProps): ReactNode {
+  const { label, explanation } = parameterWords[name]
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')

@@ -1,0 +1,28 @@
+import { isAllowed } from './parameters.ts'
+import type { NumberParameter } from './parameters.ts'
+
+/** What became of a text that was typed for a number: nothing typed, a number that is sent, or why it is not. */
+export type ReadNumber =
+  | { readonly kind: 'unset' }
+  | { readonly kind: 'value'; readonly value: number }
+  | { readonly kind: 'fault'; readonly fault: string }
+
+/** Reads what was typed. A decimal comma is taken as a point. */
+export function readNumber(parameter: NumberParameter, text: string): ReadNumber {
+  const trimmed = text.trim().replace(',', '.')
+  if (trimmed === '') return { kind: 'unset' }
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(trimmed) ? Number(trimmed) : NaN
+  return isAllowed(parameter, value) ? { kind: 'value', value } : { kind: 'fault', fault: faultOf(parameter, value) }
+}
+
+/** What may be sent, in words: `0 to 2`, `a whole number`. */
+export function rangeOf({ isInteger, range }: NumberParameter): string {
+  if (range === undefined) return isInteger ? 'a whole number' : 'a number'
+  return isInteger ? `a whole number, ${range.min} to ${range.max}` : `${range.min} to ${range.max}`
+}
+
+function faultOf(parameter: NumberParameter, value: number): string {
+  const { isInteger, range } = parameter
+  if (range === undefined && isInteger && Number.isInteger(value)) return `This is not sent: it must lie between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`
+  return `This is not sent: it must be ${range === undefined || isInteger ? rangeOf(parameter) : `a number, ${rangeOf(parameter)}`}.`
+}
