@@ -46,4 +46,10 @@ describe('withRecord', () => {
       requestId: 'r', model: 'gpt-x', provider: 'openai', trail: record.trail, promptTokens: 7, completionTokens: 2, firstTokenMs: 5, totalMs: 6, cost: 0.5,
     })
   })
+
+  test('does not give the name of a model at one provider to another who went on', () => {
+    const before = { requestId: 'r', provider: 'groq', model: 'llama-versatile', trail: [] }
+    const after = withRecord(before, { time: 0, id: 'r', model: 'llama', stream: true, status: 200, provider: 'openai', trail: [], totalMs: 6 })
+    expect(after).toEqual({ requestId: 'r', provider: 'openai', trail: [], totalMs: 6 })
+  })
 })

@@ -24,9 +24,12 @@ export function provenanceOf(measured: Measured, headers?: Headers): Provenance 
 }
 
 /** The same with what the service remembers of the request, which is more, and counts. */
-export function withRecord(provenance: Provenance, { provider, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: RequestEntry): Provenance {
+export function withRecord({ model, ...provenance }: Provenance, { provider, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: RequestEntry): Provenance {
+  // What somebody else calls the model, who went on where the first one stopped, is told nowhere.
+  const isOther = provenance.provider !== undefined && provider !== undefined && provenance.provider !== provider
   return {
     ...provenance,
+    ...(model === undefined || isOther ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
     trail,
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
