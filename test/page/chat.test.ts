@@ -42,7 +42,8 @@ afterEach(async () => {
 
 /** `m` is offered by a provider that answers, `both` first by one that is out of requests. */
 function configuration(): ServiceConfig {
-  return { providers: [provider('openai', upstream.url, ['m']), provider('groq', busy.url, ['both']), provider('spare', upstream.url, ['both'])] }
+  const priced = [{ name: 'm', price: { input: 100, output: 1_000 } }]
+  return { providers: [provider('openai', upstream.url, [], { models: priced }), provider('groq', busy.url, ['both']), provider('spare', upstream.url, ['both'])] }
 }
 
 const open = (): Promise<void> => openConversation(tab, service.url)
@@ -59,9 +60,9 @@ describe.skipIf(executable === undefined)('a conversation', () => {
     await tab.waitFor(said('One'))
     await asked.say('** three')
     await asked.finish()
-    await tab.waitFor(said('/first token/'))
+    await tab.waitFor(said('/\\$0\\.0053/'))
     expect(await tab.textOf(`${lastMessage} >> strong`)).toBe('two')
-    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out$/)
+    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out · \$0\.0053$/)
     await tab.until(`document.title === 'Hello there · svc' && document.activeElement.id === 'message'`)
   }, 20_000)
 
