@@ -1,9 +1,7 @@
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { pick } from '../../test/client.ts'
 import { startChromium, type Tab } from '../../test/fakes/chromium.ts'
 import { percentile } from '../statistics.ts'
+import { servePart } from './part-server.ts'
 
 /**
  * How long a history of 2,000 conversations takes to open and to search, in a real Chromium, from a page that was loaded anew: until its first rows are painted, and until
@@ -11,39 +9,6 @@ import { percentile } from '../statistics.ts'
  */
 
 const conversations = 2_000, openings = 7, openMsMax = 200, searchMsMax = 300
-const root = join(import.meta.dir, '..', '..')
-const folder = await mkdtemp(join(tmpdir(), 'page-history-'))
-
-async function buildHarness(): Promise<string> {
-  // The style is the page's own.
-  const page = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), join(folder, 'page')], { stdout: 'ignore', stderr: 'inherit' })
-  if (await page.exited !== 0) throw new Error('The page does not build.')
-  await Bun.build({
-    entrypoints: [join(import.meta.dir, 'history-page.tsx')],
-    target: 'browser',
-    splitting: true,
-    minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    outdir: join(folder, 'harness'),
-  })
-  const name = (await readdir(join(folder, 'page'), { recursive: true })).find((each) => /style-[^/]*\.css$/.test(each))
-  if (name === undefined) throw new Error('The page has no style.')
-  return await readFile(join(folder, 'page', name), 'utf8')
-}
-
-function serve(style: string): Bun.Server<undefined> {
-  const index = '<!doctype html><html lang="en"><link rel="stylesheet" href="/style.css"><div id="root"></div><script type="module" src="/history-page.js"></script></html>'
-  return Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname } = new URL(request.url)
-      if (pathname === '/') return new Response(index, { headers: { 'content-type': 'text/html; charset=utf-8' } })
-      if (pathname === '/style.css') return new Response(style, { headers: { 'content-type': 'text/css' } })
-      return pathname === '/favicon.ico' ? new Response(null, { status: 404 }) : new Response(Bun.file(join(folder, 'harness', pathname)))
-    },
-  })
-}
 
 const numberOf = (value: unknown, name: string): number => Number(pick(value, name))
 const longestOf = (value: unknown): number => Math.max(0, ...[pick(value, 'longTasks')].flat().map(Number))
@@ -71,8 +36,8 @@ async function repeated(tab: Tab, url: string, what: string, expression: string,
   return { what, median: percentile(times, 50) ?? 0, longestTask: Math.max(...tasks) }
 }
 
-const style = await buildHarness()
-const server = serve(style), url = server.url.href
+await using part = await servePart('history-page.tsx')
+const { url } = part
 const chromium = await startChromium(process.env['CHROMIUM'] ?? '/usr/bin/chromium')
 try {
   const tab = chromium.person({ viewport: { width: 1280, height: 800 } }).tab()
@@ -95,6 +60,4 @@ try {
   process.exitCode = openMs < openMsMax && searchMs < searchMsMax ? 0 : 1
 } finally {
   await chromium.close()
-  await server.stop(true)
-  await rm(folder, { recursive: true, force: true })
 }

@@ -1,9 +1,8 @@
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseJson, pick } from '../../test/client.ts'
 import { readLines } from '../../test/lines.ts'
 import { percentile } from '../statistics.ts'
+import { servePart } from './part-server.ts'
 import { documents } from './stream-documents.ts'
 
 /**
@@ -13,43 +12,7 @@ import { documents } from './stream-documents.ts'
  */
 
 const characters = 100_000, chunkCharacters = 50, chunksPerSecond = 200, frameMsMax = 50
-const root = join(import.meta.dir, '..', '..')
 const columns = ['frame p50', 'p95', 'max', 'work p50', 'p95', 'max', 'first ¼', 'last ¼', 'task p99', 'max', 'first ¼', 'last ¼']
-
-async function buildHarness(folder: string): Promise<void> {
-  // The style is the page's own.
-  const page = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), join(folder, 'page')], { stdout: 'ignore', stderr: 'inherit' })
-  if (await page.exited !== 0) throw new Error('The page does not build.')
-  await Bun.build({
-    entrypoints: [join(import.meta.dir, 'stream-page.tsx')],
-    target: 'browser',
-    splitting: true,
-    minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    outdir: join(folder, 'harness'),
-  })
-}
-
-async function readStyle(folder: string): Promise<string> {
-  const names = await readdir(folder, { recursive: true })
-  const name = names.find((each) => /style-[^/]*\.css$/.test(each))
-  if (name === undefined) throw new Error('The page has no style.')
-  return readFile(join(folder, name), 'utf8')
-}
-
-function serve(folder: string, style: string): Bun.Server<undefined> {
-  const index = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"><div id="root"></div><script type="module" src="/stream-page.js"></script></html>'
-  return Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname } = new URL(request.url)
-      if (pathname === '/') return new Response(index, { headers: { 'content-type': 'text/html; charset=utf-8' } })
-      if (pathname === '/style.css') return new Response(style, { headers: { 'content-type': 'text/css' } })
-      return new Response(Bun.file(join(folder, 'harness', pathname)))
-    },
-  })
-}
 
 function numbersOf(result: unknown, name: string): readonly number[] {
   const value = pick(result, name)
@@ -80,22 +43,15 @@ function report(name: string, result: unknown): Longest {
   return { frameMs: highest(frames, 0, 1), taskMs: highest(tasks, 0, 1), earlyTaskMs: highest(tasks, 0, 0.25), lateTaskMs: highest(tasks, 0.6, 0.85) }
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'page-stream-'))
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(documents)
-try {
-  await buildHarness(folder)
-  const server = serve(folder, await readStyle(join(folder, 'page')))
-  const calls = wanted.map((name) => `measureStream(${JSON.stringify(name)}, ${characters}, ${chunkCharacters}, ${chunksPerSecond})`)
-  const browser = Bun.spawn(['node', join(import.meta.dir, 'stream-browser.mjs'), process.env['CHROMIUM'] ?? '/usr/bin/chromium', server.url.href, ...calls], { stdout: 'pipe', stderr: 'inherit' })
-  console.log(`${'ms'.padEnd(17)}${columns.map((column) => column.padStart(10)).join('')}  long elements`)
-  const longest: Longest[] = []
-  await readLines(browser.stdout, (text) => {
-    longest.push(report(wanted[longest.length] ?? '', parseJson(text)))
-  })
-  await server.stop(true)
-  const most = (name: keyof Longest): number => Math.max(...longest.map((each) => each[name]))
-  console.log(JSON.stringify({ documents: wanted.length, frameMs: most('frameMs'), taskMs: most('taskMs'), earlyTaskMs: most('earlyTaskMs'), lateTaskMs: most('lateTaskMs') }))
-  process.exitCode = await browser.exited === 0 && most('frameMs') < frameMsMax ? 0 : 1
-} finally {
-  await rm(folder, { recursive: true, force: true })
-}
+await using part = await servePart('stream-page.tsx')
+const calls = wanted.map((name) => `measureStream(${JSON.stringify(name)}, ${characters}, ${chunkCharacters}, ${chunksPerSecond})`)
+const browser = Bun.spawn(['node', join(import.meta.dir, 'stream-browser.mjs'), process.env['CHROMIUM'] ?? '/usr/bin/chromium', part.url, ...calls], { stdout: 'pipe', stderr: 'inherit' })
+console.log(`${'ms'.padEnd(17)}${columns.map((column) => column.padStart(10)).join('')}  long elements`)
+const longest: Longest[] = []
+await readLines(browser.stdout, (text) => {
+  longest.push(report(wanted[longest.length] ?? '', parseJson(text)))
+})
+const most = (name: keyof Longest): number => Math.max(...longest.map((each) => each[name]))
+console.log(JSON.stringify({ documents: wanted.length, frameMs: most('frameMs'), taskMs: most('taskMs'), earlyTaskMs: most('earlyTaskMs'), lateTaskMs: most('lateTaskMs') }))
+process.exitCode = await browser.exited === 0 && most('frameMs') < frameMsMax ? 0 : 1
