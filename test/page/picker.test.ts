@@ -15,7 +15,7 @@ function configuration(...more: readonly string[]): ServiceConfig {
   return {
     providers: [
       provider('groq', groq.url, [], { models: [{ ...llama, upstream: 'meta/llama-4', price: { input: 0, output: 0 } }, 'qwen3-32b', ...more] }),
-      provider('openai', openai.url, [], { models: [{ ...llama, price: { input: 0.15, output: 0.6 } }, { name: 'gpt-6-mini', context: 400_000, price: { input: 0.25, output: 2 } }] }),
+      provider('openai', openai.url, [], { models: [{ ...llama, price: { input: 0.15, output: 0.6 } }, { name: 'gpt-6-mini', context: 400_000, input: ['text', 'audio', 'file'], price: { input: 0.25, output: 2 } }] }),
       provider('router', openai.url, Array.from({ length: 2000 }, (_, index) => `vendor/model-${index}`)),
     ],
   }
@@ -118,7 +118,7 @@ describe.skipIf(executable === undefined)('the model picker', () => {
     await open(tab)
     expect(await tab.textOf(option('llama-4'))).toMatch(/llama-4[^]*groq → [^]*openai[^]*131k[^]*free/)
     expect(await tab.evaluate(active)).toContain('takes pictures')
-    expect(await tab.textOf(option('gpt-6-mini'))).toMatch(/400k[^]*\$0\.25 \/ \$2/)
+    expect(await tab.textOf(option('gpt-6-mini'))).toMatch(/openai[^]*takes audio, file[^]*400k[^]*\$0\.25 \/ \$2/)
     expect(await tab.evaluate(`${textOf(field)} + document.querySelector('${field}').getAttribute('aria-activedescendant')`)).toBe(await tab.evaluate(`document.querySelector('[aria-selected="true"]').id`))
   })
 

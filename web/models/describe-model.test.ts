@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ModelEntry, Price } from '../../src/http/page-api.ts'
-import { formatContext, formatPrice, isFree, isOffered, spokenPrice, takesImages } from './describe-model.ts'
+import { formatContext, formatPrice, isFree, isOffered, otherInputs, spokenPrice, takesImages } from './describe-model.ts'
 
 describe('formatContext', () => {
   test.each([[512, '512'], [8192, '8k'], [128_000, '128k'], [131_072, '131k'], [999_999, '1M'], [1_048_576, '1.05M'], [2_000_000, '2M'], [10_500_000, '10.5M']])('%d → %s', (tokens, text) => {
@@ -36,6 +36,12 @@ describe('isFree', () => {
 describe('takesImages', () => {
   test.each([[model({ input: ['text'] }, { input: ['text', 'image'] }), true], [model({ input: ['text'] }), false], [model({}), false]])('%j → %p', (entry, expected) => {
     expect(takesImages(entry)).toBe(expected)
+  })
+})
+
+describe('otherInputs', () => {
+  test.each([[model({ input: ['text', 'audio'] }, { input: ['image', 'audio', 'file'] }), ['audio', 'file']], [model({ input: ['text', 'image'] }), []], [model({}), []]])('%j → %p', (entry, expected) => {
+    expect(otherInputs(entry)).toEqual(expected)
   })
 })
 

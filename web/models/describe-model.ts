@@ -41,6 +41,11 @@ export function takesImages({ offers }: ModelEntry): boolean {
   return offers.some(({ input }) => input?.includes('image') === true)
 }
 
+/** What it takes beside text and pictures, by whoever serves it: `audio`, `file`. */
+export function otherInputs({ offers }: ModelEntry): readonly string[] {
+  return [...new Set(offers.flatMap(({ input = [] }) => input))].filter((kind) => kind !== 'text' && kind !== 'image')
+}
+
 /** Whether a name asks for something that is offered: a model, or one pinned to a provider (`groq/llama`). Case does not matter. */
 export function isOffered(models: readonly ModelEntry[], name: string): boolean {
   const wanted = name.toLowerCase()

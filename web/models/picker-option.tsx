@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import type { ModelOffer } from '../../src/http/page-api.ts'
 import { Icon } from '../ui/icon.tsx'
-import { formatContext, formatPrice, spokenPrice, takesImages } from './describe-model.ts'
+import { formatContext, formatPrice, otherInputs, spokenPrice, takesImages } from './describe-model.ts'
 import type { PickerRow } from './picker-rows.ts'
 
 /** What {@link PickerOption} shows. What is pressed on it is told by `data-act`, to the list. */
@@ -33,7 +33,7 @@ const side = 'flex w-9 shrink-0 items-center justify-center rounded-lg pointer-c
 
 function ModelRow({ row, isCurrent, isFavourite }: { readonly row: Extract<PickerRow, { kind: 'model' }>; readonly isCurrent: boolean; readonly isFavourite: boolean }): ReactNode {
   const { entry, isExpanded } = row
-  const [first] = entry.offers
+  const [first] = entry.offers, others = otherInputs(entry)
   return (
     <>
       <span data-act="favourite" aria-hidden="true" className={`${side} ${isFavourite ? 'text-warn' : 'text-muted hover:text-ink'}`}>
@@ -43,7 +43,7 @@ function ModelRow({ row, isCurrent, isFavourite }: { readonly row: Extract<Picke
         <span className="min-w-0 flex-1 basis-56">
           <ModelName name={entry.name} isCurrent={isCurrent} />
           {isFavourite ? <span className="sr-only">, favourite</span> : null}
-          <span className="block text-xs text-muted [overflow-wrap:anywhere]"><Servers names={entry.offers.map(({ provider }) => provider)} /></span>
+          <span className="block text-xs text-muted [overflow-wrap:anywhere]"><Servers names={entry.offers.map(({ provider }) => provider)} />{others.length === 0 ? null : <><span aria-hidden="true"> · </span><span className="sr-only">, </span>takes {others.join(', ')}</>}</span>
         </span>
         {first === undefined ? null : <Facts offer={first} hasImages={takesImages(entry)} />}
       </span>
