@@ -52,8 +52,8 @@ function named(name: string, content: string | Uint8Array): Built {
   return { name: `${basename(name, extension)}-${hashOf(content)}${extension}`, content: typeof content === 'string' ? Buffer.from(content) : content }
 }
 
-async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): Promise<Bun.BuildArtifact[]> {
-  const built = await Bun.build({
+async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): Promise<Bun.BuildOutput> {
+  return Bun.build({
     entrypoints: [...entrypoints],
     root,
     target: 'browser',
@@ -62,8 +62,15 @@ async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): P
     minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: { entry: '[name]-[hash].[ext]', chunk: 'chunk-[hash].[ext]' },
+    metafile: true,
   })
-  return built.outputs
+}
+
+/** The chunk in which a source file lies. @throws when it is in none */
+function chunkOf(source: string, { metafile }: Bun.BuildOutput): string {
+  const found = Object.entries(metafile?.outputs ?? {}).find(([, { inputs }]) => Object.keys(inputs).some((input) => input.endsWith(source)))
+  if (found === undefined) throw new Error(`${source} is in no chunk`)
+  return basename(found[0])
 }
 
 async function asBuilt(output: Bun.BuildArtifact): Promise<Built> {
@@ -97,7 +104,7 @@ async function buildStyle(files: readonly string[]): Promise<Built> {
   }
 }
 
-/** What `main` needs at once: its own chunks, and theirs. */
+/** What scripts need at once: their own chunks, and those of these. */
 function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = new Set<string>()): ReadonlySet<string> {
   const text = new TextDecoder().decode(entry.content)
   for (const [, name = ''] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
@@ -111,25 +118,29 @@ function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = ne
 
 async function buildPage(files: readonly string[]): Promise<{ readonly assets: readonly Built[]; readonly index: string; readonly parts: Readonly<Record<string, string>> }> {
   const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
-  const [[first], modules, style, icon] = await Promise.all([
+  const [{ outputs: [first] }, bundled, style, icon] = await Promise.all([
     bundle([join(web, 'first.ts')], 'iife'),
     bundle([join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))], 'esm'),
     buildStyle(files),
     readFile(join(web, 'icon.svg')).then((content) => named('icon.svg', content)),
   ])
   if (first === undefined) throw new Error('web/first.ts gave nothing')
+  const modules = bundled.outputs
   const scripts = await Promise.all([first, ...modules].map(asBuilt))
   const entries = await Promise.all(modules.filter(({ kind }) => kind === 'entry-point').map(asBuilt))
   const [main] = entries.filter(({ name }) => name.startsWith('main-'))
   if (main === undefined) throw new Error('web/main.tsx gave nothing')
   const assets = [...scripts, style, icon]
-  const preload = [...staticImports(main, new Map(scripts.map((script) => [script.name, script])))]
+  const byName = new Map(scripts.map((script) => [script.name, script]))
+  const chat = chunkOf('web/chat/chat-view.tsx', bundled)
+  // What is painted first comes first; the chat, which is mostly what is wanted, is on its way meanwhile.
+  const preload = new Set([...staticImports(main, byName), chat, ...staticImports(byName.get(chat) ?? main, byName)])
   const values: Readonly<Record<string, string>> = {
     first: `/assets/${basename(first.path)}`,
     icon: `/assets/${icon.name}`,
     style: `/assets/${style.name}`,
     main: `/assets/${main.name}`,
-    preload: preload.map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'),
+    preload: [...preload].map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'),
   }
   const template = await readFile(join(web, 'index.html'), 'utf8')
   // Parts have the same name but for their hash; the bundler keeps the order of its entries.

@@ -22,11 +22,20 @@ export interface EmptyChatProps {
 
 /** A conversation in which nothing was said yet. */
 export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode {
+  // Shown when it is known what stands above them, so that nothing moves.
+  const beginnings = <Beginnings onPrompt={onPrompt} />
   return (
     <div className="flex flex-col gap-6 pt-[8vh]">
       <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">{name === '' ? 'What would you like to know?' : `Hello, ${name}. What would you like to know?`}</h2>
       {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
-      {models?.isEchoOnly === true ? <FirstUse file={models.file} /> : null}
+      {models === undefined ? null : models.isEchoOnly ? <FirstUse file={models.file}>{beginnings}</FirstUse> : beginnings}
+    </div>
+  )
+}
+
+function Beginnings({ onPrompt }: Pick<EmptyChatProps, 'onPrompt'>): ReactNode {
+  return (
+    <>
       <ul className="grid gap-2 sm:grid-cols-3">
         {prompts.map((prompt) => (
           <li key={prompt} className="flex">
@@ -35,7 +44,7 @@ export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode
         ))}
       </ul>
       <p className="text-center text-sm text-muted pointer-coarse:hidden"><Key>Enter</Key> sends, <Key>Shift</Key>+<Key>Enter</Key> makes a new line, <Key>?</Key> shows all keys.</p>
-    </div>
+    </>
   )
 }
 

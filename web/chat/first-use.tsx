@@ -3,12 +3,23 @@ import { firstLines } from '../providers/first-lines.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** Only the built-in echo answers: how to add a real provider. @param file where providers.json would be; absent: whoever reads this may not change it */
-export function FirstUse({ file }: { readonly file: string | undefined }): ReactNode {
+/** What {@link FirstUse} shows. */
+export interface FirstUseProps {
+  /** Where providers.json would be; absent: whoever reads this may not change it. */
+  readonly file: string | undefined
+  /** Below it. */
+  readonly children: ReactNode
+}
+
+/** Only the built-in echo answers: how to add a real provider. */
+export function FirstUse({ file, children }: FirstUseProps): ReactNode {
   return (
-    <Notice kind="info" title="This is the built-in echo: it answers with your own words">
-      {file === undefined ? <p>Whoever runs this service has not added a provider yet. This goes away by itself when they do.</p> : <Lines lines={firstLines(file).split('\n')} />}
-    </Notice>
+    <>
+      <Notice kind="info" title="This is the built-in echo: it answers with your own words">
+        {file === undefined ? <p>Whoever runs this service has not added a provider yet. This goes away by itself when they do.</p> : <Lines lines={firstLines(file).split('\n')} />}
+      </Notice>
+      {children}
+    </>
   )
 }
 
