@@ -47,7 +47,7 @@ function sizes(): readonly Line[] {
   return [
     atMost('script before first paint, gzip', beforeFirstPaint, 90_000),
     atMost('script of the chat page, gzip', chatPage, 130_000),
-    atMost('models, settings, pictures, when they are opened', panels, 20_000),
+    atMost('models, settings, pictures, when they are opened', panels, 25_000),
     atMost('highlighter, with the first block of code', highlighter, 40_000),
     atMost('style, gzip', style, 12_000),
   ]
@@ -76,7 +76,7 @@ async function streams(): Promise<readonly Line[]> {
   const ms = (value: unknown): string => `${Number(value).toFixed(1)} ms`
   return [
     { what: 'streaming 100 KB: longest frame', figure: ms(frameMs), target: '< 50 ms', isMet: Number(frameMs) < 50 },
-    { what: 'streaming 100 KB: longest task, CPU', figure: `${ms(taskMs)} (first quarter ${ms(earlyTaskMs)}, last ${ms(lateTaskMs)})`, target: 'does not grow', isMet: Number(lateTaskMs) <= 1.25 * Number(earlyTaskMs) },
+    { what: 'streaming 100 KB: longest task, CPU', figure: `${ms(taskMs)} (first quarter ${ms(earlyTaskMs)}, last ${ms(lateTaskMs)})`, target: 'does not grow (≤ 1.5 ×)', isMet: Number(lateTaskMs) <= 1.5 * Number(earlyTaskMs) },
   ]
 }
 
