@@ -30,8 +30,9 @@ function say(text: string, options: Omit<SayingOptions, 'decoy'> = {}): void {
 
 /** Asks something and waits until the answer is there. */
 async function converse(words = 'Tell me'): Promise<void> {
+  const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
   await ask(tab, words)
-  await tab.waitFor(`${lastMessage}[aria-label="Answer"] >> text=/^a · /`)
+  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a · /`)
 }
 
 /** All that an element reads, also what is not laid out because it is not in view. */

@@ -32,8 +32,9 @@ const fits = 'document.documentElement.scrollWidth <= innerWidth'
 
 /** Asks something and waits until the answer is there. */
 async function converse(words = 'Tell me'): Promise<void> {
+  const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
   await ask(tab, words)
-  await tab.waitFor(`${lastMessage}[aria-label="Answer"] >> text=/^a · /`)
+  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a · /`)
 }
 
 /** Chooses something from the menu of the latest conversation. */
