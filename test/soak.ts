@@ -20,7 +20,7 @@ const workers = 48
 /** After the load, everything has so long to come back. */
 const settleMs = 20_000
 /** Kept-alive connections and files opened late may remain. */
-const descriptorsMore = 16
+const descriptorsMore = 32
 /** Resident memory may end so much above where it stood after the warm-up. */
 const memoryFactorMax = 1.3, memoryMoreMiB = 24
 
