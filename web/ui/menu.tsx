@@ -1,4 +1,4 @@
-import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useId, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
 import { IconButton } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
@@ -71,7 +71,13 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
     'aria-haspopup': 'menu',
     'aria-expanded': isOpen,
     'aria-controls': id,
-    onClick: () => (isOpen ? close() : open('first')),
+    // Not by the state, which is told of late; and naming the popover keeps a click here from closing it first.
+    popoverTarget: id,
+    onClick(event: MouseEvent) {
+      event.preventDefault()
+      if (popover.current?.matches(':popover-open') === true) close()
+      else open('first')
+    },
     onKeyDown(event: KeyboardEvent) {
       if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
       event.preventDefault()
