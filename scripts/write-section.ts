@@ -1,0 +1,24 @@
+import { readFile, writeFile } from 'node:fs/promises'
+
+/** A file has no place for a section, or more than one. */
+export class NoSuchSection extends Error {
+  override readonly name = 'NoSuchSection'
+}
+
+/**
+ * Puts `section` between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a Markdown text, in the place of what stands there.
+ * @param name `[a-z0-9-]+`
+ * @throws {NoSuchSection} unless each of the two lines is there once, in this order
+ */
+export function withSection(text: string, name: string, section: string): string {
+  const begin = `<!-- ${name}: begin -->\n`, end = `<!-- ${name}: end -->\n`
+  const [before, inside, ...more] = text.split(begin)
+  const [, after, ...rest] = inside?.split(end) ?? []
+  if (before === undefined || after === undefined || more.length > 0 || rest.length > 0) throw new NoSuchSection(`the lines ${begin.trim()} and ${end.trim()} must be there, once each`)
+  return `${before}${begin}\n${section.trim()}\n\n${end}${after}`
+}
+
+/** The same with a file. @throws {NoSuchSection}, or when the file cannot be read or written */
+export async function writeSection(file: string, name: string, section: string): Promise<void> {
+  await writeFile(file, withSection(await readFile(file, 'utf8'), name, section))
+}
