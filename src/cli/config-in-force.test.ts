@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { followHere } from '../config/follow-file.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { fakeTransport } from '../protocols/testing.ts'
 import { healthBook } from '../service/health.ts'
@@ -50,7 +51,7 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
         reloads.push(result)
         wake()
       },
-      timing: { restMs: 5, pollMs: 20 },
+      follow: followHere({ restMs: 5, pollMs: 20 }),
     })
     cleanUps.push(() => inForce.close())
     return inForce

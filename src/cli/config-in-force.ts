@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { watchConfig, type WatchTiming } from '../config/watch-config.ts'
+import type { FollowFile } from '../config/follow-file.ts'
 import type { ReloadNotice } from '../http/page-api.ts'
 import type { Logger } from '../observe/log.ts'
 import { assembleGateway, type AssembledGateway, type Surroundings } from './assemble.ts'
@@ -13,9 +13,10 @@ export interface ConfigInForceOptions {
   readonly load: () => Promise<Config>
   readonly surroundings: Surroundings
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** Told of every attempt to take a changed configuration over. */
+  /** Told of every attempt to take a changed configuration over, in the process that speaks for all. */
   readonly onReload: (result: 'ok' | 'failed') => void
-  readonly timing?: WatchTiming
+  /** Follows the file. */
+  readonly follow: FollowFile
 }
 
 /** The configuration of a running service, which follows its file. */
@@ -32,11 +33,11 @@ export interface ConfigInForce {
 }
 
 /** Loads a configuration, and loads it again for each change of its file: all or nothing (decisions.md 3). @throws what the first `load` does */
-export async function configInForce({ path, load, surroundings, log, onReload, timing }: ConfigInForceOptions): Promise<ConfigInForce> {
+export async function configInForce({ path, load, surroundings, log, onReload, follow }: ConfigInForceOptions): Promise<ConfigInForce> {
   const started = Promise.withResolvers<void>()
   let notice: ReloadNotice | undefined
   // Watched before it is read, so that no change falls between.
-  const watch = watchConfig(path, load, takeOver, keep, timing)
+  const watch = follow({ path, load, apply: takeOver, report: keep })
   let config: Config
   try {
     await watch.ready
@@ -48,21 +49,23 @@ export async function configInForce({ path, load, surroundings, log, onReload, t
   let gateway = assembleGateway(config, surroundings)
   started.resolve()
 
-  async function takeOver(next: Config): Promise<void> {
+  async function takeOver(next: Config, isSpeaker: boolean): Promise<void> {
     await started.promise
     const before = gateway
     gateway = assembleGateway(next, surroundings, before)
     config = next
     notice = undefined
     before.close(gateway)
+    if (!isSpeaker) return
     onReload('ok')
     const providers = gateway.providers.map(({ id }) => id).join(', ')
     if (providers === '') log.warn('configuration reloaded, but no provider in it is usable')
     else log.info('configuration reloaded', { providers })
   }
 
-  function keep(error: unknown): void {
+  function keep(error: unknown, isSpeaker: boolean): void {
     notice = reloadNotice(error, Date.now())
+    if (!isSpeaker) return
     onReload('failed')
     log.error('the configuration was not reloaded; the one before stays in force', { reason: error instanceof Error ? error.message : String(error) })
   }

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../config/config.ts'
+import { followHere } from '../config/follow-file.ts'
 import { ExtensionConfigFault, type Extension, type Host } from '../extensions/extension.ts'
 import { UnknownExtension } from '../extensions/load.ts'
 import { logger } from '../observe/log.ts'
@@ -60,7 +61,7 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
   const running = await runExtension({
     name: 'greeter', environment: { SVC_HOME: home, WORD: 'hello' }, stores: memoryStores(Date.now), log,
     fetch: () => Promise.reject(new Error('not asked for')),
-    onChange: () => { changes++ },
+    follow: followHere(), onChange: () => { changes++ },
     onFault: (error) => faults.push(error),
     load: async () => extension,
   })
@@ -96,7 +97,7 @@ describe('an extension', () => {
 
   test('that does not exist is not started', async () => {
     await expect(runExtension({
-      name: 'none', environment: { SVC_HOME: tmpdir() }, stores: memoryStores(Date.now), fetch: () => Promise.reject(new Error()), onChange() {}, onFault() {},
+      name: 'none', environment: { SVC_HOME: tmpdir() }, stores: memoryStores(Date.now), fetch: () => Promise.reject(new Error()), follow: followHere(), onChange() {}, onFault() {},
       log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
     })).rejects.toThrow(UnknownExtension)
   })

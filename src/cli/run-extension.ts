@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config.ts'
 import { exists, exposureOf, readExtensionFile, type ExtensionFile } from '../config/extension-file.ts'
 import { extensionFile } from '../config/home.ts'
 import type { Environment } from '../config/resolve-provider.ts'
-import { watchConfig } from '../config/watch-config.ts'
+import type { FollowFile } from '../config/follow-file.ts'
 import { ExtensionConfigFault, type Contribution, type Extension, type Host } from '../extensions/extension.ts'
 import { loadExtension } from '../extensions/load.ts'
 import type { Logger } from '../observe/log.ts'
@@ -16,9 +16,11 @@ export interface ExtensionOptions {
   readonly stores: Stores
   readonly fetch: Host['fetch']
   readonly log: Logger
+  /** Follows its file. */
+  readonly follow: FollowFile
   /** Told when the contribution in force is another. */
   readonly onChange: () => void
-  /** Told when a changed file was not taken over. */
+  /** Told when a changed file was not taken over, in the process that speaks for all. */
   readonly onFault: (error: unknown) => void
   /** Whether what it would add may be in force beside the rest. Default: it may. @throws when it may not */
   readonly admit?: (next: Contribution) => void
@@ -44,7 +46,7 @@ export interface RunningExtension {
  * one that is faulty while the extension is off closes the service.
  * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start, or what `admit` throws
  */
-export async function runExtension({ name, environment, stores, fetch, log, onChange, onFault, admit = () => undefined, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
+export async function runExtension({ name, environment, stores, fetch, log, follow, onChange, onFault, admit = () => undefined, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
   const extension = await load(name)
   const path = extensionFile(environment, name)
   const started = Promise.withResolvers<void>()
@@ -93,27 +95,27 @@ export async function runExtension({ name, environment, stores, fetch, log, onCh
     if (exposure !== undefined) log.warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it its owner's alone`)
   }
 
-  async function replace(next: Contribution | undefined): Promise<void> {
+  async function replace(next: Contribution | undefined, isSpeaker: boolean): Promise<void> {
     await started.promise
     const before = contribution
     await putInForce(next)
     onChange()
     await before?.close?.()
-    log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
+    if (isSpeaker) log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
   }
 
   /** What is in force stays, unless that is nothing: who writes a file wants the service closed, not open until it has no fault. */
-  async function keep(error: unknown): Promise<void> {
+  async function keep(error: unknown, isSpeaker: boolean): Promise<void> {
     await started.promise
     if (contribution === undefined && await exists(path)) {
       contribution = closed(name)
       onChange()
     }
-    onFault(error)
+    if (isSpeaker) onFault(error)
   }
 
   // Watched before it is read, so that no change falls between.
-  const watch = watchConfig(path, start, replace, keep)
+  const watch = follow({ path, load: start, apply: replace, report: keep, discard: (next) => next?.close?.() })
   await watch.ready
   try {
     await putInForce(await start())

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { followHere } from '../config/follow-file.ts'
 import type { Extension, PartClaim } from '../extensions/extension.ts'
 import { UnknownExtension } from '../extensions/load.ts'
 import { SlotFault } from '../extensions/slots.ts'
@@ -50,7 +51,7 @@ async function start(files: Readonly<Record<string, readonly string[] | null>>, 
   const running = await runExtensions({
     names, environment: { SVC_HOME: home }, stores: memoryStores(Date.now), fetch: () => Promise.reject(new Error('not asked for')),
     log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
-    onChange() {},
+    follow: followHere(), onChange() {},
     onFault: (name, error) => faults.push([name, error instanceof Error ? error.message : error]),
     load: async (name) => {
       if (!Object.hasOwn(files, name)) throw new UnknownExtension(name)

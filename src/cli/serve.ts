@@ -1,4 +1,5 @@
 import { findHome } from '../config/home.ts'
+import { followHere } from '../config/follow-file.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { UnknownExtension } from '../extensions/load.ts'
 import { SlotFault } from '../extensions/slots.ts'
@@ -58,8 +59,9 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const health = healthBook(() => performance.now())
   const metrics = metricsOf(health, log)
   const surroundings: Surroundings = { transport, health, log, ...modelsCache(environment) }
+  const follow = followHere()
   const inForce = await configInForce({
-    path, surroundings, log,
+    path, surroundings, log, follow,
     load: () => loadConfig({ environment, ownPort: given.port, warn: (message) => log.warn(message), ...(given.config === undefined ? {} : { file: given.config }) }),
     onReload: (result) => metrics.reloaded(result),
   })
@@ -72,7 +74,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const stores = await findStores(given.store, log)
   let routing: Routing | undefined
   const extensions = await startExtensions({
-    names: given.auth, environment, stores, log,
+    names: given.auth, environment, stores, log, follow,
     fetch: hostFetch(transport),
     onChange: () => { routing = undefined },
     onFault: (name, error) => log.error('the extension was not reloaded; what was in force stays', { extension: name, reason: reasonOf(error) }),
