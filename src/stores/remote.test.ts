@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test'
+import { memoryStores } from './memory.ts'
+import { answerStoreOperation, remoteStores, type StoreOperation } from './remote.ts'
+import { StoreUnavailable, type Store, type Stores } from './store.ts'
+import { roomy, storeContract, unusedName } from './testing.ts'
+
+/** Stores of another process, through a channel that carries JSON. */
+function across(kept: Stores): Stores {
+  return remoteStores(async (operation) => {
+    const asked: StoreOperation = JSON.parse(JSON.stringify(operation))
+    return JSON.parse(JSON.stringify(await answerStoreOperation(kept, asked)))
+  })
+}
+
+storeContract('remote', async (now) => across(memoryStores(now)))
+
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(() => 'nothing', (error: unknown) => error)
+}
+
+describe('remote', () => {
+  test('a value is looked at by the one who asks for it', async () => {
+    const kept = memoryStores(Date.now), name = unusedName()
+    await kept.open<unknown>(name, { ...roomy, parse: (value) => value }).set('key', { not: 'a text' }, 'owner')
+    expect(await across(kept).open(name, roomy).get('key')).toBeUndefined()
+  })
+
+  test('several share what the one process keeps, and none of them closes it', async () => {
+    const kept = memoryStores(Date.now), name = unusedName(), one = across(kept)
+    await one.open(name, roomy).set('key', 'value', 'owner')
+    await one.close()
+    expect(await across(kept).open(name, roomy).take('key')).toBe('value')
+  })
+
+  test('what is unavailable there is unavailable here, in the same words', async () => {
+    const away = async (): Promise<never> => { throw new StoreUnavailable('the server of the store cannot be reached') }
+    const store = across({ open: () => ({ get: away, set: away, take: away, delete: away }), close: away }).open('states', roomy)
+    for (const asking of [store.get('key'), store.set('key', 'value', 'owner'), store.take('key'), store.delete('key')]) {
+      expect(await failure(asking)).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
+    }
+  })
+
+  test.each([
+    ['cannot be asked', async () => { throw new Error('the channel is closed') }, 'the process that keeps the store does not answer'],
+    ['answers with nothing', async () => null, 'the process that keeps the store answers with something else'],
+    ['answers with a text', async () => 'value', 'the process that keeps the store answers with something else'],
+  ])('is unavailable when the other process %s', async (_what, ask, message) => {
+    const store: Store<string> = remoteStores(ask).open('states', roomy)
+    const error = await failure(store.get('key'))
+    expect(error).toBeInstanceOf(StoreUnavailable)
+    expect(error).toMatchObject({ message })
+  })
+
+  test('a mistake there is no answer', async () => {
+    const mistaken = async (): Promise<never> => { throw new TypeError('a mistake') }
+    const kept: Stores = { open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }), close: mistaken }
+    expect(await failure(answerStoreOperation(kept, { store: 'states', bounds: roomy, kind: 'get', key: 'key' }))).toBeInstanceOf(TypeError)
+  })
+})
