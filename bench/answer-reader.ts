@@ -5,8 +5,8 @@ export interface AnswerReader {
 }
 
 export interface AnswerListener {
-  /** The status line and headers are complete. */
-  readonly onHead: (status: number) => void
+  /** The status line and headers are complete; `head` is both, without the blank line. */
+  readonly onHead: (status: number, head: string) => void
   /** One event of the stream, without its blank line, as latin1. */
   readonly onEvent: (event: string) => void
   /** The body has ended as its framing says. */
@@ -47,11 +47,12 @@ export function answerReader(listener: AnswerListener): AnswerReader {
       case 'head': {
         const end = rest.indexOf('\r\n\r\n')
         if (end < 0) return false
-        const head = parseHead(rest.slice(0, end))
+        const text = rest.slice(0, end)
+        const head = parseHead(text)
         rest = rest.slice(end + 4)
         phase = head.framing
         remaining = head.length
-        listener.onHead(head.status)
+        listener.onHead(head.status, text)
         if (phase === 'fixed' && remaining === 0) finish()
         return true
       }
