@@ -124,7 +124,8 @@ function gone(path: string): ConfigError {
   return new ConfigError([{ file: path, field: '', found: 'no file any more', allowed: 'a file; the configuration in force stays' }])
 }
 
-async function readFingerprint(path: string): Promise<string> {
+/** What a file holds now, as {@link fingerprint} tells it; something of its own where it cannot be read. */
+export async function readFingerprint(path: string): Promise<string> {
   try {
     return (await stat(path)).isFile() ? fingerprint(await readFile(path)) : 'no regular file'
   } catch (error) {
