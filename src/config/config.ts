@@ -107,8 +107,10 @@ export interface Limits {
   readonly bodyBytes: number
   /** Whole request over all attempts. Default 600,000. */
   readonly deadlineMs: number
-  /** Requests in flight; above: 503. Default none. */
+  /** Requests in flight; above: 503. Default: half of the descriptors. */
   readonly maxConcurrent?: number
+  /** Bytes of request bodies held at once; above: 503. Default: a quarter of the memory, at most 512 MiB. */
+  readonly bodyBudgetBytes?: number
 }
 
 export interface FailoverOptions {

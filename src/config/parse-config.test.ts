@@ -59,7 +59,7 @@ describe('parseConfig', () => {
       `{"$schema":"x","providers":[{"id":"mine","brand":"groq","enabled":false,"protocol":"anthropic","base_url":"http://127.0.0.1:9","api_key":"key-for-tests",
         "headers":{"X-Team":"$TEAM"},"models":["a",{"name":"b","upstream":"c","aliases":["d"],"context":8,"max_output":4,"input":["text","image"],"price":{"input":1,"output":2.5,"cached_input":0}}],
         "timeouts":{"connect_ms":1,"first_token_ms":2,"idle_ms":3,"attempt_ms":4},"retries":5,"max_concurrent":7,"overrides":{"temperature":0.5,"stop":["x",{"y":null}]}}],
-        "limits":{"body_bytes":2048,"deadline_ms":9,"max_concurrent":3},"failover":{"on_content_policy":"next","on_cut":"error"},"aliases":{"quick":"a"}}`,
+        "limits":{"body_bytes":2048,"deadline_ms":9,"max_concurrent":3,"body_budget_bytes":4096},"failover":{"on_content_policy":"next","on_cut":"error"},"aliases":{"quick":"a"}}`,
       { TEAM: 'blue' },
     )
     expect(config.providers[0]).toMatchObject({
@@ -80,7 +80,7 @@ describe('parseConfig', () => {
       overrides: { temperature: 0.5, stop: ['x', { y: null }] },
     })
     expect(config).toMatchObject({
-      limits: { bodyBytes: 2048, deadlineMs: 9, maxConcurrent: 3 },
+      limits: { bodyBytes: 2048, deadlineMs: 9, maxConcurrent: 3, bodyBudgetBytes: 4096 },
       failover: { onContentPolicy: 'next', onCut: 'error' },
       aliases: { quick: 'a' },
     })

@@ -12,6 +12,9 @@ import { table } from './table.ts'
 /** 1 MiB: some thousand providers. */
 export const configBytesMax = 1024 * 1024
 
+/** 1 TiB. */
+const bodyBudgetBytesMax = 1024 ** 4
+
 const topMembers: MemberNames = {
   names: ['$schema', 'providers', 'limits', 'failover', 'aliases', 'owners'],
   required: ['providers'],
@@ -19,7 +22,7 @@ const topMembers: MemberNames = {
 }
 
 const limitMembers: MemberNames = {
-  names: ['body_bytes', 'deadline_ms', 'max_concurrent'],
+  names: ['body_bytes', 'deadline_ms', 'max_concurrent', 'body_budget_bytes'],
   hints: { timeout: 'deadline_ms', client_timeout: 'deadline_ms', client_max_size: 'body_bytes' },
 }
 
@@ -91,10 +94,12 @@ function parseLimits(field: Field | undefined, findings: Findings): Limits {
   if (field === undefined) return defaultLimits
   const members = readKnownMembers(field, limitMembers, findings)
   const maxConcurrent = readInteger(members.get('max_concurrent'), 1, 1_000_000, findings)
+  const bodyBudgetBytes = readInteger(members.get('body_budget_bytes'), 1024, bodyBudgetBytesMax, findings)
   return {
     bodyBytes: readInteger(members.get('body_bytes'), 1024, 1024 * 1024 * 1024, findings) ?? defaultLimits.bodyBytes,
     deadlineMs: readInteger(members.get('deadline_ms'), 1, durationMsMax, findings) ?? defaultLimits.deadlineMs,
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(bodyBudgetBytes === undefined ? {} : { bodyBudgetBytes }),
   }
 }
 
