@@ -54,7 +54,7 @@ function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { r
       before.close(gateway)
     },
     notice: () => notice,
-    attemptsOf: () => ({ count: 0, ok: 0, firstTokenP50: undefined, firstTokenP95: undefined, lastError: undefined }),
+    attemptsAt: async () => new Map(),
     log: { info: (message, fields) => logged.push([message, fields]), error: (message, fields) => logged.push([message, fields]) },
     now: () => 5,
     testMs: options.testMs ?? 5_000,

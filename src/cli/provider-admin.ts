@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest, ReloadNotice } from '../http/page-api.ts'
 import type { Logger } from '../observe/log.ts'
-import type { ProviderAttempts } from '../observe/provider-attempts.ts'
+import { noAttempts, type ProviderAttempts } from '../observe/provider-attempts.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { askProvider, type Asked } from './ask-provider.ts'
 import { assembleProvider, type AssembledGateway, type Surroundings } from './assemble.ts'
@@ -24,7 +24,8 @@ export interface ProviderAdminOptions extends ProviderFileOptions {
   readonly reload: () => Promise<void>
   /** Why the file as it is now is not in force. */
   readonly notice: () => ReloadNotice | undefined
-  readonly attemptsOf: (provider: string) => ProviderAttempts
+  /** Those of each of these providers, by its id. */
+  readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   readonly log: Pick<Logger, 'info' | 'error'>
   /** Unix milliseconds. */
   readonly now: () => number
@@ -77,6 +78,7 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
   const assembled = new Map(options.gateway().assembled.map(({ provider }) => [provider.id, provider]))
   const health = options.surroundings.health.look()
   const notice = options.notice()
+  const attempts = await options.attemptsAt(providers.map(({ id }) => id))
   return {
     ...(version === undefined ? {} : { version }),
     source: source.kind,
@@ -85,7 +87,7 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
     providers: providers.map((config) => {
       const learned = assembled.get(config.id)?.models
       const models = learned?.current() ?? (config.models === '*' ? undefined : config.models)
-      return providerEntry({ config, models, modelsFailure: learned?.failure, health: health.get(config.id), attempts: options.attemptsOf(config.id) }, options.now())
+      return providerEntry({ config, models, modelsFailure: learned?.failure, health: health.get(config.id), attempts: attempts.get(config.id) ?? noAttempts }, options.now())
     }),
   }
 }

@@ -11,7 +11,7 @@ import { requestsApi } from '../http/requests-api.ts'
 import type { Route } from '../http/route.ts'
 import type { UnderWay } from '../http/under-way.ts'
 import type { Logger } from '../observe/log.ts'
-import type { RecentRequests } from '../observe/recent-requests.ts'
+import type { Observer } from '../observe/observer.ts'
 import type { Surroundings } from './assemble.ts'
 import type { ConfigInForce } from './config-in-force.ts'
 import { findPage } from './page-build.ts'
@@ -27,7 +27,7 @@ export interface ServePageOptions {
   readonly environment: Environment
   readonly inForce: ConfigInForce
   readonly surroundings: Surroundings
-  readonly recent: RecentRequests
+  readonly observer: Observer
   /** Those who follow the requests. */
   readonly followers: UnderWay
   readonly extensions: RunningExtensions
@@ -39,7 +39,7 @@ export interface ServePageOptions {
 }
 
 /** The page, what it consists of, and the API below `/api/` that is there for it (docs/decisions/0008-the-page.md). */
-export function servePage({ path, environment, inForce, surroundings, recent, followers, extensions, guards, isClosing, timers, log }: ServePageOptions) {
+export function servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards, isClosing, timers, log }: ServePageOptions) {
   const file = resolve(path)
   const mayOwn = (user: string | undefined): boolean => isOwner(inForce.config.owners, user)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
@@ -52,7 +52,7 @@ export function servePage({ path, environment, inForce, surroundings, recent, fo
     config: () => inForce.config,
     gateway: () => inForce.gateway,
     reload: () => inForce.reload(),
-    attemptsOf: (provider) => recent.attempts(provider),
+    attemptsAt: (providers) => observer.attempts(providers),
     now: Date.now,
   })
   const all: readonly Route[] = [
@@ -67,7 +67,7 @@ export function servePage({ path, environment, inForce, surroundings, recent, fo
     }),
     ...modelsApi({ models: () => inForce.gateway.models(), isEchoOnly: () => inForce.config.source.kind === 'echo', file, notice, isOwner: isAnOwner }),
     ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
-    ...requestsApi({ recent, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
+    ...requestsApi({ observer, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
   ]
   return { front, routes: all }
 }

@@ -10,9 +10,9 @@ import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { underWay, type UnderWay } from '../http/under-way.ts'
 import { descriptorWriter } from '../observe/descriptor-writer.ts'
-import { gatewayMetrics, type GatewayMetrics } from '../observe/gateway-metrics.ts'
+import { localObserver } from '../observe/local-observer.ts'
 import { logger, type Logger } from '../observe/log.ts'
-import { recentRequests, type RecentRequests } from '../observe/recent-requests.ts'
+import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
 import { healthBook, type HealthBook } from '../service/health.ts'
 import { BadStoreUrl, openStores } from '../stores/open-stores.ts'
@@ -57,17 +57,16 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   const path = given.config ?? findHome(environment).providers
   const transport = httpClient()
   const health = healthBook(() => performance.now())
-  const metrics = metricsOf(health, log)
+  const observer = observerOf(health, log)
   const surroundings: Surroundings = { transport, health, log, ...modelsCache(environment) }
   const follow = followHere()
   const inForce = await configInForce({
     path, surroundings, log, follow,
     load: () => loadConfig({ environment, ownPort: given.port, warn: (message) => log.warn(message), ...(given.config === undefined ? {} : { file: given.config }) }),
-    onReload: (result) => metrics.reloaded(result),
+    onReload: (result) => observer.reloaded(result),
   })
   const requests = underWay()
   const followers = underWay()
-  const recent = recentRequests(Date.now)
   let isDraining = false
   const isClosing = () => isDraining
 
@@ -80,13 +79,13 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
     onFault: (name, error) => log.error('the extension was not reloaded; what was in force stays', { extension: name, reason: reasonOf(error) }),
   })
   const routingInForce = (): Routing => routing ??= extendedRouting(ownRoutes, extensions.contributions, corsOrigins)
-  const page = servePage({ path, environment, inForce, surroundings, recent, followers, extensions, guards: () => routingInForce().guards, isClosing, timers, log })
+  const page = servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards: () => routingInForce().guards, isClosing, timers, log })
   const ownRoutes = [
-    chatRoute(chatOptions({ inForce, timers, requests, metrics, recent, log })),
+    chatRoute(chatOptions({ inForce, timers, requests, observer, log })),
     ...modelRoutes(() => inForce.gateway, Date.now()),
     ...statusRoutes({
       unready: () => (isDraining ? 'stopping' : inForce.gateway.providers.length === 0 ? 'no provider is usable' : undefined),
-      metrics: () => metrics.text(),
+      metrics: () => observer.metricsText(),
       page: page.front,
     }),
     ...page.routes,
@@ -115,6 +114,7 @@ async function run({ flags: given, environment, stdout, stderr, signal }: Comman
   await extensions.close()
   await stores.close()
   transport.close()
+  await observer.flush()
   await log.flush()
   return 0
 }
@@ -123,24 +123,23 @@ function logOf({ logLevel, logFormat }: FlagValues<typeof flags>, { isTerminal, 
   return logger({ level: logLevel, format: logFormat === 'auto' ? (isTerminal ? 'human' : 'json') : logFormat, write: descriptorWriter(2), hasColour })
 }
 
-function metricsOf(health: HealthBook, log: Logger): GatewayMetrics {
-  return gatewayMetrics({
+function observerOf(health: HealthBook, log: Logger): Observer {
+  return localObserver({
     version: packageVersion(),
     breakers: () => health.openBreakers().map(({ provider, model = '' }) => ({ provider, model, isOpen: true })),
     logLinesDropped: () => log.dropped,
-  })
+  }, Date.now)
 }
 
 interface ChatSurroundings {
   readonly inForce: ConfigInForce
   readonly timers: ServeTimers
   readonly requests: UnderWay
-  readonly metrics: GatewayMetrics
-  readonly recent: RecentRequests
+  readonly observer: Observer
   readonly log: Logger
 }
 
-function chatOptions({ inForce, timers, requests, metrics, recent, log }: ChatSurroundings): ChatOptions {
+function chatOptions({ inForce, timers, requests, observer, log }: ChatSurroundings): ChatOptions {
   const logRequest = requestLog(log)
   return {
     gateway: () => inForce.gateway,
@@ -149,10 +148,9 @@ function chatOptions({ inForce, timers, requests, metrics, recent, log }: ChatSu
     requestsMost: () => inForce.config.limits.maxConcurrent ?? Number.POSITIVE_INFINITY,
     timers,
     underWay: requests,
-    streamsOpen: metrics.streamsOpen,
+    streamsOpen: observer.streamsOpen,
     record(record) {
-      metrics.record(record)
-      recent.record(record)
+      observer.record(record)
       logRequest(record)
       if (record.cause instanceof Error) log.error('a mistake of this service', { id: record.id, error: record.cause })
     },

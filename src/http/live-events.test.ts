@@ -15,7 +15,7 @@ function subject({ stallMs = 30_000 } = {}) {
   const ends: boolean[] = []
   const listeners = new Set<() => void>()
   const events = liveEvents({
-    take() {
+    async take() {
       takes += 1
       const news = changes - seen
       seen = changes
@@ -179,7 +179,7 @@ describe('live events', () => {
   test('end when what they tell cannot be made', async () => {
     let ends = 0
     const { body } = liveEvents({
-      take() { throw new Error('ours') }, subscribe: () => () => undefined, heartbeatMs, stallMs: 30_000, lifeMs, onEnd() { ends += 1 },
+      async take() { throw new Error('ours') }, subscribe: () => () => undefined, heartbeatMs, stallMs: 30_000, lifeMs, onEnd() { ends += 1 },
     })
     expect(await body.getReader().read().catch(() => 'broken')).toBe('broken')
     expect([ends, jest.getTimerCount()]).toEqual([1, 0])

@@ -4,8 +4,8 @@ import { withinMs } from './within.ts'
 
 /** What {@link liveEvents} needs. */
 export interface LiveEventsOptions {
-  /** The event that tells what is new since it was last asked; `undefined`: nothing is. Asked when there is something to tell and the reader takes it. */
-  readonly take: () => Uint8Array | undefined
+  /** The event that tells what is new since it was last asked; `undefined`: nothing is. Asked when there is something to tell and the reader takes it, and not again before it has answered. */
+  readonly take: () => Promise<Uint8Array | undefined>
   /** Calls back whenever something may be new. @returns ends it */
   readonly subscribe: (listener: () => void) => () => void
   /** Milliseconds of silence before a comment. */
@@ -68,11 +68,16 @@ export function liveEvents({ take, subscribe, heartbeatMs, stallMs, lifeMs, onEn
   async function next(): Promise<Uint8Array | undefined> {
     const silentUntil = performance.now() + heartbeatMs
     while (!isOver) {
-      const event = hasNews ? take() : undefined
+      const isTold = hasNews
+      // Set before it is asked: what comes while the answer is on its way is news again.
       hasNews = false
+      const event = isTold ? await take() : undefined
       if (event !== undefined) return event
+      const remainingMs = silentUntil - performance.now()
+      if (remainingMs <= 0) return keepAliveEvent
+      if (hasNews || isOver) continue
       const woken = new Promise<true>((resolve) => { wake = () => resolve(true) })
-      if (await withinMs(woken, Math.max(0, silentUntil - performance.now())) === undefined) return keepAliveEvent
+      if (await withinMs(woken, remainingMs) === undefined) return keepAliveEvent
     }
     return undefined
   }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import type { Visitor } from '../extensions/extension.ts'
-import { recentRequests } from '../observe/recent-requests.ts'
+import { localObserver } from '../observe/local-observer.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import { WireError } from '../wire/error.ts'
 import type { Exchange } from './exchange.ts'
@@ -17,29 +17,42 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
   return { time: noon, id: 'r1', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ name: 'groq', status: 200, ms: 12.345 }], totalMs: 20.06, ...more }
 }
 
+interface Asking {
+  readonly user?: string
+  readonly method?: string
+  readonly accept?: string
+  readonly signal?: AbortSignal
+}
+
 /** `ada` is the owner; so is nobody in particular while nobody signs in. */
 function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
-  const recent = recentRequests(() => noon)
+  const observer = localObserver({ version: '1' }, () => noon)
   const followers = underWay()
   let drops = 0
   let whoNow = async (user: string | undefined): Promise<Partial<Visitor>> => (user === undefined ? {} : { user })
-  const routes = router(requestsApi({ recent, isOwner: ({ user }) => owners.includes(user), followers, isClosing: () => isClosing, stallMs: 30_000 }))
+  const routes = router(requestsApi({ observer, isOwner: ({ user }) => owners.includes(user), followers, isClosing: () => isClosing, stallMs: 30_000 }))
 
-  function ask(path: string, { user, method = 'GET', accept, signal }: { readonly user?: string; readonly method?: string; readonly accept?: string; readonly signal?: AbortSignal } = {}): Response {
+  function handle(path: string, { user, method = 'GET', accept, signal }: Asking = {}): Response | Promise<Response> {
     const request = new Request('http://x/', { method, ...(accept === undefined ? {} : { headers: { accept } }), ...(signal === undefined ? {} : { signal }) })
     const exchange: Exchange = { ...exchangeOf(request), path, whoNow: () => whoNow(user), drop() { drops += 1 }, ...(user === undefined ? {} : { user }) }
-    const response = routes.find(method, path).handle(exchange)
+    return routes.find(method, path).handle(exchange)
+  }
+
+  const ask = async (path: string, asking?: Asking): Promise<Response> => handle(path, asking)
+
+  function opened(user?: string, signal?: AbortSignal, method = 'GET'): Response {
+    const response = handle('/api/requests', { method, accept: 'text/event-stream', ...(user === undefined ? {} : { user }), ...(signal === undefined ? {} : { signal }) })
     if (response instanceof Promise) throw new Error('not at once')
     return response
   }
 
   return {
-    recent, followers, ask,
+    recent: observer, followers, ask, opened,
     drops: () => drops,
     /** From now on the guards say this. */
     say(answer: () => Promise<Partial<Visitor>>) { whoNow = answer },
-    json: (path: string, user?: string): Promise<unknown> => ask(path, user === undefined ? {} : { user }).json(),
-    follow: (user?: string, signal?: AbortSignal) => follow(ask('/api/requests', { accept: 'text/event-stream', ...(user === undefined ? {} : { user }), ...(signal === undefined ? {} : { signal }) })),
+    json: async (path: string, user?: string): Promise<unknown> => (await ask(path, user === undefined ? {} : { user })).json(),
+    follow: (user?: string, signal?: AbortSignal) => follow(opened(user, signal)),
   }
 }
 
@@ -96,8 +109,8 @@ describe('the requests', () => {
     expect(await json('/api/requests')).toStrictEqual({ requests: [bare, full], minutes: [minute] })
   })
 
-  test('are not kept by anybody on the way', () => {
-    const { headers } = subject().ask('/api/requests')
+  test('are not kept by anybody on the way', async () => {
+    const { headers } = await subject().ask('/api/requests')
     expect([headers.get('cache-control'), headers.get('content-type'), headers.get('x-request-id')]).toEqual(['no-store', 'application/json', 'request-1'])
   })
 
@@ -107,10 +120,10 @@ describe('the requests', () => {
     expect(await json('/api/requests/r1')).toStrictEqual(bare)
   })
 
-  test.each(['r2', 'r1/', 'r1/x', '%72%31', '..', '__proto__', 'x'.repeat(5_000), "'<script>"])('are not found by %s', (id) => {
+  test.each(['r2', 'r1/', 'r1/x', '%72%31', '..', '__proto__', 'x'.repeat(5_000), "'<script>"])('are not found by %s', async (id) => {
     const { recent, ask } = subject()
     recent.record(recordOf())
-    const error = thrown(() => ask(`/api/requests/${id}`))
+    const error = await ask(`/api/requests/${id}`).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(WireError)
     expect(error).toMatchObject({ status: 404, code: 'not_found', message: 'No request with this id is remembered' })
   })
@@ -122,7 +135,7 @@ describe('the requests', () => {
     recent.record(recordOf({ id: 'n' }))
     expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
     expect(await json('/api/requests', 'ada')).toMatchObject({ requests: [{ id: 'a' }, { id: 'b' }, { id: 'n' }], minutes: [{ requests: 3 }] })
-    expect(thrown(() => ask('/api/requests/a', { user: 'bob' }))).toMatchObject({ status: 404 })
+    expect(await ask('/api/requests/a', { user: 'bob' }).catch((reason: unknown) => reason)).toMatchObject({ status: 404 })
     expect(await json('/api/requests/b', 'bob')).toMatchObject({ id: 'b' })
   })
 
@@ -134,10 +147,10 @@ describe('the requests', () => {
 })
 
 describe('a stream of requests', () => {
-  test('is one of events, for whoever asks for one', () => {
+  test('is one of events, for whoever asks for one', async () => {
     const { follow: open, ask } = subject()
     expect(Object.fromEntries(open().response.headers)).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', 'x-request-id': 'request-1' })
-    expect(ask('/api/requests', { accept: 'application/json' }).headers.get('content-type')).toBe('application/json')
+    expect((await ask('/api/requests', { accept: 'application/json' })).headers.get('content-type')).toBe('application/json')
   })
 
   test('has everything first, then what is new and the minutes it changed', async () => {
@@ -275,9 +288,9 @@ describe('a stream of requests', () => {
   })
 
   test('is not opened for who has left already, nor for HEAD', () => {
-    const { ask, follow: open, followers } = subject()
+    const { opened, follow: open, followers } = subject()
     open(undefined, AbortSignal.abort())
-    const head = ask('/api/requests', { method: 'HEAD', accept: 'text/event-stream' })
+    const head = opened(undefined, undefined, 'HEAD')
     expect([followers.count, head.body, head.headers.get('content-type')]).toEqual([0, null, 'text/event-stream; charset=utf-8'])
   })
 

@@ -1,13 +1,14 @@
 import { overloaded } from '../gateway/all-failed.ts'
 import { costOf } from '../observe/cost.ts'
 import type { MinuteSums } from '../observe/minute-sums.ts'
-import type { RecentRequest, RecentRequests, Scope } from '../observe/recent-requests.ts'
+import type { Observer } from '../observe/observer.ts'
+import type { RecentRequest, Remembered, Scope } from '../observe/recent-requests.ts'
 import { WireError } from '../wire/error.ts'
-import { formatEvent } from '../wire/event-stream.ts'
 import { jsonResponse, type Exchange } from './exchange.ts'
 import { liveEvents } from './live-events.ts'
 import type { MinuteEntry, RequestEntry, RequestsAnswer, TrailEntry } from './page-api.ts'
 import type { Route } from './route.ts'
+import { sharedEvents } from './shared-events.ts'
 import type { UnderWay } from './under-way.ts'
 
 const requestPath = '/api/requests/'
@@ -22,7 +23,7 @@ const lookMs = 5_000
 
 /** What {@link requestsApi} needs. */
 export interface RequestsApiOptions {
-  readonly recent: Pick<RecentRequests, 'count' | 'requests' | 'minutes' | 'find' | 'subscribe'>
+  readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe'>
   /** Whether who asks sees everybody's requests; others see their own. */
   readonly isOwner: (exchange: Exchange) => boolean
   /** The streams that are open: at most 100, of one user 20. Whoever stops the service ends them. */
@@ -34,23 +35,21 @@ export interface RequestsApiOptions {
 
 /** `GET /api/requests`, also as a stream of events, and `GET /api/requests/{id}` (docs/api.md). */
 export function requestsApi(options: RequestsApiOptions): readonly Route[] {
-  const { recent, isOwner } = options
+  const { observer, isOwner } = options
   const follow = followRequests(options)
 
-  function all(exchange: Exchange): Response {
-    if (wantsEvents(exchange.request)) return follow(exchange)
-    const scope = scopeOf(exchange, isOwner)
-    return jsonResponse(answerOf(recent.requests(scope, 0), recent.minutes(scope, 0)), exchange.id)
+  async function all(exchange: Exchange): Promise<Response> {
+    return jsonResponse(answerOf(await observer.remembered(scopeOf(exchange, isOwner), 0)), exchange.id)
   }
 
-  function one(exchange: Exchange): Response {
-    const found = recent.find(scopeOf(exchange, isOwner), exchange.path.slice(requestPath.length))
+  async function one(exchange: Exchange): Promise<Response> {
+    const found = await observer.find(scopeOf(exchange, isOwner), exchange.path.slice(requestPath.length))
     if (found === undefined) throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
     return jsonResponse(requestEntry(found), exchange.id)
   }
 
   return [
-    { method: 'GET', path: '/api/requests', isPublic: false, handle: all },
+    { method: 'GET', path: '/api/requests', isPublic: false, handle: (exchange) => (wantsEvents(exchange.request) ? follow(exchange) : all(exchange)) },
     { method: 'GET', path: requestPath, isPublic: false, handle: one },
   ]
 }
@@ -64,8 +63,8 @@ function wantsEvents({ headers }: Request): boolean {
   return (headers.get('accept') ?? '').includes('text/event-stream')
 }
 
-function followRequests({ recent, isOwner, followers, isClosing, stallMs }: RequestsApiOptions): (exchange: Exchange) => Response {
-  const eventAfter = sharedEvents(recent)
+function followRequests({ observer, isOwner, followers, isClosing, stallMs }: RequestsApiOptions): (exchange: Exchange) => Response {
+  const eventAfter = sharedEvents(observer, answerOf)
   const ofUser = new Map<string, number>()
 
   function enter({ user = '' }: Exchange, end: () => void): () => void {
@@ -81,15 +80,22 @@ function followRequests({ recent, isOwner, followers, isClosing, stallMs }: Requ
     }
   }
 
-  function newsOf(exchange: Exchange): () => Uint8Array | undefined {
+  function newsOf(exchange: Exchange) {
     let mark = 0
+    let told = 0
     let isFirst = true
-    return () => {
-      const before = mark
-      mark = recent.count
-      const event = eventAfter(scopeOf(exchange, isOwner), before, isFirst)
-      isFirst = false
-      return event
+    return {
+      async take(): Promise<Uint8Array | undefined> {
+        const event = await eventAfter({ scope: scopeOf(exchange, isOwner), after: mark, told })
+        const isWanted = isFirst || event.hasRequests
+        mark = event.mark
+        isFirst = false
+        return isWanted ? event.bytes() : undefined
+      },
+      subscribe: (wake: () => void) => observer.subscribe((count) => {
+        told = count
+        wake()
+      }),
     }
   }
 
@@ -104,7 +110,7 @@ function followRequests({ recent, isOwner, followers, isClosing, stallMs }: Requ
     const look = setInterval(() => void mayStay(exchange).then((may) => { if (!may) end() }), lookMs)
     exchange.keepOpen()
     const { body, end, leave } = liveEvents({
-      take: newsOf(exchange), subscribe: recent.subscribe, heartbeatMs, stallMs, lifeMs,
+      ...newsOf(exchange), heartbeatMs, stallMs, lifeMs,
       onEnd({ hasClientLeft }) {
         goAway()
         clearInterval(look)
@@ -128,21 +134,7 @@ async function mayStay({ user, whoNow }: Exchange): Promise<boolean> {
   }
 }
 
-/** Owners who follow are told the same at the same time: it is made once. */
-function sharedEvents(recent: RequestsApiOptions['recent']): (scope: Scope, after: number, isFirst: boolean) => Uint8Array | undefined {
-  let last: { readonly after: number; readonly count: number; readonly event: Uint8Array } | undefined
-
-  return function eventAfter(scope, after, isFirst) {
-    if (scope === 'everybody' && last?.after === after && last.count === recent.count) return last.event
-    const requests = recent.requests(scope, after)
-    if (!isFirst && requests.length === 0) return undefined
-    const event = formatEvent(new TextEncoder().encode(JSON.stringify(answerOf(requests, recent.minutes(scope, after)))))
-    if (scope === 'everybody') last = { after, count: recent.count, event }
-    return event
-  }
-}
-
-function answerOf(requests: readonly RecentRequest[], minutes: readonly MinuteSums[]): RequestsAnswer {
+function answerOf({ requests, minutes }: Remembered): RequestsAnswer {
   return { requests: requests.map(requestEntry), minutes: minutes.map(minuteEntry) }
 }
 

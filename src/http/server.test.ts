@@ -193,7 +193,7 @@ describe('on the wire', () => {
 })
 
 describe('the status routes', () => {
-  const base = (unready?: string) => start({ routes: statusRoutes({ unready: () => unready, metrics: () => 'svc_up 1\n', page: async () => new Response('page') }), guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))] })
+  const base = (unready?: string) => start({ routes: statusRoutes({ unready: () => unready, metrics: async () => 'svc_up 1\n', page: async () => new Response('page') }), guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))] })
 
   test('tell that it lives, to anybody', async () => {
     const response = await fetch(`${base('stopping')}/health`)
@@ -212,7 +212,7 @@ describe('the status routes', () => {
 
   test('tell the metrics only to whom the guards let pass', async () => {
     expect((await fetch(`${base()}/metrics`)).status).toBe(401)
-    const open = start({ routes: statusRoutes({ unready: () => undefined, metrics: () => 'svc_up 1\n', page: async () => new Response('page') }) })
+    const open = start({ routes: statusRoutes({ unready: () => undefined, metrics: async () => 'svc_up 1\n', page: async () => new Response('page') }) })
     const response = await fetch(`${open}/metrics`)
     expect(await response.text()).toBe('svc_up 1\n')
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

@@ -8,7 +8,7 @@ export interface Status {
   /** Why no chat request should be sent here now; `undefined`: ready. */
   readonly unready: () => string | undefined
   /** Prometheus text. */
-  readonly metrics: () => string
+  readonly metrics: () => Promise<string>
   /** What a browser is shown at `/`. */
   readonly page: (exchange: Exchange) => Promise<Response>
 }
@@ -18,7 +18,7 @@ export function statusRoutes({ unready, metrics, page }: Status): readonly Route
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
     { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
-    { method: 'GET', path: '/metrics', isPublic: false, handle: ({ id }) => text(metrics(), id, 'text/plain; version=0.0.4; charset=utf-8') },
+    { method: 'GET', path: '/metrics', isPublic: false, handle: async ({ id }) => text(await metrics(), id, 'text/plain; version=0.0.4; charset=utf-8') },
     { method: 'GET', path: '/', isPublic: true, handle: (exchange) => (wantsPage(exchange.request, exchange.path) ? page(exchange) : text('svc is running. Its API is at /v1, its health at /health.\n', exchange.id)) },
   ]
 }

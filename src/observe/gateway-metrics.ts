@@ -15,6 +15,14 @@ export interface GatewayMetricsOptions {
   readonly version: string
   breakers?(): Iterable<BreakerState>
   logLinesDropped?(): number
+  /** Requests that a worker could not tell the primary process of. */
+  recordsDropped?(): number
+  /** Bytes of all processes together. Default: of this one. */
+  residentBytes?(): number
+  /** Worker processes that are ready. */
+  workersReady?(): number
+  /** Worker processes started in the place of one that died. */
+  workerRestarts?(): number
 }
 
 /** The metrics of docs/observability.md. */
@@ -58,14 +66,17 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const firstTokens = all.histogram('svc_first_token_seconds', 'Time from a request to the first meaningful event of its stream, failed attempts included', ['provider'], secondsBounds)
   const tokens = all.counter('svc_tokens_total', 'Tokens as reported by providers: prompt or completion', ['provider', 'model', 'kind'])
   const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients now').with()
-  const { breakers, logLinesDropped } = options
+  const { breakers, logLinesDropped, recordsDropped, residentBytes = () => process.memoryUsage.rss(), workersReady, workerRestarts } = options
   all.observed('gauge', 'svc_breaker_open', 'Whether the circuit breaker is open (1): the provider, or one model of it, is skipped', ['provider', 'model'], () =>
     breakers === undefined ? [] : Array.from(breakers(), ({ provider, model, isOpen }) => ({ labels: [provider, model], value: isOpen ? 1 : 0 })))
   const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
   const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
   all.observed('counter', 'svc_log_lines_dropped_total', 'Log lines lost because nobody took them', [], () => [{ labels: [], value: logLinesDropped?.() ?? 0 }])
+  all.observed('counter', 'svc_records_dropped_total', 'Requests of workers that are not in these metrics because the primary process did not take their records', [], () => [{ labels: [], value: recordsDropped?.() ?? 0 }])
+  all.observed('gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', [], () => [{ labels: [], value: workersReady?.() ?? 0 }])
+  all.observed('counter', 'svc_worker_restarts_total', 'Worker processes started in the place of one that died', [], () => [{ labels: [], value: workerRestarts?.() ?? 0 }])
   all.observed('gauge', 'svc_build_info', 'Always 1; version of svc and of Bun', ['version', 'bun'], () => [{ labels: [options.version, Bun.version], value: 1 }])
-  all.observed('gauge', 'process_resident_memory_bytes', 'Resident memory in bytes', [], () => [{ labels: [], value: process.memoryUsage.rss() }])
+  all.observed('gauge', 'process_resident_memory_bytes', 'Resident memory in bytes, of all processes together', [], () => [{ labels: [], value: residentBytes() }])
   const startSeconds = (Date.now() - process.uptime() * 1000) / 1000
   all.observed('gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', [], () => [{ labels: [], value: startSeconds }])
 

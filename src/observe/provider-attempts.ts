@@ -16,6 +16,9 @@ export interface ProviderAttempts {
   readonly lastError: AttemptError | undefined
 }
 
+/** Of a provider that was not asked. */
+export const noAttempts: ProviderAttempts = { count: 0, ok: 0, firstTokenP50: undefined, firstTokenP95: undefined, lastError: undefined }
+
 /** An attempt that failed. */
 export interface AttemptError {
   /** Unix milliseconds, about. */

@@ -16,6 +16,16 @@ export interface RecentRequest extends Omit<RequestRecord, 'cause' | 'trail'> {
 /** Whose requests are wanted. */
 export type Scope = 'everybody' | { readonly user: string }
 
+/** What somebody may see of what was recorded. */
+export interface Remembered {
+  /** How many were recorded so far: the `after` of whoever has this and wants what follows. */
+  readonly mark: number
+  /** Oldest first. */
+  readonly requests: readonly RecentRequest[]
+  /** Oldest first. */
+  readonly minutes: readonly MinuteSums[]
+}
+
 /** The memory of what happened: bounded, gone with the process, and without content. */
 export interface RecentRequests {
   /** Remembers one request that has ended. Costs about a microsecond. */
@@ -29,15 +39,17 @@ export interface RecentRequests {
    * Everybody's are of all requests, one user's of those that are remembered.
    */
   minutes(scope: Scope, after: number): readonly MinuteSums[]
+  /** Both together, and how far they reach. Without requests later than `after` there are no minutes either. */
+  since(scope: Scope, after: number): Remembered
   /** The latest with this id. */
   find(scope: Scope, id: string): RecentRequest | undefined
   /** How one provider is doing. */
   attempts(provider: string): ProviderAttempts
   /**
-   * Calls `listener` when something was recorded, at most four times a second.
+   * Calls `listener` with the count when something was recorded, at most four times a second.
    * @returns ends it
    */
-  subscribe(listener: () => void): () => void
+  subscribe(listener: (count: number) => void): () => void
 }
 
 /**
@@ -48,8 +60,8 @@ export function recentRequests(now: () => number): RecentRequests {
   const ring: RecentRequest[] = []
   const minutes = minuteBook()
   const attempts = attemptBook()
-  const { announce, subscribe } = batchedListeners()
   let count = 0
+  const { announce, subscribe } = batchedListeners(() => count)
 
   /** Those of the scope with their marks, oldest first. */
   function* marked(scope: Scope, after: number): Generator<readonly [RecentRequest, number]> {
@@ -58,6 +70,15 @@ export function recentRequests(now: () => number): RecentRequests {
       if (request !== undefined && isOf(request, scope)) yield [request, position + 1]
     }
   }
+
+  function minutesOf(scope: Scope, after: number): readonly MinuteSums[] {
+    if (scope === 'everybody') return minutes.list(now(), after)
+    const own = minuteBook()
+    for (const [request, mark] of marked(scope, 0)) own.add(request, mark)
+    return own.list(now(), after)
+  }
+
+  const requestsOf = (scope: Scope, after: number): readonly RecentRequest[] => Array.from(marked(scope, after), ([request]) => request)
 
   return {
     record(record) {
@@ -68,12 +89,11 @@ export function recentRequests(now: () => number): RecentRequests {
       announce()
     },
     get count() { return count },
-    requests: (scope, after) => Array.from(marked(scope, after), ([request]) => request),
-    minutes(scope, after) {
-      if (scope === 'everybody') return minutes.list(now(), after)
-      const own = minuteBook()
-      for (const [request, mark] of marked(scope, 0)) own.add(request, mark)
-      return own.list(now(), after)
+    requests: requestsOf,
+    minutes: minutesOf,
+    since(scope, after) {
+      const requests = requestsOf(scope, after)
+      return { mark: count, requests, minutes: requests.length === 0 ? [] : minutesOf(scope, after) }
     },
     find: (scope, id) => Array.from(marked(scope, 0), ([request]) => request).findLast((request) => request.id === id),
     attempts: (provider) => attempts.of(provider, now()),
@@ -95,20 +115,20 @@ function bareAttempt({ name, status, failure, ms }: RecordedAttempt): RecentRequ
 }
 
 /** Listeners that are told at most four times a second. There is a timer only while something is new and somebody listens. */
-function batchedListeners() {
-  const listeners = new Set<{ readonly tell: () => void }>()
+function batchedListeners(count: () => number) {
+  const listeners = new Set<{ readonly tell: (count: number) => void }>()
   let timer: Timer | undefined
 
   function tellAll(): void {
     timer = undefined
-    for (const { tell } of listeners) tell()
+    for (const { tell } of listeners) tell(count())
   }
 
   return {
     announce(): void {
       if (timer === undefined && listeners.size > 0) timer = setTimeout(tellAll, batchMs)
     },
-    subscribe(listener: () => void): () => void {
+    subscribe(listener: (count: number) => void): () => void {
       const entry = { tell: listener }
       listeners.add(entry)
       return () => {

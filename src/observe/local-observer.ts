@@ -1,0 +1,26 @@
+import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts'
+import type { Observer } from './observer.ts'
+import { recentRequests } from './recent-requests.ts'
+
+/**
+ * Observation within the one process there is.
+ * @param now Unix milliseconds
+ */
+export function localObserver(options: GatewayMetricsOptions, now: () => number): Observer {
+  const metrics = gatewayMetrics(options)
+  const recent = recentRequests(now)
+  return {
+    record(record) {
+      metrics.record(record)
+      recent.record(record)
+    },
+    streamsOpen: metrics.streamsOpen,
+    reloaded: metrics.reloaded,
+    metricsText: async () => metrics.text(),
+    remembered: async (scope, after) => recent.since(scope, after),
+    find: async (scope, id) => recent.find(scope, id),
+    attempts: async (providers) => new Map(providers.map((provider) => [provider, recent.attempts(provider)])),
+    subscribe: recent.subscribe,
+    flush: async () => undefined,
+  }
+}
