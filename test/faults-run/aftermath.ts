@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs'
+import { metric } from '../client.ts'
+import { residentMb } from '../fakes/memory.ts'
+import { demandServed } from './ask.ts'
+import type { Ground } from './ground.ts'
+
+/** What a process holds. */
+export interface Gauge {
+  readonly descriptors: number
+  readonly memoryMiB: number
+  readonly streams: number
+}
+
+/** After a fault, everything has so long to come back. */
+const settleMs = 15_000
+/** Connections that are kept for the next request, and files that are opened late, may remain. */
+export const descriptorsMore = 16
+/** Resident memory may end so much above where it was: the allocator keeps pages for a while. */
+export const memoryMoreMiB = 64
+
+/** What the process of a ground holds now. Linux only. */
+export async function gauge({ service }: Ground): Promise<Gauge> {
+  const streams = await metric(service.url, 'svc_streams_open')
+  return { streams, descriptors: readdirSync(`/proc/${service.pid}/fd`).length, memoryMiB: residentMb(service.pid) }
+}
+
+/**
+ * Demands that a fault left nothing behind: a good request works, plain and streamed; no stream is open; descriptors and memory are back.
+ * @param before of the same process; absent when it did not survive, which was the fault
+ * @throws when that does not hold within {@link settleMs}
+ */
+export async function demandNothingLeft(ground: Ground, before: Gauge | undefined): Promise<void> {
+  await demandServed(ground)
+  const end = performance.now() + settleMs
+  for (;;) {
+    const found = complaints(before, await gauge(ground))
+    if (found.length === 0) return
+    if (performance.now() > end) throw new Error(`afterwards ${found.join(' and ')}`)
+    await Bun.sleep(100)
+  }
+}
+
+function complaints(before: Gauge | undefined, { descriptors, memoryMiB, streams }: Gauge): readonly string[] {
+  return [
+    ...(streams === 0 ? [] : [`${streams} streams are still open`]),
+    ...(before === undefined || descriptors <= before.descriptors + descriptorsMore ? [] : [`descriptors rose from ${before.descriptors} to ${descriptors}`]),
+    ...(before === undefined || memoryMiB <= before.memoryMiB + memoryMoreMiB ? [] : [`memory rose from ${before.memoryMiB.toFixed(0)} to ${memoryMiB.toFixed(0)} MiB`]),
+  ]
+}

@@ -1,0 +1,6 @@
+import { networkFaults } from './network.ts'
+import { protocolFaults } from './protocol.ts'
+import type { FaultCase } from './fault-case.ts'
+
+/** Every fault that is tried, in the order of the table. */
+export const allFaults: readonly FaultCase[] = [...networkFaults, ...protocolFaults]
