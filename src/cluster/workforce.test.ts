@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { StartFailed, workforce, type Listening, type Worker } from './workforce.ts'
+import type { Listening } from './worker-life.ts'
+import { StartFailed, workforce, type Worker } from './workforce.ts'
 
 interface Actor extends Worker {
   readonly number: number

@@ -1,9 +1,4 @@
-/** What a worker says when it listens. */
-export interface Listening {
-  readonly port: number
-  /** For whoever started the service. */
-  readonly lines: string
-}
+import type { Listening } from './worker-life.ts'
 
 /** One worker process, as the primary sees it. */
 export interface Worker {

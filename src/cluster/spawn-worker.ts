@@ -1,0 +1,73 @@
+import { channel, type Answers, type Channel } from './channel.ts'
+import { workerVariable, type Listening, type PrimaryLife, type WorkerLife } from './worker-life.ts'
+import type { Worker } from './workforce.ts'
+
+/** What {@link spawnWorker} needs. */
+export interface SpawnOptions<Theirs extends WorkerLife> {
+  /** What starts this program, with the flags it was started with. */
+  readonly command: readonly string[]
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** From 0. */
+  readonly place: number
+  /** What this worker may ask, beside what its life is about. */
+  readonly answersTo: (worker: Channel<Theirs>) => Answers
+  /** A mistake of ours in what a worker told. */
+  readonly onFault: (error: unknown) => void
+  /** It has ended; called before those who wait for an answer of it learn of that. */
+  readonly onEnd: (worker: Channel<Theirs>) => void
+}
+
+/** A worker, and the channel to it. */
+export interface SpawnedWorker<Theirs extends WorkerLife> extends Worker {
+  readonly channel: Channel<Theirs>
+}
+
+/** Starts a worker process. Its standard output and error are ours. */
+export function spawnWorker<Theirs extends WorkerLife>({ command, environment, place, answersTo, onFault, onEnd }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
+  const listening = Promise.withResolvers<Listening>(), left = Promise.withResolvers<void>()
+  // Whoever does not wait for it learns of its end by `exited`.
+  listening.promise.catch(() => undefined)
+  let reason: string | undefined
+  const life: PrimaryLife = {
+    listening(said) {
+      listening.resolve(said)
+      // It may have been told before it could hear.
+      if (reason !== undefined) tellToLeave(reason)
+    },
+    leftPort: () => left.resolve(),
+  }
+  const child = Bun.spawn([...command], {
+    env: { ...environment, [workerVariable]: String(place + 1) },
+    stdin: 'ignore', stdout: 'inherit', stderr: 'inherit', serialization: 'advanced',
+    ipc: (message: unknown) => own.take(message),
+  })
+  const ours: Record<string, Answers[string]> = { ...life }
+  const own = channel<Theirs>((message) => child.send(message), ours, onFault)
+  Object.assign(ours, answersTo(own))
+  const exited = child.exited.then((code) => {
+    onEnd(own)
+    own.close()
+    listening.reject(new Error(`the worker ended with ${code}`))
+    left.resolve()
+    return code
+  })
+
+  function tellToLeave(why: string): void {
+    // A plain worker's life is part of every worker's.
+    const plain: Pick<Channel<WorkerLife>, 'tell'> = own
+    plain.tell('leave', why)
+  }
+
+  return {
+    pid: child.pid,
+    channel: own,
+    listening: listening.promise,
+    exited,
+    leave(why) {
+      reason = why
+      tellToLeave(why)
+      return left.promise
+    },
+    kill: () => child.kill('SIGKILL'),
+  }
+}

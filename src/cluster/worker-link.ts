@@ -1,0 +1,29 @@
+import { channel, type Answers, type Channel } from './channel.ts'
+import { workerVariable, type PrimaryLife, type WorkerLife } from './worker-life.ts'
+
+/** A worker's way to its primary. */
+export interface WorkerLink<Theirs extends PrimaryLife> {
+  readonly primary: Channel<Theirs>
+  /** Aborts when the primary says so, or is gone: nobody would replace this worker any more. Its reason is a signal's name, or the cause in words. */
+  readonly leaving: AbortSignal
+}
+
+/** Whether this process was started by a primary. */
+export function isWorker(environment: Readonly<Record<string, string | undefined>>): boolean {
+  return environment[workerVariable] !== undefined && process.send !== undefined
+}
+
+/** Takes up the way to the primary. @param ours what the primary may ask, beside what a worker's life is about */
+export function linkToPrimary<Theirs extends PrimaryLife>(ours: Answers, onFault: (error: unknown) => void): WorkerLink<Theirs> {
+  const controller = new AbortController()
+  const life: WorkerLife = { leave: (reason) => controller.abort(reason) }
+  const primary = channel<Theirs>((message) => void process.send?.(message), { ...ours, ...life }, onFault)
+  process.on('message', (message: unknown) => primary.take(message))
+  process.on('disconnect', () => {
+    primary.close()
+    // The second SIGINT ends the primary at once, and its workers with it.
+    if (controller.signal.reason === 'SIGINT') process.exit(1)
+    controller.abort('the primary has ended')
+  })
+  return { primary, leaving: controller.signal }
+}
