@@ -59,6 +59,7 @@ export async function runExtension({ name, environment, stores, fetch, log, foll
     const host: Host = {
       config: async () => file,
       store: (storeName, options) => stores.open(`${name}/${storeName}`, options),
+      limit: (limitName, options) => stores.limit(`${name}/${limitName}`, options),
       fetch,
       now,
       log,

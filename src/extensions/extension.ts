@@ -1,4 +1,4 @@
-import type { Store, StoreOptions } from '../stores/store.ts'
+import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** What an extension is given. It reaches the service through this and no other way. */
 export interface Host {
@@ -9,6 +9,8 @@ export interface Host {
   config(): Promise<ExtensionConfig | undefined>
   /** A store of its own, apart from those of other extensions. The same name gives the same store, also after a restart of the extension. */
   store<Value>(name: string, options: StoreOptions<Value>): Store<Value>
+  /** A limit of its own, apart from those of other extensions. What was counted for a name counts on, also after a restart of the extension. */
+  limit(name: string, options: LimitOptions): Limit
   /** One exchange with a server that the configuration names. No redirect is followed. */
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */

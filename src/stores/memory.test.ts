@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores, type Later } from './memory.ts'
-import { roomy, storeContract, wallClock } from './testing.ts'
+import { limitContract, roomy, storeContract, wallClock } from './testing.ts'
 
 storeContract('memory', async (now) => memoryStores(now))
+
+limitContract('memory', async () => {
+  const clock = wallClock()
+  return { stores: memoryStores(clock.now), async elapse(_limit, ms) { clock.time += ms } }
+})
 
 /** Timers that a test fires. */
 function timersByHand(): { readonly later: Later; readonly pending: { readonly work: () => void; readonly ms: number }[] } {

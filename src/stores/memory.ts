@@ -1,6 +1,7 @@
 import { isGone } from './age.ts'
 import { Chain, type Link } from './chain.ts'
 import { Ranking } from './ranking.ts'
+import { memoryLimit, type Buckets } from './memory-limit.ts'
 import type { Store, StoreOptions, Stores } from './store.ts'
 
 /** What `setTimeout` can wait for. */
@@ -22,6 +23,7 @@ export type Later = (work: () => void, ms: number) => () => void
  */
 export function memoryStores(now: () => number, later: Later = unreferencedTimer): MemoryStores {
   const kept = new Map<string, MemoryStore<unknown>>()
+  const counted = new Map<string, Buckets>()
   return {
     // The options of the first opening hold.
     open<Value>(name: string, options: StoreOptions<Value>): Store<Value> {
@@ -30,12 +32,18 @@ export function memoryStores(now: () => number, later: Later = unreferencedTimer
       // A name has one user (Stores.open), so what it gets is what it put there.
       return store as Store<Value>
     },
+    limit(name, options) {
+      const buckets = counted.get(name) ?? new Map()
+      counted.set(name, buckets)
+      return memoryLimit(buckets, options, now)
+    },
     get size() {
       return kept.values().reduce((sum, store) => sum + store.size, 0)
     },
     async close() {
       for (const store of kept.values()) store.close()
       kept.clear()
+      counted.clear()
     },
   }
 }

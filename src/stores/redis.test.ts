@@ -8,7 +8,7 @@ import { startRedisServer, type RedisServer } from '../../test/fakes/redis-serve
 import { needs } from '../../test/needs.ts'
 import { redisStores, type RedisStores } from './redis.ts'
 import { StoreUnavailable } from './store.ts'
-import { roomy, storeContract, unusedName } from './testing.ts'
+import { limitContract, roomy, storeContract, unusedName } from './testing.ts'
 
 /** What a promise rejects with: its text, and that it is of the right kind. */
 async function trouble(promise: Promise<unknown>): Promise<string> {
@@ -40,6 +40,15 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
   storeContract('redis', async (now) => redisStores({ url: server.url, now }))
 
+  limitContract('redis', async () => ({
+    stores: redisStores({ url: server.url, now: Date.now }),
+    // Its clock is the server's: instead, what it has noted is moved.
+    async elapse(limit, ms) {
+      const key = `svc:${limit}:limit`
+      for (const client of await direct.zrange(key, 0, -1)) await direct.zincrby(key, -ms * 1_000, client)
+    },
+  }))
+
   async function keys(name: string): Promise<readonly string[]> {
     return (await direct.keys(`svc:${name}:*`)).toSorted()
   }
@@ -59,6 +68,24 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       await other?.set('second', 'value', 'owner')
       await one?.set('third', 'value', 'owner')
       expect([await one?.get('first'), await one?.get('second'), await one?.get('third')]).toEqual([undefined, 'value', 'value'])
+    })
+  })
+
+  describe('redis: what it counts', () => {
+    test('counts for several processes, expires by itself, and shows nobody', async () => {
+      const name = unusedName(), [one, other] = [storesAt(server.url), storesAt(server.url)].map((each) => each.limit(name, { perMinute: 2 }))
+      expect([await one?.take('198.51.100.7'), await other?.take('198.51.100.7')]).toEqual([undefined, undefined])
+      expect([await one?.take('198.51.100.7'), await other?.take('198.51.100.7')].map((seconds) => seconds !== undefined)).toEqual([true, true])
+      expect(await keys(name)).toEqual([`svc:${name}:limit`])
+      expect(await direct.pttl(`svc:${name}:limit`)).toBeWithin(30_000, 61_001)
+      expect(await direct.zrange(`svc:${name}:limit`, 0, -1)).toEqual([expect.stringMatching(/^[0-9a-f]{40}$/)])
+    })
+
+    test('forgets who has saved up everything, and who is left from before the clock was set back', async () => {
+      const name = unusedName(), limit = storesAt(server.url).limit(name, { perMinute: 2 }), key = `svc:${name}:limit`
+      await direct.send('ZADD', [key, '1', 'long ago', `${(Date.now() + 3_600_000) * 1_000}`, 'to come'])
+      await limit.take('client')
+      expect(await direct.zcard(key)).toBe(1)
     })
   })
 

@@ -1,6 +1,8 @@
 import { isGone } from './age.ts'
 import { redisConnection, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
+import { redisLimit } from './redis-limit.ts'
 import { deleteScript, getScript, setScript, takeScript } from './redis-scripts.ts'
+import { escaped } from './redis-text.ts'
 import { StoreUnavailable, type Store, type StoreOptions, type Stores } from './store.ts'
 
 /** How {@link redisStores} are made. */
@@ -20,6 +22,7 @@ export function redisStores({ now, ...options }: RedisOptions): RedisStores {
   const connection = redisConnection(options)
   return {
     open: (name, storeOptions) => redisStore(connection, now, name, storeOptions),
+    limit: (name, limitOptions) => redisLimit(connection, name, limitOptions),
     async ready() {
       const parse = (value: unknown): string | undefined => typeof value === 'string' ? value : undefined
       const store = redisStore(connection, now, 'probe', { ttlMs: 10_000, most: 1_000, mostEach: 1_000, parse }), key = crypto.randomUUID()
@@ -45,26 +48,21 @@ function redisStore<Value>(connection: RedisConnection, now: () => number, name:
 
   return {
     async get(key) {
-      return read(await run(getScript, [values + escape(key)]))
+      return read(await run(getScript, [values + escaped(key)]))
     },
     async set(key, value, owner) {
-      const envelope = JSON.stringify({ createdAt: now(), value }), escaped = escape(key)
+      const envelope = JSON.stringify({ createdAt: now(), value }), word = escaped(key)
       // One more: at its limit a value is still there.
       const expiryMs = Math.ceil(ttlMs) + 1
-      await run(setScript, [...books, values + escaped], escaped, envelope, escape(owner), String(expiryMs), String(most), String(mostEach), values)
+      await run(setScript, [...books, values + word], word, envelope, escaped(owner), String(expiryMs), String(most), String(mostEach), values)
     },
     async take(key) {
-      return read(await run(takeScript, [...books, values + escape(key)], escape(key)))
+      return read(await run(takeScript, [...books, values + escaped(key)], escaped(key)))
     },
     async delete(key) {
-      await run(deleteScript, [...books, values + escape(key)], escape(key))
+      await run(deleteScript, [...books, values + escaped(key)], escaped(key))
     },
   }
-}
-
-/** A text as JSON writes it: halves of surrogate pairs, which UTF-8 cannot tell apart, stay different. */
-function escape(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
 }
 
 /** What `set` wrote; empty when somebody else wrote it. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { memoryStores } from './memory.ts'
 import { answerStoreOperation, remoteStores, type StoreOperation } from './remote.ts'
 import { StoreUnavailable, type Store, type Stores } from './store.ts'
-import { roomy, storeContract, unusedName } from './testing.ts'
+import { limitContract, roomy, storeContract, unusedName, wallClock } from './testing.ts'
 
 /** Stores of another process, through a channel that carries JSON. */
 function across(kept: Stores): Stores {
@@ -13,6 +13,11 @@ function across(kept: Stores): Stores {
 }
 
 storeContract('remote', async (now) => across(memoryStores(now)))
+
+limitContract('remote', async () => {
+  const clock = wallClock()
+  return { stores: across(memoryStores(clock.now)), async elapse(_limit, ms) { clock.time += ms } }
+})
 
 async function failure(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(() => 'nothing', (error: unknown) => error)
@@ -34,8 +39,9 @@ describe('remote', () => {
 
   test('what is unavailable there is unavailable here, in the same words', async () => {
     const away = async (): Promise<never> => { throw new StoreUnavailable('the server of the store cannot be reached') }
-    const store = across({ open: () => ({ get: away, set: away, take: away, delete: away }), close: away }).open('states', roomy)
-    for (const asking of [store.get('key'), store.set('key', 'value', 'owner'), store.take('key'), store.delete('key')]) {
+    const stores = across({ open: () => ({ get: away, set: away, take: away, delete: away }), limit: () => ({ take: away }), close: away })
+    const store = stores.open('states', roomy)
+    for (const asking of [stores.limit('requests', { perMinute: 1 }).take('client'), store.get('key'), store.set('key', 'value', 'owner'), store.take('key'), store.delete('key')]) {
       expect(await failure(asking)).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
     }
   })
@@ -53,7 +59,7 @@ describe('remote', () => {
 
   test('a mistake there is no answer', async () => {
     const mistaken = async (): Promise<never> => { throw new TypeError('a mistake') }
-    const kept: Stores = { open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }), close: mistaken }
-    expect(await failure(answerStoreOperation(kept, { store: 'states', bounds: roomy, kind: 'get', key: 'key' }))).toBeInstanceOf(TypeError)
+    const kept: Stores = { open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }), limit: () => ({ take: mistaken }), close: mistaken }
+    expect(await failure(answerStoreOperation(kept, { kind: 'get', store: 'states', bounds: roomy, key: 'key' }))).toBeInstanceOf(TypeError)
   })
 })

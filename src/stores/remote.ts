@@ -1,13 +1,13 @@
-import { StoreUnavailable, type Store, type StoreOptions, type Stores } from './store.ts'
+import { StoreUnavailable, type Limit, type LimitOptions, type Store, type StoreOptions, type Stores } from './store.ts'
 
 /** {@link StoreOptions} without what only the asking process can do. */
 export type StoreBounds = Omit<StoreOptions<unknown>, 'parse'>
 
 /** What one process asks another to do with its stores: plain data, for any channel that carries JSON. */
-export type StoreOperation = { readonly store: string; readonly bounds: StoreBounds } & (
-  | { readonly kind: 'get' | 'take' | 'delete'; readonly key: string }
-  | { readonly kind: 'set'; readonly key: string; readonly value: unknown; readonly owner: string }
-)
+export type StoreOperation =
+  | { readonly kind: 'get' | 'take' | 'delete'; readonly store: string; readonly bounds: StoreBounds; readonly key: string }
+  | { readonly kind: 'set'; readonly store: string; readonly bounds: StoreBounds; readonly key: string; readonly value: unknown; readonly owner: string }
+  | { readonly kind: 'limit'; readonly limit: string; readonly options: LimitOptions; readonly client: string }
 
 /** What comes back: plain data too. A value that is not there is absent. */
 export type StoreAnswer = { readonly value?: unknown } | { readonly unavailable: string }
@@ -19,6 +19,7 @@ export type StoreAnswer = { readonly value?: unknown } | { readonly unavailable:
 export function remoteStores(ask: (operation: StoreOperation) => Promise<unknown>): Stores {
   return {
     open: (name, options) => remoteStore(ask, name, options),
+    limit: (name, options) => remoteLimit(ask, name, options),
     // They are the other's to close.
     async close() {},
   }
@@ -26,7 +27,7 @@ export function remoteStores(ask: (operation: StoreOperation) => Promise<unknown
 
 function remoteStore<Value>(ask: (operation: StoreOperation) => Promise<unknown>, store: string, { parse, ...bounds }: StoreOptions<Value>): Store<Value> {
   async function read(kind: 'get' | 'take', key: string): Promise<Value | undefined> {
-    const value = await answerTo(ask, { store, bounds, kind, key })
+    const value = await answerTo(ask, { kind, store, bounds, key })
     return value === undefined ? undefined : parse(value)
   }
 
@@ -34,10 +35,20 @@ function remoteStore<Value>(ask: (operation: StoreOperation) => Promise<unknown>
     get: (key) => read('get', key),
     take: (key) => read('take', key),
     async set(key, value, owner) {
-      await answerTo(ask, { store, bounds, kind: 'set', key, value, owner })
+      await answerTo(ask, { kind: 'set', store, bounds, key, value, owner })
     },
     async delete(key) {
-      await answerTo(ask, { store, bounds, kind: 'delete', key })
+      await answerTo(ask, { kind: 'delete', store, bounds, key })
+    },
+  }
+}
+
+function remoteLimit(ask: (operation: StoreOperation) => Promise<unknown>, limit: string, options: LimitOptions): Limit {
+  return {
+    async take(client) {
+      if (options.perMinute === 0) return undefined
+      const seconds = await answerTo(ask, { kind: 'limit', limit, options, client })
+      return typeof seconds === 'number' ? seconds : undefined
     },
   }
 }
@@ -61,6 +72,7 @@ export async function answerStoreOperation(stores: Stores, operation: StoreOpera
 }
 
 async function perform(stores: Stores, operation: StoreOperation): Promise<unknown> {
+  if (operation.kind === 'limit') return await stores.limit(operation.limit, operation.options).take(operation.client)
   // What a value is, the one who asks will look at.
   const store = stores.open<unknown>(operation.store, { ...operation.bounds, parse: (value) => value })
   switch (operation.kind) {

@@ -23,10 +23,30 @@ export interface StoreOptions<Value> {
   parse(value: unknown): Value | undefined
 }
 
+/** How often each client may do something. A client may save up a minute's worth, and use it at once. */
+export interface Limit {
+  /**
+   * Counts one, unless it is one too many: that costs nothing. A clock that is set back only stops the saving.
+   * @returns whole seconds to wait; `undefined`: it may pass
+   * @throws {StoreUnavailable}
+   */
+  take(client: string): Promise<number | undefined>
+}
+
+/** What a {@link Limit} allows. */
+export interface LimitOptions {
+  /** Of one client, a whole number up to 1,000,000; 0: any number. */
+  readonly perMinute: number
+  /** Clients that are counted; beyond, some of them have a clean slate. Default 20,000. */
+  readonly clientsMost?: number
+}
+
 /** Where stores are kept: in this process, or in a server that several share. */
 export interface Stores {
   /** The store of this name, the same one each time. @param name `[a-z0-9_/-]+`, unlike any other's */
   open<Value>(name: string, options: StoreOptions<Value>): Store<Value>
+  /** The limit of this name: what was counted for it counts on, also when its options are others now. @param name as that of a store, but apart from those */
+  limit(name: string, options: LimitOptions): Limit
   close(): Promise<void>
 }
 

@@ -38,6 +38,7 @@ function world(answers: Answers, now: () => number = Date.now) {
   const host: Host = {
     config: async () => undefined,
     store: () => { throw new Error('not needed') },
+    limit: () => { throw new Error('not needed') },
     now,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     async fetch(url, options) {

@@ -4,7 +4,6 @@ import { credentials } from './credentials.ts'
 import { flows, flowStoreOptions } from './flows.ts'
 import { guard } from './guard.ts'
 import type { IdentityProvider } from './identity-provider.ts'
-import { rateLimit } from './rate-limit.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { sessions, sessionStoreOptions } from './sessions.ts'
@@ -30,7 +29,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     ...sessionRoutes({ sessions: known, credentials: shown, cookie, ownOrigin, log }),
   ]
   return {
-    routes: routes.map(wall({ rateLimit: rateLimit({ perMinute: settings.requestsPerMinute, now }), clients, log })),
+    routes: routes.map(wall({ limit: host.limit('requests', { perMinute: settings.requestsPerMinute }), clients, log })),
     guard: guard(shown, ownOrigin),
     part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),

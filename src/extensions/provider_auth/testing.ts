@@ -1,4 +1,4 @@
-import type { Store } from '../../stores/store.ts'
+import type { Limit, LimitOptions, Store } from '../../stores/store.ts'
 import { StoreUnavailable } from '../../stores/store.ts'
 import type { Contribution, ExtensionConfig, ExtensionLog, Host, Visit } from '../extension.ts'
 import type { CallbackParameters, FlowSecrets, Identity, IdentityProvider } from './identity-provider.ts'
@@ -62,6 +62,20 @@ export function fakeLog(): { readonly log: ExtensionLog; readonly lines: LogLine
   return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
+/** A limit that remembers everybody. */
+function fakeLimit({ perMinute }: LimitOptions, clock: FakeClock): Limit {
+  const saved = new Map<string, { readonly count: number; readonly at: number }>()
+  return {
+    async take(client) {
+      if (perMinute === 0) return undefined
+      const { count, at } = saved.get(client) ?? { count: perMinute, at: clock.ms }
+      const grown = Math.min(perMinute, count + (clock.ms - at) * perMinute / 60_000)
+      saved.set(client, { count: grown < 1 ? grown : grown - 1, at: clock.ms })
+      return grown < 1 ? Math.ceil((1 - grown) * 60 / perMinute) : undefined
+    },
+  }
+}
+
 /** A host whose stores, clock and log tests look at. It fetches nothing. */
 export interface FakeHost extends Host {
   readonly clock: FakeClock
@@ -86,6 +100,7 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
       // What an extension reads in a store of its own is what it put there.
       return store as FakeStore<Value>
     },
+    limit: (_name, options) => fakeLimit(options, clock),
     fetch: async () => { throw new Error('nothing is fetched here') },
     now: () => clock.ms,
   }

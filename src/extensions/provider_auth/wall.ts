@@ -1,22 +1,22 @@
+import type { Limit } from '../../stores/store.ts'
 import { WireError } from '../../wire/error.ts'
 import type { ExtensionLog, ExtensionRoute, Visit } from '../extension.ts'
 import { withStore } from './answers.ts'
 import type { ClientAddresses } from './client-address.ts'
-import type { RateLimit } from './rate-limit.ts'
 
 /** What {@link wall} needs. */
 export interface WallOptions {
-  readonly rateLimit: RateLimit
+  readonly limit: Limit
   readonly clients: ClientAddresses
   readonly log: ExtensionLog
 }
 
 /** Puts the same wall before each route: public, and so many requests a client and no more, of all routes together. */
-export function wall({ rateLimit, clients, log }: WallOptions): (route: ExtensionRoute) => ExtensionRoute {
+export function wall({ limit, clients, log }: WallOptions): (route: ExtensionRoute) => ExtensionRoute {
   let hasWarned = false
 
-  function count(visit: Visit): void {
-    const seconds = rateLimit(clients.keyOf(visit))
+  async function count(visit: Visit): Promise<void> {
+    const seconds = await limit.take(clients.keyOf(visit))
     if (seconds === undefined) return
     if (!hasWarned && clients.isForwardedInVain(visit)) {
       hasWarned = true
@@ -32,8 +32,10 @@ export function wall({ rateLimit, clients, log }: WallOptions): (route: Extensio
     ...route,
     isPublic: true,
     async handle(visit) {
-      count(visit)
-      return withStore(() => handle(visit))
+      return withStore(async () => {
+        await count(visit)
+        return handle(visit)
+      })
     },
   })
 }
