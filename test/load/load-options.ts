@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util'
+import type { ReportOutput } from './load-report.ts'
+
+/** The command line is not understood. The message says what is, in one line. */
+export class LoadUsageError extends Error {
+  override readonly name = 'LoadUsageError'
+}
+
+/** An option that takes a number. */
+export interface NumberOption {
+  readonly fallback: number
+  readonly least: number
+  readonly most: number
+  /** For `--help`. */
+  readonly does: string
+}
+
+/** What a load command was asked. */
+export interface LoadOptions<Name extends string, Switch extends string> extends ReportOutput {
+  number(name: Name): number
+  /** Whether an option was given. */
+  has(name: Name | Switch): boolean
+  readonly only: readonly string[]
+}
+
+/** What a load command understands. */
+export interface LoadUsage<Name extends string, Switch extends string> {
+  /** Its first line of help: `npm run streams -- [options]: what it does`. */
+  readonly headline: string
+  readonly numbers: Readonly<Record<Name, NumberOption>>
+  /** Switch → what it does. */
+  readonly switches: Readonly<Record<Switch, string>>
+  /** What `--only` may name; none: there is no such option. */
+  readonly parts: readonly string[]
+}
+
+/**
+ * Reads a command line; `undefined` when it asks for help, which is printed.
+ * @throws {LoadUsageError}
+ */
+export function readLoadOptions<Name extends string, Switch extends string>(commandLine: readonly string[], usage: LoadUsage<Name, Switch>): LoadOptions<Name, Switch> | undefined {
+  const values = parse(commandLine, usage)
+  if (values['help'] === true) return void console.log(helpText(usage))
+  const numbers = new Map(Object.entries<NumberOption>(usage.numbers).map(([name, option]) => [name, readNumber(name, option, values[name])]))
+  const only = typeof values['only'] === 'string' ? values['only'].split(',') : usage.parts
+  const unknown = only.find((part) => !usage.parts.includes(part))
+  if (unknown !== undefined) throw new LoadUsageError(`--only: found '${unknown}', allowed: ${usage.parts.join(', ')}`)
+  const write = values['write']
+  if (typeof write === 'string' && !/^[^#]+#[a-z0-9-]+$/.test(write)) throw new LoadUsageError(`--write: found '${write}', wanted FILE#SECTION`)
+  return {
+    number: (name) => numbers.get(name) ?? Number.NaN,
+    has: (name) => values[name] !== undefined,
+    only,
+    markdown: values['markdown'] === true,
+    write: typeof write === 'string' ? write : undefined,
+  }
+}
+
+function parse(commandLine: readonly string[], { numbers, switches, parts }: LoadUsage<string, string>): Readonly<Record<string, unknown>> {
+  const texts = [...Object.keys(numbers), 'write', ...(parts.length === 0 ? [] : ['only'])].map((name) => [name, { type: 'string' as const }] as const)
+  const flags = [...Object.keys(switches), 'markdown', 'help'].map((name) => [name, { type: 'boolean' as const }] as const)
+  try {
+    return parseArgs({ args: [...commandLine], options: Object.fromEntries([...texts, ...flags]) }).values
+  } catch (error) {
+    throw new LoadUsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+function readNumber(name: string, { fallback, least, most }: NumberOption, text: unknown): number {
+  const number = text === undefined ? fallback : Number(text)
+  if (number >= least && number <= most) return number
+  throw new LoadUsageError(`--${name}: found '${String(text)}', allowed: a number from ${least} to ${most}`)
+}
+
+function helpText({ headline, numbers, switches, parts }: LoadUsage<string, string>): string {
+  const lines: readonly (readonly [string, string])[] = [
+    ...Object.entries(numbers).map(([name, { does, fallback }]) => [`--${name} N`, `${does} (default ${fallback})`] as const),
+    ...Object.entries(switches).map(([name, does]) => [`--${name}`, does] as const),
+    ...(parts.length === 0 ? [] : [['--only LIST', `of ${parts.join(',')} (default all)`] as const]),
+    ['--markdown', 'prints the report as Markdown'],
+    ['--write FILE#SECTION', 'writes it into a document, between its lines <!-- SECTION: begin --> and <!-- SECTION: end -->'],
+    ['--help', 'this'],
+  ]
+  const width = Math.max(...lines.map(([name]) => name.length)) + 2
+  return `${headline}\n\n${lines.map(([name, does]) => `  ${name.padEnd(width)}${does}`).join('\n')}\n\nExit code 1: a target was missed. 2: the command line is not understood.`
+}
+
+/** Runs a load command to its exit code; says on one line what was wrong with its command line. */
+export async function runLoadCommand(run: () => Promise<number>): Promise<never> {
+  try {
+    process.exit(await run())
+  } catch (error) {
+    if (!(error instanceof LoadUsageError)) throw error
+    console.error(`${error.message}\n--help lists the options.`)
+    process.exit(2)
+  }
+}
