@@ -4,7 +4,7 @@ import type { WireError } from '../wire/error.ts'
 import { doneEvent, formatEvent, formatEvents, keepAliveEvent } from '../wire/event-stream.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { Usage } from '../wire/usage.ts'
-import { withinMs } from './within.ts'
+import { withinMs } from '../service/within.ts'
 
 /** What came of a stream. */
 export interface StreamOutcome {
