@@ -37,9 +37,10 @@ export interface ServedReply {
 export interface Gateway {
   /**
    * Finds the providers that offer the model and fails over between them (service.md 4.1).
+   * @param letGo told when the bytes of the request are not needed any more although its stream goes on: nobody could resume it
    * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason when the caller has left
    */
-  chat(request: ChatRequest, call: Call): Promise<ServedReply>
+  chat(request: ChatRequest, call: Call, letGo?: () => void): Promise<ServedReply>
   models(): readonly ListedModel[]
   model(name: string): ListedModel | undefined
   readonly providers: readonly Provider[]
@@ -71,7 +72,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     return isPinned ? [] : providers.slice(0, providers.findIndex(({ id }) => id === candidates[0]?.name))
   }
 
-  async function chat(request: ChatRequest, call: Call): Promise<ServedReply> {
+  async function chat(request: ChatRequest, call: Call, letGo?: () => void): Promise<ServedReply> {
     const candidates = areListsPending() ? await find(request.model, call) : models.find(request.model).candidates
     if (candidates.length === 0) throw modelNotFound(request.model)
     const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
@@ -81,7 +82,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
       const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
       if (reply.kind === 'stream') {
         served.reply = resumable({
-          first: reply, request, call, walk, isResumable,
+          first: reply, request, call, walk, isResumable, letGo,
           onTakenUp(other) {
             served.provider = other.name
             served.model = other.model

@@ -368,3 +368,28 @@ describe('a stream that is cancelled', () => {
     expect(third.requests).toEqual([])
   })
 })
+
+describe('the request behind a stream', () => {
+  /** What was told after each read: how often the request was let go of. */
+  async function lettingGo(steps: readonly Step[], isResumable = true): Promise<readonly number[]> {
+    let times = 0
+    const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
+    const stream = resumable({ first: fakeStream(...steps), request, call: callOf(), walk, isResumable, letGo: () => { times += 1 } })
+    const told = [times]
+    for (let chunks = await stream.read(); chunks !== undefined; chunks = await stream.read()) told.push(times)
+    return told
+  }
+
+  test('is let go of at once where nobody could resume it', async () => {
+    expect(await lettingGo([text('a'), text('b')], false)).toEqual([1, 1, 1])
+  })
+
+  test('is held while somebody could', async () => {
+    expect(await lettingGo([text('a'), text('b')])).toEqual([0, 0, 0])
+  })
+
+  test('is let go of once the answer is beyond text, or has its finish reason', async () => {
+    expect(await lettingGo([text('a'), chunks.toolCall(), chunks.toolCall()])).toEqual([0, 0, 1, 1])
+    expect(await lettingGo([text('a'), finish(), chunks.usage()])).toEqual([0, 0, 1, 1])
+  })
+})

@@ -21,6 +21,8 @@ export interface ResumeOptions {
   readonly onTakenUp?: (candidate: ChatCandidate) => void
   /** `false`: a cut is an error at once. */
   readonly isResumable: boolean
+  /** Told when the request is not needed any more. */
+  readonly letGo?: (() => void) | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ResumeOptions {
  * @throws {WireError} when nobody could resume it exactly
  */
 export function resumable(options: ResumeOptions): StreamReply {
-  const { first, request, call, walk, onTakenUp } = options
+  const { first, call, walk, onTakenUp, letGo } = options
   let current = first
   let head: ChunkHead | undefined
   let sent = ''
@@ -38,6 +40,15 @@ export function resumable(options: ResumeOptions): StreamReply {
   let isResumed = false
   let isFinished = false
   let isCancelled = false
+  /** Held only as long as somebody could be asked again: it may be large, and the stream long. */
+  let request: ChatRequest | undefined = options.request
+  if (!isResumable) forgetRequest()
+
+  function forgetRequest(): void {
+    if (request === undefined) return
+    request = undefined
+    letGo?.()
+  }
 
   function remember(chunks: readonly ChatChunk[]): readonly ChatChunk[] {
     for (const chunk of chunks) {
@@ -47,6 +58,7 @@ export function resumable(options: ResumeOptions): StreamReply {
       if (isResumable && chunk.text !== '') sent += chunk.text
     }
     if (sent.length > textLengthMost) isResumable = false
+    if (!isResumable || isFinished) forgetRequest()
     return chunks
   }
 
@@ -57,16 +69,16 @@ export function resumable(options: ResumeOptions): StreamReply {
   async function takeUpAfter(error: unknown): Promise<readonly ChatChunk[] | undefined> {
     if (isCancelled) return undefined
     if (!(error instanceof UpstreamFailure)) throw error
-    if (!isResumable || isFinished) throw cutOff(error)
-    const chunks = await resume(error)
+    if (!isResumable || isFinished || request === undefined) throw cutOff(error)
+    const chunks = await resume(request, error)
     return chunks === undefined ? undefined : remember(chunks)
   }
 
   /** Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client, `undefined` when it was cancelled. */
-  async function resume(cut: UpstreamFailure): Promise<readonly ChatChunk[] | undefined> {
+  async function resume(asked: ChatRequest, cut: UpstreamFailure): Promise<readonly ChatChunk[] | undefined> {
     for (;;) {
       if (isCancelled) return undefined
-      const taken = await takeUp(cut)
+      const taken = await takeUp(asked, cut)
       if (isCancelled) {
         taken.stream.cancel()
         return undefined
@@ -86,19 +98,19 @@ export function resumable(options: ResumeOptions): StreamReply {
     }
   }
 
-  async function takeUp(cut: UpstreamFailure): Promise<{ readonly stream: StreamReply; readonly candidate: ChatCandidate; readonly continues: boolean }> {
+  async function takeUp(asked: ChatRequest, cut: UpstreamFailure): Promise<{ readonly stream: StreamReply; readonly candidate: ChatCandidate; readonly continues: boolean }> {
     let continues = false
     let answer: Answer<ChatCandidate, ChatReply>
     try {
       answer = await walk.next(async (candidate) => {
         continues = candidate.continues
-        if (!continues) return candidate.chat(request, call)
+        if (!continues) return candidate.chat(asked, call)
         try {
-          return await candidate.chat(appendMessage(request, assistantMessage(sent)), call)
+          return await candidate.chat(appendMessage(asked, assistantMessage(sent)), call)
         } catch (error) {
           if (call.signal.aborted || !(error instanceof UpstreamFailure) || error.failure !== 'bad_request') throw error
           continues = false
-          return candidate.chat(request, call)
+          return candidate.chat(asked, call)
         }
       }, call)
     } catch (error) {

@@ -5,6 +5,7 @@ import type { ChatReply } from '../protocols/protocol.ts'
 import type { Call } from '../service/service.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
+import { bodyBudget } from './body-budget.ts'
 import { chatRoute, type ChatOptions } from './chat-completions.ts'
 import { chunks, exchangeOf, fakeGateway, fakeStream, readPieces, untilAborted, wholeReply } from './testing.ts'
 import { underWay } from './under-way.ts'
@@ -22,6 +23,8 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     bodyLimits: () => ({ bytesMax: 4 * 1024 * 1024, totalMs: 1_000, idleMs: 1_000 }),
     deadlineMs: () => 5_000,
     requestsMost: () => 10,
+    hasRoom: () => true,
+    bodyBudget: bodyBudget(() => 8 * 1024 * 1024),
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },
     underWay: requests,
     streamsOpen: { add(difference) { open += difference } },
@@ -156,6 +159,42 @@ describe('a plain chat request', () => {
     expect(records).toMatchObject([{ status: 503 }])
   })
 
+  test('for which there are no descriptors is answered 503 at once, and its connection is closed if it has come', async () => {
+    const { post, records } = subject(serving(wholeReply()), { hasRoom: () => false })
+    const small = await post({}, { headers: { 'content-length': '60' } }), large = await post({}, { headers: { 'content-length': '3000000' } })
+    expect([small.status, large.status]).toEqual([503, 503])
+    expect([small.headers.get('connection'), large.headers.get('connection')]).toEqual(['close', null])
+    expect(small.headers.get('retry-after')).toBe('1')
+    expect(records).toMatchObject([{ status: 503, error: 'overloaded', trail: [] }, { status: 503 }])
+  })
+
+  test('beyond the budget of bodies is answered 503 at once, and again when there is room', async () => {
+    const budget = bodyBudget(() => 1_000)
+    const other = budget.share()
+    other.take(990)
+    const { post, records } = subject(serving(wholeReply()), { bodyBudget: budget })
+    const init = { headers: { 'content-length': '60' } }
+    const refused = await post({}, init)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(records).toMatchObject([{ status: 503, error: 'overloaded' }])
+    other.release()
+    expect((await post({}, init)).status).toBe(200)
+  })
+
+  test('holds its bytes until its end, however it ends', async () => {
+    const budget = bodyBudget(() => 1_000)
+    let held = 0
+    const { post } = subject(async (request, call) => {
+      held = budget.held
+      return serving(wholeReply())(request, call)
+    }, { bodyBudget: budget })
+    for (const fields of [{}, { temperature: 3 }, '{']) {
+      await post(fields, { headers: { 'content-length': '60' } })
+      expect(budget.held).toBe(0)
+    }
+    expect(held).toBe(60)
+  })
+
   test('up to the limit is answered', async () => {
     expect((await subject(serving(wholeReply()), { requestsMost: () => 1 }).post()).status).toBe(200)
   })
@@ -261,6 +300,22 @@ describe('a stream', () => {
     }
     expect(pieces[0]).toBe(': keep-alive\n\n')
     expect(pieces.slice(-2)).toEqual([`data: ${new TextDecoder().decode(chunks.text('Hi').data)}\n\n`, 'data: [DONE]\n\n'])
+  })
+
+  test('gives its bytes back when the gateway lets go of them, else at its end', async () => {
+    const budget = bodyBudget(() => 1_000)
+    let letGo: (() => void) | undefined
+    const reply = fakeStream([[chunks.text('Hi')], [chunks.finish()]])
+    const { post } = subject(serving(reply), { bodyBudget: budget, gateway: () => ({ ...fakeGateway(serving(reply)), chat(request, call, told) {
+      letGo = told
+      return serving(reply)(request, call)
+    } }) })
+    const response = await post({ stream: true }, { headers: { 'content-length': '60' } })
+    expect(budget.held).toBe(60)
+    letGo?.()
+    expect(budget.held).toBe(0)
+    await response.text()
+    expect(budget.held).toBe(0)
   })
 
   test('that took long to begin and failed ends with an error event', async () => {

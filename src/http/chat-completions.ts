@@ -5,19 +5,22 @@ import type { StreamReply } from '../protocols/protocol.ts'
 import { callController, type CallController } from '../service/call-controller.ts'
 import { TimeUp } from '../service/time-up.ts'
 import { formatTrail, type Trail } from '../service/trail.ts'
-import { parseChatRequest, parseLargeChatRequest, type ChatRequest } from '../wire/chat-request.ts'
+import { parseChatRequest, parseLargeChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
 import type { Usage } from '../wire/usage.ts'
+import type { BodyBudget } from './body-budget.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
 import { nextTurn } from './next-turn.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
 import type { Route } from './route.ts'
 import type { UnderWay } from './under-way.ts'
-import { withinMs } from './within.ts'
+import { withinMs } from '../service/within.ts'
 
 /** Bodies up to this size are checked in one go, larger ones in slices. */
 const sliceBytes = 1024 * 1024
+/** Bodies up to this size have come with their head, most likely. */
+const arrivedBytesMax = 16 * 1024
 const modelLengthMost = 128
 
 /** The times of a chat request, in milliseconds. */
@@ -37,6 +40,10 @@ export interface ChatOptions {
   readonly deadlineMs: () => number
   /** Requests under way at once; above, 503. */
   readonly requestsMost: () => number
+  /** Whether there are descriptors for one request more; else 503. */
+  readonly hasRoom: () => boolean
+  /** What bodies may hold, over all requests; beyond, 503. */
+  readonly bodyBudget: BodyBudget
   readonly timers: ChatTimers
   readonly underWay: UnderWay
   readonly streamsOpen: { add(difference: number): void }
@@ -62,38 +69,44 @@ interface Progress {
   readonly exchange: Exchange
   readonly trail: Trail
   readonly time: number
-  chat: ChatRequest | undefined
+  /** Empty until it has been read. Of the request no more is kept than this and the next: its bytes may go before its answer ends. */
+  model: string
+  stream: boolean
   served: ServedReply | undefined
   firstTokenMs: number | undefined
 }
 
 async function answer(exchange: Exchange, options: ChatOptions): Promise<Response> {
   const { request, started } = exchange
-  const progress: Progress = { exchange, trail: [], time: Date.now(), chat: undefined, served: undefined, firstTokenMs: undefined }
+  const progress: Progress = { exchange, trail: [], time: Date.now(), model: '', stream: false, served: undefined, firstTokenMs: undefined }
   const controller = callController()
   const leave = () => controller.abort(new ClientLeft('the client left'))
   const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')))
+  const share = options.bodyBudget.share()
   let timer: Timer | undefined
 
   function settle(outcome: Outcome): void {
     clearTimeout(timer)
     request.signal.removeEventListener('abort', leave)
     forget()
+    share.release()
     exchange.letClose()
     options.record(recordOf(progress, outcome))
   }
 
   try {
     if (options.underWay.count > options.requestsMost()) throw overloaded('The service has as many requests as it may have')
+    if (!options.hasRoom()) throw outOfDescriptors(request)
     request.signal.addEventListener('abort', leave, { once: true })
     exchange.keepOpen()
-    const body = await readBody(request, options.bodyLimits())
+    const body = await readBody(request, options.bodyLimits(), share.take)
     const chat = body.length > sliceBytes ? await parseLargeChatRequest(body, nextTurn) : parseChatRequest(body)
-    progress.chat = chat
+    progress.model = chat.model
+    progress.stream = chat.stream
     const ms = Math.min(options.deadlineMs(), requestedTimeoutMs(request)) - (performance.now() - started)
     timer = setTimeout(() => controller.abort(new TimeUp('the whole request took too long')), Math.max(1, ms))
     if (request.signal.aborted) leave()
-    const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail })
+    const answering = options.gateway().chat(chat, { signal: controller.signal, trail: progress.trail }, share.release)
     const served = chat.stream ? await withinMs(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
       progress.served = served
@@ -160,13 +173,20 @@ function streamResponse({ served, answering, progress, controller, settle, optio
   })
 }
 
+/** Closing the connection gives a descriptor back; one that may still be sending would be reset before it could read why. */
+function outOfDescriptors({ headers }: Request): WireError {
+  const told = overloaded('The service is out of descriptors; try again shortly')
+  const hasArrived = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY) <= arrivedBytesMax
+  return hasArrived ? new WireError(told.status, told.type, told.code, told.message, { headers: { ...told.headers, connection: 'close' } }) : told
+}
+
 /** What the client is told of whatever went wrong; a mistake of ours is told as nothing but that. */
-function describe(error: unknown, { chat, trail }: Progress): WireError {
+function describe(error: unknown, { model, trail }: Progress): WireError {
   if (error instanceof WireError) return error
   if (error instanceof ClientLeft) return new WireError(499, 'invalid_request_error', 'client_left', 'The client left')
   if (error instanceof TimeUp) {
     const tried = trail.map(({ name, reason }) => `${name}: ${reason ?? 'no answer in time'}`).join('; ')
-    return new WireError(504, 'api_error', 'provider_error', `All providers failed for model '${chat?.model ?? ''}': ${tried === '' ? 'no answer in time' : tried}`, {
+    return new WireError(504, 'api_error', 'provider_error', `All providers failed for model '${model}': ${tried === '' ? 'no answer in time' : tried}`, {
       headers: { 'x-should-retry': 'true' }, cause: error,
     })
   }
@@ -223,12 +243,12 @@ function requestedTimeoutMs(request: Request): number {
   return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY
 }
 
-function recordOf({ exchange, trail, time, chat, served, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
+function recordOf({ exchange, trail, time, model, stream, served, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
   return {
     time,
     id: exchange.id,
-    model: chat === undefined ? '' : chat.model.slice(0, modelLengthMost).toWellFormed(),
-    stream: chat?.stream ?? false,
+    model: model.slice(0, modelLengthMost).toWellFormed(),
+    stream,
     status,
     error,
     provider: served?.provider,

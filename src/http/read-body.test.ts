@@ -96,3 +96,38 @@ describe('a request\'s body', () => {
     expect(error).not.toBeInstanceOf(WireError)
   })
 })
+
+describe('what a body holds', () => {
+  /** Reads a body, and tells what was asked for, piece by piece. */
+  async function taken(request: Request): Promise<readonly number[]> {
+    const asked: number[] = []
+    await readBody(request, { ...limits, bytesMax: 4_000_000 }, (bytes) => void asked.push(bytes))
+    return asked
+  }
+
+  test.each<readonly [string, () => Request, readonly number[]]>([
+    ['that is small is asked for before it is read', () => post('{"a":1}', { 'content-length': '7' }), [7]],
+    ['of a known length is asked for before it is read', () => post(bodyOf(['x'.repeat(70_000), 'x'.repeat(30_000)]), { 'content-length': '100000' }), [100_000]],
+    ['beyond a mebibyte is asked for as it comes', () => post(bodyOf(['x'.repeat(1_000_000), 'x'.repeat(1_000_000)]), { 'content-length': '2000000' }), [1_048_576, 951_424]],
+    ['of no known length is asked for as it comes', () => post(bodyOf(['x'.repeat(70_000), 'x'.repeat(30_000)])), [0, 70_000, 30_000]],
+  ])('%s', async (_name, request, expected) => {
+    expect(await taken(request())).toEqual([...expected])
+  })
+
+  const full = new WireError(503, 'overloaded_error', 'overloaded', 'full')
+  const refuse = (): never => { throw full }
+
+  test.each([['7'], ['100000']])('is not read when it is refused (content-length %p)', async (length) => {
+    const request = post(bodyOf([], 'hangs'), { 'content-length': length })
+    expect(await readBody(request, limits, refuse).catch((error: unknown) => error)).toBe(full)
+    expect(request.bodyUsed).toBe(false)
+  })
+
+  test('is read no further when it is refused on the way', async () => {
+    let given = 0
+    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(1_000)) } }, { highWaterMark: 0 })
+    const refuseSecond = (bytes: number): void => { if (given > 2 && bytes > 0) refuse() }
+    expect(await readBody(post(endless), limits, refuseSecond).catch((error: unknown) => error)).toBe(full)
+    expect(given).toBe(3)
+  })
+})

@@ -4,6 +4,9 @@ import { nextTurn } from './next-turn.ts'
 /** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
 const smallBytesMax = 16 * 1024
 
+/** As much of a declared length is taken before the first byte. The rest is taken as it comes: who declares much and sends little must not keep the others out. */
+const takenAheadMax = 1024 * 1024
+
 /** How long a body may be and take. */
 export interface BodyLimits {
   readonly bytesMax: number
@@ -21,19 +24,30 @@ export class ClientLeft extends Error {
 }
 
 /**
- * Reads a request's body (failover.md, "request head and body from the client").
+ * Reads a request's body (failover.md, "request head and body from the client"). One that is refused before its end is left to the server, which reads
+ * on and forgets: closing the connection would cost a client that still sends its answer.
+ * @param take told of the bytes to hold: up to 1 MiB of a declared length before any is read, others as they come; may refuse them
  * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow
  * @throws {ClientLeft}
+ * @throws what `take` throws
  */
-export function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+export function readBody(request: Request, limits: BodyLimits, take: (bytes: number) => void = takeAll): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? undefined : Number(declared)
   const refusal = refusalOf(request.headers.get('content-encoding'), length, limits)
   if (refusal !== undefined) return Promise.reject(refusal)
+  const ahead = Math.min(length ?? 0, takenAheadMax)
+  try {
+    take(ahead)
+  } catch (error) {
+    return Promise.reject(error)
+  }
   if (length !== undefined && length <= smallBytesMax) return readSmall(request, limits)
   // Only here: asking for `body` makes a stream, which costs more than reading a small body does.
-  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, length, limits)
+  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, { length, ahead, take }, limits)
 }
+
+function takeAll(): void {}
 
 function refusalOf(encoding: string | null, length: number | undefined, limits: BodyLimits): WireError | undefined {
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
@@ -58,19 +72,31 @@ function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array
   })
 }
 
-async function readLarge(body: ReadableStream<Uint8Array>, length: number | undefined, limits: BodyLimits): Promise<Uint8Array> {
+interface LargeBody {
+  readonly length: number | undefined
+  /** Bytes that are taken already. */
+  readonly ahead: number
+  readonly take: (bytes: number) => void
+}
+
+async function readLarge(body: ReadableStream<Uint8Array>, { length, ahead, take }: LargeBody, limits: BodyLimits): Promise<Uint8Array> {
   const { bytesMax, totalMs, idleMs } = limits
   const reader = body.getReader()
   const started = performance.now()
   const pieces: Uint8Array[] = []
   const whole = length === undefined ? undefined : Buffer.allocUnsafe(length)
   let received = 0
+  let taken = ahead
   try {
     for (;;) {
       const remainingMs = totalMs - (performance.now() - started)
       const { done, value } = await inTime(reader.read(), Math.min(idleMs, remainingMs))
       if (done) break
       if (received + value.length > bytesMax) throw tooLarge(limits)
+      if (received + value.length > taken) {
+        take(received + value.length - taken)
+        taken = received + value.length
+      }
       if (whole === undefined) pieces.push(value)
       else whole.set(value, received)
       received += value.length

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { connection, joinedBytesMax } from './connection.ts'
 import type { ConnectionOwner, Exchange } from './connection.ts'
-import { headerBlock } from './header-block.ts'
 import type { UpstreamResponse } from './transport.ts'
 
 /** A socket that takes as many bytes of each write as it is told, then none until it is drained. */
@@ -26,9 +25,7 @@ function slowSocket(takes: readonly number[]) {
 const owner: ConnectionOwner = { released() {}, closed() {}, stale() {} }
 
 function exchangeOf(body: readonly Uint8Array[], resolve: (response: UpstreamResponse) => void = () => {}): Exchange {
-  const origin = { secure: false, hostname: 'upstream.test', port: 80 }
-  const request = { origin, method: 'POST' as const, path: '/', headers: headerBlock({}), body, connectMs: 1, bodyBytesMax: 1_000 }
-  return { request, head: Buffer.from('POST / HTTP/1.1\r\n'), signal: new AbortController().signal, resolve, reject() {} }
+  return { method: 'POST', connectMs: 1, bodyBytesMax: 1_000, body, head: Buffer.from('POST / HTTP/1.1\r\n'), signal: new AbortController().signal, resolve, reject() {} }
 }
 
 const sizes = fc.array(fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: joinedBytesMax })), { maxLength: 5 })
@@ -56,6 +53,15 @@ describe('a connection', () => {
     scratch.fill(0)
     carrying.drained()
     expect(Buffer.concat(socket.sent).toString()).toBe('POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\nhello')
+  })
+
+  test('lets go of what it sent when the answer begins', () => {
+    const carrying = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax))
+    const exchange = exchangeOf([Buffer.from('hello')])
+    carrying.carry(exchange, false)
+    expect(exchange.body).toHaveLength(1)
+    carrying.received(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'))
+    expect(exchange.body).toHaveLength(0)
   })
 
   test('lets others have their turn while it sends a lot', async () => {

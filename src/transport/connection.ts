@@ -18,7 +18,11 @@ const writtenPerTurnMax = 1024 * 1024
 
 /** A request on its way, and whom to tell how it went. */
 export interface Exchange {
-  readonly request: UpstreamRequest
+  readonly method: UpstreamRequest['method']
+  readonly connectMs: number
+  readonly bodyBytesMax: number
+  /** What is to be sent. Empty once the answer begins: nobody sends it again, and the answer may be long. */
+  body: readonly Uint8Array[]
   /** The request's head without its Content-Length and its blank line. */
   readonly head: Uint8Array
   readonly signal: UpstreamSignal
@@ -81,25 +85,25 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
   let isWaitingItsTurn = false
 
   function carry(exchange: Exchange, isReused: boolean): void {
-    const { signal, request, head } = exchange
+    const { signal, method, body, head } = exchange
     const current: Progress = { exchange, isReused, unsent: nothing, offset: 0, isCutShort: false, hasAnswered: false, head: undefined, decoder: undefined, incoming: undefined, bodyBytes: 0 }
     progress = current
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) return onAbort()
     let bodyLength = 0
-    for (const piece of request.body) bodyLength += piece.length
-    const headEnd = request.method === 'GET' && bodyLength === 0 ? '\r\n' : `content-length: ${bodyLength}\r\n\r\n`
+    for (const piece of body) bodyLength += piece.length
+    const headEnd = method === 'GET' && bodyLength === 0 ? '\r\n' : `content-length: ${bodyLength}\r\n\r\n`
     const length = head.length + headEnd.length + bodyLength
     if (length <= joinedBytesMax) return sendJoined(current, headEnd, length)
-    current.unsent = [head, Buffer.from(headEnd), ...request.body]
+    current.unsent = [head, Buffer.from(headEnd), ...body]
     send(current)
   }
 
   function sendJoined(current: Progress, headEnd: string, length: number): void {
-    const { head, request } = current.exchange
+    const { head, body } = current.exchange
     scratch.set(head)
     let end = head.length + scratch.write(headEnd, head.length, 'latin1')
-    for (const piece of request.body) {
+    for (const piece of body) {
       scratch.set(piece, end)
       end += piece.length
     }
@@ -160,13 +164,14 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
   }
 
   function beginBody(current: Progress, head: ResponseHead): void {
-    const { request } = current.exchange
-    if (head.contentLength > request.bodyBytesMax) throw tooLarge()
+    const { bodyBytesMax } = current.exchange
+    if (head.contentLength > bodyBytesMax) throw tooLarge()
     const incoming = incomingBody(source, head.framing === 'connection')
-    const body = decodedBody(incoming.body, head.headers.get('content-encoding'), request.bodyBytesMax)
+    const body = decodedBody(incoming.body, head.headers.get('content-encoding'), bodyBytesMax)
     // Answered before it was asked completely: the upstream has heard enough.
     current.isCutShort = current.unsent.length > 0
     current.unsent = nothing
+    current.exchange.body = nothing
     current.head = head
     current.decoder = bodyDecoder(head.framing, head.contentLength)
     current.incoming = incoming
@@ -188,7 +193,7 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
   function deliver(piece: Uint8Array): void {
     if (progress === undefined) return
     progress.bodyBytes += piece.length
-    if (progress.bodyBytes > progress.exchange.request.bodyBytesMax) throw tooLarge()
+    if (progress.bodyBytes > progress.exchange.bodyBytesMax) throw tooLarge()
     progress.incoming?.push(piece)
   }
 

@@ -76,7 +76,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
     open++
     let socket: Socket<SocketUser>
     try {
-      socket = await connect(origin, exchange.request.connectMs, exchange.signal, certificateAuthorities)
+      socket = await connect(origin, exchange.connectMs, exchange.signal, certificateAuthorities)
     } catch (error) {
       open--
       exchange.reject(error instanceof TransportError ? error : new TransportError('connect', 'The upstream could not be reached', error))
@@ -92,7 +92,8 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
       if (signal.aborted) return Promise.reject(new TransportError('aborted', 'The request was aborted'))
       return new Promise<UpstreamResponse>((resolve, reject) => {
         const destination = destinationOf(request.origin)
-        const exchange: Exchange = { request, head: requestHead(destination, request), signal, resolve, reject }
+        const { method, connectMs, bodyBytesMax, body } = request
+        const exchange: Exchange = { method, connectMs, bodyBytesMax, body, head: requestHead(destination, request), signal, resolve, reject }
         const kept = idle.take(destination.shelf)
         if (kept === undefined) void carryFresh(destination, exchange)
         else kept.carry(exchange, true)

@@ -1,0 +1,40 @@
+import { totalmem } from 'node:os'
+import type { Limits } from '../config/config.ts'
+import { shareOf } from '../config/share-of.ts'
+import { bodyBudget } from '../http/body-budget.ts'
+import type { ChatOptions } from '../http/chat-completions.ts'
+import { headroom, requestsWithin, type HeadroomOptions } from '../http/headroom.ts'
+import { descriptorsMost, descriptorUse } from './descriptors.ts'
+
+const bodyBudgetBytesMost = 512 * 1024 * 1024
+
+/** What {@link roomFor} needs. */
+export interface RoomOptions extends Pick<HeadroomOptions, 'connections' | 'underWay'> {
+  /** Those in force, this process's own share of them. */
+  readonly limits: () => Limits
+  /** Processes that share the memory of this machine. Each has descriptors of its own. */
+  readonly workers: number
+}
+
+/** What this process has room for: as its owner says, else by the descriptors and the memory there are. */
+export function roomFor({ limits, connections, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'bodyBudget'> {
+  const most = descriptorsMost()
+  const requestsMost = most === undefined ? Number.POSITIVE_INFINITY : requestsWithin(most)
+  const bodyBytesMost = shareOf(defaultBodyBudget(memoryBytes()), workers)
+  return {
+    requestsMost: () => limits().maxConcurrent ?? requestsMost,
+    hasRoom: headroom({ look: () => descriptorUse(most), connections, underWay, now: () => performance.now() }),
+    bodyBudget: bodyBudget(() => limits().bodyBudgetBytes ?? bodyBytesMost),
+  }
+}
+
+/** A quarter of the memory, at most 512 MiB: the rest is for answers, connections, and what a body becomes on its way to providers of other protocols. */
+export function defaultBodyBudget(memoryBytes: number): number {
+  return Math.min(bodyBudgetBytesMost, Math.floor(memoryBytes / 4))
+}
+
+/** Of this container where it has a limit, else of this machine. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory()
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}

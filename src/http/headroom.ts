@@ -1,0 +1,71 @@
+/** How the descriptors of this process stand. */
+export interface DescriptorUse {
+  /** Most it may have open. */
+  readonly most: number
+  /** Those open now. */
+  readonly open: number
+}
+
+/** What {@link headroom} needs. */
+export interface HeadroomOptions {
+  /** Looks; `undefined` where this system does not tell. */
+  readonly look: () => DescriptorUse | undefined
+  /** Connections to upstreams: those without a request can take one. */
+  readonly connections: { readonly active: number; readonly idle: number }
+  /** Requests under way. Those that have no connection to an upstream yet will want one. */
+  readonly underWay: { readonly count: number }
+  /** Milliseconds on a monotonic clock. */
+  readonly now: () => number
+}
+
+/** A look holds for so long while there is room. Connections that ask for nothing are not noticed in between. */
+const freshMs = 200
+/** Looking takes at most one part in so many of the time: where it is slow, it is done seldom. */
+const restFactor = 20
+/** What one request may open: its connection to an upstream, and the one it came over. */
+const descriptorsEach = 2
+
+/** Descriptors kept for health checks, files and what comes between two looks: a sixteenth of all, from 8 to 64. */
+export function reservedDescriptors(most: number): number {
+  return Math.min(64, Math.max(8, most >> 4))
+}
+
+/** Requests that may be under way in a process with so many descriptors, where nobody has set another limit: two descriptors each, and the reserve. */
+export function requestsWithin(most: number): number {
+  return Math.max(1, Math.floor((most - reservedDescriptors(most)) / descriptorsEach))
+}
+
+/**
+ * Whether there are descriptors for one more request, beside a reserve. Asked once a request; looks at the system at most five times a second, but
+ * when they run short, at each request.
+ */
+export function headroom({ look, connections, underWay, now }: HeadroomOptions): () => boolean {
+  /** Requests that can still be let in by the last look. */
+  let room = 0
+  let freshUntil = Number.NEGATIVE_INFINITY
+  let restsUntil = Number.NEGATIVE_INFINITY
+
+  function lookAgain(): void {
+    const started = now()
+    const use = look()
+    const ended = now()
+    freshUntil = ended + freshMs
+    restsUntil = ended + (ended - started) * restFactor
+    if (use === undefined) {
+      room = Number.POSITIVE_INFINITY
+      return
+    }
+    // The one that asks is under way already, and wants its connection as those do that are waiting for theirs.
+    const wanted = Math.max(0, underWay.count - 1 - connections.active)
+    const free = use.most - use.open - reservedDescriptors(use.most) + connections.idle - wanted
+    room = free < descriptorsEach ? free : Math.floor(free / descriptorsEach)
+  }
+
+  return function hasRoom() {
+    const time = now()
+    if (time >= freshUntil || (room < 1 && time >= restsUntil)) lookAgain()
+    if (room < 1) return false
+    room -= 1
+    return true
+  }
+}
