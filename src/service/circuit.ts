@@ -1,14 +1,9 @@
 import { failureEffects, type FailureClass, type UpstreamFailure } from './failure.ts'
+import { healthBreaker } from './health-breaker.ts'
+import { isNews, type Happening, type HeldOff } from './health-news.ts'
+import { healthPauses } from './health-pauses.ts'
 
-const windowMs = 30_000
-const bucketMs = 1_000
-const consecutiveMax = 5
-const windowFailuresMin = 20
-const openMsFirst = 5_000
-const openMsMost = 60_000
-const coolDownFrom = 3
-const rateLimitMsFirst = 5_000
-const rateLimitMsMost = 60_000
+const waitMs = 1_000
 
 /** Why an upstream is not to be asked now, and for how much longer. */
 export interface Unavailability {
@@ -31,126 +26,118 @@ export interface Circuit {
   failed(failure: UpstreamFailure, isProbe: boolean): void
   /** The attempt came to nothing for reasons of ours or of the caller's. */
   abandoned(isProbe: boolean): void
+  /** Takes over what another process learned, and tells nobody. */
+  hear(happening: Happening): void
+  /** What a process that knows nothing of it should hear now, in order. */
+  standing(): readonly Happening[]
 }
-
-interface Bucket { second: number; successes: number; failures: number }
 
 /**
  * A circuit in its closed state.
  * @param now milliseconds on a monotonic clock
  * @param random 0 to 1, for the jitter of ±20 %
+ * @param tell told, as it happens, what other processes should know of this one's attempts
  */
-export function circuit(now: () => number, random: () => number = Math.random): Circuit {
-  const buckets: Bucket[] = []
-  let consecutive = 0
-  let openMs = 0
-  let openUntil = 0
-  let isOpen = false
-  let isProbing = false
-  let retryAfterUntil = 0
-  let coolDownUntil = 0
-  let lastClass: FailureClass | undefined
-  let sameClass = 0
+export function circuit(now: () => number, random: () => number = Math.random, tell?: (happening: Happening) => void): Circuit {
+  const breaker = healthBreaker(now, random)
+  const pauses = healthPauses(now)
   let hasAnswered = false
-  let rateLimitMs = 0
+  /** Others may hold something against it, which the next success here ends. That of another does not: a failure may have crossed it. */
+  let isSuspect = false
 
-  function count(kind: 'successes' | 'failures'): void {
-    const second = Math.floor(now() / bucketMs)
-    let bucket = buckets.at(-1)
-    if (bucket?.second !== second) {
-      bucket = { second, successes: 0, failures: 0 }
-      buckets.push(bucket)
-      if (buckets.length > windowMs / bucketMs) buckets.shift()
+  function heldOff(): { readonly heldOff?: HeldOff } {
+    const time = now()
+    const retryAfterMs = pauses.retryAfterUntil - time
+    const coolDownMs = pauses.coolDownUntil - time
+    if (retryAfterMs <= 0 && coolDownMs <= 0 && !breaker.isOpen) return {}
+    return {
+      heldOff: {
+        ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
+        ...(coolDownMs > 0 ? { coolDownMs } : {}),
+        ...(breaker.isOpen ? { breaker: { remainingMs: Math.max(0, breaker.openUntil - time), stepMs: breaker.stepMs } } : {}),
+      },
     }
-    bucket[kind] += 1
   }
 
-  function isFailingOften(): boolean {
-    const oldest = Math.floor((now() - windowMs) / bucketMs)
-    let successes = 0
-    let failures = 0
-    for (const bucket of buckets) {
-      if (bucket.second <= oldest) continue
-      successes += bucket.successes
-      failures += bucket.failures
-    }
-    const total = successes + failures
-    return total >= windowFailuresMin && failures * 2 >= total
-  }
-
-  function open(): void {
-    openMs = openMs === 0 ? openMsFirst : Math.min(openMs * 2, openMsMost)
-    openUntil = now() + openMs * (0.8 + 0.4 * random())
-    isOpen = true
-    isProbing = false
-  }
-
-  function close(): void {
-    isOpen = false
-    isProbing = false
-    openMs = 0
-    consecutive = 0
-    buckets.length = 0
-  }
-
-  function coolDown(failure: UpstreamFailure): void {
-    sameClass = lastClass === failure.failure ? sameClass + 1 : 1
-    lastClass = failure.failure
-    const effect = failureEffects[failure.failure]
-    if (failure.retryAfterMs !== undefined && (failure.failure === 'rate_limit' || failure.failure === 'overloaded')) {
-      retryAfterUntil = Math.max(retryAfterUntil, now() + failure.retryAfterMs)
-      return
-    }
-    if (sameClass < coolDownFrom) return
-    if (failure.failure === 'rate_limit') {
-      rateLimitMs = rateLimitMs === 0 ? rateLimitMsFirst : Math.min(rateLimitMs * 2, rateLimitMsMost)
-      coolDownUntil = now() + rateLimitMs
-    } else if (effect.coolDownMs > 0) {
-      coolDownUntil = now() + effect.coolDownMs
-    }
+  function giveUp(isProbe: boolean): void {
+    if (isProbe && breaker.giveUpProbe()) tell?.({ kind: 'probe_over' })
   }
 
   return {
     unavailable() {
       const time = now()
+      const { retryAfterUntil, coolDownUntil } = pauses
       if (retryAfterUntil > time) return { reason: 'retry_after', remainingMs: retryAfterUntil - time }
-      if (isOpen && openUntil > time) return { reason: 'open', remainingMs: openUntil - time }
-      if (isOpen && isProbing) return { reason: 'open', remainingMs: bucketMs }
+      if (breaker.isOpen && breaker.openUntil > time) return { reason: 'open', remainingMs: breaker.openUntil - time }
+      if (breaker.isOpen && breaker.isProbing()) return { reason: 'open', remainingMs: waitMs }
       if (coolDownUntil > time) return { reason: 'cool_down', remainingMs: coolDownUntil - time }
       return undefined
     },
-    get isOpen() { return isOpen },
-    get lastOutcome() { return lastClass ?? (hasAnswered ? 'answered' : undefined) },
+    get isOpen() { return breaker.isOpen },
+    get lastOutcome() { return pauses.lastClass ?? (hasAnswered ? 'answered' : undefined) },
     begin() {
-      if (!isOpen || isProbing || openUntil > now()) return false
-      isProbing = true
-      return true
+      const isProbe = breaker.begin()
+      if (isProbe) tell?.({ kind: 'probing' })
+      return isProbe
     },
     answered() {
-      if (isOpen) close()
+      if (!breaker.isOpen) return
+      breaker.close()
+      tell?.({ kind: 'answered', ...heldOff() })
     },
     succeeded() {
-      if (isOpen) close()
-      count('successes')
-      consecutive = 0
-      sameClass = 0
-      lastClass = undefined
+      breaker.succeeded()
+      pauses.forgive()
       hasAnswered = true
-      rateLimitMs = 0
-      coolDownUntil = 0
+      if (!isSuspect) return
+      isSuspect = false
+      tell?.({ kind: 'succeeded', ...heldOff() })
     },
-    failed(failure, isProbe) {
-      coolDown(failure)
-      if (!failureEffects[failure.failure].breaker) {
-        if (isProbe) isProbing = false
-        return
+    failed({ failure, retryAfterMs }, isProbe) {
+      const isPaused = pauses.failed(failure, retryAfterMs)
+      const counts = failureEffects[failure].breaker
+      const hasOpened = counts && breaker.failed()
+      if (!counts) giveUp(isProbe)
+      if (!isNews(failure)) return
+      isSuspect = true
+      tell?.({ kind: 'failed', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isPaused || hasOpened ? heldOff() : {}) })
+    },
+    abandoned: giveUp,
+    hear(happening) {
+      switch (happening.kind) {
+        case 'failed':
+          isSuspect = true
+          pauses.failed(happening.failure, happening.retryAfterMs)
+          pauses.takeOver(happening.heldOff ?? {})
+          // First what was told, so that nothing is opened by counting that was opened with jitter.
+          breaker.takeOver(happening.heldOff?.breaker)
+          if (failureEffects[happening.failure].breaker) breaker.heardFailure()
+          return
+        case 'standing':
+          isSuspect = true
+          pauses.takeOver(happening.heldOff ?? {})
+          pauses.takeOverRow(happening)
+          breaker.takeOver(happening.heldOff?.breaker, happening.row)
+          return
+        case 'answered':
+          if (breaker.isOpen) breaker.close()
+          return
+        case 'succeeded':
+          breaker.heardSuccess()
+          pauses.forgive()
+          hasAnswered = true
+          return
+        case 'probing': return breaker.heardProbe(true)
+        case 'probe_over': return breaker.heardProbe(false)
       }
-      consecutive += 1
-      count('failures')
-      if (isOpen ? openUntil <= now() : consecutive >= consecutiveMax || isFailingOften()) open()
     },
-    abandoned(isProbe) {
-      if (isProbe) isProbing = false
+    standing() {
+      const { lastClass, sameClass } = pauses
+      const held = heldOff()
+      const last = lastClass !== undefined && isNews(lastClass) ? { failure: lastClass, sameClass } : { sameClass: 0 }
+      if (breaker.row === 0 && last.sameClass === 0 && held.heldOff === undefined) return []
+      const standing: Happening = { kind: 'standing', row: breaker.row, ...last, ...held }
+      return breaker.isOpen && breaker.isProbing() ? [standing, { kind: 'probing' }] : [standing]
     },
   }
 }

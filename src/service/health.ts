@@ -1,17 +1,12 @@
 import { circuit, type Circuit, type Unavailability } from './circuit.ts'
-import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from './failure.ts'
+import { requestFailures, type FailureClass } from './failure.ts'
+import { BegunAttempt, type AttemptHealth } from './health-attempt.ts'
+import type { Happening, HealthNews } from './health-news.ts'
 
 const modelsMost = 10_000
-
-/** One attempt in progress, to be settled exactly once. Later settlements are ignored, but `answered` may come before. */
-export interface AttemptHealth {
-  /** The upstream has begun to answer. */
-  answered(): void
-  succeeded(): void
-  failed(failure: UpstreamFailure): void
-  /** It came to nothing for reasons of ours or of the caller's. */
-  abandoned(): void
-}
+/** Of whom others told. Who is asked here is known from the configuration, which bounds it. */
+const providersMost = 1_000
+const standingMost = 1_000
 
 interface ModelEntry {
   readonly breaker: OpenBreaker
@@ -55,6 +50,15 @@ export interface HealthBook {
   openBreakers(): readonly OpenBreaker[]
   /** All providers that were ever asked, as they are now. Walks through everything that is known: not for the path of a request. */
   look(): ReadonlyMap<string, ProviderHealth>
+  /**
+   * What others should know of this process's own attempts is told as it happens: failures that count, what ends the trouble, and probes. Nothing while all
+   * is well. Of what it hears nothing is told on. The listener is called on the path of a request: it must be quick, and must not throw.
+   */
+  onNews(listener: (news: HealthNews) => void): void
+  /** Takes over what another process has learned. News of one teller must come in the order of their telling. */
+  hear(news: HealthNews): void
+  /** What a newcomer should hear now, in order: at most some 1,000, whole providers first, then the models wanted last. */
+  standing(): readonly HealthNews[]
 }
 
 /** @param now milliseconds on a monotonic clock */
@@ -62,16 +66,23 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   const providers = new Map<string, Circuit>()
   /** By provider and model, least recently wanted first: a caller can make names up where a provider's models are not known. */
   const models = new Map<string, ModelEntry>()
+  const listeners: ((news: HealthNews) => void)[] = []
+
+  function circuitOf(subject: OpenBreaker): Circuit {
+    return circuit(now, random, (happening) => {
+      for (const listener of listeners) listener({ ...subject, ...happening })
+    })
+  }
 
   function ofProvider(provider: string): Circuit {
-    const known = providers.get(provider) ?? circuit(now, random)
+    const known = providers.get(provider) ?? circuitOf({ provider })
     providers.set(provider, known)
     return known
   }
 
   function ofModel(provider: string, model: string): { readonly circuit: Circuit; readonly want: () => void } {
-    const key = `${provider}\n${model}`
-    const entry = models.get(key) ?? { breaker: { provider, model }, circuit: circuit(now, random) }
+    const key = keyOf(provider, model)
+    const entry = models.get(key) ?? { breaker: { provider, model }, circuit: circuitOf({ provider, model }) }
     touch(key, entry)
     const [oldest] = models.keys()
     if (models.size > modelsMost && oldest !== undefined) models.delete(oldest)
@@ -81,6 +92,14 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   function touch(key: string, entry: ModelEntry): void {
     models.delete(key)
     models.set(key, entry)
+  }
+
+  /** Only trouble makes an entry: of whom nothing is known, nothing is to be ended. */
+  function heardOf({ provider, model, kind }: HealthNews): Circuit | undefined {
+    if (kind !== 'failed' && kind !== 'standing') return model === undefined ? providers.get(provider) : models.get(keyOf(provider, model))?.circuit
+    if (!providers.has(provider) && providers.size >= providersMost) return undefined
+    const whole = ofProvider(provider)
+    return model === undefined ? whole : ofModel(provider, model).circuit
   }
 
   return {
@@ -105,7 +124,22 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
       const ofProviders = Map.groupBy(models.values(), ({ breaker }) => breaker.provider)
       return new Map(Array.from(providers, ([provider, whole]) => [provider, lookAt(whole, ofProviders.get(provider) ?? [])]))
     },
+    onNews(listener) { listeners.push(listener) },
+    hear(news) { heardOf(news)?.hear(news) },
+    standing() {
+      const wholes = Array.from(providers, ([provider, whole]) => about({ provider }, whole.standing()))
+      const singles = Array.from(models.values(), ({ breaker, circuit: single }) => about(breaker, single.standing())).reverse()
+      return [...wholes, ...singles].flat().slice(0, standingMost)
+    },
   }
+}
+
+function about(subject: OpenBreaker, happenings: readonly Happening[]): readonly HealthNews[] {
+  return happenings.map((happening) => ({ ...subject, ...happening }))
+}
+
+function keyOf(provider: string, model: string): string {
+  return `${provider}\n${model}`
 }
 
 /** @param entries the last wanted last: what came of it is what the provider did last */
@@ -124,55 +158,4 @@ function lookAt(whole: Circuit, entries: readonly ModelEntry[]): ProviderHealth 
 /** What is wrong with an upstream. A request that was at fault says nothing of it. */
 function failureOf({ lastOutcome }: Circuit): FailureClass | undefined {
   return lastOutcome === undefined || lastOutcome === 'answered' || requestFailures.has(lastOutcome) ? undefined : lastOutcome
-}
-
-/** A failure counts where it belongs: connection and credential trouble to the provider, the rest to the model at it. */
-class BegunAttempt implements AttemptHealth {
-  readonly #whole: Circuit
-  readonly #single: Circuit
-  readonly #probesWhole: boolean
-  readonly #probesSingle: boolean
-  #isSettled = false
-
-  constructor(whole: Circuit, single: Circuit) {
-    this.#whole = whole
-    this.#single = single
-    this.#probesWhole = whole.begin()
-    this.#probesSingle = single.begin()
-  }
-
-  answered(): void {
-    this.#whole.answered()
-    this.#single.answered()
-  }
-
-  succeeded(): void {
-    if (!this.#settle()) return
-    this.#whole.succeeded()
-    this.#single.succeeded()
-  }
-
-  failed(failure: UpstreamFailure): void {
-    if (!this.#settle()) return
-    if (failureEffects[failure.failure].scope === 'provider') {
-      this.#whole.failed(failure, this.#probesWhole)
-      this.#single.abandoned(this.#probesSingle)
-    } else {
-      // It was reached: whatever is wrong with the model, the provider's connection and credential are not.
-      this.#whole.succeeded()
-      this.#single.failed(failure, this.#probesSingle)
-    }
-  }
-
-  abandoned(): void {
-    if (!this.#settle()) return
-    this.#whole.abandoned(this.#probesWhole)
-    this.#single.abandoned(this.#probesSingle)
-  }
-
-  #settle(): boolean {
-    if (this.#isSettled) return false
-    this.#isSettled = true
-    return true
-  }
 }
