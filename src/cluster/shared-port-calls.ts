@@ -1,0 +1,58 @@
+import { dlopen, ptr } from 'bun:ffi'
+import { encode, type Step } from './shared-port-programs.ts'
+
+// asm-generic/socket.h, linux/tcp.h: the same on every processor that Bun runs on.
+const socketLevel = 1, attachFilter = 26, attachSpread = 51, detachSpread = 68
+const tcpLevel = 6, deferAccept = 9, tcpInfo = 11
+/** Where `struct tcp_info` of a listening socket tells how many connections wait in it (tcpi_unacked). */
+const waitingAt = 24
+const tcpInfoBytes = 104
+const headerBytes = 16
+const closeOnExec = 0x80000
+
+/** What is asked of the kernel about a listening socket; each takes its descriptor, and says whether it was done. */
+export interface SocketCalls {
+  /** Has the program choose the socket, by its place, for every newcomer to the port. */
+  spread(socket: number, program: readonly Step[]): boolean
+  /** Ends that: the kernel chooses again. */
+  spreadOverAll(socket: number): boolean
+  /** Lets in what the program lets in. */
+  filter(socket: number, program: readonly Step[]): boolean
+  /** Has connections handed over that have sent nothing yet. */
+  takeInSilent(socket: number): boolean
+  /** How many connections wait to be taken in. */
+  waiting(socket: number): number
+  /** Makes the descriptor mean what another means. What it meant is closed. */
+  replace(socket: number, by: number): boolean
+}
+
+/** Calls the C library; musl answers to the name of glibc's too. @throws when it cannot be had */
+export function socketCalls(): SocketCalls {
+  const { symbols: { setsockopt, getsockopt, dup3 } } = dlopen('libc.so.6', {
+    setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
+    getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
+    dup3: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+  })
+  const set = (socket: number, level: number, option: number, value: Uint8Array): boolean => setsockopt(socket, level, option, ptr(value), value.length) === 0
+  const setProgram = (socket: number, option: number, program: readonly Step[]): boolean => {
+    const steps = encode(program)
+    const whole = new Uint8Array(headerBytes + steps.length)
+    whole.set(steps, headerBytes)
+    const header = new DataView(whole.buffer) // struct sock_fprog: how many steps, and where they are
+    header.setUint16(0, program.length, true)
+    header.setBigUint64(8, BigInt(ptr(whole, headerBytes)), true)
+    return set(socket, socketLevel, option, whole.subarray(0, headerBytes))
+  }
+  return {
+    spread: (socket, program) => setProgram(socket, attachSpread, program),
+    spreadOverAll: (socket) => set(socket, socketLevel, detachSpread, new Uint8Array(4)),
+    filter: (socket, program) => setProgram(socket, attachFilter, program),
+    takeInSilent: (socket) => set(socket, tcpLevel, deferAccept, new Uint8Array(4)),
+    waiting(socket) {
+      const info = new DataView(new ArrayBuffer(tcpInfoBytes))
+      const length = new Uint32Array([tcpInfoBytes])
+      return getsockopt(socket, tcpLevel, tcpInfo, ptr(info), ptr(length)) === 0 ? info.getUint32(waitingAt, true) : 0
+    },
+    replace: (socket, by) => dup3(by, socket, closeOnExec) === socket,
+  }
+}
