@@ -137,6 +137,15 @@ describe('a flush', () => {
     expect(batches.flat()).toEqual(upTo(1_234))
   })
 
+  test('sends a batch that is made after it was asked for, for what goes with it', async () => {
+    const { add, outbox, batches, takeAll } = subject({ isSlow: true })
+    add(500)
+    const flushed = outbox.flush()
+    await takeAll()
+    await flushed
+    expect(batches.map(({ length }) => length)).toEqual([500, 0])
+  })
+
   test('does not wait for what comes afterwards', async () => {
     const { add, outbox, open } = subject({ isSlow: true })
     add(1)

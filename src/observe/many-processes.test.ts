@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import type { PrimaryObservation, Remote, WorkerObservation } from './observer-messages.ts'
+import { primaryObserver, type ObservedWorker } from './primary-observer.ts'
+import type { RequestRecord } from './record.ts'
+import { parseMetrics } from './testing.ts'
+import { workerObserver, type WorkerObserver } from './worker-observer.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+const noon = Date.UTC(2026, 0, 1, 12)
+
+function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
+  return { time: noon, id: 'r', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ name: 'groq', status: 200, ms: 12 }], totalMs: 20, ...more }
+}
+
+/** Lets everything happen that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) await Promise.resolve()
+}
+
+/** Messages between two processes: cloned, in order, and held back while somebody is stopped. */
+function wire() {
+  const held: (() => void)[] = []
+  let isStopped = false
+  return {
+    async pass<Argument, Answer>(argument: Argument, run: (argument: Argument) => Answer | Promise<Answer>): Promise<Answer> {
+      const message = structuredClone(argument)
+      if (isStopped) await new Promise<void>((resolve) => held.push(resolve))
+      return structuredClone(await run(message))
+    },
+    stop() { isStopped = true },
+    go() {
+      isStopped = false
+      for (const release of held.splice(0)) release()
+    },
+  }
+}
+
+interface Process {
+  readonly observer: WorkerObserver
+  readonly seat: ObservedWorker
+  /** What reaches the worker. */
+  readonly toWorker: ReturnType<typeof wire>
+  /** What reaches the primary. */
+  readonly toPrimary: ReturnType<typeof wire>
+  /** What was sent, in bytes of JSON. */
+  readonly sent: string[]
+  readonly told: number[]
+  readonly follows: boolean[]
+}
+
+function service({ logLinesDropped = 0 } = {}) {
+  const primary = primaryObserver({ version: '1', now: () => noon, logLinesDropped: () => logLinesDropped, breakers: () => [{ provider: 'groq', model: '', isOpen: true }] })
+
+  function worker(lost: () => number = () => 0): Process {
+    const [toWorker, toPrimary] = [wire(), wire()]
+    const sent: string[] = []
+    const told: number[] = []
+    const follows: boolean[] = []
+    const asked = <Argument, Answer>(find: (answers: PrimaryObservation) => (argument: Argument) => Answer | Promise<Answer>) => (argument: Argument) => toPrimary.pass(argument, find(seat.answers))
+    const remotePrimary: Remote<PrimaryObservation> = {
+      takeRecords: (batch) => {
+        sent.push(batch.records)
+        return toPrimary.pass(batch, seat.answers.takeRecords)
+      },
+      metricsText: asked((answers) => answers.metricsText),
+      rememberedRequests: asked((answers) => answers.rememberedRequests),
+      findRequest: asked((answers) => answers.findRequest),
+      attemptsAt: asked((answers) => answers.attemptsAt),
+      followRequests: (isFollowing) => {
+        follows.push(isFollowing)
+        return toPrimary.pass(isFollowing, seat.answers.followRequests)
+      },
+    }
+    const remoteWorker: Remote<WorkerObservation> = {
+      flushRecords: () => toWorker.pass(undefined, observer.answers.flushRecords),
+      requestsRecorded: (count) => {
+        told.push(count)
+        return toWorker.pass(count, observer.answers.requestsRecorded)
+      },
+    }
+    const observer = workerObserver({ primary: remotePrimary, logLinesDropped: lost })
+    const seat = primary.joined(remoteWorker)
+    return { observer, seat, toWorker, toPrimary, sent, told, follows }
+  }
+
+  return { primary, worker }
+}
+
+async function valueOf({ observer }: Process, name: string): Promise<number> {
+  const text = await observer.metricsText()
+  return [...parseMetrics(text).get(name)?.samples ?? []].reduce((sum, { value }) => sum + value, 0)
+}
+
+async function idsAt({ observer }: Process): Promise<readonly string[]> {
+  return (await observer.remembered('everybody', 0)).requests.map(({ id }) => id)
+}
+
+describe('a service of many processes', () => {
+  test('answers each worker with what all have recorded until it was asked', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    one.observer.record(recordOf({ id: 'one' }))
+    two.observer.record(recordOf({ id: 'two' }))
+    expect(await valueOf(one, 'svc_requests_total')).toBe(2)
+    expect((await idsAt(two)).toSorted()).toEqual(['one', 'two'])
+    expect(await two.observer.find('everybody', 'one')).toMatchObject({ id: 'one', status: 200 })
+    expect((await one.observer.attempts(['groq', 'nobody'])).get('groq')).toMatchObject({ count: 2, ok: 2 })
+    expect((await one.observer.attempts(['nobody'])).get('nobody')).toMatchObject({ count: 0 })
+    expect((await one.observer.remembered('everybody', 0)).minutes).toMatchObject([{ time: noon, requests: 2 }])
+  })
+
+  test('has the requests of a worker in their order', async () => {
+    const { worker } = service()
+    const one = worker()
+    for (let index = 0; index < 900; index += 1) one.observer.record(recordOf({ id: String(index) }))
+    expect(await idsAt(one)).toEqual(Array.from({ length: 900 }, (_, index) => String(index)))
+  })
+
+  test('shows a user their own requests, from wherever they come', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    one.observer.record(recordOf({ id: 'a', user: 'ada' }))
+    two.observer.record(recordOf({ id: 'b', user: 'bob' }))
+    expect((await two.observer.remembered({ user: 'ada' }, 0)).requests).toMatchObject([{ id: 'a' }])
+    expect(await two.observer.find({ user: 'bob' }, 'a')).toBeUndefined()
+  })
+
+  test('does not send what caused a mistake', async () => {
+    const { worker } = service()
+    const one = worker()
+    one.observer.record(recordOf({ cause: new Error('hidden'), error: 'internal_error' }))
+    await one.observer.flush()
+    expect(one.sent.join('')).toContain('internal_error')
+    expect(one.sent.join('')).not.toMatch(/hidden|cause/)
+  })
+
+  test('sends a record a quarter of a second later by itself', async () => {
+    const { worker } = service()
+    const one = worker()
+    one.observer.record(recordOf())
+    await settle()
+    expect(one.sent).toEqual([])
+    jest.advanceTimersByTime(250)
+    await settle()
+    expect([one.sent.length, jest.getTimerCount()]).toEqual([1, 0])
+  })
+
+  test('counts reloads once, and says which workers are there and who was replaced', async () => {
+    const { primary, worker } = service()
+    const one = worker()
+    one.observer.reloaded('ok')
+    primary.reloaded('ok')
+    primary.workersReady(2)
+    primary.workerRestarted()
+    expect(await Promise.all(['svc_config_reloads_total', 'svc_workers', 'svc_worker_restarts_total', 'svc_breaker_open'].map((name) => valueOf(one, name)))).toEqual([1, 2, 1, 1])
+  })
+
+  test('adds up streams, lost log lines and memory', async () => {
+    const { worker } = service({ logLinesDropped: 1 })
+    const [one, two] = [worker(() => 10), worker(() => 100)]
+    one.observer.streamsOpen.add(3)
+    two.observer.streamsOpen.add(2)
+    two.observer.streamsOpen.add(-1)
+    expect([await valueOf(one, 'svc_streams_open'), await valueOf(two, 'svc_streams_open')]).toEqual([4, 4])
+    expect(await valueOf(one, 'svc_log_lines_dropped_total')).toBe(111)
+    const own = process.memoryUsage.rss()
+    expect(await valueOf(one, 'process_resident_memory_bytes')).toBeGreaterThan(2.5 * own)
+  })
+})
+
+describe('a worker that died', () => {
+  test('leaves what it counted, and takes its streams and its memory with it', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(() => 10), worker()]
+    one.observer.record(recordOf())
+    one.observer.streamsOpen.add(5)
+    expect(await valueOf(two, 'svc_streams_open')).toBe(5)
+    const before = await valueOf(two, 'process_resident_memory_bytes')
+    one.toWorker.stop()
+    one.seat.left()
+    expect([await valueOf(two, 'svc_streams_open'), await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_log_lines_dropped_total')]).toEqual([0, 1, 10])
+    expect(await valueOf(two, 'process_resident_memory_bytes')).toBeLessThan(before * 0.9)
+  })
+
+  test('is counted with what is read of it after its end, but its streams are not', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(() => 1), worker()]
+    one.observer.streamsOpen.add(1)
+    await one.observer.flush()
+    one.observer.streamsOpen.add(1)
+    one.observer.record(recordOf())
+    one.seat.left()
+    await one.observer.flush()
+    expect([await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_log_lines_dropped_total'), await valueOf(two, 'svc_streams_open')]).toEqual([1, 1, 0])
+  })
+
+  test('is told nothing any more', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    one.observer.subscribe(() => undefined)
+    await settle()
+    one.seat.left()
+    two.observer.record(recordOf())
+    await two.observer.flush()
+    expect([jest.getTimerCount(), one.told]).toEqual([0, []])
+  })
+})
+
+describe('a worker that is stopped', () => {
+  test('holds an answer up for a second at most, and once', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    two.observer.record(recordOf({ id: 'late' }))
+    for (const direction of [two.toWorker, two.toPrimary]) direction.stop()
+    one.observer.record(recordOf({ id: 'early' }))
+    const asked = idsAt(one)
+    await settle()
+    jest.advanceTimersByTime(1_000)
+    expect(await asked).toEqual(['early'])
+    expect(await idsAt(one)).toEqual(['early'])
+    for (const direction of [two.toWorker, two.toPrimary]) direction.go()
+    await settle()
+    expect((await idsAt(one)).toSorted()).toEqual(['early', 'late'])
+  })
+})
+
+describe('a primary that is slow', () => {
+  test('has a worker hold ten thousand records, and tells how many were lost', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    one.toPrimary.stop()
+    for (let index = 0; index < 500 + 10_000 + 77; index += 1) one.observer.record(recordOf())
+    await settle()
+    expect(one.sent).toHaveLength(1)
+    one.toPrimary.go()
+    await settle()
+    expect([await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_records_dropped_total')]).toEqual([10_500, 77])
+  })
+
+  test('is waited for five seconds', async () => {
+    const { worker } = service()
+    const one = worker()
+    one.toPrimary.stop()
+    const asked = one.observer.metricsText().catch((error: unknown) => error)
+    jest.advanceTimersByTime(5_000)
+    expect(await asked).toMatchObject({ status: 503, code: 'overloaded', headers: { 'retry-after': '1' } })
+  })
+
+  test('that has gone is no answer', async () => {
+    const gone = async (): Promise<never> => { throw new Error('the other process has ended') }
+    const observer = workerObserver({ primary: { takeRecords: gone, metricsText: gone, rememberedRequests: gone, findRequest: gone, attemptsAt: gone, followRequests: gone }, logLinesDropped: () => 0 })
+    observer.record(recordOf())
+    observer.subscribe(() => undefined)()
+    await observer.flush()
+    expect(await observer.remembered('everybody', 0).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
+  })
+})
+
+describe('who follows at a worker', () => {
+  test('is told four times a second at most, and then finds at least so much', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    const told: number[] = []
+    const stop = two.observer.subscribe((count) => told.push(count))
+    await settle()
+    for (let index = 0; index < 500; index += 1) one.observer.record(recordOf())
+    await settle()
+    expect(told).toEqual([])
+    jest.advanceTimersByTime(250)
+    await settle()
+    expect(told).toEqual([500])
+    expect((await two.observer.remembered('everybody', 0)).mark).toBe(500)
+    stop()
+    await settle()
+    one.observer.record(recordOf())
+    await one.observer.flush()
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('is one of many that the primary tells once', async () => {
+    const { worker } = service()
+    const one = worker()
+    let calls = 0
+    const stops = Array.from({ length: 10 }, () => one.observer.subscribe(() => { calls += 1 }))
+    stops[0]?.()
+    await settle()
+    one.observer.record(recordOf())
+    await one.observer.flush()
+    jest.advanceTimersByTime(250)
+    await settle()
+    expect([one.told, calls]).toEqual([[1], 9])
+    for (const stop of stops) stop()
+    expect(one.follows).toEqual([true, false])
+  })
+})
