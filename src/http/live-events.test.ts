@@ -176,6 +176,62 @@ describe('live events', () => {
     expect([jest.getTimerCount(), made.listeners.size, made.ends(), made.hasClientLeft()]).toEqual([0, 0, 1, hasClientLeft])
   })
 
+  test('end at once while what they tell is on its way', async () => {
+    const { body, end } = liveEvents({
+      take: () => new Promise(() => undefined), subscribe: () => () => undefined, heartbeatMs, stallMs: 30_000, lifeMs, onEnd() {},
+    })
+    const read = body.getReader().read()
+    await settle()
+    end()
+    expect([(await read).done, jest.getTimerCount()]).toEqual([true, 0])
+  })
+
+  /** Events whose answers are given one by one. */
+  function answered() {
+    const answers: PromiseWithResolvers<Uint8Array | undefined>[] = []
+    let wake = (): void => undefined
+    const { body, end } = liveEvents({
+      take() {
+        const answer = Promise.withResolvers<Uint8Array | undefined>()
+        answers.push(answer)
+        return answer.promise
+      },
+      subscribe(listener) {
+        wake = listener
+        return () => undefined
+      },
+      heartbeatMs, stallMs: 30_000, lifeMs, onEnd() {},
+    })
+    return { answers, body, end, wake: () => wake() }
+  }
+
+  test('look again at what came while there was nothing new to tell yet', async () => {
+    const { answers, body, end, wake } = answered()
+    const read = body.getReader().read()
+    await settle()
+    wake()
+    wake()
+    await settle()
+    expect(answers).toHaveLength(1)
+    answers[0]?.resolve(undefined)
+    await settle()
+    expect(answers).toHaveLength(2)
+    answers[1]?.resolve(new TextEncoder().encode('news'))
+    expect(new TextDecoder().decode((await read).value)).toBe('news')
+    end()
+  })
+
+  test('say something though each answer takes its time and there is always more to ask', async () => {
+    const { answers, body, end, wake } = answered()
+    const read = body.getReader().read()
+    await settle()
+    wake()
+    jest.advanceTimersByTime(heartbeatMs)
+    answers[0]?.resolve(undefined)
+    expect(new TextDecoder().decode((await read).value)).toBe(': keep-alive\n\n')
+    end()
+  })
+
   test('end when what they tell cannot be made', async () => {
     let ends = 0
     const { body } = liveEvents({
