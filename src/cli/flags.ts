@@ -1,4 +1,5 @@
-import { booleanFlag, choiceFlag, integerFlag, namesFlag, textFlag } from './arguments.ts'
+import { availableParallelism } from 'node:os'
+import { booleanFlag, choiceFlag, integerFlag, namesFlag, textFlag, type Flag } from './arguments.ts'
 
 /** `--config FILE`: shared by all commands that read providers. */
 export const configFlag = textFlag('provider file to use', 'FILE', {
@@ -16,6 +17,24 @@ export const authFlag = namesFlag('extensions to switch on, separated by commas:
 
 /** `--store URL`: where sessions and sign-ins under way are kept (decisions.md 6). */
 export const storeFlag = textFlag('where sessions are kept: memory, or a Redis or Valkey server that several machines share', 'URL', { environment: 'SVC_STORE', otherwise: 'memory, of this process' })
+
+const workersMost = 128
+
+/** `--workers N` (docs/decisions/0009-many-processes.md): `undefined` without it, else how many. */
+export const workersFlag: Flag<number | undefined> = {
+  summary: 'processes that share the port, restarted one by one with SIGUSR2; auto is one a core',
+  placeholder: 'N',
+  environment: 'SVC_WORKERS',
+  otherwise: 'this process serves by itself',
+  allowed: `auto, or a whole number from 1 to ${workersMost}`,
+  choices: ['auto'],
+  fallback: undefined,
+  read(texts) {
+    const text = texts.at(-1) ?? ''
+    const value = text === 'auto' ? Math.min(availableParallelism(), workersMost) : /^\d{1,3}$/.test(text) ? Number(text) : 0
+    return value >= 1 && value <= workersMost ? { value } : undefined
+  },
+}
 
 /** `--log-level LEVEL`. */
 export const logLevelFlag = choiceFlag('least important line to log', ['debug', 'info', 'warn', 'error', 'silent'], {

@@ -4,8 +4,18 @@ import { UsageError } from './arguments.ts'
 /** Listens, and answers. @throws {UsageError} when the address cannot be had, with what to do */
 export function listen(options: ServerOptions): Server {
   const { host, port } = options
+  return withAdvice(host, port, () => startServer(options))
+}
+
+/** Makes sure that nobody listens there: those who share a port cannot tell by themselves whether it is one of theirs. @throws {UsageError} as {@link listen} does */
+export function checkPort(host: string, port: number): void {
+  if (port === 0) return
+  withAdvice(host, port, () => Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: () => new Response() })).stop(true)
+}
+
+function withAdvice<Value>(host: string, port: number, take: () => Value): Value {
   try {
-    return startServer(options)
+    return take()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`, { cause: error })

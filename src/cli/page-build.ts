@@ -15,11 +15,12 @@ const againMs = 200
 /**
  * Finds the page: built into this program, or in `dist/web/`, which a source tree makes anew when its sources have changed. Never rejects: without a page,
  * which the log tells of, the API is served all the same.
+ * @param isBuilt settles when another process has made it anew; absent: this one does
  */
-export async function findPage(log: Pick<Logger, 'error'>): Promise<PageFiles | undefined> {
+export async function findPage(log: Pick<Logger, 'error'>, isBuilt?: Promise<void>): Promise<PageFiles | undefined> {
   if (embeddedPage !== undefined) return embeddedPage
   try {
-    await buildIfStale()
+    await (isBuilt ?? buildPage())
     const folder = join(root, 'dist', 'web')
     // Another start may be putting its own build in this place just now.
     return await readPage(folder).catch(() => Bun.sleep(againMs).then(() => readPage(folder)))
@@ -29,8 +30,8 @@ export async function findPage(log: Pick<Logger, 'error'>): Promise<PageFiles | 
   }
 }
 
-/** In a process of its own: what a build takes is given back. A published package has no sources of the page, and nothing to build. */
-async function buildIfStale(): Promise<void> {
+/** Builds the page where that is to be done, in a process of its own: what a build takes is given back. A published package has no sources of the page, and nothing to build. */
+export async function buildPage(): Promise<void> {
   const script = join(root, 'scripts', 'build-web.ts')
   if (!existsSync(join(root, 'web', 'main.tsx')) || !existsSync(script)) return
   const build = Bun.spawn([process.execPath, '--no-env-file', '--no-install', '--config=/dev/null', script, '--if-stale'], {

@@ -34,17 +34,19 @@ export interface ServePageOptions {
   /** Those in force. */
   readonly guards: () => readonly Guard[]
   readonly isClosing: () => boolean
+  /** Settles when another process has built the page. Absent: this one does. */
+  readonly isBuilt?: Promise<void>
   readonly timers: ServeTimers
   readonly log: Logger
 }
 
 /** The page, what it consists of, and the API below `/api/` that is there for it (docs/decisions/0008-the-page.md). */
-export function servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards, isClosing, timers, log }: ServePageOptions) {
+export function servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards, isClosing, isBuilt, timers, log }: ServePageOptions) {
   const file = resolve(path)
   const mayOwn = (user: string | undefined): boolean => isOwner(inForce.config.owners, user)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const notice = () => inForce.notice
-  const built = findPage(log)
+  const built = findPage(log, isBuilt)
   const { front, routes } = pageRoutes({ files: () => built, hasAvatars: () => guards().length > 0 })
   const admin = providerAdmin({
     file, environment, surroundings, log, notice,

@@ -22,11 +22,8 @@ export const serve: Command<typeof serveFlags> = {
 }
 
 async function run(command: CommandContext<typeof serveFlags>): Promise<number> {
-  if (isWorker(command.environment)) {
-    const context = serveContext(command, true)
-    return serveHere(context, await commonsOfWorker(context, command.signal))
-  }
-  if (command.flags.workers !== undefined) return servePrimary(serveContext(command, true), command)
-  const context = serveContext(command, false)
+  const context = serveContext(command)
+  if (isWorker(command.environment)) return serveHere(context, await commonsOfWorker(context, command.signal))
+  if (command.flags.workers !== undefined) return servePrimary(context, command)
   return serveHere(context, await commonsAlone(context, command))
 }

@@ -1,15 +1,7 @@
 import { watchConfig, type ConfigWatch, type WatchTiming } from '../config/watch-config.ts'
 import type { Channel } from './channel.ts'
 import { fromFileFault, toFileFault } from './file-fault.ts'
-import type { FileFollowerAnswers, Prepared } from './follow-together.ts'
-
-/** What workers ask the primary of the files they follow. */
-export type FileCoordinatorAnswers = {
-  /** Watches a file; resolves when what it holds is known: what is written from then on is a change. */
-  follow(path: string): Promise<void>
-  /** Takes a file over anew, changed or not. Resolves when that is done or given up. */
-  reload(path: string): Promise<void>
-}
+import type { FileCoordinatorAnswers, FileFollowerAnswers, Prepared } from './file-messages.ts'
 
 /** A worker, as far as files are concerned. */
 export type FileWorker = Pick<Channel<FileFollowerAnswers>, 'ask'>
@@ -34,8 +26,16 @@ const triesMost = 5
 /** An extension may ask its identity provider before it is ready. */
 const prepareMs = 60_000
 
-/** Watches files for workers. @param timing how fast changes are noticed */
-export function fileCoordinator(timing?: WatchTiming): FileCoordinator {
+/** What {@link fileCoordinator} needs. */
+export interface FileCoordinatorOptions {
+  /** Told of every attempt to take a file over. */
+  readonly onOutcome?: (path: string, outcome: 'ok' | 'failed') => void
+  /** How fast changes are noticed. */
+  readonly timing?: WatchTiming
+}
+
+/** Watches files for workers. */
+export function fileCoordinator({ onOutcome, timing }: FileCoordinatorOptions = {}): FileCoordinator {
   const files = new Map<string, Shared>()
 
   function fileOf(path: string): Shared {
@@ -44,10 +44,21 @@ export function fileCoordinator(timing?: WatchTiming): FileCoordinator {
     const workers = new Set<FileWorker>()
     const made: Shared = {
       workers,
-      watch: watchConfig(path, () => prepareAll(path, workers), (ready) => takeOverAll(path, ready), (error) => keepAll(path, workers, error), timing),
+      watch: watchConfig(path, () => prepareAll(path, workers), (ready) => takeOver(path, ready), (error) => keep(path, workers, error), timing),
     }
     files.set(path, made)
     return made
+  }
+
+  async function takeOver(path: string, workers: readonly FileWorker[]): Promise<void> {
+    await Promise.allSettled(workers.map((worker, place) => worker.ask('takeOver', { path, isSpeaker: place === 0 })))
+    onOutcome?.(path, 'ok')
+  }
+
+  async function keep(path: string, workers: ReadonlySet<FileWorker>, error: unknown): Promise<void> {
+    const fault = toFileFault(error)
+    await Promise.allSettled(Array.from(workers, (worker, place) => worker.ask('keep', { path, fault, isSpeaker: place === 0 })))
+    onOutcome?.(path, 'failed')
   }
 
   return {
@@ -99,13 +110,4 @@ async function prepare(path: string, worker: FileWorker, workers: ReadonlySet<Fi
   } finally {
     clearTimeout(timer)
   }
-}
-
-async function takeOverAll(path: string, workers: readonly FileWorker[]): Promise<void> {
-  await Promise.allSettled(workers.map((worker, place) => worker.ask('takeOver', { path, isSpeaker: place === 0 })))
-}
-
-async function keepAll(path: string, workers: ReadonlySet<FileWorker>, error: unknown): Promise<void> {
-  const fault = toFileFault(error)
-  await Promise.allSettled(Array.from(workers, (worker, place) => worker.ask('keep', { path, fault, isSpeaker: place === 0 })))
 }

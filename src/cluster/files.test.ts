@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from '../config/config.ts'
 import { channel, type Channel } from './channel.ts'
-import { fileCoordinator, type FileCoordinator, type FileCoordinatorAnswers } from './file-coordinator.ts'
-import { followTogether, type FileFollowerAnswers } from './follow-together.ts'
+import { fileCoordinator, type FileCoordinator } from './file-coordinator.ts'
+import type { FileCoordinatorAnswers, FileFollowerAnswers } from './file-messages.ts'
+import { followTogether } from './follow-together.ts'
 
 /** A worker that holds the text of the file. Text that contains its `refuses` is not sound to it. */
 interface Worker {
@@ -20,11 +21,13 @@ interface Worker {
 }
 
 let folder: string, path: string, coordinator: FileCoordinator
+const outcomes: string[] = []
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
   path = join(folder, 'file')
   writeFileSync(path, 'first')
-  coordinator = fileCoordinator({ restMs: 2, pollMs: 10 })
+  outcomes.length = 0
+  coordinator = fileCoordinator({ timing: { restMs: 2, pollMs: 10 }, onOutcome: (file, outcome) => outcomes.push(`${file === path} ${outcome}`) })
 })
 afterEach(() => {
   coordinator.close()
@@ -75,6 +78,7 @@ describe('files that workers follow together', () => {
     writeFileSync(path, 'second')
     while (workers.some(({ inForce }) => inForce !== 'second')) await Bun.sleep(1)
     expect(workers.map(({ events }) => events)).toEqual([['applied aloud'], ['applied'], ['applied']])
+    expect(outcomes).toEqual(['true ok'])
   })
 
   test('what one cannot take over nobody does, and all know why', async () => {

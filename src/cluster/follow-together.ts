@@ -1,21 +1,8 @@
 import type { Followed, FollowFile } from '../config/follow-file.ts'
 import { readFingerprint } from '../config/watch-config.ts'
 import type { Channel } from './channel.ts'
-import { fromFileFault, toFileFault, type FileFault } from './file-fault.ts'
-import type { FileCoordinatorAnswers } from './file-coordinator.ts'
-
-/** What came of loading a file: what it held then, or why it is not sound. */
-export type Prepared = { readonly fingerprint: string } | { readonly fault: FileFault }
-
-/** What a worker does with a file it follows, when the primary says so (docs/decisions/0009-many-processes.md). */
-export type FileFollowerAnswers = {
-  /** Loads it, and puts nothing in force yet. */
-  prepare(path: string): Promise<Prepared>
-  /** Puts in force what was loaded. */
-  takeOver(order: { readonly path: string; readonly isSpeaker: boolean }): Promise<void>
-  /** Keeps what is in force; what was loaded is let go. */
-  keep(order: { readonly path: string; readonly fault: FileFault; readonly isSpeaker: boolean }): Promise<void>
-}
+import { fromFileFault, toFileFault } from './file-fault.ts'
+import type { FileCoordinatorAnswers, FileFollowerAnswers } from './file-messages.ts'
 
 interface Entry {
   prepare(): Promise<string>

@@ -1,6 +1,9 @@
 /** The number of a worker, in the environment the primary gives it. Not for people. */
 export const workerVariable = 'SVC_WORKER'
 
+/** Why a worker is told to leave when another has taken its place: the service goes on. Other reasons are names of signals. */
+export const restartReason = 'restart'
+
 /** What a worker says when it listens. */
 export interface Listening {
   readonly port: number

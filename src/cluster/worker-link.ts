@@ -13,11 +13,11 @@ export function isWorker(environment: Readonly<Record<string, string | undefined
   return environment[workerVariable] !== undefined && process.send !== undefined
 }
 
-/** Takes up the way to the primary. @param ours what the primary may ask, beside what a worker's life is about */
-export function linkToPrimary<Theirs extends PrimaryLife>(ours: Answers, onFault: (error: unknown) => void): WorkerLink<Theirs> {
+/** Takes up the way to the primary. @param ours what the primary may ask, to be filled at once; what a worker's life is about is put in here */
+export function linkToPrimary<Theirs extends PrimaryLife>(ours: Record<string, Answers[string]>, onFault: (error: unknown) => void): WorkerLink<Theirs> {
   const controller = new AbortController()
   const life: WorkerLife = { leave: (reason) => controller.abort(reason) }
-  const primary = channel<Theirs>((message) => void process.send?.(message), { ...ours, ...life }, onFault)
+  const primary = channel<Theirs>((message) => void process.send?.(message), Object.assign(ours, life), onFault)
   process.on('message', (message: unknown) => primary.take(message))
   process.on('disconnect', () => {
     primary.close()

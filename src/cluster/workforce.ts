@@ -1,4 +1,4 @@
-import type { Listening } from './worker-life.ts'
+import { restartReason, type Listening } from './worker-life.ts'
 
 /** One worker process, as the primary sees it. */
 export interface Worker {
@@ -121,7 +121,7 @@ export function workforce({ count, start, log, onCount, onLoss, now, sleep }: Wo
     const before = place.worker
     place.worker = fresh
     if (!living.has(fresh)) return false
-    await before?.leave('restart')
+    await before?.leave(restartReason)
     return true
   }
 

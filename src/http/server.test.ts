@@ -28,7 +28,7 @@ type StartOptions = Partial<Omit<ServerOptions, 'routing'> & Pick<Routing, 'guar
 function start({ routes: given = routes, guards = [], allowedOrigins = '*', ...options }: StartOptions = {}): string {
   mistakes.length = 0
   const routing = { router: router(given), guards, allowedOrigins }
-  const server = startServer({ host: '127.0.0.1', port: 0, routing: () => routing, isClosing: () => false, onMistake: (error, id) => mistakes.push({ error, id }), ...options })
+  const server = startServer({ host: '127.0.0.1', port: 0, isPortShared: false, routing: () => routing, isClosing: () => false, onMistake: (error, id) => mistakes.push({ error, id }), ...options })
   servers.push(server)
   return `http://127.0.0.1:${server.port}`
 }

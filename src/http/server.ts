@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly host: string
   /** 0 picks a free one. */
   readonly port: number
+  /** Other processes of this service listen there too. Otherwise somebody else who does makes the start fail. */
+  readonly isPortShared: boolean
   /** The routing in force. */
   readonly routing: () => Routing
   /** Whether connections are to be closed after their answer. */
@@ -40,7 +42,7 @@ export interface Server {
 }
 
 /** Listens, and sends each request through the guards to its route. @throws when the address cannot be had */
-export function startServer({ host, port, routing, isClosing, onMistake }: ServerOptions): Server {
+export function startServer({ host, port, isPortShared, routing, isClosing, onMistake }: ServerOptions): Server {
   async function guarded(exchange: Exchange, { router, guards }: Routing): Promise<Response> {
     const { user } = await passGuards(guards, exchange)
     const route = router.find(exchange.request.method, exchange.path)
@@ -74,7 +76,7 @@ export function startServer({ host, port, routing, isClosing, onMistake }: Serve
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     // Without it, and with `development` off, a second process would silently take half of the connections.
-    reusePort: false,
+    reusePort: isPortShared,
     async fetch(request, server) {
       const started = performance.now()
       const id = requestId(request)

@@ -1,0 +1,31 @@
+import type { FileCoordinatorAnswers, FileFollowerAnswers } from '../cluster/file-messages.ts'
+import type { PrimaryLife, WorkerLife } from '../cluster/worker-life.ts'
+import type { PrimaryObservation, WorkerObservation } from '../observe/observer-messages.ts'
+import type { HealthNews } from '../service/health-news.ts'
+import type { StoreAnswer, StoreOperation } from '../stores/remote.ts'
+
+/** What a worker is told when it starts. */
+export interface Welcome {
+  /** Where to listen. 0: the first worker picks a free one. */
+  readonly port: number
+  readonly workers: number
+  /** What is known of providers in trouble. */
+  readonly standing: readonly HealthNews[]
+}
+
+/** What a worker may ask of its primary, and tell it. */
+export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObservation & {
+  welcome(nothing: undefined): Welcome
+  /** Every file anew, at all workers. */
+  reloadAll(nothing: undefined): Promise<void>
+  /** Something done with the stores that the primary keeps. */
+  store(operation: StoreOperation): Promise<StoreAnswer>
+  news(news: HealthNews): void
+  /** Answered when the page has been built. */
+  pageIsBuilt(nothing: undefined): Promise<void>
+}
+
+/** What the primary may ask of a worker, and tell it. */
+export type WorkerAnswers = WorkerLife & FileFollowerAnswers & WorkerObservation & {
+  news(news: HealthNews): void
+}

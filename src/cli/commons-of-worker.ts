@@ -1,0 +1,54 @@
+import { followTogether } from '../cluster/follow-together.ts'
+import { linkToPrimary } from '../cluster/worker-link.ts'
+import type { Answers } from '../cluster/channel.ts'
+import { workerObserver } from '../observe/worker-observer.ts'
+import { healthBook } from '../service/health.ts'
+import { remoteStores } from '../stores/remote.ts'
+import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
+import type { Commons } from './commons.ts'
+import { findStores } from './find-stores.ts'
+import type { ServeContext } from './serve-context.ts'
+
+/** For one of several workers: what is in common is the primary's, or in a server that all share. @throws {UsageError} when the store cannot be used */
+export async function commonsOfWorker({ given, log }: ServeContext, signal: AbortSignal): Promise<Commons> {
+  const health = healthBook(() => performance.now())
+  const onFault = (error: unknown) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) })
+  const ours: Record<string, Answers[string]> = {}
+  const { primary, leaving } = linkToPrimary<PrimaryAnswers>(ours, onFault)
+  const together = followTogether(primary)
+  const observer = workerObserver({
+    primary: {
+      takeRecords: (batch) => primary.ask('takeRecords', batch),
+      metricsText: () => primary.ask('metricsText', undefined),
+      rememberedRequests: (wanted) => primary.ask('rememberedRequests', wanted),
+      findRequest: (wanted) => primary.ask('findRequest', wanted),
+      attemptsAt: (providers) => primary.ask('attemptsAt', providers),
+      followRequests: (isFollowing) => primary.ask('followRequests', isFollowing),
+    },
+    logLinesDropped: () => log.dropped,
+  })
+  const answers: Omit<WorkerAnswers, 'leave'> = { ...together.answers, ...observer.answers, news: health.hear }
+  Object.assign(ours, answers)
+
+  const { port, workers, standing } = await primary.ask('welcome', undefined)
+  for (const news of standing) health.hear(news)
+  health.onNews((news) => primary.tell('news', news))
+  const stores = given.store === undefined || given.store === 'memory' ? remoteStores((operation) => primary.ask('store', operation)) : await findStores(given.store, log)
+  return {
+    port, workers,
+    isPortShared: true,
+    health, stores, observer,
+    follow: together.follow,
+    pageIsBuilt: primary.ask('pageIsBuilt', undefined).catch(() => undefined),
+    // A signal of its own has it leave too; the primary then puts another in its place.
+    leaving: AbortSignal.any([leaving, signal]),
+    listening: (ownPort, lines) => primary.tell('listening', { port: ownPort, lines }),
+    reload: () => void primary.ask('reloadAll', undefined).catch(() => undefined),
+    leavePort: async () => undefined,
+    leftPort: () => primary.tell('leftPort', undefined),
+    async close() {
+      await observer.flush()
+      await stores.close()
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { FollowFile } from '../config/follow-file.ts'
+import type { Observer } from '../observe/observer.ts'
+import type { HealthBook } from '../service/health.ts'
+import type { Stores } from '../stores/store.ts'
+
+/** What the processes of one service have in common, as the one that serves sees it: it may be the only one (`commons-alone.ts`) or a worker (`commons-of-worker.ts`). */
+export interface Commons {
+  /** Where to listen. 0: a free one. */
+  readonly port: number
+  /** How many processes share the port, and the limits of the configuration. */
+  readonly workers: number
+  readonly isPortShared: boolean
+  readonly health: HealthBook
+  readonly stores: Stores
+  readonly observer: Observer
+  readonly follow: FollowFile
+  /** Settles when the page has been built; never rejects. Absent: this process builds it. */
+  readonly pageIsBuilt?: Promise<void>
+  /** Aborts when this process is to end. Its reason is a signal's name, or the cause in words. */
+  readonly leaving: AbortSignal
+  /** It listens. @param lines for whoever started the service */
+  listening(port: number, lines: string): void
+  /** Everything anew, as SIGHUP asks for. */
+  reload(): void
+  /** Newcomers are sent elsewhere from now on. Before the server stops listening; resolves when it may. */
+  leavePort(port: number): Promise<void>
+  /** The server listens no more. */
+  leftPort(): void
+  close(): Promise<void>
+}

@@ -1,0 +1,106 @@
+import { resolve } from 'node:path'
+import { fileCoordinator } from '../cluster/file-coordinator.ts'
+import type { Channel } from '../cluster/channel.ts'
+import { spawnWorker, type SpawnedWorker } from '../cluster/spawn-worker.ts'
+import { StartFailed, workforce } from '../cluster/workforce.ts'
+import { primaryObserver, type ObservedWorker } from '../observe/primary-observer.ts'
+import { healthBook } from '../service/health.ts'
+import type { HealthNews } from '../service/health-news.ts'
+import { memoryStores } from '../stores/memory.ts'
+import { answerStoreOperation } from '../stores/remote.ts'
+import { breakersOf } from './commons-alone.ts'
+import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
+import type { CommandContext } from './command.ts'
+import { checkPort } from './listen.ts'
+import { ownCommand } from './own-command.ts'
+import { buildPage } from './page-build.ts'
+import { packageVersion } from './process.ts'
+import type { ServeContext } from './serve-context.ts'
+import { readTimers } from './timers.ts'
+import { untilAborted } from './until-aborted.ts'
+
+/** A worker that is told to leave has its own deadline; so much later it is ended. */
+const graceMs = 10_000
+
+type Lifeless = Omit<PrimaryAnswers, 'listening' | 'leftPort'>
+
+/** The primary of a service of many processes: it serves nobody, and holds what they have in common (docs/decisions/0009-many-processes.md). */
+export async function servePrimary({ given, environment, path, log }: ServeContext, { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>): Promise<number> {
+  const timers = readTimers(environment)
+  checkPort(given.host, given.port)
+  const count = given.workers ?? 1
+  const health = healthBook(() => performance.now())
+  const observer = primaryObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped, now: Date.now })
+  const files = fileCoordinator({ onOutcome: (file, outcome) => { if (resolve(file) === resolve(path)) observer.reloaded(outcome) } })
+  const stores = memoryStores(Date.now)
+  const pageIsBuilt = buildPage().catch(() => undefined)
+  const channels = new Set<Channel<WorkerAnswers>>()
+  let port = given.port
+
+  /** Told on to all but who told it. */
+  function spread(news: HealthNews, from?: Channel<WorkerAnswers>): void {
+    health.hear(news)
+    for (const worker of channels) if (worker !== from) worker.tell('news', news)
+  }
+
+  function answersTo(worker: Channel<WorkerAnswers>, observed: ObservedWorker): Lifeless {
+    return {
+      welcome: () => ({ port, workers: count, standing: health.standing() }),
+      ...files.answersTo(worker),
+      ...observed.answers,
+      reloadAll: () => files.reloadAll(),
+      store: (operation) => answerStoreOperation(stores, operation),
+      news: (news) => spread(news, worker),
+      pageIsBuilt: () => pageIsBuilt,
+    }
+  }
+
+  function start(place: number): SpawnedWorker<WorkerAnswers> {
+    let observed: ObservedWorker | undefined
+    const worker = spawnWorker<WorkerAnswers>({
+      command: ownCommand(), environment, place,
+      answersTo(worker) {
+        channels.add(worker)
+        observed = observer.joined({ flushRecords: () => worker.ask('flushRecords', undefined), requestsRecorded: async (recorded) => worker.tell('requestsRecorded', recorded) })
+        return answersTo(worker, observed)
+      },
+      onFault: (error) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) }),
+      onEnd(worker) {
+        channels.delete(worker)
+        files.forget(worker)
+        observed?.left()
+      },
+    })
+    // The first has found a free one, where that was asked for.
+    worker.listening.then((said) => { port = said.port }, () => undefined)
+    return worker
+  }
+
+  const force = workforce({
+    count, start, log,
+    onCount: observer.workersReady,
+    onLoss: observer.workerRestarted,
+    now: () => performance.now(),
+    sleep: (ms) => Bun.sleep(ms),
+  })
+  const roll = () => void force.roll()
+  const reload = () => void files.reloadAll()
+  process.on('SIGUSR2', roll)
+  process.on('SIGHUP', reload)
+  try {
+    const said = await force.start()
+    stdout.write(said.lines)
+    await untilAborted(signal)
+    await force.stop(String(signal.reason), timers.drainMs + graceMs)
+    return 0
+  } catch (error) {
+    if (error instanceof StartFailed) return error.exitCode
+    throw error
+  } finally {
+    process.off('SIGUSR2', roll)
+    process.off('SIGHUP', reload)
+    files.close()
+    await stores.close()
+    await log.flush()
+  }
+}
