@@ -41,7 +41,7 @@ export class PeerLeft extends Error {
 /** A raw TCP upstream that does as its script says. */
 export interface FaultUpstream {
   readonly port: number
-  /** `http://127.0.0.1:PORT/v1` */
+  /** `http://HOST:PORT/v1` */
   readonly url: string
   /** Every request received, in order. */
   readonly hits: readonly Hit[]
@@ -66,6 +66,8 @@ export interface FaultUpstream {
 export interface FaultUpstreamOptions {
   /** 0, the default, picks a free port. */
   readonly port?: number
+  /** Default 127.0.0.1. */
+  readonly hostname?: string
   readonly tls?: { readonly key: string; readonly cert: string }
   /** Answers at once, before any request: closes, resets, or writes. */
   readonly onOpen?: (connection: { write(data: string): void; reset(): void; close(): void }) => void
@@ -87,12 +89,13 @@ interface Connection {
 
 type Socket = Bun.Socket<Connection>
 
-/** Starts an upstream on a port of 127.0.0.1 that answers each request as `script` says. */
+/** Starts an upstream that answers each request as `script` says. */
 export function faultUpstream(script: Script = good(), options: FaultUpstreamOptions = {}): FaultUpstream {
   const hits: Hit[] = [], faults: string[] = []
   const sockets = new Set<Socket>()
   let current = script, connections = 0, bytesWritten = 0
   let arrivals: ((hit: Hit) => void)[] = []
+  const hostname = options.hostname ?? '127.0.0.1'
 
   function flush(socket: Socket): void {
     const { unsent } = socket.data
@@ -132,7 +135,7 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
   }
 
   const listener = Bun.listen<Connection>({
-    hostname: '127.0.0.1',
+    hostname,
     port: options.port ?? 0,
     allowHalfOpen: true,
     ...(options.tls === undefined ? {} : { tls: options.tls }),
@@ -167,7 +170,7 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
 
   return {
     port: listener.port,
-    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${listener.port}/v1`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${hostname}:${listener.port}/v1`,
     hits,
     faults,
     get connections() { return connections },

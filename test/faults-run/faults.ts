@@ -1,6 +1,8 @@
+import { clientFaults } from './client.ts'
+import { linkFaults } from './link.ts'
 import { networkFaults } from './network.ts'
 import { protocolFaults } from './protocol.ts'
 import type { FaultCase } from './fault-case.ts'
 
 /** Every fault that is tried, in the order of the table. */
-export const allFaults: readonly FaultCase[] = [...networkFaults, ...protocolFaults]
+export const allFaults: readonly FaultCase[] = [...networkFaults, ...linkFaults, ...protocolFaults, ...clientFaults]

@@ -43,7 +43,7 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
     ...options, environment: { SVC_HOME: home, ...options.environment }, ...(port === undefined ? {} : { port }),
   })
   let service = await start(options.port)
-  let starts = 1, round = 0
+  let starts = 1, round = 0, isOffering = providers.length > 0
 
   async function close(): Promise<void> {
     await service[Symbol.asyncDispose]()
@@ -57,6 +57,9 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
     get starts() { return starts },
     sound,
     async offer(...given) {
+      // A file that stays as it is is not loaded again.
+      if (given.length === 0 && !isOffering) return
+      isOffering = given.length > 0
       const before = await reloads(service)
       round += 1
       await service.configure(configOf(given.map((entry) => ({ ...entry, id: `${entry.id}-${round}` }))))
