@@ -1,4 +1,5 @@
 import { dlopen, ptr } from 'bun:ffi'
+import { readdirSync } from 'node:fs'
 import { encode, type Step } from './shared-port-programs.ts'
 
 // asm-generic/socket.h, linux/tcp.h: the same on every processor that Bun runs on.
@@ -7,11 +8,20 @@ const tcpLevel = 6, deferAccept = 9, tcpInfo = 11
 /** Where `struct tcp_info` of a listening socket tells how many connections wait in it (tcpi_unacked). */
 const waitingAt = 24
 const tcpInfoBytes = 104
+/** Where a socket's address, of either family, holds its port, in the order of the network. */
+const portAt = 2
+const addressBytes = 128
+/** Of `struct sock_fprog`. */
 const headerBytes = 16
 const closeOnExec = 0x80000
 
-/** What is asked of the kernel about a listening socket; each takes its descriptor, and says whether it was done. */
+/** What a TCP socket does (tcp_states.h). */
+export const socketStates = { established: 1, listening: 10 } as const
+
+/** What is asked of the kernel about sockets of this process, by descriptor. Those that say nothing else say whether it was done. */
 export interface SocketCalls {
+  /** Those with that local port and in that state. Looks at every descriptor: some milliseconds when there are thousands. */
+  find(port: number, state: keyof typeof socketStates): readonly number[]
   /** Has the program choose the socket, by its place, for every newcomer to the port. */
   spread(socket: number, program: readonly Step[]): boolean
   /** Ends that: the kernel chooses again. */
@@ -28,9 +38,10 @@ export interface SocketCalls {
 
 /** Calls the C library; musl answers to the name of glibc's too. @throws when it cannot be had */
 export function socketCalls(): SocketCalls {
-  const { symbols: { setsockopt, getsockopt, dup3 } } = dlopen('libc.so.6', {
+  const { symbols: { setsockopt, getsockopt, getsockname, dup3 } } = dlopen('libc.so.6', {
     setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
     getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
+    getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
     dup3: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
   })
   const set = (socket: number, level: number, option: number, value: Uint8Array): boolean => setsockopt(socket, level, option, ptr(value), value.length) === 0
@@ -43,16 +54,27 @@ export function socketCalls(): SocketCalls {
     header.setBigUint64(8, BigInt(ptr(whole, headerBytes)), true)
     return set(socket, socketLevel, option, whole.subarray(0, headerBytes))
   }
+  const length = new Uint32Array(1)
+  const lengthOf = (bytes: number) => {
+    length[0] = bytes
+    return ptr(length)
+  }
+  const info = (socket: number): DataView | undefined => {
+    const told = new DataView(new ArrayBuffer(tcpInfoBytes))
+    return getsockopt(socket, tcpLevel, tcpInfo, ptr(told), lengthOf(tcpInfoBytes)) === 0 ? told : undefined
+  }
+  const localPort = (socket: number): number | undefined => {
+    const address = new DataView(new ArrayBuffer(addressBytes))
+    return getsockname(socket, ptr(address), lengthOf(addressBytes)) === 0 ? address.getUint16(portAt) : undefined
+  }
   return {
+    find: (port, state) => readdirSync('/proc/self/fd').map(Number)
+      .filter((descriptor) => info(descriptor)?.getUint8(0) === socketStates[state] && localPort(descriptor) === port),
     spread: (socket, program) => setProgram(socket, attachSpread, program),
     spreadOverAll: (socket) => set(socket, socketLevel, detachSpread, new Uint8Array(4)),
     filter: (socket, program) => setProgram(socket, attachFilter, program),
     takeInSilent: (socket) => set(socket, tcpLevel, deferAccept, new Uint8Array(4)),
-    waiting(socket) {
-      const info = new DataView(new ArrayBuffer(tcpInfoBytes))
-      const length = new Uint32Array([tcpInfoBytes])
-      return getsockopt(socket, tcpLevel, tcpInfo, ptr(info), ptr(length)) === 0 ? info.getUint32(waitingAt, true) : 0
-    },
+    waiting: (socket) => info(socket)?.getUint32(waitingAt, true) ?? 0,
     replace: (socket, by) => dup3(by, socket, closeOnExec) === socket,
   }
 }

@@ -2,7 +2,6 @@ import { closeSync, openSync } from 'node:fs'
 import { socketCalls, type SocketCalls } from './shared-port-calls.ts'
 import type { PlaceInGroup } from './shared-port-order.ts'
 import { allBut, noNewConnection } from './shared-port-programs.ts'
-import { established, listening, ownSockets } from './shared-port-sockets.ts'
 
 /** So long newcomers are sent elsewhere before the socket closes. Who connected and has sent nothing is handed over by the kernel a second after it connected. */
 const windowMs = 1_300
@@ -23,12 +22,14 @@ export interface SharedPortOptions {
 export interface SharedPort {
   /**
    * Stops listening without losing anybody, and without touching the connections that are open: the kernel sends newcomers to the other
-   * sockets, those who wait are taken in, then the socket closes. Takes 1.4 s. The server must go on serving meanwhile, and afterwards
+   * sockets, those who wait are taken in, then the socket closes. Takes 1.4 seconds. The server must go on serving meanwhile, and afterwards
    * until its connections have gone.
    * @param where the place of this process's socket among those that share the port. A wrong one costs some newcomers a second, and at worst a connection
    * @returns whether that was done; if not, the server still listens
    */
   leave(where: PlaceInGroup): Promise<boolean>
+  /** To be called in one that stays, whenever another has left or died: newcomers are spread evenly again. Until then all are served, but some get more. */
+  spread(): void
   /** How many connections to the port this process holds; 0 where nobody can tell. Looks at every descriptor: not to be asked more than some times a second. */
   connections(): number
 }
@@ -39,8 +40,10 @@ export interface SharedPort {
  */
 export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
   const found = attempt(() => findSocket(port), onUnable)
-  if (found !== undefined) found.calls.spreadOverAll(found.socket)
+  const spread = (): void => void found?.calls.spreadOverAll(found.socket)
+  spread()
   return {
+    spread,
     leave: async ({ place, of }) => {
       if (found === undefined || of < 2 || place >= of) return false
       const { calls, socket } = found
@@ -55,7 +58,7 @@ export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
       for (let turn = 0; turn < turnsMost && calls.waiting(socket) > 0; turn++) await Bun.sleep(1)
       return closeOnly(calls, socket)
     },
-    connections: () => attempt(() => ownSockets(port, established).length, () => {}) ?? 0,
+    connections: () => found?.calls.find(port, 'established').length ?? 0,
   }
 }
 
@@ -66,16 +69,16 @@ interface Found {
 
 function findSocket(port: number): Found {
   if (process.platform !== 'linux') throw new Error('only Linux has it')
-  const [socket, ...more] = ownSockets(port, listening)
+  const calls = socketCalls()
+  const [socket, ...more] = calls.find(port, 'listening')
   if (socket === undefined || more.length > 0) throw new Error(`${more.length === 0 ? 'no socket' : 'more than one socket'} of this process listens on port ${port}`)
-  return { calls: socketCalls(), socket }
+  return { calls, socket }
 }
 
 /** Puts something harmless in the place of the listening socket: Bun's own `stop` closes idle connections too, and with them requests on their way. */
 function closeOnly(calls: SocketCalls, socket: number): boolean {
   const harmless = openSync('/dev/null', 'r')
   try {
-    calls.spreadOverAll(socket) // Who is sent here between this line and the next tries again a second later.
     return calls.replace(socket, harmless)
   } finally {
     closeSync(harmless)
