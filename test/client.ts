@@ -166,3 +166,9 @@ export async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return Number(text.split('\n').find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN)
 }
+
+/** The sum of all series of a metric. */
+export async function metricSum(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}

@@ -57,7 +57,7 @@ export interface ServiceUnderTest extends AsyncDisposable {
   readonly output: string
   /** Resolves with the exit code. */
   readonly exited: Promise<number>
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL'): void
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL' | 'SIGUSR2'): void
   /** Replaces providers.json as editors do, by rename. */
   configure(config: ServiceConfig | string): Promise<void>
   /** Replaces or makes a file of its home, by rename; `undefined` removes it. */

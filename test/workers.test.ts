@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { answerOf, chat, isDone, metric, metricSum, question, type Answer } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
+import { good, goodText } from './fakes/good.ts'
+import { startGithub } from './fakes/identity/github.ts'
+import { errorReply } from './fakes/replies.ts'
+import { provider, startService, type ServiceUnderTest } from './harness.ts'
+import { startRig, type Rig } from './rig.ts'
+import { startSignIn } from './sign-in/rig.ts'
+
+const two = ['--workers', '2']
+
+/** The processes a service has started, as the system sees them. */
+function workersOf({ pid }: Pick<ServiceUnderTest, 'pid'>): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((word) => word !== '').map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false // There is no such process.
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 8_000
+  while (!await holds()) {
+    if (performance.now() > end) throw new Error('in vain')
+    await Bun.sleep(10)
+  }
+}
+
+/** So many streams at once, each on a connection of its own. What was cut off is what came until then. */
+function streams(rig: Rig, count: number): readonly Promise<Answer>[] {
+  return Array.from({ length: count }, async () => {
+    const decoder = new TextDecoder()
+    let response = new Response(), text = ''
+    try {
+      response = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })), headers: { connection: 'close' } })
+      for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
+    } catch {
+      // Cut: what came until then is looked at.
+    }
+    return answerOf(response, text)
+  })
+}
+
+/** Requests on new connections until told to stop, which returns what came of each. */
+function load({ service }: Rig): () => Promise<readonly string[]> {
+  let isOver = false
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    const outcomes: string[] = []
+    while (!isOver) outcomes.push(await chat(service.url, question(client % 2 === 0 ? { stream: true } : {}), client < 4 ? { headers: { connection: 'close' } } : {}).then(({ status, content }) => `${status} ${content}`, String))
+    return outcomes
+  })
+  return async () => {
+    isOver = true
+    return (await Promise.all(clients)).flat()
+  }
+}
+
+describe('--workers', () => {
+  test('both serve, and what they count is one', async () => {
+    await using rig = await startRig([good()], { flags: two })
+    const answers = await Promise.all(Array.from({ length: 60 }, () => chat(rig.service.url, question(), { headers: { connection: 'close' } })))
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200])
+    expect(await metricSum(rig.service.url, 'svc_requests_total')).toBe(60)
+    expect(await metric(rig.service.url, 'svc_workers')).toBe(2)
+    const remembered: unknown = await (await fetch(`${rig.service.url}/api/requests`)).json()
+    expect(remembered).toMatchObject({ requests: { length: 60 } })
+    expect(workersOf(rig.service).length).toBe(2)
+  })
+
+  test('a worker that is killed breaks its own streams visibly, and no other; another takes its place', async () => {
+    await using rig = await startRig([good({ tokens: 60, pauseMs: 20 })], { flags: two })
+    const open = streams(rig, 40)
+    await until(() => rig.hits()[0] === 40)
+    const [victim = 0] = workersOf(rig.service)
+    process.kill(victim, 'SIGKILL')
+    const answers = await Promise.all(open)
+    const whole = answers.filter(isDone)
+    expect([whole.length > 0, whole.length < 40]).toEqual([true, true])
+    for (const answer of answers) expect(isDone(answer) ? answer.content === goodText({ tokens: 60 }) : goodText({ tokens: 60 }).startsWith(answer.content)).toBe(true)
+    await until(async () => await metric(rig.service.url, 'svc_workers') === 2)
+    expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(1)
+    expect(await metric(rig.service.url, 'svc_streams_open')).toBe(0)
+    expect(workersOf(rig.service)).not.toContain(victim)
+    expect((await rig.ask()).status).toBe(200)
+  })
+
+  test('a rolling restart under load › no request fails, and streams end well', async () => {
+    await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], { flags: two, environment: { SVC_DRAIN_WINDOW_MS: '200' } })
+    const before = workersOf(rig.service)
+    const stop = load(rig)
+    const open = streams(rig, 20)
+    await until(() => (rig.hits()[0] ?? 0) > 40)
+    rig.service.signal('SIGUSR2')
+    await until(() => rig.service.output.includes('rolling restart done'))
+    await until(() => before.every((pid) => !isAlive(pid)))
+    const outcomes = await stop()
+    expect([...new Set(outcomes)]).toEqual([`200 ${goodText({ tokens: 20 })}`])
+    expect((await Promise.all(open)).filter((answer) => !isDone(answer))).toEqual([])
+    expect(await metricSum(rig.service.url, 'svc_requests_total')).toBe(outcomes.length + 20)
+    expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(0)
+  }, 20_000)
+
+  test('a rolling restart with a faulty configuration › those at work stay, and say why', async () => {
+    await using rig = await startRig([good()], { flags: two })
+    const before = workersOf(rig.service)
+    await rig.service.configure('{"providers": [')
+    rig.service.signal('SIGUSR2')
+    await until(() => rig.service.output.includes('the rolling restart ends here'))
+    expect(workersOf(rig.service)).toEqual([...before])
+    expect((await rig.ask()).status).toBe(200)
+  })
+
+  test('a changed configuration is taken over by all; a faulty one by none, and one line tells of it', async () => {
+    const a = faultUpstream(good({ name: 'a' })), b = faultUpstream(good({ name: 'b' }))
+    await using service = await startService({ providers: [provider('a', a.url)] }, { flags: two })
+    const servers = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await chat(service.url, question(), { headers: { connection: 'close' } })).headers.get('x-svc-provider'))))]
+    expect(await servers()).toEqual(['a'])
+    await service.configure({ providers: [provider('b', b.url)] })
+    await until(async () => (await servers()).includes('b'))
+    expect(await servers()).toEqual(['b'])
+    await service.configure({ providers: [{ ...provider('a', a.url), retries: 'two' }] })
+    await until(() => service.output.includes('was not reloaded'))
+    expect(await servers()).toEqual(['b'])
+    await service.configure({ providers: [provider('a', a.url)] })
+    service.signal('SIGHUP')
+    await until(async () => (await servers()).includes('a'))
+    expect(await servers()).toEqual(['a'])
+    expect(service.output.split('the configuration was not reloaded').length - 1).toBe(1)
+    expect(await metricSum(service.url, 'svc_config_reloads_total')).toBeGreaterThanOrEqual(3)
+    a.stop()
+    b.stop()
+  })
+
+  test('a sick provider is asked by all workers together as often as by one', async () => {
+    await using rig = await startRig([(exchange) => exchange.write(errorReply(500, {})), good()], { flags: ['--workers', '4'] })
+    for (let round = 0; round < 40; round++) await chat(rig.service.url, question(), { headers: { connection: 'close' } })
+    const [asked = 0] = rig.hits()
+    expect([asked >= 5, asked <= 8]).toEqual([true, true])
+    expect(await metricSum(rig.service.url, 'svc_breaker_open')).toBe(1)
+  })
+
+  test('sign-in begun at one worker ends at another, and its session holds at all until it ends at all', async () => {
+    await using rig = await startSignIn(startGithub, { flags: two })
+    const { token } = await rig.signIn()
+    const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { 'x-session-token': token, connection: 'close' } })).status)))]
+    expect(await statuses()).toEqual([200])
+    await fetch(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': token } })
+    expect(await statuses()).toEqual([401])
+  })
+
+  test('SIGTERM lets what is under way finish at all workers, and leaves no process behind', async () => {
+    await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
+    const workers = workersOf(rig.service)
+    const open = streams(rig, 20)
+    await until(() => rig.hits()[0] === 20)
+    rig.service.signal('SIGTERM')
+    expect((await Promise.all(open)).filter((answer) => !isDone(answer))).toEqual([])
+    expect(await rig.service.exited).toBe(0)
+    expect(workers.filter(isAlive)).toEqual([])
+  })
+
+  test('SIGINT twice ends all at once', async () => {
+    await using rig = await startRig([async (exchange) => { await exchange.hang() }], { flags: two })
+    const workers = workersOf(rig.service)
+    const open = Promise.allSettled(streams(rig, 4))
+    await until(() => rig.hits()[0] === 4)
+    rig.service.signal('SIGINT')
+    await until(() => rig.service.output.includes('stopping'))
+    rig.service.signal('SIGINT')
+    expect(await rig.service.exited).toBe(130)
+    await open
+    await until(() => workers.every((pid) => !isAlive(pid)))
+  })
+
+  test('workers whose primary is killed let what is under way finish, and end', async () => {
+    await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
+    const workers = workersOf(rig.service)
+    const open = streams(rig, 10)
+    await until(() => rig.hits()[0] === 10)
+    rig.service.signal('SIGKILL')
+    expect((await Promise.all(open)).filter((answer) => !isDone(answer))).toEqual([])
+    await until(() => workers.every((pid) => !isAlive(pid)))
+  })
+
+  test('a worker that is told to end by itself finishes, and is replaced', async () => {
+    await using rig = await startRig([good()], { flags: two })
+    const [one = 0] = workersOf(rig.service)
+    process.kill(one, 'SIGTERM')
+    await until(() => !isAlive(one))
+    await until(async () => await metric(rig.service.url, 'svc_workers') === 2)
+    expect((await rig.ask()).status).toBe(200)
+  })
+
+  test('a faulty configuration at the start is told once, with exit code 2', async () => {
+    const failed = await startService('{"providers": [', { flags: two }).catch((error: unknown) => String(error))
+    expect(failed).toContain('exited with 2')
+    expect(String(failed).split('providers.json:').length - 1).toBe(1)
+  })
+
+  test('a port that somebody has, workers of another service among them, is told with exit code 2', async () => {
+    await using rig = await startRig([good()], { flags: two })
+    const failed = await startService({ providers: [] }, { flags: two, port: rig.service.port }).catch((error: unknown) => String(error))
+    expect(failed).toContain('exited with 2')
+    expect(failed).toContain(`port ${rig.service.port} of 127.0.0.1 is in use`)
+  })
+
+})
