@@ -44,7 +44,7 @@ interface Process {
   readonly toWorker: ReturnType<typeof wire>
   /** What reaches the primary. */
   readonly toPrimary: ReturnType<typeof wire>
-  /** What was sent, in bytes of JSON. */
+  /** The records it sent, as JSON. */
   readonly sent: string[]
   readonly told: number[]
   readonly follows: boolean[]
@@ -61,7 +61,7 @@ function service({ logLinesDropped = 0 } = {}) {
     const asked = <Argument, Answer>(find: (answers: PrimaryObservation) => (argument: Argument) => Answer | Promise<Answer>) => (argument: Argument) => toPrimary.pass(argument, find(seat.answers))
     const remotePrimary: Remote<PrimaryObservation> = {
       takeRecords: (batch) => {
-        sent.push(batch.records)
+        if (batch.records !== '[]') sent.push(batch.records)
         return toPrimary.pass(batch, seat.answers.takeRecords)
       },
       metricsText: asked((answers) => answers.metricsText),
@@ -139,6 +139,7 @@ describe('a service of many processes', () => {
   test('sends a record a quarter of a second later by itself', async () => {
     const { worker } = service()
     const one = worker()
+    await settle()
     one.observer.record(recordOf())
     await settle()
     expect(one.sent).toEqual([])
@@ -205,6 +206,28 @@ describe('a worker that died', () => {
     two.observer.record(recordOf())
     await two.observer.flush()
     expect([jest.getTimerCount(), one.told]).toEqual([0, []])
+  })
+})
+
+describe('a worker that starts', () => {
+  test('holds nobody up before it can answer', async () => {
+    const { primary, worker } = service()
+    const one = worker()
+    let asked = 0
+    const flushRecords = (): Promise<never> => {
+      asked += 1
+      return new Promise(() => undefined)
+    }
+    primary.joined({ flushRecords, requestsRecorded: async () => undefined })
+    expect([await valueOf(one, 'svc_requests_total'), asked]).toEqual([0, 0])
+  })
+
+  test('is asked for what it holds from its first record on', async () => {
+    const { worker } = service()
+    const [one, two] = [worker(), worker()]
+    await settle()
+    two.observer.record(recordOf())
+    expect(await valueOf(one, 'svc_requests_total')).toBe(1)
   })
 })
 

@@ -22,7 +22,7 @@ export interface RecordBatch {
 
 /** What the primary answers each of its workers. Messages of one worker are taken in the order they were sent in. */
 export type PrimaryObservation = {
-  /** Takes the records in; answered at once, so that a worker sends no more than the primary takes. */
+  /** Takes the records in; answered at once, so that a worker sends no more than the primary takes. The first batch is empty: the worker can be asked from then on. */
   readonly takeRecords: (batch: RecordBatch) => void
   /** What the questions of `Observer` are answered with. All workers have sent what they hold before. */
   readonly metricsText: (nothing: undefined) => Promise<string>

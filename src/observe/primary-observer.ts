@@ -19,7 +19,7 @@ export interface PrimaryObserverOptions extends Pick<GatewayMetricsOptions, 'ver
 
 /** What the primary knows of the requests of all its workers. */
 export interface PrimaryObserver {
-  /** A worker is there that answers from now on. */
+  /** A worker was started. It is asked for what it holds once it has sent something. */
   joined(worker: Remote<WorkerObservation>): ObservedWorker
   /** A reload of the configuration, of all workers together. */
   reloaded(result: 'ok' | 'failed'): void
@@ -39,7 +39,8 @@ export interface ObservedWorker {
 
 interface Seat {
   readonly worker: Remote<WorkerObservation>
-  gauges: WorkerGauges
+  /** What it said of itself last; absent: it has not said anything yet, and may not answer. */
+  gauges: WorkerGauges | undefined
   /** It has not answered the last flush. */
   isAsked: boolean
 }
@@ -61,7 +62,7 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
     ...(breakers === undefined ? {} : { breakers }),
     logLinesDropped: () => logLinesDropped() + dropped.logLines,
     recordsDropped: () => dropped.records,
-    residentBytes: () => [...seats].reduce((sum, { gauges }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
+    residentBytes: () => [...seats].reduce((sum, { gauges = nothingYet }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
     workersReady: () => ready,
     workerRestarts: () => restarts,
   })
@@ -71,7 +72,7 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
   })
 
   async function flush(seat: Seat): Promise<void> {
-    if (seat.isAsked) return
+    if (seat.gauges === undefined || seat.isAsked) return
     seat.isAsked = true
     // One that has ended answers nothing more, and has left when it is told so.
     const answered = seat.worker.flushRecords(undefined).catch(() => undefined).then(() => { seat.isAsked = false })
@@ -84,11 +85,12 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
       metrics.record(record)
       recent.record(record)
     }
-    dropped.logLines += gauges.logLinesDropped - seat.gauges.logLinesDropped
-    dropped.records += gauges.recordsDropped - seat.gauges.recordsDropped
+    const before = seat.gauges ?? nothingYet
+    dropped.logLines += gauges.logLinesDropped - before.logLinesDropped
+    dropped.records += gauges.recordsDropped - before.recordsDropped
     // Its last batch may be read after its end.
     const streamsOpen = seats.has(seat) ? gauges.streamsOpen : 0
-    metrics.streamsOpen.add(streamsOpen - seat.gauges.streamsOpen)
+    metrics.streamsOpen.add(streamsOpen - before.streamsOpen)
     seat.gauges = { ...gauges, streamsOpen }
   }
 
@@ -99,7 +101,7 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
   }
 
   function joined(worker: Remote<WorkerObservation>): ObservedWorker {
-    const seat: Seat = { worker, gauges: nothingYet, isAsked: false }
+    const seat: Seat = { worker, gauges: undefined, isAsked: false }
     let unfollow: (() => void) | undefined
     seats.add(seat)
     const tell = (count: number): void => void worker.requestsRecorded(count).catch(() => undefined)
@@ -118,8 +120,9 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
       left() {
         seats.delete(seat)
         unfollow?.()
-        metrics.streamsOpen.add(-seat.gauges.streamsOpen)
-        seat.gauges = { ...seat.gauges, streamsOpen: 0 }
+        const { gauges = nothingYet } = seat
+        metrics.streamsOpen.add(-gauges.streamsOpen)
+        seat.gauges = { ...gauges, streamsOpen: 0 }
       },
     }
   }

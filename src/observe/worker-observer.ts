@@ -35,6 +35,9 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
     return { streamsOpen, logLinesDropped: logLinesDropped(), recordsDropped: outbox.dropped, residentBytes: process.memoryUsage.rss() }
   }
 
+  // So the primary knows that this worker answers, before there is anything to ask for.
+  void outbox.flush()
+
   /** It cannot be asked only when it has gone, and then this process is about to. */
   function follow(isFollowing: boolean): void {
     primary.followRequests(isFollowing).catch(() => undefined)

@@ -1,1 +1,0 @@
-export { withinMs } from '../service/within.ts'
