@@ -2,6 +2,7 @@ import { isGone } from './age.ts'
 import { Chain, type Link } from './chain.ts'
 import { Ranking } from './ranking.ts'
 import { memoryLimit, type Buckets } from './memory-limit.ts'
+import { noNotices } from './no-notices.ts'
 import type { Store, StoreOptions, Stores } from './store.ts'
 
 /** What `setTimeout` can wait for. */
@@ -37,6 +38,7 @@ export function memoryStores(now: () => number, later: Later = unreferencedTimer
       counted.set(name, buckets)
       return memoryLimit(buckets, options, now)
     },
+    notices: () => noNotices,
     get size() {
       return kept.values().reduce((sum, store) => sum + store.size, 0)
     },

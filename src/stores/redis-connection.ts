@@ -47,15 +47,11 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
   }
 
   async function sendInTime(used: RedisClient, command: string, words: readonly string[]): Promise<unknown> {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new StoreUnavailable(sentence('does not answer'))), timeoutMs)
     try {
-      return await Promise.race([used.send(command, [...words]), late.promise])
+      return await inTime(used.send(command, [...words]), timeoutMs)
     } catch (error) {
       if (!leavesConnection(error)) drop(used)
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable(sentence(reasonOf(error)))
-    } finally {
-      clearTimeout(timer)
     }
   }
 
@@ -75,6 +71,17 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
       isClosed = true
       if (client !== undefined) drop(client)
     },
+  }
+}
+
+/** What a command comes back with. @throws {StoreUnavailable} when that takes too long, and what the client throws */
+export async function inTime<Reply>(reply: Promise<Reply>, timeoutMs: number): Promise<Reply> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new StoreUnavailable(sentence('does not answer'))), timeoutMs)
+  try {
+    return await Promise.race([reply, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -197,6 +197,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       ['because it knows no such user', [], '', 'nobody:word@', 'refuses the user name or the password'],
       ['because the user may not', ['--user', 'svc', 'on', '>word', '~*', '-@all', '+get'], '', 'svc:word@', 'does not permit its user what is needed'],
       ['because the user may use other keys only', ['--user', 'svc', 'on', '>word', '~other:*', '+@all'], '', 'svc:word@', 'does not permit its user what is needed'],
+      ['because the user may use no channels', ['--user', 'svc', 'on', '>word', '~svc:*', 'resetchannels', '+@all'], '', 'svc:word@', 'does not permit its user what is needed'],
       ['because there is no such database', [], '/99', '', 'has no database of that number'],
       ['because it is too old', ['--rename-command', 'GETDEL', ''], '', '', 'is too old: Redis 6.2 or later is needed, or Valkey'],
       ['because it is a replica', ['--replicaof', '127.0.0.1', '1'], '', '', 'is a replica that takes no writes'],
@@ -207,7 +208,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
     })
 
     test('nothing takes a password of any characters, a user and a database', async () => {
-      await using other = await startRedisServer({ flags: ['--user', 'svc', 'on', '>p@ss:w/o?#%', '~svc:*', '+@all'] })
+      await using other = await startRedisServer({ flags: ['--user', 'svc', 'on', '>p@ss:w/o?#%', '~svc:*', '&svc:*', '+@all'] })
       const stores = storesAt(`redis://svc:${encodeURIComponent('p@ss:w/o?#%')}@127.0.0.1:${other.port}/5`)
       await stores.ready()
       await stores.open('states', roomy).set('key', 'value', 'owner')

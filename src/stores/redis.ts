@@ -1,6 +1,7 @@
 import { isGone } from './age.ts'
 import { redisConnection, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
 import { redisLimit } from './redis-limit.ts'
+import { redisNotices, type RedisNotices } from './redis-notices.ts'
 import { deleteScript, getScript, setScript, takeScript } from './redis-scripts.ts'
 import { escaped } from './redis-text.ts'
 import { StoreUnavailable, type Store, type StoreOptions, type Stores } from './store.ts'
@@ -13,23 +14,35 @@ export interface RedisOptions extends RedisConnectionOptions {
 
 /** {@link Stores} in a Redis server (6.2 or later) or a Valkey server, which several processes may share. */
 export interface RedisStores extends Stores {
-  /** Resolves when a value was put there and taken back. @throws {StoreUnavailable} when that cannot be done */
+  /** Resolves when a value was put there and taken back, and a notice told. @throws {StoreUnavailable} when that cannot be done */
   ready(): Promise<void>
 }
 
 /** Stores whose keys begin with `svc:NAME:`. Connects when it is first used, and again after a connection was lost. */
 export function redisStores({ now, ...options }: RedisOptions): RedisStores {
   const connection = redisConnection(options)
+  const told = new Map<string, RedisNotices>()
+  const from = crypto.randomUUID()
   return {
     open: (name, storeOptions) => redisStore(connection, now, name, storeOptions),
     limit: (name, limitOptions) => redisLimit(connection, name, limitOptions),
+    notices(name) {
+      const notices = told.get(name) ?? redisNotices({ ...options, connection, name, from })
+      told.set(name, notices)
+      return notices
+    },
     async ready() {
       const parse = (value: unknown): string | undefined => typeof value === 'string' ? value : undefined
       const store = redisStore(connection, now, 'probe', { ttlMs: 10_000, most: 1_000, mostEach: 1_000, parse }), key = crypto.randomUUID()
       await store.set(key, key, 'probe')
       if (await store.take(key) !== key) throw new StoreUnavailable('the server of the store does not keep what it is given')
+      // A user who may use keys may not use channels yet.
+      await connection.send('PUBLISH', ['svc:probe:notices:0', ''])
     },
-    async close() { connection.close() },
+    async close() {
+      connection.close()
+      for (const notices of told.values()) notices.close()
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores } from './memory.ts'
+import { noNotices } from './no-notices.ts'
 import { answerStoreOperation, remoteStores, type StoreOperation } from './remote.ts'
 import { StoreUnavailable, type Store, type Stores } from './store.ts'
 import { limitContract, roomy, storeContract, unusedName, wallClock } from './testing.ts'
@@ -39,7 +40,7 @@ describe('remote', () => {
 
   test('what is unavailable there is unavailable here, in the same words', async () => {
     const away = async (): Promise<never> => { throw new StoreUnavailable('the server of the store cannot be reached') }
-    const stores = across({ open: () => ({ get: away, set: away, take: away, delete: away }), limit: () => ({ take: away }), close: away })
+    const stores = across({ open: () => ({ get: away, set: away, take: away, delete: away }), limit: () => ({ take: away }), notices: () => noNotices, close: away })
     const store = stores.open('states', roomy)
     for (const asking of [stores.limit('requests', { perMinute: 1 }).take('client'), store.get('key'), store.set('key', 'value', 'owner'), store.take('key'), store.delete('key')]) {
       expect(await failure(asking)).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
@@ -59,7 +60,7 @@ describe('remote', () => {
 
   test('a mistake there is no answer', async () => {
     const mistaken = async (): Promise<never> => { throw new TypeError('a mistake') }
-    const kept: Stores = { open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }), limit: () => ({ take: mistaken }), close: mistaken }
+    const kept: Stores = { open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }), limit: () => ({ take: mistaken }), notices: () => noNotices, close: mistaken }
     expect(await failure(answerStoreOperation(kept, { kind: 'get', store: 'states', bounds: roomy, key: 'key' }))).toBeInstanceOf(TypeError)
   })
 })

@@ -1,3 +1,4 @@
+import { noNotices } from './no-notices.ts'
 import { StoreUnavailable, type Limit, type LimitOptions, type Store, type StoreOptions, type Stores } from './store.ts'
 
 /** {@link StoreOptions} without what only the asking process can do. */
@@ -13,13 +14,14 @@ export type StoreOperation =
 export type StoreAnswer = { readonly value?: unknown } | { readonly unavailable: string }
 
 /**
- * Stores that another process keeps (docs/decisions/0009-many-processes.md).
+ * Stores that another process keeps (docs/decisions/0009-many-processes.md). They have no notices: whoever has a channel can tell by it.
  * @param ask carries an operation to {@link answerStoreOperation} there, and its answer back. When it rejects, the stores are unavailable
  */
 export function remoteStores(ask: (operation: StoreOperation) => Promise<unknown>): Stores {
   return {
     open: (name, options) => remoteStore(ask, name, options),
     limit: (name, options) => remoteLimit(ask, name, options),
+    notices: () => noNotices,
     // They are the other's to close.
     async close() {},
   }

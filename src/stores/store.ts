@@ -41,12 +41,42 @@ export interface LimitOptions {
   readonly clientsMost?: number
 }
 
+/** Characters of a notice; longer ones are not told. */
+export const noticeLengthMost = 2_000
+/** Longest time for which a notice is kept: an hour. */
+export const noticeKeptMsMost = 3_600_000
+
+/** Small news between all who share the stores. Hints: any of them may be lost, and nobody vouches for what they say. */
+export interface Notices {
+  /**
+   * Tells all others. Returns at once and never throws: while the store is away, or when there is too much to tell, it is dropped.
+   * @param text at most {@link noticeLengthMost}
+   * @param kept for those who come later
+   */
+  tell(text: string, kept?: KeptNotice): void
+  /** Hears what others tell from now on and, at the start and whenever the store was away, all that is kept of it. Once for each name. */
+  listen(hear: Hear): void
+}
+
+/** How a notice is kept: in place of the one under the same key. */
+export interface KeptNotice {
+  /** At most 200 characters. */
+  readonly key: string
+  /** How long, at most {@link noticeKeptMsMost}; 0: nothing is kept under the key any more. */
+  readonly ms: number
+}
+
+/** Told of a notice: its text, as somebody wrote it, and for how many more milliseconds it is kept; `undefined`: it is not. Must not throw. */
+export type Hear = (text: string, keptMs: number | undefined) => void
+
 /** Where stores are kept: in this process, or in a server that several share. */
 export interface Stores {
   /** The store of this name, the same one each time. @param name `[a-z0-9_/-]+`, unlike any other's */
   open<Value>(name: string, options: StoreOptions<Value>): Store<Value>
   /** The limit of this name: what was counted for it counts on, also when its options are others now. @param name as that of a store, but apart from those */
   limit(name: string, options: LimitOptions): Limit
+  /** The notices of this name, the same ones each time. @param name as that of a store, but apart from those */
+  notices(name: string): Notices
   close(): Promise<void>
 }
 
