@@ -27,7 +27,7 @@ export function serveContext({ flags: given, environment, stderr }: CommandConte
     given,
     environment,
     path: given.config ?? findHome(environment).providers,
-    log: logger({ level: logLevel, format, write: descriptorWriter(2), hasColour: stderr.hasColour }),
+    log: logger({ level: logLevel, format, write: descriptorWriter(2, { isShared: given.workers !== undefined }), hasColour: stderr.hasColour }),
     modelsCache: modelsCacheOf(environment),
   }
 }

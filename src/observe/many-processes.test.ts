@@ -267,7 +267,9 @@ describe('a primary that is slow', () => {
     const one = worker()
     one.toPrimary.stop()
     const asked = one.observer.metricsText().catch((error: unknown) => error)
+    const flushed = one.observer.flush()
     jest.advanceTimersByTime(5_000)
+    await flushed
     expect(await asked).toMatchObject({ status: 503, code: 'overloaded', headers: { 'retry-after': '1' } })
   })
 

@@ -27,6 +27,6 @@ export interface Observer {
    * @returns ends it
    */
   subscribe(listener: (count: number) => void): () => void
-  /** Settles when what was recorded until now is where it is asked for, or cannot get there. Before a process ends. Never rejects. */
+  /** Settles when what was recorded until now is where it is asked for, or does not get there within 5 s. Before a process ends. Never rejects. */
   flush(): Promise<void>
 }

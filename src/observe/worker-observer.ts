@@ -61,7 +61,7 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
         if (followers.delete(entry) && followers.size === 0) follow(false)
       }
     },
-    flush: outbox.flush,
+    flush: async () => void await withinMs(outbox.flush(), answerMs),
     answers: {
       flushRecords: outbox.flush,
       requestsRecorded(count) {
