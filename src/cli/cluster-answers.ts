@@ -1,4 +1,5 @@
 import type { FileCoordinatorAnswers, FileFollowerAnswers } from '../cluster/file-messages.ts'
+import type { PlaceInGroup } from '../cluster/shared-port-order.ts'
 import type { PrimaryLife, WorkerLife } from '../cluster/worker-life.ts'
 import type { PrimaryObservation, WorkerObservation } from '../observe/observer-messages.ts'
 import type { HealthNews } from '../service/health-news.ts'
@@ -21,6 +22,8 @@ export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObser
   /** Something done with the stores that the primary keeps. */
   store(operation: StoreOperation): Promise<StoreAnswer>
   news(news: HealthNews): void
+  /** Where this worker's socket stands; nothing where all leave. */
+  placeInGroup(nothing: undefined): PlaceInGroup | undefined
   /** Answered when the page has been built. */
   pageIsBuilt(nothing: undefined): Promise<void>
 }
@@ -28,4 +31,6 @@ export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObser
 /** What the primary may ask of a worker, and tell it. */
 export type WorkerAnswers = WorkerLife & FileFollowerAnswers & WorkerObservation & {
   news(news: HealthNews): void
+  /** Another has left the port: newcomers are to be spread over those that stay. */
+  spread(nothing: undefined): void
 }

@@ -1,4 +1,5 @@
 import { followTogether } from '../cluster/follow-together.ts'
+import { sharedPort, type SharedPort } from '../cluster/shared-port.ts'
 import { linkToPrimary } from '../cluster/worker-link.ts'
 import type { Answers } from '../cluster/channel.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
@@ -27,7 +28,8 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
     },
     logLinesDropped: () => log.dropped,
   })
-  const answers: Omit<WorkerAnswers, 'leave'> = { ...together.answers, ...observer.answers, news: health.hear }
+  let shared: SharedPort | undefined
+  const answers: Omit<WorkerAnswers, 'leave'> = { ...together.answers, ...observer.answers, news: health.hear, spread: () => shared?.spread() }
   Object.assign(ours, answers)
 
   const { port, workers, standing } = await primary.ask('welcome', undefined)
@@ -42,9 +44,15 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
     pageIsBuilt: primary.ask('pageIsBuilt', undefined).catch(() => undefined),
     // A signal of its own has it leave too; the primary then puts another in its place.
     leaving: AbortSignal.any([leaving, signal]),
-    listening: (ownPort, lines) => primary.tell('listening', { port: ownPort, lines }),
+    listening(ownPort, lines) {
+      shared = sharedPort({ port: ownPort, onUnable: (reason) => log.debug('connections may be lost when a worker leaves', { reason }) })
+      primary.tell('listening', { port: ownPort, lines })
+    },
     reload: () => void primary.ask('reloadAll', undefined).catch(() => undefined),
-    leavePort: async () => undefined,
+    async leavePort() {
+      const where = await primary.ask('placeInGroup', undefined).catch(() => undefined)
+      return shared !== undefined && where !== undefined && await shared.leave(where) ? shared.connections : undefined
+    },
     leftPort: () => primary.tell('leftPort', undefined),
     async close() {
       await observer.flush()

@@ -22,8 +22,11 @@ export interface Commons {
   listening(port: number, lines: string): void
   /** Everything anew, as SIGHUP asks for. */
   reload(): void
-  /** Newcomers are sent elsewhere from now on. Before the server stops listening; resolves when it may. */
-  leavePort(port: number): Promise<void>
+  /**
+   * Leaves a port that others of this service go on listening on, losing nobody. The server must go on serving until its connections have gone.
+   * @returns how many there are, whenever asked; nothing where the port is not left but closed
+   */
+  leavePort(): Promise<(() => number) | undefined>
   /** The server listens no more. */
   leftPort(): void
   close(): Promise<void>

@@ -13,22 +13,22 @@ export interface Drain {
   readonly timers: ServeTimers
   /** Nobody who still comes is served. */
   readonly isHasty: boolean
-  /** Has newcomers sent elsewhere, where there are other processes. Default: there are none. */
-  readonly leavePort?: () => Promise<void>
+  /** Leaves the port to others of this service, where there are any. @returns how many connections there still are, whenever asked */
+  readonly leavePort: () => Promise<(() => number) | undefined>
   /** Told when it listens no more. */
-  readonly leftPort?: () => void
+  readonly leftPort: () => void
 }
 
-/** Serves who still comes for a moment, then lets what was accepted finish, and gives up at the deadline (decisions.md 6). */
+/** Between two looks at how many connections are left. */
+const lookMs = 200
+
+/** Serves who still comes for a moment, then lets what was accepted finish, and gives up at the deadline (docs/deployment.md). */
 export async function drain({ server, requests, log, timers, isHasty, leavePort, leftPort }: Drain): Promise<void> {
   log.info('stopping', { under_way: requests.count })
   const deadline = Bun.sleep(timers.drainMs)
-  if (!isHasty) {
-    await leavePort?.()
-    await Promise.race([Bun.sleep(timers.drainWindowMs), deadline])
-  }
+  if (!isHasty) await Promise.race([letGo(), deadline])
   const stopped = server.stop(false)
-  leftPort?.()
+  leftPort()
   await Promise.race([requests.idle(), deadline])
   if (requests.count > 0) {
     log.warn('stopping although requests are under way', { under_way: requests.count })
@@ -38,4 +38,13 @@ export async function drain({ server, requests, log, timers, isHasty, leavePort,
   // Bytes of the last answers may still be on their way to slow readers.
   await Promise.race([stopped, Bun.sleep(lastWordsMs)])
   await server.stop(true)
+
+  /** Until nobody is surprised by the end: others serve, and those who are connected have left; or balancers had their time to notice. */
+  async function letGo(): Promise<void> {
+    const end = performance.now() + timers.drainMs
+    const connections = await leavePort()
+    if (connections === undefined) return Bun.sleep(timers.drainWindowMs)
+    leftPort()
+    while (connections() > 0 && performance.now() < end) await Bun.sleep(lookMs)
+  }
 }

@@ -81,7 +81,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   isDraining = true
   followers.stopAll()
   process.off('SIGHUP', commons.reload)
-  await drain({ server, requests, log, timers, isHasty: leaving.reason === 'SIGINT', leavePort: () => commons.leavePort(server.port), leftPort: commons.leftPort })
+  await drain({ server, requests, log, timers, isHasty: leaving.reason === 'SIGINT', leavePort: commons.leavePort, leftPort: commons.leftPort })
   inForce.close()
   inForce.gateway.close()
   await extensions.close()

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { fileCoordinator } from '../cluster/file-coordinator.ts'
 import type { Channel } from '../cluster/channel.ts'
+import { groupOrder } from '../cluster/shared-port-order.ts'
 import { spawnWorker, type SpawnedWorker } from '../cluster/spawn-worker.ts'
 import { StartFailed, workforce } from '../cluster/workforce.ts'
 import { primaryObserver, type ObservedWorker } from '../observe/primary-observer.ts'
@@ -35,7 +36,15 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   const stores = memoryStores(Date.now)
   const pageIsBuilt = buildPage().catch(() => undefined)
   const channels = new Set<Channel<WorkerAnswers>>()
+  const group = groupOrder<Channel<WorkerAnswers>>()
   let port = given.port
+  let isStopping = false
+
+  function noteSocket(worker: Channel<WorkerAnswers>, isListening: boolean): void {
+    if (isListening) return group.joined(worker)
+    group.left(worker)
+    for (const other of channels) if (group.placeOf(other) !== undefined) return other.tell('spread', undefined)
+  }
 
   /** Told on to all but who told it. */
   function spread(news: HealthNews, from?: Channel<WorkerAnswers>): void {
@@ -51,6 +60,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
       reloadAll: () => files.reloadAll(),
       store: (operation) => answerStoreOperation(stores, operation),
       news: (news) => spread(news, worker),
+      placeInGroup: () => (isStopping ? undefined : group.placeOf(worker)),
       pageIsBuilt: () => pageIsBuilt,
     }
   }
@@ -64,6 +74,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
         observed = observer.joined({ flushRecords: () => worker.ask('flushRecords', undefined), requestsRecorded: async (recorded) => worker.tell('requestsRecorded', recorded) })
         return answersTo(worker, observed)
       },
+      onPort: noteSocket,
       onFault: (error) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) }),
       onEnd(worker) {
         channels.delete(worker)
@@ -91,6 +102,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
     const said = await force.start()
     stdout.write(said.lines)
     await untilAborted(signal)
+    isStopping = true
     await force.stop(String(signal.reason), timers.drainMs + graceMs)
     return 0
   } catch (error) {

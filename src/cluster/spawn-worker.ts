@@ -11,6 +11,8 @@ export interface SpawnOptions<Theirs extends WorkerLife> {
   readonly place: number
   /** What this worker may ask, beside what its life is about. */
   readonly answersTo: (worker: Channel<Theirs>) => Answers
+  /** It listens; or it does so no longer, having left or ended. */
+  readonly onPort: (worker: Channel<Theirs>, isListening: boolean) => void
   /** A mistake of ours in what a worker told. */
   readonly onFault: (error: unknown) => void
   /** It has ended; called before those who wait for an answer of it learn of that. */
@@ -23,18 +25,22 @@ export interface SpawnedWorker<Theirs extends WorkerLife> extends Worker {
 }
 
 /** Starts a worker process. Its standard output and error are ours. */
-export function spawnWorker<Theirs extends WorkerLife>({ command, environment, place, answersTo, onFault, onEnd }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
+export function spawnWorker<Theirs extends WorkerLife>({ command, environment, place, answersTo, onPort, onFault, onEnd }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
   const listening = Promise.withResolvers<Listening>(), left = Promise.withResolvers<void>()
   // Whoever does not wait for it learns of its end by `exited`.
   listening.promise.catch(() => undefined)
   let reason: string | undefined
   const life: PrimaryLife = {
     listening(said) {
+      onPort(own, true)
       listening.resolve(said)
       // It may have been told before it could hear.
       if (reason !== undefined) tellToLeave(reason)
     },
-    leftPort: () => left.resolve(),
+    leftPort() {
+      onPort(own, false)
+      left.resolve()
+    },
   }
   const child = Bun.spawn([...command], {
     env: { ...environment, [workerVariable]: String(place + 1) },
@@ -45,6 +51,7 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
   const own = channel<Theirs>((message) => child.send(message), ours, onFault)
   Object.assign(ours, answersTo(own))
   const exited = child.exited.then((code) => {
+    onPort(own, false)
     onEnd(own)
     own.close()
     listening.reject(new Error(`the worker ended with ${code}`))
