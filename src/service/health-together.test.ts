@@ -1,0 +1,342 @@
+import { describe, expect, test } from 'bun:test'
+import type { FailureClass } from './failure.ts'
+import { healthBook, type HealthBook } from './health.ts'
+import type { HealthNews } from './health-news.ts'
+import { failureOf, fakeClock } from './testing.ts'
+
+/** Three processes that hear each other at once, or when `deliver` is called. Each has jitter of its own. */
+function three({ isLate = false } = {}) {
+  const clock = fakeClock()
+  const told: HealthNews[] = []
+  const waiting: (() => void)[] = []
+  const jitters = [0, 0.5, 1]
+  const books = jitters.map((jitter) => healthBook(clock.now, () => jitter))
+  for (const book of books) {
+    book.onNews((news) => {
+      told.push(news)
+      const delivery = () => { for (const other of books) if (other !== book) other.hear(news) }
+      if (isLate) waiting.push(delivery)
+      else delivery()
+    })
+  }
+  function deliver(): void {
+    for (const delivery of waiting.splice(0)) delivery()
+  }
+  const [first = healthBook(clock.now), second = healthBook(clock.now), third = healthBook(clock.now)] = books
+  return { clock, told, deliver, books, first, second, third }
+}
+
+function attempt(book: HealthBook, failure?: FailureClass, retryAfterMs?: number): void {
+  const begun = book.of('groq', 'small').begin()
+  if (failure === undefined) begun.succeeded()
+  else begun.failed(failureOf(failure, retryAfterMs === undefined ? {} : { retryAfterMs }))
+}
+
+function fail(book: HealthBook, times: number, failure: FailureClass = 'server_error'): void {
+  for (let time = 0; time < times; time += 1) attempt(book, failure)
+}
+
+function held(books: readonly HealthBook[], model = 'small') {
+  return books.map((book) => book.of('groq', model).unavailable())
+}
+
+const nobody = [undefined, undefined, undefined]
+
+describe('several processes', () => {
+  test('tell each other nothing while all is well', () => {
+    const { told, first } = three()
+    for (let time = 0; time < 50; time += 1) {
+      const begun = first.of('groq', 'small').begin()
+      begun.answered()
+      begun.succeeded()
+      first.of('groq', 'small').begin().abandoned()
+    }
+    expect(told).toEqual([])
+  })
+
+  test.each(['bad_request', 'context_length', 'content_policy', 'conflict', 'resources'] as const)('tell each other nothing of %s, nor of the success after it', (failure) => {
+    const { told, first } = three()
+    fail(first, 5, failure)
+    attempt(first)
+    expect(told).toEqual([])
+  })
+
+  test('count failures in a row together, and are open for the same time', () => {
+    const { books, first, second, third } = three()
+    fail(first, 2)
+    fail(second, 1)
+    fail(first, 1)
+    expect(held(books)).toEqual(nobody)
+    fail(third, 1)
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 6_000 })))
+  })
+
+  test('are open by counting alone when each had heard too late to tell', () => {
+    const { books, told, first, second, deliver } = three({ isLate: true })
+    fail(first, 3)
+    fail(second, 2)
+    expect(held(books)).toEqual(nobody)
+    deliver()
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 5_000 })))
+    expect(told.length).toBe(5)
+  })
+
+  test('that opened at the same time are all open for the longer one', () => {
+    const { books, first, third, deliver } = three({ isLate: true })
+    fail(first, 5)
+    fail(third, 5)
+    deliver()
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 6_000 })))
+  })
+
+  test('hold the whole provider off for what concerns it, and one model for the rest', () => {
+    const { books, first, second } = three()
+    fail(first, 4, 'connect')
+    fail(second, 1, 'connect')
+    expect(held(books, 'large').map((each) => each?.reason)).toEqual(['open', 'open', 'open'])
+    const others = three()
+    fail(others.first, 5)
+    expect(held(others.books, 'large')).toEqual(nobody)
+  })
+
+  test('know that a provider was reached when a model of it fails elsewhere', () => {
+    const { books, first, second } = three()
+    fail(first, 4, 'connect')
+    fail(second, 1, 'server_error')
+    fail(first, 4, 'connect')
+    expect(held(books, 'large')).toEqual(nobody)
+  })
+
+  test('count failures of one lasting class together', () => {
+    const { books, first, second, third } = three()
+    for (const book of [first, second, third]) attempt(book, 'credential')
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'cool_down', remainingMs: 60_000 })))
+  })
+
+  test('double the cool-down of rate limits together', () => {
+    const { books, first, second, third } = three()
+    for (const book of [first, second, third, first]) attempt(book, 'rate_limit')
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'cool_down', remainingMs: 10_000 })))
+  })
+
+  test('obey a Retry-After that one was given', () => {
+    const { books, first } = three()
+    attempt(first, 'overloaded', 9_000)
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'retry_after', remainingMs: 9_000 })))
+  })
+
+  test('leave failures elsewhere out of the ratio of their own', () => {
+    const { books, first, second } = three()
+    for (let time = 0; time < 9; time += 1) attempt(first)
+    for (let time = 0; time < 15; time += 1) {
+      attempt(second)
+      attempt(second)
+      attempt(second, 'server_error')
+    }
+    attempt(first, 'server_error')
+    expect(held(books)).toEqual(nobody)
+  })
+
+  test('are open when the ratio of one opened it', () => {
+    const { books, second } = three()
+    for (let time = 0; time < 10; time += 1) {
+      attempt(second)
+      attempt(second, 'server_error')
+    }
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 5_000 })))
+  })
+})
+
+describe('a success', () => {
+  test.each(['server_error', 'connect', 'credential', 'rate_limit'] as const)('at a process that only heard of %s ends it everywhere', (failure) => {
+    const { books, first, second, clock } = three()
+    fail(first, 5, failure)
+    attempt(second)
+    expect(held(books)).toEqual(nobody)
+    fail(first, 2, failure)
+    clock.pass(1)
+    expect(held(books)).toEqual(nobody)
+  })
+
+  test('is told once by whom the trouble reached', () => {
+    const { told, first, second } = three()
+    fail(first, 1)
+    told.length = 0
+    for (const book of [second, second, first, second, first]) attempt(book)
+    expect(told).toEqual([{ provider: 'groq', model: 'small', kind: 'succeeded' }, { provider: 'groq', model: 'small', kind: 'succeeded' }])
+  })
+
+  test('ends what crossed the success of another, too', () => {
+    const { books, first, second, deliver } = three({ isLate: true })
+    fail(second, 1)
+    deliver()
+    attempt(first)
+    fail(second, 5)
+    deliver()
+    expect(held(books).map((each) => each?.reason)).toEqual(['open', undefined, 'open'])
+    attempt(second)
+    deliver()
+    expect(held(books)).toEqual(nobody)
+  })
+
+  test('does not end a Retry-After', () => {
+    const { books, told, first, second } = three()
+    attempt(first, 'rate_limit', 9_000)
+    attempt(second)
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'retry_after', remainingMs: 9_000 })))
+    expect(told.at(-1)).toEqual({ provider: 'groq', model: 'small', kind: 'succeeded', heldOff: { retryAfterMs: 9_000 } })
+  })
+
+  test('begins with an answer: the breaker is closed everywhere', () => {
+    const { books, told, first, second, clock } = three()
+    fail(first, 5)
+    clock.pass(6_000)
+    second.of('groq', 'small').begin().answered()
+    expect(held(books)).toEqual(nobody)
+    expect(books.flatMap((book) => book.openBreakers())).toEqual([])
+    expect(told.at(-1)?.kind).toBe('answered')
+  })
+})
+
+describe('a probe of another process', () => {
+  function expired() {
+    const subject = three()
+    fail(subject.first, 5)
+    subject.clock.pass(4_000)
+    expect(held(subject.books)).toEqual(nobody)
+    return subject
+  }
+
+  test('holds off until it is settled', () => {
+    const { books, second, clock } = expired()
+    const probe = second.of('groq', 'small').begin()
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 1_000 })))
+    clock.pass(29_999)
+    expect(held(books).every((each) => each?.reason === 'open')).toBe(true)
+    probe.succeeded()
+    expect(held(books)).toEqual(nobody)
+  })
+
+  test('holds off for 30 s at most: its process may have died', () => {
+    const { first, second, third, clock } = expired()
+    second.of('groq', 'small').begin()
+    clock.pass(30_000)
+    expect(held([first, third])).toEqual([undefined, undefined])
+    third.of('groq', 'small').begin()
+    expect(held([first])).toEqual([{ reason: 'open', remainingMs: 1_000 }])
+  })
+
+  test.each(['abandoned', 'bad_request', 'credential', 'connect'] as const)('gives its place free when it is %s', (end) => {
+    const { books, second } = expired()
+    const probe = second.of('groq', 'small').begin()
+    if (end === 'abandoned') probe.abandoned()
+    else probe.failed(failureOf(end))
+    expect(held(books)).toEqual(nobody)
+    expect(books.flatMap((book) => book.openBreakers()).length).toBe(3)
+  })
+
+  test('that fails doubles the time everywhere, decided once', () => {
+    const { books, second } = expired()
+    second.of('groq', 'small').begin().failed(failureOf('server_error'))
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 10_000 })))
+  })
+
+  test('makes an attempt of the last resort no probe', () => {
+    const { told, first, second } = expired()
+    second.of('groq', 'small').begin()
+    first.of('groq', 'small').begin().abandoned()
+    expect(told.at(-1)?.kind).toBe('probing')
+  })
+})
+
+describe('a newcomer', () => {
+  function newcomer(clock: { readonly now: () => number }, news: readonly HealthNews[]): HealthBook {
+    const book = healthBook(clock.now, () => 0)
+    book.onNews((heard) => { throw new Error(`it told on ${heard.kind}`) })
+    for (const each of news) book.hear(JSON.parse(JSON.stringify(each)))
+    return book
+  }
+
+  test('hears nothing when all is well, nor of what the request was to blame for', () => {
+    const { books, first } = three()
+    attempt(first)
+    attempt(first, 'bad_request')
+    fail(first, 5)
+    attempt(first)
+    expect(books.flatMap((book) => book.standing())).toEqual([])
+  })
+
+  test.each([
+    ['an open breaker', 'server_error', 5, undefined], ['a cool-down', 'quota', 3, undefined], ['a Retry-After', 'rate_limit', 1, 9_000],
+  ] as const)('hears of %s, and what remains of it', (_, failure, times, retryAfterMs) => {
+    const { first, second, clock } = three()
+    for (let time = 0; time < times; time += 1) attempt(first, failure, retryAfterMs)
+    clock.pass(1_000)
+    const expected = held([first])
+    expect(expected[0]?.remainingMs).toBeGreaterThan(0)
+    expect(held([newcomer(clock, first.standing())])).toEqual(expected)
+    expect(held([newcomer(clock, second.standing())])).toEqual(expected)
+  })
+
+  test('goes on with the doubling of a breaker', () => {
+    const { first, clock } = three()
+    fail(first, 5)
+    clock.pass(4_000)
+    fail(first, 1)
+    clock.pass(8_000)
+    const book = healthBook(clock.now, () => 0)
+    for (const news of first.standing()) book.hear(news)
+    fail(book, 1)
+    expect(held([book])).toEqual([{ reason: 'open', remainingMs: 16_000 }])
+  })
+
+  test('goes on with a row of failures, and with one of a lasting class', () => {
+    const { first, clock } = three()
+    fail(first, 4)
+    fail(first, 2, 'quota')
+    const book = healthBook(clock.now)
+    for (const news of first.standing()) book.hear(news)
+    expect(held([book])).toEqual([undefined])
+    attempt(book, 'quota')
+    expect(held([book])).toEqual([{ reason: 'cool_down', remainingMs: 300_000 }])
+    attempt(book, 'server_error')
+    expect(book.openBreakers()).toEqual([{ provider: 'groq', model: 'small' }])
+  })
+
+  test('waits for a probe that is under way', () => {
+    const { first, clock } = three()
+    fail(first, 5)
+    clock.pass(4_000)
+    first.of('groq', 'small').begin()
+    const book = newcomer(clock, first.standing())
+    expect(held([book])).toEqual([{ reason: 'open', remainingMs: 1_000 }])
+    clock.pass(30_000)
+    expect(held([book])).toEqual([undefined])
+  })
+
+  test('hears of whole providers first, then of the models wanted last, a thousand news in all', () => {
+    const { first } = three()
+    for (let count = 0; count < 1_500; count += 1) first.of('groq', `model-${count}`).begin().failed(failureOf('rate_limit', { retryAfterMs: 1_000 }))
+    fail(first, 5, 'connect')
+    const standing = first.standing()
+    expect(standing.length).toBe(1_000)
+    expect(standing.slice(0, 2).map(({ provider, model }) => ({ provider, model }))).toEqual([{ provider: 'groq', model: undefined }, { provider: 'groq', model: 'model-1499' }])
+  })
+})
+
+describe('what a book hears', () => {
+  test('makes no entry unless it is of trouble, nor for more than a thousand providers', () => {
+    const book = healthBook(fakeClock().now)
+    for (const kind of ['answered', 'succeeded', 'probing', 'probe_over'] as const) book.hear({ provider: 'groq', kind })
+    expect(book.look().size).toBe(0)
+    for (let count = 0; count < 2_000; count += 1) book.hear({ provider: `provider-${count}`, kind: 'failed', failure: 'connect' })
+    expect(book.look().size).toBe(1_000)
+  })
+
+  test('of a breaker closed here meanwhile does not open it when it is of a probe', () => {
+    const book = healthBook(fakeClock().now)
+    attempt(book, 'server_error')
+    book.hear({ provider: 'groq', model: 'small', kind: 'probing' })
+    expect(held([book])).toEqual([undefined])
+  })
+})
