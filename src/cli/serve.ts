@@ -1,10 +1,7 @@
 import { isWorker } from '../cluster/worker-link.ts'
 import type { Command, CommandContext } from './command.ts'
-import { commonsAlone } from './commons-alone.ts'
-import { commonsOfWorker } from './commons-of-worker.ts'
-import { serveContext, serveFlags } from './serve-context.ts'
-import { serveHere } from './serve-here.ts'
-import { servePrimary } from './serve-primary.ts'
+import type { Commons } from './commons.ts'
+import { serveContext, serveFlags, type ServeContext } from './serve-context.ts'
 
 /** `svc serve` (docs/commands.md): starts the service, as one process or as many. */
 export const serve: Command<typeof serveFlags> = {
@@ -21,9 +18,22 @@ export const serve: Command<typeof serveFlags> = {
   run,
 }
 
+/** Each kind of process loads what it needs and no more. */
 async function run(command: CommandContext<typeof serveFlags>): Promise<number> {
   const context = serveContext(command)
-  if (isWorker(command.environment)) return serveHere(context, await commonsOfWorker(context, command.signal))
-  if (command.flags.workers !== undefined) return servePrimary(context, command)
-  return serveHere(context, await commonsAlone(context, command))
+  if (command.flags.workers !== undefined && !isWorker(command.environment)) {
+    const { servePrimary } = await import('./serve-primary.ts')
+    return servePrimary(context, command)
+  }
+  const { serveHere } = await import('./serve-here.ts')
+  return serveHere(context, await commonsOf(context, command))
+}
+
+async function commonsOf(context: ServeContext, command: CommandContext<typeof serveFlags>): Promise<Commons> {
+  if (isWorker(command.environment)) {
+    const { commonsOfWorker } = await import('./commons-of-worker.ts')
+    return commonsOfWorker(context, command.signal)
+  }
+  const { commonsAlone } = await import('./commons-alone.ts')
+  return commonsAlone(context, command)
 }
