@@ -4,7 +4,7 @@ import { encode, type Step } from './shared-port-programs.ts'
 
 // asm-generic/socket.h, linux/tcp.h: the same on every processor that Bun runs on.
 const socketLevel = 1, attachFilter = 26, attachSpread = 51, detachSpread = 68
-const tcpLevel = 6, deferAccept = 9, tcpInfo = 11
+const tcpLevel = 6, tcpInfo = 11
 /** Where `struct tcp_info` of a listening socket tells how many connections wait in it (tcpi_unacked). */
 const waitingAt = 24
 const tcpInfoBytes = 104
@@ -28,8 +28,6 @@ export interface SocketCalls {
   spreadOverAll(socket: number): boolean
   /** Lets in what the program lets in. */
   filter(socket: number, program: readonly Step[]): boolean
-  /** Has connections handed over that have sent nothing yet. */
-  takeInSilent(socket: number): boolean
   /** How many connections wait to be taken in. */
   waiting(socket: number): number
   /** Makes the descriptor mean what another means. What it meant is closed. */
@@ -73,7 +71,6 @@ export function socketCalls(): SocketCalls {
     spread: (socket, program) => setProgram(socket, attachSpread, program),
     spreadOverAll: (socket) => set(socket, socketLevel, detachSpread, new Uint8Array(4)),
     filter: (socket, program) => setProgram(socket, attachFilter, program),
-    takeInSilent: (socket) => set(socket, tcpLevel, deferAccept, new Uint8Array(4)),
     waiting: (socket) => info(socket)?.getUint32(waitingAt, true) ?? 0,
     replace: (socket, by) => dup3(by, socket, closeOnExec) === socket,
   }

@@ -3,7 +3,7 @@ import { socketCalls, type SocketCalls } from './shared-port-calls.ts'
 import type { PlaceInGroup } from './shared-port-order.ts'
 import { allBut, noNewConnection } from './shared-port-programs.ts'
 
-/** So long newcomers are sent elsewhere before the socket closes. Who connected and has sent nothing is handed over by the kernel a second after it connected. */
+/** So long newcomers are sent elsewhere before the socket closes. Bun has the kernel hand a connection over with its first bytes, or a second after it was made (TCP_DEFER_ACCEPT). */
 const windowMs = 1_300
 /** So long those on their way may finish their handshake when newcomers are refused, milliseconds. */
 const handshakeMs = 50
@@ -47,16 +47,19 @@ export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
     leave: async ({ place, of }) => {
       if (found === undefined || of < 2 || place >= of) return false
       const { calls, socket } = found
+      // Whoever stops the server meanwhile frees the number for something else.
+      const isListening = (): boolean => calls.find(port, 'listening').includes(socket)
+      if (!isListening()) return false
       if (!calls.spread(socket, allBut({ place, of }))) {
         onUnable('the kernel takes no program for the port')
         return false
       }
-      calls.takeInSilent(socket)
       await Bun.sleep(windowMs)
+      if (!isListening()) return false
       calls.filter(socket, noNewConnection)
       await Bun.sleep(handshakeMs)
       for (let turn = 0; turn < turnsMost && calls.waiting(socket) > 0; turn++) await Bun.sleep(1)
-      return closeOnly(calls, socket)
+      return isListening() && closeOnly(calls, socket)
     },
     connections: () => found?.calls.find(port, 'established').length ?? 0,
   }
