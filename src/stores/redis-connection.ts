@@ -13,20 +13,31 @@ export interface RedisConnectionOptions {
 
 /** One connection to a Redis server, made when it is needed and anew when it was lost. */
 export interface RedisConnection {
-  /** Asks once, never again. @throws {StoreUnavailable} within the time: it cannot be reached, does not answer, or refuses */
+  /** Asks once, never again. @throws {StoreUnavailable} within the time: it cannot be reached, does not answer, or refuses. At once when it did not answer just before */
   send(command: string, words: readonly string[]): Promise<unknown>
   /** Ends what is under way. */
   close(): void
 }
 
+/** After an attempt was in vain, nobody tries again for so long. */
+const pauseMs = 250
+/** For so long after an attempt was in vain, nobody waits for another. */
+const knownMs = 5_000
+
 /**
  * A connection on Bun's client, whose own reconnecting stays off: it ends after some attempts for good. Its timeout ends with the connecting, and a server
  * that answers the greeting with nonsense makes it wait for ever; so each command has a timer here, and a connection on which one was late is dropped.
+ *
+ * While a server is known not to answer, no command waits for it: one that comes is refused at once, and sets off a question whether it answers again, one at a time.
  */
 export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }: RedisConnectionOptions): RedisConnection {
   let client: RedisClient | undefined
   let isClosed = false
   let isInTrouble = false
+  /** When it was last late, by the monotonic clock; `undefined`: it answers, for all that is known. */
+  let lateAt: number | undefined
+  /** Commands under way. */
+  let attempts = 0
 
   function connect(): RedisClient {
     const fresh = new RedisClient(url, { autoReconnect: false, connectionTimeout: timeoutMs })
@@ -48,24 +59,45 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
 
   async function sendInTime(used: RedisClient, command: string, words: readonly string[]): Promise<unknown> {
     try {
-      return await inTime(used.send(command, [...words]), timeoutMs)
+      const reply = await inTime(used.send(command, [...words]), timeoutMs)
+      lateAt = undefined
+      return reply
     } catch (error) {
+      if (isLate(error)) lateAt = performance.now()
+      else if (isAnswer(error)) lateAt = undefined
       if (!leavesConnection(error)) drop(used)
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable(sentence(reasonOf(error)))
     }
   }
 
+  async function attempt(command: string, words: readonly string[]): Promise<unknown> {
+    attempts++
+    try {
+      const reply = await sendInTime(client ?? connect(), command, words)
+      note(undefined)
+      return reply
+    } catch (error) {
+      if (error instanceof StoreUnavailable) note(error)
+      throw error
+    } finally {
+      attempts--
+    }
+  }
+
+  function refuseAtOnceWhileLate(): void {
+    if (lateAt === undefined) return
+    const ms = performance.now() - lateAt
+    if (attempts === 0 && ms >= knownMs) return
+    // What comes of it is noted; there is nobody else to tell.
+    if (attempts === 0 && ms >= pauseMs) attempt('PING', []).catch(() => {})
+    throw new StoreUnavailable(sentence('does not answer'))
+  }
+
   return {
     async send(command, words) {
       if (isClosed) throw new StoreUnavailable('the store is closed')
-      try {
-        const reply = await sendInTime(client ?? connect(), command, words)
-        note(undefined)
-        return reply
-      } catch (error) {
-        if (error instanceof StoreUnavailable) note(error)
-        throw error
-      }
+      refuseAtOnceWhileLate()
+      return await attempt(command, words)
     },
     close() {
       isClosed = true
@@ -117,9 +149,17 @@ function reasonOf(error: unknown): string {
   return 'does not speak the Redis protocol'
 }
 
+function isLate(error: unknown): boolean {
+  return error instanceof StoreUnavailable || codeOf(error) === 'ERR_REDIS_CONNECTION_TIMEOUT'
+}
+
+function isAnswer(error: unknown): boolean {
+  return codeOf(error) === 'ERR_REDIS_SERVER_ERROR'
+}
+
 /** The server refused one command; a replica that takes no writes may have a successor at the same address. */
 function leavesConnection(error: unknown): boolean {
-  return codeOf(error) === 'ERR_REDIS_SERVER_ERROR' && !(error instanceof Error && error.message.includes('READONLY'))
+  return isAnswer(error) && !(error instanceof Error && error.message.includes('READONLY'))
 }
 
 function codeOf(error: unknown): string {
