@@ -1,5 +1,5 @@
 import type { ChatReply } from '../protocols/protocol.ts'
-import { AllFailed, failover, type Walk } from '../service/failover.ts'
+import { AllFailed, failover, type Answer, type Walk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { CallSignal } from '../service/call-controller.ts'
 import type { Call } from '../service/service.ts'
@@ -7,7 +7,7 @@ import type { ChatRequest } from '../wire/chat-request.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { directory, type Finding, type ListedModel } from './directory.ts'
 import type { ChatCandidate, ModelPrice, Provider } from './provider.ts'
-import { resumable } from './resume.ts'
+import { resumable, type ResumeOptions } from './resume.ts'
 
 /** How long a request for an unknown model waits for the model lists that are being fetched for the first time. */
 const firstListsMs = 5_000
@@ -77,26 +77,31 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     if (candidates.length === 0) throw modelNotFound(request.model)
     const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
     try {
-      const { candidate, reply } = await walk.next((each) => ask(each, request, call), call)
-      const isResumable = onCut === 'resume' && candidates.length > 1
-      const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
-      if (reply.kind === 'stream') {
-        served.reply = resumable({
-          first: reply, request, call, walk, isResumable, letGo,
-          onTakenUp(other) {
-            served.provider = other.name
-            served.model = other.model
-            served.price = other.price
-          },
-        })
-      }
-      return served
+      const answer = await walk.next((each) => ask(each, request, call), call)
+      return servedBy(answer, { request, call, walk, isResumable: onCut === 'resume' && candidates.length > 1, letGo })
     } catch (error) {
       throw wireErrorOf(error, request.model)
     }
   }
 
   return { chat, models: () => models.list(), model: (name) => models.get(name), providers }
+}
+
+/** An answer as it is handed on. (Made here, because closures of an async function would hold its request as long as a stream lasts.) */
+function servedBy({ candidate, reply }: Answer<ChatCandidate, ChatReply>, options: Omit<ResumeOptions, 'first' | 'onTakenUp'>): ServedReply {
+  const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
+  if (reply.kind === 'stream') {
+    served.reply = resumable({
+      ...options,
+      first: reply,
+      onTakenUp(other) {
+        served.provider = other.name
+        served.model = other.model
+        served.price = other.price
+      },
+    })
+  }
+  return served
 }
 
 function askCandidate(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {

@@ -1,7 +1,9 @@
 import { UpstreamFailure } from '../failure.ts'
+import type { AttemptHealth } from '../health-attempt.ts'
 import type { Health } from '../health.ts'
 import type { Layer } from '../service.ts'
 import { TimeUp } from '../time-up.ts'
+import type { Tokens, Trail } from '../trail.ts'
 import type { WatchEnd } from './bulkhead.ts'
 
 /** What {@link observed} needs. */
@@ -18,6 +20,18 @@ export interface ObservedOptions<Reply> {
  * as a failure when it was cut, as nothing when the caller left.
  */
 export function observed<Request, Reply>({ name, health, watchEnd, now }: ObservedOptions<Reply>): Layer<Request, Reply> {
+  /** Notes how a reply ends. Made outside of the async function, whose closures would hold its request as long as a stream lasts. */
+  function settling(attempt: AttemptHealth, trail: Trail, started: number): (failure: unknown, tokens?: Tokens) => void {
+    const position = trail.push({ name, status: 200, ms: now() - started }) - 1
+    return (failure, tokens) => {
+      if (failure === undefined) attempt.succeeded()
+      else if (failure instanceof UpstreamFailure) {
+        attempt.failed(failure)
+        trail[position] = { name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started, tokens }
+      } else attempt.abandoned()
+    }
+  }
+
   return (inner) =>
     async function observedAttempt(request, call) {
       const started = now()
@@ -25,14 +39,7 @@ export function observed<Request, Reply>({ name, health, watchEnd, now }: Observ
       try {
         const reply = await inner(request, call)
         attempt.answered()
-        const position = call.trail.push({ name, status: 200, ms: now() - started }) - 1
-        return watchEnd(reply, (failure, tokens) => {
-          if (failure === undefined) attempt.succeeded()
-          else if (failure instanceof UpstreamFailure) {
-            attempt.failed(failure)
-            call.trail[position] = { name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started, tokens }
-          } else attempt.abandoned()
-        })
+        return watchEnd(reply, settling(attempt, call.trail, started))
       } catch (error) {
         const ms = now() - started
         if (error instanceof UpstreamFailure && !call.signal.aborted) {
