@@ -30,6 +30,8 @@ export interface ReportOutput {
   readonly write: string | undefined
 }
 
+const complaintsShown = 10
+
 /** Prints a report, writes it where it was asked for, and gives the exit code: 1 when a target was missed. */
 export async function tellReport(report: LoadReport, { markdown, write }: ReportOutput): Promise<number> {
   const machine = thisMachine()
@@ -46,7 +48,7 @@ function reportText({ rows, targets, complaints }: LoadReport): string {
   return [
     ...rows.map(([name, value]) => `${name.padEnd(width)}${value}`),
     ...targets.map(({ name, found, isMet }) => `${name.padEnd(width)}${found} ${isMet ? 'reached' : 'MISSED'}`),
-    ...complaints.map((complaint) => `wrong: ${complaint}`),
+    ...complaints.slice(0, complaintsShown).map((complaint) => `wrong: ${complaint}`),
   ].join('\n')
 }
 
@@ -56,7 +58,7 @@ function reportMarkdown({ command, rows, targets, complaints }: LoadReport, { pr
     `\`${command}\`, ${date}: svc ${packageVersion()} on ${processor}, ${cores} cores, ${memoryGb} GB, ${system}, kernel ${kernel}.`,
     markdownTable(['To reach', 'Found', ''], targets.map(({ name, found, isMet }) => [name, found, isMet ? 'reached' : '**missed**'])),
     markdownTable(['Measured', ''], rows.map(([name, value]) => [name, value])),
-    ...(complaints.length === 0 ? [] : [complaints.map((complaint) => `- ${complaint}`).join('\n')]),
+    ...(complaints.length === 0 ? [] : [complaints.slice(0, complaintsShown).map((complaint) => `- ${complaint}`).join('\n')]),
   ].join('\n\n')
 }
 

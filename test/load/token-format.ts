@@ -54,5 +54,5 @@ export function readToken(event: string): Token | undefined {
 
 /** The body of a plain answer. */
 export function plainBody(name: string): string {
-  return `{"id":"chatcmpl-load","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"answer ${name}"},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`
+  return `{"id":"chatcmpl-load","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"answer ${name}","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`
 }
