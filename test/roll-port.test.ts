@@ -163,6 +163,16 @@ describe.skipIf(whyNot !== '')(`a port that processes share${whyNot}`, () => {
     expect((await load.stop()).failures).toEqual([])
   }, 20_000)
 
+  test('loses nobody to a wrong place either: who comes as the socket closes tries again a second later', async () => {
+    await using group = await startGroup()
+    await group.join()
+    const load = askers(group.port)
+    group.first.send({ place: 1, of: 2 })
+    expect(await group.first.next()).toBe('leaving')
+    expect(await group.first.next()).toBe('left')
+    expect((await load.stop()).failures).toEqual([])
+  }, 20_000)
+
   test('has its newcomers spread over all again when one has died while it left and another has come', async () => {
     await using group = await startGroup()
     const second = await group.join()
