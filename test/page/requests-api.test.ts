@@ -182,3 +182,48 @@ test('people who sign in see their own requests, owners everybody\'s', async () 
   expect(await remembered(rig.service.url, ada)).toMatchObject([{ id: 'of-ada', user: 'ada' }, { id: 'of-bob' }])
   expect(pick(await get(rig.service.url, '/api/requests'), 'error', 'code')).toBe('authentication_required')
 })
+
+describe('with workers', () => {
+  const flags = ['--workers', '2']
+  /** Each request on a connection of its own, which the kernel gives to one worker or the other. */
+  const alone = { connection: 'close' }
+
+  async function askMany(url: string, name: string): Promise<readonly string[]> {
+    const ids = Array.from({ length: 24 }, (_, index) => `${name}-${index}`)
+    await Promise.all(ids.map((id) => chat(url, question(), { headers: { ...alone, 'x-request-id': id } })))
+    return ids
+  }
+
+  const idsIn = (requests: readonly unknown[]): readonly unknown[] => requests.map((request) => pick(request, 'id')).toSorted()
+
+  test('what is remembered and counted at once is what all were asked, whoever answers', async () => {
+    await using rig = await startRig([good()], { flags })
+    const ids = await askMany(rig.service.url, 'r')
+    const answers = await Promise.all(Array.from({ length: 8 }, () => remembered(rig.service.url, alone)))
+    expect(answers.map(idsIn)).toEqual(answers.map(() => ids.toSorted()))
+    const found = await Promise.all(ids.map((id) => get(rig.service.url, `/api/requests/${id}`, alone)))
+    expect(found).toMatchObject(ids.map((id) => ({ id, status: 200 })))
+    expect(pick(await get(rig.service.url, '/api/providers', alone), 'providers', 0, 'attempts')).toMatchObject({ count: 24 })
+  })
+
+  test('whoever follows sees the requests of all', async () => {
+    await using rig = await startRig([good()], { flags })
+    const followers = await Promise.all(Array.from({ length: 6 }, () => follow(rig.service.url, alone)))
+    for (const { next } of followers) expect(requestsIn(await next())).toEqual([])
+    const ids = await askMany(rig.service.url, 'r')
+    for (const { next, leave } of followers) {
+      const seen: unknown[] = []
+      while (seen.length < ids.length) seen.push(...requestsIn(await next()))
+      expect(idsIn(seen)).toEqual(ids.toSorted())
+      leave()
+    }
+  })
+
+  test('each request has its line in the log', async () => {
+    await using rig = await startRig([good()], { flags })
+    const ids = await askMany(rig.service.url, 'r')
+    await rig.service.stop()
+    const lines = rig.service.logs.filter(({ message }) => message === 'request')
+    expect(idsIn(lines)).toEqual(ids.toSorted())
+  })
+})
