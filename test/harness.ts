@@ -16,7 +16,7 @@ export interface ProviderEntry {
 /** The contents of providers.json. */
 export interface ServiceConfig {
   readonly providers: readonly ProviderEntry[]
-  readonly limits?: { readonly body_bytes?: number; readonly deadline_ms?: number; readonly max_concurrent?: number }
+  readonly limits?: { readonly body_bytes?: number; readonly deadline_ms?: number; readonly max_concurrent?: number; readonly body_budget_bytes?: number }
   readonly failover?: { readonly on_content_policy?: 'stop' | 'next'; readonly on_cut?: 'resume' | 'error' }
   readonly aliases?: Readonly<Record<string, string>>
   readonly owners?: readonly string[]

@@ -8,9 +8,11 @@ import { defaultFailover, defaultLimits } from '../config/defaults.ts'
 import { resolveProvider } from '../config/resolve-provider.ts'
 import { readAll, requestOf, textOf } from '../gateway/testing.ts'
 import { chunkJson, completionJson, event, fakeBody, fakeTransport, transportError, type FakeAnswer, type FakeTransport } from '../protocols/testing.ts'
+import type { ChatReply } from '../protocols/protocol.ts'
 import { healthBook, type HealthBook } from '../service/health.ts'
 import { callOf, fakeClock, rejection } from '../service/testing.ts'
 import type { Transport } from '../transport/transport.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
 import { assembleGateway, type AssembledGateway } from './assemble.ts'
 
 const cleanUps: (() => void | Promise<void>)[] = []
@@ -276,4 +278,36 @@ describe('models that are asked for', () => {
     expect(objects() - before).toBeLessThan(8_000)
     expect(late / 2).toBeLessThan(early * 4)
   }, 10_000)
+})
+
+describe('a stream that goes on', () => {
+  /** How many of twenty requests are still held when their streams have begun. */
+  async function heldBy(ids: readonly string[]): Promise<number> {
+    const upstreams = Object.fromEntries(ids.map((id) => [id, [good]]))
+    const { gateway, transports } = assemble(upstreams)
+    const requests: WeakRef<ChatRequest>[] = []
+    const replies: ChatReply[] = []
+    for (const transport of Object.values(transports)) {
+      transport.request = async () => ({
+        status: 200, headers: new Map([['content-type', 'text/event-stream']]), body: fakeBody([event(chunkJson({ content: 'Hello' }))], { hangs: true }),
+      })
+    }
+    for (let number = 0; number < 20; number += 1) {
+      const request = requestOf({ stream: true })
+      requests.push(new WeakRef(request))
+      const { reply } = await gateway.chat(request, callOf())
+      if (reply.kind === 'stream') await reply.read()
+      replies.push(reply)
+    }
+    await Bun.sleep(1)
+    Bun.gc(true)
+    expect(replies).toHaveLength(20)
+    return requests.filter((request) => request.deref() !== undefined).length
+  }
+
+  test('holds nothing of its request, unless somebody could resume it', async () => {
+    // The collector may take what lies on the stack for something that is in use.
+    expect(await heldBy(['a'])).toBeLessThan(5)
+    expect(await heldBy(['a', 'b'])).toBe(20)
+  })
 })
