@@ -42,6 +42,8 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
 
   function noteSocket(worker: Channel<WorkerAnswers>, isListening: boolean): void {
     if (isListening) return group.joined(worker)
+    // It is told of twice: when it leaves, and when it ends. Spreading then would undo the leaving of the next.
+    if (group.placeOf(worker) === undefined) return
     group.left(worker)
     for (const other of channels) if (group.placeOf(other) !== undefined) return other.tell('spread', undefined)
   }
