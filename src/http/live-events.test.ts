@@ -139,14 +139,14 @@ describe('live events', () => {
     const { read, ends, reader } = subject()
     await read()
     await settle()
-    jest.advanceTimersByTime(30_000)
+    jest.advanceTimersByTime(30_001)
     expect(ends()).toBe(1)
     expect(await reader.read().catch((error: unknown) => String(error))).toBe('Error: the client does not read')
   })
 
   test('break off when nobody ever reads', () => {
     const { ends } = subject()
-    jest.advanceTimersByTime(30_000)
+    jest.advanceTimersByTime(30_001)
     expect(ends()).toBe(1)
   })
 

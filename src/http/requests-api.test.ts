@@ -280,7 +280,7 @@ describe('a stream of requests', () => {
     jest.useFakeTimers()
     const { follow: open, followers, drops } = subject()
     await open().next()
-    jest.advanceTimersByTime(30_000)
+    jest.advanceTimersByTime(30_001)
     expect([followers.count, drops()]).toEqual([0, 1])
     await open().next()
     followers.stopAll()
