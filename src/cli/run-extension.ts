@@ -62,6 +62,7 @@ export async function runExtension({ name, environment, stores, fetch, log, foll
       limit: (limitName, options) => stores.limit(`${name}/${limitName}`, options),
       fetch,
       now,
+      elapsedMs: () => performance.now(),
       log,
     }
     const next = await startIn(host, file)

@@ -15,6 +15,8 @@ export interface Host {
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */
   now(): number
+  /** A clock that nobody sets: milliseconds since a moment that says nothing. */
+  elapsedMs(): number
   readonly log: ExtensionLog
 }
 

@@ -10,6 +10,9 @@ export interface Redis {
   /** Starts it again, empty, after `kill`. */
   start(): Promise<void>
   kill(): Promise<void>
+  /** As when its machine is cut off: it keeps its connections and answers nothing. */
+  pause(): void
+  resume(): void
   /** Every key and what it holds, as text. */
   dump(): Promise<string>
   stop(): Promise<void>
@@ -31,6 +34,8 @@ export async function startRedis(port: number): Promise<Redis> {
     password,
     async start() { server = await start() },
     kill: () => server.kill(),
+    pause: () => server.pause(),
+    resume: () => server.resume(),
     async dump() {
       const keys = Array.from((await command('KEYS *')).matchAll(/\$\d+\r\n([^\r]*)\r\n/g), ([, key = '']) => key)
       const values = await Promise.all(keys.map(async (key) => {

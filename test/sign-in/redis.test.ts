@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf } from '../client.ts'
+import { goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { startRedis } from '../fakes/redis.ts'
 import { needs } from '../needs.ts'
 import { freePort, register, startSignIn } from './rig.ts'
+import type { Answer } from '../client.ts'
 import type { Github } from '../fakes/identity/github.ts'
 import type { Redis } from '../fakes/redis.ts'
 import type { SignInRig } from './rig.ts'
@@ -72,13 +74,45 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     expect(gone.map((answer) => [answer.status, errorOf(answer)?.code, Number(answer.headers.get('retry-after')) > 0])).toEqual(Array.from({ length: 5 }, () => [503, 'store_unavailable', true]))
     expect([(await one.ask()).status, (await one.get('/health')).status, (await one.get('/')).status]).toEqual([401, 200, 200])
     await redis.start()
-    for (let round = 0; (await one.get('/auth/provider')).status === 503; round++) {
-      if (round === 500) throw new Error(`the store was not found again:\n${one.service.output}`)
-      await Bun.sleep(10)
-    }
+    await found(() => one.get('/auth/provider'))
     const again = await one.signIn()
     expect((await one.ask({ 'x-session-token': again.token })).status).toBe(200)
   }, 30_000)
+
+  test('Redis is gone › who chatted just before chats on, and nobody else; signing out is the end of it', async () => {
+    const { token } = await one.signIn(), { token: unseen } = await one.signIn()
+    expect((await one.ask({ 'x-session-token': token })).status).toBe(200)
+    await redis.kill()
+    expect((await one.ask({ authorization: `Bearer ${token}` })).content).toBe(goodText())
+    expect([(await one.ask({ 'x-session-token': unseen })).status, (await two.ask({ 'x-session-token': token })).status, (await one.get('/auth/session', { 'x-session-token': token })).status]).toEqual([503, 503, 503])
+    expect((await fetch(`${one.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': token } })).status).toBe(503)
+    expect((await one.ask({ 'x-session-token': token })).status).toBe(503)
+    await redis.start()
+    await found(() => one.get('/auth/provider'))
+    expect((await one.ask({ 'x-session-token': unseen })).status).toBe(401)
+  }, 30_000)
+
+  test('Redis hangs › one waits for it, the others do not; it goes on › all is well', async () => {
+    const { token } = await one.signIn(), { token: unseen } = await one.signIn()
+    await one.ask({ 'x-session-token': token })
+    redis.pause()
+    expect((await one.ask({ 'x-session-token': token })).status).toBe(200)
+    const started = performance.now()
+    for (let round = 0; round < 20; round++) expect([(await one.ask({ 'x-session-token': token })).status, (await one.ask({ 'x-session-token': unseen })).status]).toEqual([200, 503])
+    expect(performance.now() - started).toBeLessThan(8_000)
+    redis.resume()
+    expect((await found(() => one.ask({ 'x-session-token': unseen }))).status).toBe(200)
+  }, 30_000)
+
+  /** The first answer that is not about the store. */
+  async function found(ask: () => Promise<Answer>): Promise<Answer> {
+    for (let round = 0; round < 500; round++) {
+      const answer = await ask()
+      if (answer.status !== 503) return answer
+      await Bun.sleep(10)
+    }
+    throw new Error(`the store was not found again:\n${one.service.output}`)
+  }
 })
 
 test.each([

@@ -70,7 +70,7 @@ describe('the guard', () => {
     for (const method of ['GET', 'HEAD']) expect(await subject.pass('/v1/models', { method, headers: { ...foreign, cookie: `token=${token}` } })).toMatchObject({ user: 'ada' })
   })
 
-  test('lets nobody pass while nobody knows who is signed in, and says so', async () => {
+  test('lets nobody pass while nobody knows whether they are signed in, and says so', async () => {
     const subject = signInUnderTest()
     const headers = { 'x-session-token': await subject.signIn() }
     for (const store of subject.host.stores.values()) store.isAway = true

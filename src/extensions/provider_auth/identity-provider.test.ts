@@ -40,6 +40,7 @@ function world(answers: Answers, now: () => number = Date.now) {
     store: () => { throw new Error('not needed') },
     limit: () => { throw new Error('not needed') },
     now,
+    elapsedMs: now,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     async fetch(url, options) {
       asked.push({ ...options, url })

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const silence = () => undefined
 const host: Host = {
-  config: async () => undefined, store: () => { throw new Error('not needed') }, limit: () => { throw new Error('not needed') }, fetch: hostFetch(transport), now: Date.now, log: { debug: silence, info: silence, warn: silence, error: silence },
+  config: async () => undefined, store: () => { throw new Error('not needed') }, limit: () => { throw new Error('not needed') }, fetch: hostFetch(transport), now: Date.now, elapsedMs: Date.now, log: { debug: silence, info: silence, warn: silence, error: silence },
 }
 
 /** Signs in while a place misbehaves. @returns the user name, or what is told instead, and how long it took */

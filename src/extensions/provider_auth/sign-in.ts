@@ -4,6 +4,7 @@ import { credentials } from './credentials.ts'
 import { flows, flowStoreOptions } from './flows.ts'
 import { guard } from './guard.ts'
 import type { IdentityProvider } from './identity-provider.ts'
+import { seenSessions } from './seen-sessions.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { sessions, sessionStoreOptions } from './sessions.ts'
@@ -19,8 +20,10 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   const ownOrigin = redirectUri === undefined ? undefined : new URL(redirectUri).origin
   const realm = realmOf(settings.endpoints)
   const clients = clientAddresses(settings.trustedProxies)
-  const known = sessions({ store: host.store('sessions', sessionStoreOptions), now, realm, restrictTo })
+  const seen = seenSessions(host.store('sessions', sessionStoreOptions), () => host.elapsedMs())
+  const known = sessions({ store: seen.strict, now, realm, restrictTo })
   const shown = credentials(known, cookieName)
+  const shownOfLate = credentials(sessions({ store: seen.lenient, now, realm, restrictTo }), cookieName)
   const cookie = sessionCookie(cookieName, ownOrigin?.startsWith('https:') ?? false)
   const oauth = identityProvider === undefined || ownOrigin === undefined ? undefined
     : { identityProvider, flows: flows({ store: host.store('states', flowStoreOptions), now, ownOrigin, realm }) }
@@ -30,7 +33,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   ]
   return {
     routes: routes.map(wall({ limit: host.limit('requests', { perMinute: settings.requestsPerMinute }), clients, log })),
-    guard: guard(shown, ownOrigin),
+    guard: guard(shownOfLate, ownOrigin),
     part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),
   }

@@ -9,6 +9,8 @@ import { signIn } from './sign-in.ts'
 /** A clock that tests set, in Unix milliseconds. It has a fraction of a second. */
 export interface FakeClock {
   ms: number
+  /** Of the clock that nobody sets. */
+  elapsedMs: number
 }
 
 /** A store that forgets nothing by itself, so that whoever uses it has to look at ages. */
@@ -85,7 +87,7 @@ export interface FakeHost extends Host {
 
 /** A host with a configuration, or none. */
 export function fakeHost(config?: ExtensionConfig): FakeHost {
-  const clock: FakeClock = { ms: 1_800_000_000_123 }
+  const clock: FakeClock = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
   const stores = new Map<string, FakeStore<unknown>>()
   const { log, lines } = fakeLog()
   return {
@@ -103,6 +105,7 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
     limit: (_name, options) => fakeLimit(options, clock),
     fetch: async () => { throw new Error('nothing is fetched here') },
     now: () => clock.ms,
+    elapsedMs: () => clock.elapsedMs,
   }
 }
 
