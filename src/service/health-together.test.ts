@@ -119,6 +119,37 @@ describe('several processes', () => {
     expect(held(books)).toEqual(books.map(() => ({ reason: 'cool_down', remainingMs: 10_000 })))
   })
 
+  test('tell with a failure what it began, and only that failure', () => {
+    const { told, first } = three()
+    fail(first, 3, 'quota')
+    attempt(first, 'rate_limit', 9_000)
+    attempt(first, 'rate_limit', 1_000)
+    const failed = { provider: 'groq', kind: 'failed', failure: 'quota' } as const
+    const limited = { provider: 'groq', model: 'small', kind: 'failed', failure: 'rate_limit' } as const
+    expect(told.filter(({ kind }) => kind === 'failed')).toEqual([
+      failed, failed, { ...failed, heldOff: { coolDownMs: 300_000 } },
+      { ...limited, retryAfterMs: 9_000, heldOff: { retryAfterMs: 9_000 } }, { ...limited, retryAfterMs: 1_000 },
+    ])
+  })
+
+  test.each(['server_error', 'connect', 'quota', 'rate_limit'] as const)('need not have heard of the first %s to obey the last', (failure) => {
+    const { first, told, clock } = three()
+    fail(first, 5, failure)
+    const late = healthBook(clock.now)
+    for (const news of told.slice(-1)) late.hear(news)
+    expect(held([late])).toEqual(held([first]))
+    expect(held([late])[0]?.remainingMs).toBeGreaterThan(0)
+  })
+
+  test('are open for as long as was told, whatever was before', () => {
+    const { books, first, third, clock } = three()
+    fail(third, 5)
+    attempt(third)
+    clock.pass(1)
+    fail(first, 5)
+    expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 4_000 })))
+  })
+
   test('obey a Retry-After that one was given', () => {
     const { books, first } = three()
     attempt(first, 'overloaded', 9_000)
@@ -126,15 +157,13 @@ describe('several processes', () => {
   })
 
   test('leave failures elsewhere out of the ratio of their own', () => {
-    const { books, first, second } = three()
-    for (let time = 0; time < 9; time += 1) attempt(first)
-    for (let time = 0; time < 15; time += 1) {
-      attempt(second)
-      attempt(second)
-      attempt(second, 'server_error')
+    const { books, first, second, third } = three()
+    for (let round = 0; round < 6; round += 1) {
+      for (let time = 0; time < 2; time += 1) attempt(first)
+      fail(second, 2)
+      fail(third, 2)
+      expect(held(books)).toEqual(nobody)
     }
-    attempt(first, 'server_error')
-    expect(held(books)).toEqual(nobody)
   })
 
   test('are open when the ratio of one opened it', () => {
@@ -177,6 +206,15 @@ describe('a success', () => {
     attempt(second)
     deliver()
     expect(held(books)).toEqual(nobody)
+  })
+
+  test('elsewhere is the last that a provider did, for people', () => {
+    const { first, second } = three()
+    fail(first, 1)
+    second.of('groq', 'large').begin().failed(failureOf('server_error'))
+    expect(first.look().get('groq')?.failure).toBe('server_error')
+    second.of('groq', 'large').begin().succeeded()
+    expect(first.look().get('groq')?.failure).toBeUndefined()
   })
 
   test('does not end a Retry-After', () => {
@@ -241,6 +279,13 @@ describe('a probe of another process', () => {
     expect(held(books)).toEqual(books.map(() => ({ reason: 'open', remainingMs: 10_000 })))
   })
 
+  test('that fails holds nobody off beyond that time', () => {
+    const { books, second, clock } = expired()
+    second.of('groq', 'small').begin().failed(failureOf('server_error'))
+    clock.pass(10_000)
+    expect(held(books)).toEqual(nobody)
+  })
+
   test('makes an attempt of the last resort no probe', () => {
     const { told, first, second } = expired()
     second.of('groq', 'small').begin()
@@ -301,6 +346,17 @@ describe('a newcomer', () => {
     expect(held([book])).toEqual([{ reason: 'cool_down', remainingMs: 300_000 }])
     attempt(book, 'server_error')
     expect(book.openBreakers()).toEqual([{ provider: 'groq', model: 'small' }])
+  })
+
+  test('tells of the success that ends what it heard of', () => {
+    const { first, clock } = three()
+    fail(first, 1)
+    const told: HealthNews[] = []
+    const book = healthBook(clock.now)
+    book.onNews((news) => told.push(news))
+    for (const news of first.standing()) book.hear(news)
+    attempt(book)
+    expect(told).toEqual([{ provider: 'groq', model: 'small', kind: 'succeeded' }])
   })
 
   test('waits for a probe that is under way', () => {
