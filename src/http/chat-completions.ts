@@ -8,6 +8,7 @@ import { formatTrail, type Trail } from '../service/trail.ts'
 import { parseChatRequest, parseLargeChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
 import type { Usage } from '../wire/usage.ts'
+import { refusalOf, type AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
@@ -19,8 +20,6 @@ import { withinMs } from '../service/within.ts'
 
 /** Bodies up to this size are checked in one go, larger ones in slices. */
 const sliceBytes = 1024 * 1024
-/** Bodies up to this size have come with their head, most likely. */
-const arrivedBytesMax = 16 * 1024
 const modelLengthMost = 128
 
 /** The times of a chat request, in milliseconds. */
@@ -32,16 +31,12 @@ export interface ChatTimers {
 }
 
 /** What {@link chatRoute} needs. */
-export interface ChatOptions {
+export interface ChatOptions extends AdmissionOptions {
   /** The gateway in force: a request keeps the one it began with. */
   readonly gateway: () => Gateway
   readonly bodyLimits: () => BodyLimits
   /** Whole request over all attempts, in milliseconds. */
   readonly deadlineMs: () => number
-  /** Requests under way at once; above, 503. */
-  readonly requestsMost: () => number
-  /** Whether there are descriptors for one request more; else 503. */
-  readonly hasRoom: () => boolean
   /** What bodies may hold, over all requests; beyond, 503. */
   readonly bodyBudget: BodyBudget
   readonly timers: ChatTimers
@@ -52,7 +47,12 @@ export interface ChatOptions {
 
 /** `POST /v1/chat/completions` (service.md 4.1). */
 export function chatRoute(options: ChatOptions): Route {
-  return { method: 'POST', path: '/v1/chat/completions', isPublic: false, handle: (exchange) => answer(exchange, options) }
+  return { method: 'POST', path: '/v1/chat/completions', isPublic: false, handle }
+
+  function handle(exchange: Exchange): Response | Promise<Response> {
+    const refusal = refusalOf(exchange.request, options)
+    return refusal === undefined ? answer(exchange, options) : refuse(exchange, refusal, options)
+  }
 }
 
 /** How a chat request ended. */
@@ -76,9 +76,20 @@ interface Progress {
   firstTokenMs: number | undefined
 }
 
+function begin(exchange: Exchange): Progress {
+  return { exchange, trail: [], time: Date.now(), model: '', stream: false, served: undefined, firstTokenMs: undefined }
+}
+
+/** Turns a request away: at once, for little, and not without a record. */
+function refuse(exchange: Exchange, refusal: WireError, { record }: ChatOptions): Response {
+  const progress = begin(exchange)
+  record(recordOf(progress, { status: refusal.status, error: refusal.code }))
+  return errorResponse(refusal, exchange.id, attemptHeaders(progress))
+}
+
 async function answer(exchange: Exchange, options: ChatOptions): Promise<Response> {
   const { request, started } = exchange
-  const progress: Progress = { exchange, trail: [], time: Date.now(), model: '', stream: false, served: undefined, firstTokenMs: undefined }
+  const progress = begin(exchange)
   const controller = callController()
   const leave = () => controller.abort(new ClientLeft('the client left'))
   const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')))
@@ -95,8 +106,6 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
   }
 
   try {
-    if (options.underWay.count > options.requestsMost()) throw overloaded('The service has as many requests as it may have')
-    if (!options.hasRoom()) throw outOfDescriptors(request)
     request.signal.addEventListener('abort', leave, { once: true })
     exchange.keepOpen()
     const body = await readBody(request, options.bodyLimits(), share.take)
@@ -171,13 +180,6 @@ function streamResponse({ served, answering, progress, controller, settle, optio
       'x-accel-buffering': 'no',
     },
   })
-}
-
-/** Closing the connection gives a descriptor back; one that may still be sending would be reset before it could read why. */
-function outOfDescriptors({ headers }: Request): WireError {
-  const told = overloaded('The service is out of descriptors; try again shortly')
-  const hasArrived = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY) <= arrivedBytesMax
-  return hasArrived ? new WireError(told.status, told.type, told.code, told.message, { headers: { ...told.headers, connection: 'close' } }) : told
 }
 
 /** What the client is told of whatever went wrong; a mistake of ours is told as nothing but that. */

@@ -55,8 +55,7 @@ export function headroom({ look, connections, underWay, now }: HeadroomOptions):
       room = Number.POSITIVE_INFINITY
       return
     }
-    // The one that asks is under way already, and wants its connection as those do that are waiting for theirs.
-    const wanted = Math.max(0, underWay.count - 1 - connections.active)
+    const wanted = Math.max(0, underWay.count - connections.active)
     const free = use.most - use.open - reservedDescriptors(use.most) + connections.idle - wanted
     room = free < descriptorsEach ? free : Math.floor(free / descriptorsEach)
   }

@@ -1,0 +1,31 @@
+import { overloaded } from '../gateway/all-failed.ts'
+import { WireError } from '../wire/error.ts'
+
+/** What decides whether one more request may begin. */
+export interface AdmissionOptions {
+  /** Requests under way at once; above, 503. */
+  readonly requestsMost: () => number
+  /** Whether there are descriptors for one request more; else 503. */
+  readonly hasRoom: () => boolean
+  readonly underWay: { readonly count: number }
+}
+
+/** Bodies up to this size have come with their head, most likely. */
+const arrivedBytesMax = 16 * 1024
+
+// Made once: under load a refusal must cost little, and the stack of an error is half of it.
+const tooMany = overloaded('The service has as many requests as it may have')
+const noDescriptors = overloaded('The service is out of descriptors; try again shortly')
+/** Closing the connection gives a descriptor back. */
+const noDescriptorsAndClosed = new WireError(noDescriptors.status, noDescriptors.type, noDescriptors.code, noDescriptors.message, {
+  headers: { ...noDescriptors.headers, connection: 'close' },
+})
+
+/** Why a request may not begin: 503 with Retry-After, before anything of it is read; `undefined`: it may. */
+export function refusalOf({ headers }: Request, { requestsMost, hasRoom, underWay }: AdmissionOptions): WireError | undefined {
+  if (underWay.count >= requestsMost()) return tooMany
+  if (hasRoom()) return undefined
+  // A client that may still be sending would be reset before it could read why.
+  const length = headers.get('content-length')
+  return length !== null && Number(length) <= arrivedBytesMax ? noDescriptorsAndClosed : noDescriptors
+}
