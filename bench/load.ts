@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { parseBodyOutcome, type BodyLoad, type BodyOutcome } from './body-load.ts'
 import { ProgramError, runProgram } from './processes.ts'
 import { asRecord, numberIn, parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
 import { chatPath } from './upstream-protocol.ts'
@@ -9,6 +10,8 @@ export interface LoadTarget {
   /** On 127.0.0.1. */
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
+  /** Default: the usual one. */
+  readonly path?: string
 }
 
 /** What wrk saw. */
@@ -25,7 +28,7 @@ export interface PlainOutcome {
  */
 export async function plainLoad(target: LoadTarget, connections: number, seconds: number, core: number): Promise<PlainOutcome> {
   const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  const url = `http://127.0.0.1:${target.port}${chatPath}`
+  const url = `http://127.0.0.1:${target.port}${target.path ?? chatPath}`
   const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(import.meta.dir, 'wrk.lua'), ...headers, url]
   const output = await runProgram(['taskset', '-c', String(core), ...wrk], (seconds + 30) * 1000)
   return parsePlainOutcome(output, target.name)
@@ -75,14 +78,14 @@ export function parsePlainOutcome(output: string, targetName: string): PlainOutc
 }
 
 /** How streams are asked for. */
-export type Streams = Omit<StreamLoad, 'port' | 'headers'>
+export type Streams = Omit<StreamLoad, 'port' | 'headers' | 'path'>
 
 /**
  * Streams over raw sockets, read to their end, from `core`.
  * @throws ProgramError when the client fails or any stream is cut or short.
  */
 export async function streamLoad(target: LoadTarget, streams: Streams, core: number): Promise<StreamOutcome> {
-  const load: StreamLoad = { ...streams, port: target.port, headers: target.headers }
+  const load: StreamLoad = { ...streams, ...addressOf(target) }
   const client = [process.execPath, join(import.meta.dir, 'stream-client.ts'), JSON.stringify(load)]
   const output = await runProgram(['taskset', '-c', String(core), ...client], 90_000)
   const outcome = parseStreamOutcome(JSON.parse(output))
@@ -90,4 +93,19 @@ export async function streamLoad(target: LoadTarget, streams: Streams, core: num
     throw new ProgramError(`streams from ${target.name}: ${outcome.failed} cut or short, ${outcome.complete} complete`)
   }
   return outcome
+}
+
+/**
+ * Requests with large bodies, all at once, from `core`. What becomes of each is counted; none of it is an error.
+ * @throws ProgramError when the client itself fails.
+ */
+export async function bodyLoad(target: LoadTarget, bodies: Omit<BodyLoad, 'port' | 'headers' | 'path'>, core: number): Promise<BodyOutcome> {
+  const load: BodyLoad = { ...bodies, ...addressOf(target) }
+  const client = [process.execPath, join(import.meta.dir, 'body-client.ts'), JSON.stringify(load)]
+  const output = await runProgram(['taskset', '-c', String(core), ...client], (bodies.secondsMost + 30) * 1000)
+  return parseBodyOutcome(JSON.parse(output))
+}
+
+function addressOf({ port, headers, path }: LoadTarget): Omit<LoadTarget, 'name'> {
+  return { port, headers, ...(path === undefined ? {} : { path }) }
 }

@@ -8,6 +8,29 @@ export interface MemoryUse {
   readonly proportionalMb: number
 }
 
+/** Their resident memory at this moment, MB. Cheaper to ask for than the proportional one. */
+export function residentMb(root: number): number {
+  return toMegabytes(processTree(root).reduce((sum, { pid }) => sum + kilobytes(readProcessFile(pid, 'status') ?? '', 'VmRSS'), 0))
+}
+
+/** Runs `work` and gives the most resident memory that was seen meanwhile, looking every `everyMs`; `onLook` hears of each look. */
+export async function peakResidentMb(root: number, work: () => Promise<unknown>, everyMs = 250, onLook: (mb: number) => void = () => {}): Promise<number> {
+  let peakMb = residentMb(root)
+  const look = (): void => {
+    const mb = residentMb(root)
+    peakMb = Math.max(peakMb, mb)
+    onLook(mb)
+  }
+  const timer = setInterval(look, everyMs)
+  try {
+    await work()
+    look()
+    return peakMb
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 /** What a process and its descendants hold at this moment. */
 export function memoryUse(root: number): MemoryUse {
   let resident = 0

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'bun:test'
+import { measureNames, sideBySideMeasures } from './measures/measure.ts'
 import { helpText, parseBenchOptions, UsageError } from './options.ts'
 
 const peers = ['nginx', 'svc']
+const proxies = { all: ['nginx', 'svc', 'litellm'], usual: peers, sideBySide: ['svc', 'litellm'] }
 
 describe('parseBenchOptions', () => {
   test('runs five rounds of everything unless told otherwise', () => {
-    expect(parseBenchOptions([], peers)).toEqual({
+    expect(parseBenchOptions([], proxies)).toEqual({
       rounds: 5,
       seconds: 2,
       measures: ['plain', 'latency', 'stream', 'first-token', 'memory'],
       peers,
+      isSideBySide: false,
       isPartial: false,
     })
   })
@@ -20,14 +23,28 @@ describe('parseBenchOptions', () => {
     { commandLine: ['--seconds', '3'], expected: { seconds: 3, isPartial: false } },
     { commandLine: ['--only', 'memory,plain'], expected: { measures: ['plain', 'memory'] as const, isPartial: true } },
     { commandLine: ['--peers', 'svc'], expected: { peers: ['svc'], isPartial: true } },
+    { commandLine: ['--peers', 'litellm'], expected: { peers: ['litellm'], isSideBySide: false, isPartial: true } },
+    { commandLine: ['--peers', 'svc,litellm,nginx'], expected: { peers: ['nginx', 'svc', 'litellm'], isPartial: false } },
     { commandLine: ['--quick'], expected: { rounds: 2, seconds: 1, isPartial: true } },
     { commandLine: ['--quick', '--seconds', '4'], expected: { rounds: 2, seconds: 4 } },
   ])('reads $commandLine', ({ commandLine, expected }) => {
-    expect(parseBenchOptions(commandLine, peers)).toMatchObject(expected)
+    expect(parseBenchOptions(commandLine, proxies)).toMatchObject(expected)
+  })
+
+  test.each([
+    { commandLine: ['--peers'], expected: { rounds: 5, isPartial: false } },
+    { commandLine: ['--peers', '--quick'], expected: { rounds: 2, isPartial: true } },
+    { commandLine: ['--rounds', '6', '--peers'], expected: { rounds: 6, isPartial: false } },
+  ])('makes the side by side of $commandLine', ({ commandLine, expected }) => {
+    expect(parseBenchOptions(commandLine, proxies)).toMatchObject({ ...expected, peers: proxies.sideBySide, measures: sideBySideMeasures, isSideBySide: true })
+  })
+
+  test('takes a narrower side by side for a partial one', () => {
+    expect(parseBenchOptions(['--peers', '--only', 'start'], proxies)).toMatchObject({ measures: ['start'], isSideBySide: true, isPartial: true })
   })
 
   test('gives nothing when help is asked for', () => {
-    expect(parseBenchOptions(['--help'], peers)).toBeUndefined()
+    expect(parseBenchOptions(['--help'], proxies)).toBeUndefined()
   })
 
   test.each([
@@ -36,16 +53,17 @@ describe('parseBenchOptions', () => {
     { commandLine: ['--seconds', '-1'] },
     { commandLine: ['--only', 'plan'] },
     { commandLine: ['--peers', 'nginx,'] },
+    { commandLine: ['--peers='] },
     { commandLine: ['--slow'] },
     { commandLine: ['stray'] },
   ])('refuses $commandLine', ({ commandLine }) => {
-    expect(() => parseBenchOptions(commandLine, peers)).toThrow(UsageError)
+    expect(() => parseBenchOptions(commandLine, proxies)).toThrow(UsageError)
   })
 })
 
 describe('helpText', () => {
   test('names every proxy and measure', () => {
-    expect(helpText(peers)).toContain('nginx,svc')
-    expect(helpText(peers)).toContain('plain,latency,stream,first-token,memory')
+    expect(helpText(proxies)).toContain('nginx,svc,litellm')
+    expect(helpText(proxies)).toContain(measureNames.join(','))
   })
 })

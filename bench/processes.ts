@@ -18,6 +18,8 @@ export interface ProgramStart {
 export interface RunningProgram {
   readonly name: string
   readonly pid: number
+  /** When it was started, as `performance.now()`. */
+  readonly startedMs: number
   /** The last lines it wrote. */
   readonly lastOutput: () => string
   readonly hasEnded: () => boolean
@@ -34,6 +36,7 @@ export class ProgramError extends Error {
 export function startProgram(start: ProgramStart, register: (program: RunningProgram) => void): RunningProgram {
   const log = join(start.directory, `${start.name}.log`)
   const output = openSync(log, 'a')
+  const startedMs = performance.now()
   const child = Bun.spawn(['taskset', '-c', String(start.core), ...start.command], {
     cwd: start.directory,
     env: { PATH: searchPath(), HOME: start.directory, ...start.environment },
@@ -45,6 +48,7 @@ export function startProgram(start: ProgramStart, register: (program: RunningPro
   const program: RunningProgram = {
     name: start.name,
     pid: child.pid,
+    startedMs,
     lastOutput: () => readFileSync(log, 'utf8').trim().split('\n').slice(-5).join('\n'),
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
@@ -60,16 +64,16 @@ export function startProgram(start: ProgramStart, register: (program: RunningPro
 
 /**
  * Waits until a program listens on a port of 127.0.0.1.
- * @throws ProgramError when it ends, or does not listen within 20 s.
+ * @throws ProgramError when it ends, or does not listen within 60 s.
  */
 export async function waitUntilListening(program: RunningProgram, port: number): Promise<void> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   while (performance.now() < deadline) {
     if (program.hasEnded()) throw new ProgramError(`${program.name} ended at its start: ${program.lastOutput()}`)
     if (await listens(port)) return
     await Bun.sleep(20)
   }
-  throw new ProgramError(`${program.name} does not listen after 20 s: ${program.lastOutput()}`)
+  throw new ProgramError(`${program.name} does not listen after 60 s: ${program.lastOutput()}`)
 }
 
 async function listens(port: number): Promise<boolean> {
@@ -91,13 +95,21 @@ export function freePort(): number {
   return port
 }
 
+/** Where and with what a program is run. */
+export interface ProgramPlace {
+  /** Default: that of the bench. */
+  readonly directory?: string
+  /** On top of the environment of the bench. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
 /**
  * Runs a program to its end and gives what it wrote on stdout.
  * @throws ProgramError when it fails or takes longer than `limitMs`.
  */
-export async function runProgram(command: readonly string[], limitMs: number, directory?: string): Promise<string> {
+export async function runProgram(command: readonly string[], limitMs: number, { directory, environment }: ProgramPlace = {}): Promise<string> {
   const child = Bun.spawn([...command], {
-    env: { ...process.env, PATH: searchPath() },
+    env: { ...process.env, PATH: searchPath(), ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

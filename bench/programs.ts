@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { searchPath } from './processes.ts'
 
-/** Programs of the system that the bench may need, as Debian's packages are called. */
-export type ProgramName = 'nginx' | 'haproxy' | 'wrk' | 'node' | 'npm'
+/** Programs of the system that the bench may need. */
+export type ProgramName = 'nginx' | 'haproxy' | 'wrk' | 'node' | 'npm' | 'python3' | 'go'
 
+/** Debian's packages of the same name. */
 const installable: readonly ProgramName[] = ['nginx', 'haproxy', 'wrk']
 
 /**
@@ -18,7 +19,7 @@ export async function missingPrograms(needed: ReadonlySet<ProgramName>): Promise
     await install(toInstall)
   }
   const missing = [...needed].filter(isMissing)
-  if (missing.length > 0) console.error(`bench: not found: ${missing.join(', ')} (apt-get install ${missing.join(' ')}); what needs it is left out`)
+  if (missing.length > 0) console.error(`bench: not found: ${missing.join(', ')}; what needs it is left out`)
   return new Set(missing)
 }
 

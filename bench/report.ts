@@ -1,5 +1,7 @@
+import type { Installed } from './installed.ts'
 import type { Machine } from './machine.ts'
 import type { MeasureName, Measurement } from './measures/measure.ts'
+import type { ProxyKind } from './proxies/proxy.ts'
 import { markdownTable, measureSection, verdictTable } from './table.ts'
 import { judge, targets } from './targets.ts'
 
@@ -21,26 +23,41 @@ export interface BenchRun {
 /** What stands in the report about one proxy. */
 export interface ProxyNote {
   readonly name: string
+  /** Absent for the upstream itself. */
+  readonly kind?: ProxyKind
   readonly version: string
   readonly setup: string
+  /** Absent where it was not looked for, or could not be found out. */
+  readonly installed?: Installed
 }
 
-/** The run as Markdown: verdicts, a table a measure, what was compared on what. */
-export function reportMarkdown(run: BenchRun): string {
+/** The run as Markdown: `summary` if there is one, verdicts, a table a measure, what was compared on what. */
+export function reportMarkdown(run: BenchRun, summary?: string): string {
   const names = run.proxies.map((proxy) => proxy.name)
-  const { machine } = run
   const parts = [
     `# Bench, ${run.date}`,
     `Medians of ${run.rounds} round${run.rounds === 1 ? '' : 's'} (least–most), ${run.seconds} s each. Ratios are made within a round, then their median is taken. How each figure comes about: bench/README.md.`,
+    ...(summary === undefined ? [] : ['## Side by side', summary]),
     '## Targets',
     verdictTable(targets.filter((target) => run.measures.includes(target.measure)).map((target) => judge(target, run.measurements))),
     ...run.measures.map((measure) => measureSection(measure, names, run.measurements)),
     '## Compared',
-    markdownTable(['Proxy', 'version', 'set up as'], run.proxies.map((proxy) => [proxy.name, proxy.version, proxy.setup])),
-    `On ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.system}, kernel ${machine.kernel}; each proxy pinned to one core, the load and the upstream to another. Load average before the run: ${machine.loadBefore.toFixed(1)}.`,
+    comparedTable(run),
+    machineSentence(run.machine),
     ...(run.notes.length === 0 ? [] : ['## Left out', run.notes.map((note) => `- ${note}`).join('\n')]),
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+/** Who was compared, in which version, set up how. */
+export function comparedTable(run: BenchRun): string {
+  return markdownTable(['Proxy', 'version', 'set up as'], run.proxies.map((proxy) => [proxy.name, proxy.version, proxy.setup]))
+}
+
+/** What it was measured on. */
+export function machineSentence(machine: Machine): string {
+  const { processor, cores, memoryGb, system, kernel, loadBefore } = machine
+  return `On ${processor}, ${cores} cores, ${memoryGb} GB, ${system}, kernel ${kernel}; each proxy pinned to one core, the load and the upstream to another. Load average before the run: ${loadBefore.toFixed(1)}.`
 }
 
 /** The run as JSON, every figure of every round included. */

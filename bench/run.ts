@@ -1,159 +1,46 @@
 /** `npm run bench`: starts the upstream and the proxies, measures them in turn, prints and writes the report. `--help` says how. */
-import { mkdtempSync, mkdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { streamLoad } from './load.ts'
-import { chooseCores, thisMachine } from './machine.ts'
-import { firstToken } from './measures/first-token.ts'
-import { latency } from './measures/latency.ts'
-import { directName, serviceName, type Contender, type Measure, type Measurement, type MeasureName, type MeasureSetting } from './measures/measure.ts'
-import { memory } from './measures/memory.ts'
-import { plain } from './measures/plain.ts'
-import { stream } from './measures/stream.ts'
-import { helpText, parseBenchOptions, UsageError, type BenchOptions } from './options.ts'
-import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
+import { startField } from './field.ts'
+import { withGeneratedPart } from './generated-part.ts'
+import { thisMachine } from './machine.ts'
+import { measureByName } from './measures/known.ts'
+import type { Measurement, MeasureName, MeasureSetting } from './measures/measure.ts'
+import { helpText, parseBenchOptions, UsageError, type BenchOptions, type ProxyNames } from './options.ts'
+import type { RunningProgram } from './processes.ts'
 import { missingPrograms, type ProgramName } from './programs.ts'
-import { bareRelay } from './proxies/bare-relay.ts'
-import { haproxy } from './proxies/haproxy.ts'
-import { nginx } from './proxies/nginx.ts'
-import { portkey } from './proxies/portkey.ts'
+import { progress } from './progress.ts'
+import { allProxies, sideBySideProxies, usualProxies } from './proxies/known.ts'
 import type { Proxy, RunningProxy } from './proxies/proxy.ts'
-import { svc } from './proxies/svc.ts'
-import { reportJson, reportMarkdown, type BenchRun, type ProxyNote } from './report.ts'
+import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
+import { runMeasure } from './rounds.ts'
+import { sideBySideMarkdown } from './side-by-side.ts'
+import { closeWorkshop, launchProxy, openWorkshop, startProxy, type Workshop } from './workshop.ts'
 
-const allProxies: readonly Proxy[] = [nginx, haproxy, bareRelay, svc, portkey]
-const measureByName: Readonly<Record<MeasureName, Measure>> = { plain, latency, stream, 'first-token': firstToken, memory }
+const proxyNames: ProxyNames = { all: allProxies.map(({ name }) => name), usual: usualProxies, sideBySide: sideBySideProxies }
+const withWrk: readonly MeasureName[] = ['plain', 'latency', 'throughput', 'memory']
 
-/** Everything started and made by this run, so that nothing of it is left behind. */
-interface Workshop {
-  readonly directory: string
-  readonly programs: RunningProgram[]
-  readonly upstreamPort: number
-  readonly cores: { readonly proxy: number; readonly load: number }
-}
-
-function progress(text: string): void {
-  console.error(`bench: ${text}`)
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-async function openWorkshop(programs: RunningProgram[]): Promise<Workshop> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  const cores = chooseCores()
-  const upstreamPort = freePort()
-  const command = [process.execPath, join(import.meta.dir, 'upstream.ts'), String(upstreamPort)]
-  const upstream = startProgram({ name: 'upstream', command, core: cores.load, directory }, (program) => programs.push(program))
-  await waitUntilListening(upstream, upstreamPort)
-  return { directory, programs, upstreamPort, cores }
-}
-
-async function closeWorkshop(directory: string | undefined, programs: readonly RunningProgram[]): Promise<void> {
-  await Promise.all(programs.filter((program) => !program.hasEnded()).map((program) => program.stop()))
-  if (directory !== undefined) rmSync(directory, { recursive: true, force: true })
-}
-
-function startProxy(proxy: Proxy, workshop: Workshop): Promise<RunningProxy> {
-  const directory = mkdtempSync(join(workshop.directory, `${proxy.name}-`))
-  const register = (program: RunningProgram): void => void workshop.programs.push(program)
-  return proxy.start({ upstreamPort: workshop.upstreamPort, core: workshop.cores.proxy, directory, register })
-}
-
-interface Field {
-  readonly contenders: readonly Contender[]
-  readonly proxies: readonly ProxyNote[]
-  readonly notes: readonly string[]
-}
-
-/** Starts each proxy and makes sure that it answers. One that cannot be had, started or used is left out, and the notes say why. */
-async function startField(proxies: readonly Proxy[], missing: ReadonlySet<ProgramName>, workshop: Workshop): Promise<Field> {
-  const direct: Contender = { name: directName, port: workshop.upstreamPort, headers: {} }
-  const contenders: Contender[] = [direct]
-  const notes: string[] = []
-  const started: ProxyNote[] = [{ name: directName, version: `bun/${Bun.version}`, setup: 'the mock upstream itself' }]
-  for (const proxy of proxies) {
-    try {
-      const absent = proxy.needs.filter((name) => missing.has(name))
-      if (absent.length > 0) throw new Error(`${absent.join(' and ')} not installed`)
-      await proxy.prepare()
-      progress(`starting ${proxy.name}`)
-      const running = await startProxy(proxy, workshop)
-      const contender = { name: proxy.name, port: running.port, headers: running.headers, pid: running.program.pid }
-      await checkContender(contender, workshop.cores.load)
-      contenders.push(contender)
-      started.push({ name: proxy.name, version: await proxy.version(), setup: proxy.setup })
-    } catch (error) {
-      notes.push(`${proxy.name}: ${reasonOf(error)}`)
-      progress(`leaving out ${proxy.name}: ${reasonOf(error)}`)
-    }
+function settingOf(options: BenchOptions, proxies: readonly Proxy[], workshop: Workshop): MeasureSetting {
+  const instance = async (name: string, begin: typeof startProxy): Promise<RunningProxy> => {
+    const proxy = proxies.find((one) => one.name === name)
+    if (proxy === undefined) throw new Error(`no proxy ${name}`)
+    return begin(proxy, workshop)
   }
-  return { contenders, proxies: started, notes }
-}
-
-/** @throws ProgramError unless a plain and a streamed request are answered in full. */
-async function checkContender(contender: Contender, loadCore: number): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${contender.port}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { ...contender.headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'bench-model', messages: [{ role: 'user', content: 'hello' }] }),
-  })
-  const text = await answer.text()
-  if (answer.status !== 200 || !text.includes('xxxx')) throw new Error(`answered ${answer.status} ${text.slice(0, 200)}`)
-  await streamLoad(contender, { connections: 1, streamsPerConnection: 2, chunks: 3, paceUs: 1000 }, loadCore)
-}
-
-/** Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. */
-async function runMeasure(
-  measure: Measure,
-  field: readonly Contender[],
-  rounds: number,
-  setting: MeasureSetting,
-): Promise<{ readonly measurements: readonly Measurement[]; readonly notes: readonly string[] }> {
-  const measurements: Measurement[] = []
-  const failed = new Map<string, string>()
-  const contenders = field.filter((contender) => contender.name !== directName || measure.includesDirect)
-  for (let round = 1; round <= rounds; round++) {
-    progress(`${measure.name}, round ${round} of ${rounds}`)
-    for (const contender of rotated(contenders, round)) {
-      if (failed.has(contender.name)) continue
-      if (measure.peersOnce && round > 1 && contender.name !== serviceName) continue
-      try {
-        const figures = await measure.run(contender, round, setting)
-        for (const [metric, value] of Object.entries(figures)) {
-          measurements.push({ measure: measure.name, round, proxy: contender.name, metric, value })
-        }
-      } catch (error) {
-        failed.set(contender.name, `${contender.name}, ${measure.name}, round ${round}: ${reasonOf(error)}`)
-        progress(`leaving out of ${measure.name}: ${reasonOf(error)}`)
-      }
-    }
+  return {
+    seconds: options.seconds,
+    loadCore: workshop.cores.load,
+    startFresh: (name) => instance(name, startProxy),
+    launch: (name) => instance(name, launchProxy),
   }
-  return { measurements, notes: [...failed.values()] }
-}
-
-/** Each round begins with another contender, so that none always follows the same one. */
-function rotated<Item>(items: readonly Item[], round: number): readonly Item[] {
-  const by = round % Math.max(items.length, 1)
-  return [...items.slice(by), ...items.slice(0, by)]
 }
 
 async function bench(options: BenchOptions, workshop: Workshop, missing: ReadonlySet<ProgramName>): Promise<BenchRun> {
   const machine = thisMachine()
   const proxies = allProxies.filter((proxy) => options.peers.includes(proxy.name))
-  const needsWrk = (name: MeasureName): boolean => name === 'plain' || name === 'latency' || name === 'memory'
-  const measures = options.measures.filter((name) => !(needsWrk(name) && missing.has('wrk')))
+  const measures = options.measures.filter((name) => !(withWrk.includes(name) && missing.has('wrk')))
   const skipped = options.measures.filter((name) => !measures.includes(name))
-  const field = await startField(proxies, missing, workshop)
-  const setting: MeasureSetting = {
-    seconds: options.seconds,
-    loadCore: workshop.cores.load,
-    startFresh(name) {
-      const proxy = proxies.find((one) => one.name === name)
-      return proxy === undefined ? Promise.reject(new Error(`no proxy ${name}`)) : startProxy(proxy, workshop)
-    },
-  }
+  const field = await startField(proxies, missing, workshop, options.isSideBySide)
+  const setting = settingOf(options, proxies, workshop)
   const measurements: Measurement[] = []
   const notes = [...skipped.map((name) => `${name}: wrk not installed`), ...field.notes]
   for (const name of measures) {
@@ -166,25 +53,34 @@ async function bench(options: BenchOptions, workshop: Workshop, missing: Readonl
   return { date, machine, rounds, seconds, measures, proxies: field.proxies, notes, measurements }
 }
 
-async function writeReport(run: BenchRun, isPartial: boolean): Promise<void> {
+async function writeReport(run: BenchRun, { isSideBySide, isPartial }: BenchOptions): Promise<void> {
   const folder = join(import.meta.dir, 'results')
   mkdirSync(folder, { recursive: true })
-  const name = `${run.date}${isPartial ? '-partial' : ''}`
-  const markdown = reportMarkdown(run)
+  const name = `${run.date}${isSideBySide ? '-peers' : ''}${isPartial ? '-partial' : ''}`
+  const summary = isSideBySide ? sideBySideMarkdown(run) : undefined
+  const markdown = reportMarkdown(run, summary)
   await Bun.write(join(folder, `${name}.md`), markdown)
   await Bun.write(join(folder, `${name}.json`), reportJson(run))
   console.log(markdown)
   progress(`written to bench/results/${name}.md and .json`)
+  if (summary !== undefined && !isPartial) await writePage(summary)
+}
+
+async function writePage(summary: string): Promise<void> {
+  const page = join(import.meta.dir, '..', 'docs/benchmarks.md')
+  await Bun.write(page, withGeneratedPart(await Bun.file(page).text(), summary))
+  progress('the table in docs/benchmarks.md is made')
 }
 
 async function main(): Promise<number> {
-  const options = parseBenchOptions(process.argv.slice(2), allProxies.map((proxy) => proxy.name))
+  const options = parseBenchOptions(process.argv.slice(2), proxyNames)
   if (options === undefined) {
-    console.log(helpText(allProxies.map((proxy) => proxy.name)))
+    console.log(helpText(proxyNames))
     return 0
   }
   if (process.platform !== 'linux') throw new UsageError(`the bench reads /proc and pins cores: it runs on Linux, not ${process.platform}`)
-  const missing = await missingPrograms(new Set(['wrk', ...allProxies.filter((proxy) => options.peers.includes(proxy.name)).flatMap((proxy) => proxy.needs)]))
+  const needs = allProxies.filter((proxy) => options.peers.includes(proxy.name)).flatMap((proxy) => proxy.needs)
+  const missing = await missingPrograms(new Set<ProgramName>(['wrk', ...needs]))
   const programs: RunningProgram[] = []
   let workshop: Workshop | undefined
   const leave = (): void => void closeWorkshop(workshop?.directory, programs).then(() => process.exit(130))
@@ -192,7 +88,7 @@ async function main(): Promise<number> {
   process.once('SIGTERM', leave)
   try {
     workshop = await openWorkshop(programs)
-    await writeReport(await bench(options, workshop, missing), options.isPartial)
+    await writeReport(await bench(options, workshop, missing), options)
     return 0
   } finally {
     await closeWorkshop(workshop?.directory, programs)

@@ -20,7 +20,7 @@ interface Connection {
 const load = parseStreamLoad(JSON.parse(process.argv[2] ?? '{}'))
 const body = streamRequestBody(load)
 const headers = Object.entries({ ...load.headers, 'content-type': 'application/json', 'content-length': String(body.length) })
-const request = `POST ${chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+const request = `POST ${load.path ?? chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 
 const firstContentUs: number[] = []
 const delaysUs: number[] = []
@@ -29,6 +29,8 @@ let complete = 0
 let failed = 0
 let together = 0
 let togetherMost = 0
+const startedUs = clockUs()
+const lastStartUs = load.secondsMost === undefined ? Infinity : startedUs + load.secondsMost * 1e6
 const whenAllDone = Promise.withResolvers<void>()
 let connectionsLeft = load.connections
 
@@ -59,6 +61,7 @@ function endStream(socket: Socket<Connection>, isComplete: boolean): void {
   if (isComplete && connection.contents === load.chunks) complete++
   else failed++
   connection.streamsLeft--
+  if (isComplete && clockUs() > lastStartUs) connection.streamsLeft = 0
   if (connection.streamsLeft > 0 && isComplete) {
     ask(socket)
     return
@@ -113,6 +116,8 @@ const outcome: StreamOutcome = {
   failed,
   togetherMost,
   firstContentP50Us: percentile(firstContentUs, 50) ?? 0,
+  firstContentP99Us: percentile(firstContentUs, 99) ?? 0,
+  elapsedUs: clockUs() - startedUs,
   delayP50Us: percentile(delaysUs, 50) ?? 0,
   delayP99Us: percentile(delaysUs, 99) ?? 0,
 }

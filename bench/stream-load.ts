@@ -9,6 +9,10 @@ export interface StreamLoad extends StreamShape {
   readonly connections: number
   /** One after the other on each connection. */
   readonly streamsPerConnection: number
+  /** Begin no further stream after this many seconds. Default: go on until all have come. */
+  readonly secondsMost?: number
+  /** Default: the usual one. */
+  readonly path?: string
 }
 
 /** What it saw. */
@@ -23,6 +27,9 @@ export interface StreamOutcome {
   readonly togetherMost: number
   /** Request written → first content chunk received, microseconds. */
   readonly firstContentP50Us: number
+  readonly firstContentP99Us: number
+  /** First request written → last stream ended. */
+  readonly elapsedUs: number
   /** Content chunk written by the upstream → received, microseconds. */
   readonly delayP50Us: number
   readonly delayP99Us: number
@@ -38,6 +45,8 @@ export function parseStreamLoad(value: unknown): StreamLoad {
     streamsPerConnection: numberIn(fields, 'streamsPerConnection'),
     chunks: numberIn(fields, 'chunks'),
     paceUs: numberIn(fields, 'paceUs'),
+    ...(fields['secondsMost'] === undefined ? {} : { secondsMost: numberIn(fields, 'secondsMost') }),
+    ...(fields['path'] === undefined ? {} : { path: String(fields['path']) }),
     headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, String(header)])),
   }
 }
@@ -51,6 +60,8 @@ export function parseStreamOutcome(value: unknown): StreamOutcome {
     failed: numberIn(fields, 'failed'),
     togetherMost: numberIn(fields, 'togetherMost'),
     firstContentP50Us: numberIn(fields, 'firstContentP50Us'),
+    firstContentP99Us: numberIn(fields, 'firstContentP99Us'),
+    elapsedUs: numberIn(fields, 'elapsedUs'),
     delayP50Us: numberIn(fields, 'delayP50Us'),
     delayP99Us: numberIn(fields, 'delayP99Us'),
   }

@@ -50,7 +50,7 @@ describe('measureSection', () => {
 
   test('compares with nginx', () => {
     const row = section.split('\n').find((line) => line.includes('svc')) ?? ''
-    expect(row.split('|').map((cell) => cell.trim())).toEqual(['', '**svc**', '320', '300', '1.50', '–', ''])
+    expect(row.split('|').map((cell) => cell.trim())).toEqual(['', '**svc**', '320', '300', '1.50', '–', '–', ''])
   })
 })
 

@@ -44,6 +44,8 @@ const addedAgainstNginx: Column = {
   figure: (of, proxy) => (proxy === directName ? undefined : ratio(added(of, proxy), added(of, 'nginx'))),
 }
 
+const addedP99Us: Column = { title: 'added µs', figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy, 'p99Us')) }
+
 const sections: Readonly<Record<MeasureName, { readonly title: string; readonly columns: readonly Column[] }>> = {
   plain: {
     title: 'Plain requests, 64 at once',
@@ -58,7 +60,11 @@ const sections: Readonly<Record<MeasureName, { readonly title: string; readonly 
   },
   latency: {
     title: 'Plain requests, one at a time',
-    columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx, metric('p99 µs', 'p99Us')],
+    columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx, metric('p99 µs', 'p99Us'), addedP99Us],
+  },
+  throughput: {
+    title: 'Plain requests, 256 at once',
+    columns: [metric('requests/s', 'perSecond'), metric('p50 µs', 'p50Us'), metric('p99 µs', 'p99Us')],
   },
   stream: {
     title: 'Streams, 200 at once, 100 chunks each at 10 ms',
@@ -71,19 +77,53 @@ const sections: Readonly<Record<MeasureName, { readonly title: string; readonly 
       metric('p99 µs', 'delayP99Us'),
     ],
   },
+  'streams-64': {
+    title: 'Streams, 64 at once, 100 chunks each at 10 ms',
+    columns: [
+      metric('CPU µs a chunk', 'cpuUs'),
+      cpuAgainst('nginx'),
+      metric('busy %', 'busyPercent'),
+      metric('chunks/s', 'perSecond'),
+      metric('first token p50 µs', 'p50Us'),
+      metric('p99 µs', 'p99Us'),
+      metric('chunk on its way p50 µs', 'delayP50Us'),
+      metric('p99 µs', 'delayP99Us'),
+    ],
+  },
+  'stream-throughput': {
+    title: 'Streams, 64 at once, chunks as fast as they go',
+    columns: [metric('chunks/s', 'perSecond'), metric('CPU µs a chunk', 'cpuUs'), metric('busy %', 'busyPercent')],
+  },
   'first-token': {
     title: 'First token of a stream, one at a time',
-    columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx],
+    columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx, metric('p99 µs', 'p99Us'), addedP99Us],
   },
   memory: {
     title: 'Resident memory, MB',
     columns: [
       metric('at start', 'startMb'),
       metric('plain requests answered', 'requests'),
+      metric('most meanwhile', 'loadMb'),
       metric('after them', 'afterRequestsMb'),
       metric('of it its own share', 'afterRequestsShareMb'),
       metric('with 1,000 streams open', 'streamsMb'),
+      metric('streams open together', 'streamsTogether'),
     ],
+  },
+  bodies: {
+    title: '150 KB bodies, 1,500 at once',
+    columns: [
+      metric('most resident MB', 'peakMb'),
+      metric('answered', 'answered'),
+      metric('refused', 'refused'),
+      metric('failed', 'failed'),
+      metric('unfinished', 'unfinished'),
+      metric('seconds', 'seconds'),
+    ],
+  },
+  start: {
+    title: 'Cold start',
+    columns: [metric('first 200 after ms', 'startMs')],
   },
 }
 

@@ -112,10 +112,10 @@ export function perRound(
   })
 }
 
-/** The median latency of a proxy less the upstream's own, in microseconds. */
-export function added(of: RoundLookup, proxy: string): number | undefined {
-  const through = of(proxy, 'p50Us')
-  const direct = of(directName, 'p50Us')
+/** A latency of a proxy, its median unless told otherwise, less the upstream's own, in microseconds. */
+export function added(of: RoundLookup, proxy: string, metric = 'p50Us'): number | undefined {
+  const through = of(proxy, metric)
+  const direct = of(directName, metric)
   return through === undefined || direct === undefined ? undefined : through - direct
 }
 

@@ -4,6 +4,11 @@ export const chatPath = '/v1/chat/completions'
 /** The one model the upstream serves. */
 export const modelName = 'bench-model'
 
+/** The prompt of a request about as long as `bytes`. */
+export function promptOf(bytes: number): string {
+  return 'y'.repeat(Math.max(bytes - 100, 1))
+}
+
 /** How a streamed answer is to be made. */
 export interface StreamShape {
   /** Content chunks, from 1. The role chunk before them and the finish chunk and `[DONE]` after them come on top. */
@@ -13,7 +18,7 @@ export interface StreamShape {
 }
 
 /**
- * The body of a streamed request. The shape travels in `max_tokens` and `seed`: two fields of the format, which every proxy lets through.
+ * The body of a streamed request. The shape travels in `max_tokens` and `seed`: two fields of the format, which every proxy lets through (the first perhaps under its newer name).
  * The prompt makes the body about 1 KB, as in the plain measure.
  */
 export function streamRequestBody(shape: StreamShape): string {
@@ -22,14 +27,25 @@ export function streamRequestBody(shape: StreamShape): string {
     stream: true,
     max_tokens: shape.chunks,
     seed: shape.paceUs,
-    messages: [{ role: 'user', content: 'y'.repeat(900) }],
+    messages: [{ role: 'user', content: promptOf(1000) }],
   })
 }
 
 /** Reads the shape from a request body; undefined when it does not ask for a stream. */
 export function readStreamShape(body: string): StreamShape | undefined {
   if (!/"stream":\s*true/.test(body)) return undefined
-  return { chunks: readInteger(body, 'max_tokens') ?? 1, paceUs: readInteger(body, 'seed') ?? 0 }
+  const chunks = readInteger(body, 'max_tokens') ?? readInteger(body, 'max_completion_tokens') ?? 1
+  return { chunks, paceUs: readInteger(body, 'seed') ?? 0 }
+}
+
+/** The body of a plain request of about `bytes`, which the upstream answers after `holdUs` microseconds. The time travels in `seed`. */
+export function heldRequestBody(bytes: number, holdUs: number): string {
+  return JSON.stringify({ model: modelName, seed: holdUs, messages: [{ role: 'user', content: promptOf(bytes) }] })
+}
+
+/** How long the answer to a plain request is to be held back, microseconds; 0 unless it says so. */
+export function readHoldUs(body: string): number {
+  return readInteger(body, 'seed') ?? 0
 }
 
 function readInteger(body: string, field: string): number | undefined {

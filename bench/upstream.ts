@@ -1,12 +1,12 @@
 /**
  * The mock upstream, a process of its own: `upstream.ts PORT`. Prints one line when it listens.
  *
- * A plain request gets the same 1 KB answer each time. A streamed one gets a role chunk and the first content chunk at once, then a
+ * A plain request gets the same 1 KB answer each time, at once or after the time it names. A streamed one gets a role chunk and the first content chunk at once, then a
  * content chunk every pace, each in a write of its own and stamped with its send time, then a finish chunk and `[DONE]`.
  * It works on bare sockets, so that it costs a fraction of what any proxy in front of it does.
  */
 import type { Socket } from 'bun'
-import { clockUs, modelName, readStreamShape, type StreamShape } from './upstream-protocol.ts'
+import { clockUs, modelName, readHoldUs, readStreamShape, type StreamShape } from './upstream-protocol.ts'
 
 /** A stream under way on a connection. */
 interface Streaming {
@@ -16,6 +16,8 @@ interface Streaming {
 }
 
 interface Connection {
+  /** A plain answer is held back: the next request waits for it. */
+  isHolding: boolean
   /** Bytes of a request that has not come whole, as latin1. */
   received: string
   /** What the socket did not take, in order. */
@@ -82,17 +84,30 @@ function startStream(socket: UpstreamSocket, shape: StreamShape): void {
   while (shape.paceUs === 0 && socket.data.streaming === streaming) sendContent(socket, streaming, clockUs())
 }
 
+function answerPlain(socket: UpstreamSocket, holdUs: number): void {
+  if (holdUs === 0) {
+    send(socket, plainAnswer)
+    return
+  }
+  socket.data.isHolding = true
+  setTimeout(() => {
+    socket.data.isHolding = false
+    send(socket, plainAnswer)
+    answerRequests(socket)
+  }, holdUs / 1000)
+}
+
 /** Answers every whole request in `received`, in order. */
 function answerRequests(socket: UpstreamSocket): void {
   const connection = socket.data
-  while (connection.streaming === undefined) {
+  while (connection.streaming === undefined && !connection.isHolding) {
     const headEnd = connection.received.indexOf('\r\n\r\n')
     if (headEnd < 0) return
     const body = wholeBody(connection.received, headEnd)
     if (body === undefined) return
     connection.received = connection.received.slice(body.end)
     const shape = readStreamShape(body.text)
-    if (shape === undefined) send(socket, plainAnswer)
+    if (shape === undefined) answerPlain(socket, readHoldUs(body.text))
     else startStream(socket, shape)
   }
 }
@@ -126,7 +141,7 @@ const listener = Bun.listen<Connection>({
   port: Number(process.argv[2] ?? 0),
   socket: {
     open(socket) {
-      socket.data = { received: '', unsent: '', streaming: undefined }
+      socket.data = { isHolding: false, received: '', unsent: '', streaming: undefined }
       socket.setNoDelay(true)
     },
     data(socket, bytes) {

@@ -6,6 +6,7 @@ export const latency: Measure = {
   name: 'latency',
   includesDirect: true,
   peersOnce: false,
+  needsStreams: false,
   async run(contender, _round, { seconds, loadCore }) {
     // Some thousand requests a second settle a median sooner than they settle a CPU time.
     const { p50Us, p99Us } = await plainLoad(contender, 1, Math.max(1, Math.round(seconds / 2)), loadCore)

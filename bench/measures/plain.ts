@@ -11,6 +11,7 @@ export const plain: Measure = {
   name: 'plain',
   includesDirect: true,
   peersOnce: false,
+  needsStreams: false,
   async run(contender, round, { seconds, loadCore }) {
     // What a runtime spends on compiling the first requests is not what a request costs.
     if (round === 1) await plainLoadUntil(contender, warmUp, loadCore)

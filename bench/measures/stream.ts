@@ -12,6 +12,7 @@ export const stream: Measure = {
   name: 'stream',
   includesDirect: true,
   peersOnce: false,
+  needsStreams: true,
   async run(contender, round, { seconds, loadCore }) {
     if (round === 1) await streamLoad(contender, { connections, chunks, paceUs, streamsPerConnection: 2 }, loadCore)
     const streamsPerConnection = Math.max(1, Math.round((seconds * 1e6) / (chunks * paceUs)))

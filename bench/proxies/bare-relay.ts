@@ -1,20 +1,19 @@
 import { join } from 'node:path'
-import { freePort, startProgram, waitUntilListening } from '../processes.ts'
+import { freePort, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 /** `Bun.serve` and `fetch` and nothing between them: the floor under anything written on Bun. */
 export const bareRelay: Proxy = {
   name: 'bare-relay',
+  kind: 'floor',
   setup: '`Bun.serve` handing on the body of `fetch`, nothing looked at',
   needs: [],
   prepare: () => Promise.resolve(),
   version: () => Promise.resolve(`bun/${Bun.version}`),
-  async start({ upstreamPort, core, directory, register }) {
+  async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
     const command = [process.execPath, join(import.meta.dir, 'bare-relay-server.ts'), String(port), String(upstreamPort)]
     const environment = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
-    const program = startProgram({ name: 'bare-relay', command, core, directory, environment }, register)
-    await waitUntilListening(program, port)
-    return { program, port, headers: {} }
+    return { program: startProgram({ name: 'bare-relay', command, core, directory, environment }, register), port, headers: {} }
   },
 }

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
-import { freePort, runProgram, startProgram, waitUntilListening } from '../processes.ts'
+import { debianInstalled } from '../installed.ts'
+import { freePort, runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 /** HAProxy with one thread, in HTTP mode, connections reused on both sides, no log. */
 export const haproxy: Proxy = {
   name: 'haproxy',
+  kind: 'relay',
   setup: 'HTTP mode, one thread, `http-reuse always`, no log',
   needs: ['haproxy'],
   prepare: () => Promise.resolve(),
@@ -12,12 +14,11 @@ export const haproxy: Proxy = {
     const text = await runProgram(['haproxy', '-v'], 5000)
     return `haproxy/${/version (\d[\d.]*)/.exec(text)?.[1] ?? '?'}`
   },
-  async start({ upstreamPort, core, directory, register }) {
+  installed: () => debianInstalled(['haproxy']),
+  async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
     await Bun.write(join(directory, 'haproxy.cfg'), configuration(port, upstreamPort))
-    const program = startProgram({ name: 'haproxy', command: ['haproxy', '-db', '-f', 'haproxy.cfg'], core, directory }, register)
-    await waitUntilListening(program, port)
-    return { program, port, headers: {} }
+    return { program: startProgram({ name: 'haproxy', command: ['haproxy', '-db', '-f', 'haproxy.cfg'], core, directory }, register), port, headers: {} }
   },
 }
 

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
-import { freePort, runProgram, startProgram, waitUntilListening } from '../processes.ts'
+import { debianInstalled } from '../installed.ts'
+import { freePort, runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 /** nginx with one worker, keep-alive on both sides, no access log, answers passed on as they come. */
 export const nginx: Proxy = {
   name: 'nginx',
+  kind: 'relay',
   setup: '`proxy_pass`, one worker, keep-alive to the upstream, `proxy_buffering off`, no access log',
   needs: ['nginx'],
   prepare: () => Promise.resolve(),
@@ -13,13 +15,12 @@ export const nginx: Proxy = {
     const text = await runProgram(['sh', '-c', 'nginx -v 2>&1'], 5000)
     return /nginx\/\S+/.exec(text)?.[0] ?? 'nginx'
   },
-  async start({ upstreamPort, core, directory, register }) {
+  installed: () => debianInstalled(['nginx', 'nginx-common']),
+  async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
     await Bun.write(join(directory, 'nginx.conf'), configuration(port, upstreamPort, directory))
     const command = ['nginx', '-p', directory, '-c', 'nginx.conf', '-e', 'stderr']
-    const program = startProgram({ name: 'nginx', command, core, directory }, register)
-    await waitUntilListening(program, port)
-    return { program, port, headers: {} }
+    return { program: startProgram({ name: 'nginx', command, core, directory }, register), port, headers: {} }
   },
 }
 

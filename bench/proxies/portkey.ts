@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, runProgram, startProgram, waitUntilListening } from '../processes.ts'
+import { diskBytes, nodeBytes, npmPackages, type Installed } from '../installed.ts'
+import { freePort, runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 const folder = join(import.meta.dir, '..', 'portkey')
@@ -9,24 +10,25 @@ const entry = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.
 /** The Portkey gateway on Node, as npm has it, with the four dependencies pinned with which its streams work. */
 export const portkey: Proxy = {
   name: 'portkey',
+  kind: 'gateway',
   setup: 'npm `@portkey-ai/gateway` with pinned dependencies, provider `openai`, `x-portkey-custom-host`',
   needs: ['node', 'npm'],
   async prepare() {
     if (existsSync(entry)) return
     console.error('bench: installing Portkey into bench/portkey/node_modules (about 24 MB, once)')
-    await runProgram(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], 180_000, folder)
+    await runProgram(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], 180_000, { directory: folder })
   },
   async version() {
     const manifest: unknown = await Bun.file(join(folder, 'node_modules/@portkey-ai/gateway/package.json')).json()
     const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
     return `portkey/${version} (node ${(await runProgram(['node', '--version'], 5000)).trim()})`
   },
-  async start({ upstreamPort, core, directory, register }) {
+  installed,
+  async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
     const environment = { NODE_ENV: 'production' }
     const command = ['node', entry, '--headless', `--port=${port}`]
     const program = startProgram({ name: 'portkey', command, core, directory, environment }, register)
-    await waitUntilListening(program, port)
     const headers = {
       'x-portkey-provider': 'openai',
       'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
@@ -34,4 +36,10 @@ export const portkey: Proxy = {
     }
     return { program, port, headers }
   },
+}
+
+async function installed(): Promise<Installed> {
+  const packages = await npmPackages(folder)
+  // The gateway itself is one of them.
+  return { bytes: await diskBytes(packages), runtimeBytes: await nodeBytes(), dependencies: packages.length - 1 }
 }

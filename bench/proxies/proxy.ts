@@ -1,3 +1,4 @@
+import type { Installed } from '../installed.ts'
 import type { ProgramName } from '../programs.ts'
 import type { RunningProgram } from '../processes.ts'
 
@@ -13,18 +14,27 @@ export interface ProxySetting {
   readonly register: (program: RunningProgram) => void
 }
 
-/** A proxy that takes requests. */
+/** A proxy that takes requests, or soon will. */
 export interface RunningProxy {
   readonly program: RunningProgram
   readonly port: number
   /** Request headers it needs to find the upstream. */
   readonly headers: Readonly<Record<string, string>>
+  /** Where chat completions are asked for, if not at the usual path. */
+  readonly path?: string
 }
+
+/**
+ * `service`: ours. `gateway`: reads requests for models, as ours does. `relay`: passes HTTP on without looking into bodies.
+ * `floor`: no product, but what the runtime costs.
+ */
+export type ProxyKind = 'service' | 'gateway' | 'relay' | 'floor'
 
 /** One contender: how to start it. */
 export interface Proxy {
   /** As in `--peers` and the table. */
   readonly name: string
+  readonly kind: ProxyKind
   /** What is compared, in a few words for the table's foot. */
   readonly setup: string
   readonly needs: readonly ProgramName[]
@@ -32,6 +42,8 @@ export interface Proxy {
   readonly prepare: () => Promise<void>
   /** Its name and version. Call after `prepare`. */
   readonly version: () => Promise<string>
-  /** Resolves when it listens. @throws ProgramError when it does not. */
-  readonly start: (setting: ProxySetting) => Promise<RunningProxy>
+  /** What stands on the disk for it. Call after `prepare`. Absent where that says nothing. @throws ProgramError when it cannot be found out. */
+  readonly installed?: () => Promise<Installed>
+  /** Starts it, without waiting until it listens. */
+  readonly launch: (setting: ProxySetting) => Promise<RunningProxy>
 }

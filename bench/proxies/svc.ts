@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import { freePort, startProgram, waitUntilListening } from '../processes.ts'
+import { diskBytes, npmPackages, type Installed } from '../installed.ts'
+import { freePort, runProgram, startProgram } from '../processes.ts'
+import { asRecord, numberIn } from '../stream-load.ts'
 import { modelName } from '../upstream-protocol.ts'
 import type { Proxy } from './proxy.ts'
 
@@ -8,6 +10,7 @@ const root = join(import.meta.dir, '..', '..')
 /** This service as its command starts it: one provider, one model, no log line a request (nobody else writes one either). */
 export const svc: Proxy = {
   name: 'svc',
+  kind: 'service',
   setup: 'this service, one provider, `--log-level warn`',
   needs: [],
   prepare: () => Promise.resolve(),
@@ -16,18 +19,25 @@ export const svc: Proxy = {
     const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
     return `svc/${version} (bun ${Bun.version})`
   },
-  async start({ upstreamPort, core, directory, register }) {
+  installed,
+  async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
     const config = join(directory, 'providers.json')
     await Bun.write(config, JSON.stringify({ providers: [provider(upstreamPort)] }))
     const command = ['sh', join(root, 'bin/svc'), '--port', String(port), '--config', config, '--log-level', 'warn']
     const environment = { SVC_HOME: directory }
-    const program = startProgram({ name: 'svc', command, core, directory, environment }, register)
-    await waitUntilListening(program, port)
-    return { program, port, headers: {} }
+    return { program: startProgram({ name: 'svc', command, core, directory, environment }, register), port, headers: {} }
   },
 }
 
 function provider(upstreamPort: number): Readonly<Record<string, unknown>> {
   return { id: 'mock', protocol: 'openai', base_url: `http://127.0.0.1:${upstreamPort}/v1`, models: [modelName] }
+}
+
+/** What `npm install` of the package puts on the disk: its own files and those of its dependencies, Bun among them. */
+async function installed(): Promise<Installed> {
+  const packed: unknown = JSON.parse(await runProgram(['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'], 60_000, { directory: root }))
+  const [about] = Array.isArray(packed) ? packed : [packed]
+  const packages = await npmPackages(root)
+  return { bytes: numberIn(asRecord(about, 'what npm pack wrote'), 'unpackedSize') + (await diskBytes(packages)), runtimeBytes: 0, dependencies: packages.length }
 }

@@ -1,0 +1,38 @@
+import { directName, serviceName, type Contender, type Measure, type Measurement, type MeasureSetting } from './measures/measure.ts'
+import { progress, reasonOf } from './progress.ts'
+
+/** What the rounds of a measure brought, and who fell out of it and why. */
+export interface Outcome {
+  readonly measurements: readonly Measurement[]
+  readonly notes: readonly string[]
+}
+
+/** Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. */
+export async function runMeasure(measure: Measure, field: readonly Contender[], rounds: number, setting: MeasureSetting): Promise<Outcome> {
+  const measurements: Measurement[] = []
+  const failed = new Map<string, string>()
+  const contenders = field.filter(({ name, canStream }) => (name !== directName || measure.includesDirect) && (canStream || !measure.needsStreams))
+  for (let round = 1; round <= rounds; round++) {
+    progress(`${measure.name}, round ${round} of ${rounds}`)
+    for (const contender of rotated(contenders, round)) {
+      if (failed.has(contender.name)) continue
+      if (measure.peersOnce && round > 1 && contender.name !== serviceName) continue
+      try {
+        const figures = await measure.run(contender, round, setting)
+        for (const [metric, value] of Object.entries(figures)) {
+          measurements.push({ measure: measure.name, round, proxy: contender.name, metric, value })
+        }
+      } catch (error) {
+        failed.set(contender.name, `${contender.name}, ${measure.name}, round ${round}: ${reasonOf(error)}`)
+        progress(`leaving out of ${measure.name}: ${reasonOf(error)}`)
+      }
+    }
+  }
+  return { measurements, notes: [...failed.values()] }
+}
+
+/** Each round begins with another one, so that none always follows the same. */
+export function rotated<Item>(items: readonly Item[], round: number): readonly Item[] {
+  const by = round % Math.max(items.length, 1)
+  return [...items.slice(by), ...items.slice(0, by)]
+}

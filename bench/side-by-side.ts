@@ -1,0 +1,156 @@
+import { bodiesMemoryMost } from './measures/bodies.ts'
+import { directName, serviceName, type MeasureName } from './measures/measure.ts'
+import type { ProxyKind } from './proxies/proxy.ts'
+import { comparedTable, machineSentence, type BenchRun, type ProxyNote } from './report.ts'
+import { median } from './statistics.ts'
+import { formatNumber, markdownTable } from './table.ts'
+import { added, perRound, type RoundLookup } from './targets.ts'
+
+/** One line of the side by side: what is held against each other. */
+export interface Figure {
+  /** With its unit. */
+  readonly title: string
+  readonly better: 'less' | 'more'
+  /** Measuring ended here: such a value is written as "more than". */
+  readonly most?: number
+  readonly value: (run: BenchRun, proxy: string) => number | undefined
+}
+
+/** How the service stands in one figure. */
+export interface Standing {
+  readonly figure: Figure
+  /** Of those that have one, by name. */
+  readonly values: ReadonlyMap<string, number>
+  /** From 1, among the service and the gateways; undefined when the service has no value. */
+  readonly rank: number | undefined
+  /** How many have a value, of the service and the gateways. */
+  readonly ranked: number
+  /** Gateways that are better. */
+  readonly ahead: readonly string[]
+  /** Best of all, relays included. */
+  readonly best: string | undefined
+}
+
+function measured(title: string, better: Figure['better'], measure: MeasureName, figure: (of: RoundLookup, proxy: string) => number | undefined): Figure {
+  return { title, better, value: (run, proxy) => median(perRound(measure, run.measurements, (of) => figure(of, proxy))) }
+}
+
+function metric(title: string, better: Figure['better'], measure: MeasureName, name: string): Figure {
+  return measured(title, better, measure, (of, proxy) => of(proxy, name))
+}
+
+function addedMs(title: string, measure: MeasureName, name: string): Figure {
+  return measured(title, 'less', measure, (of, proxy) => {
+    const us = added(of, proxy, name)
+    return us === undefined ? undefined : us / 1000
+  })
+}
+
+function installed(title: string, figure: (facts: NonNullable<ProxyNote['installed']>) => number): Figure {
+  return {
+    title,
+    better: 'less',
+    value(run, proxy) {
+      const facts = run.proxies.find(({ name }) => name === proxy)?.installed
+      return facts === undefined ? undefined : figure(facts)
+    },
+  }
+}
+
+/** What is held against each other, in the order of the table. Times that are added are those through a proxy less the upstream's own of the same round. */
+export const figures: readonly Figure[] = [
+  metric('plain, 64 at once: CPU µs a request', 'less', 'plain', 'cpuUs'),
+  metric('plain, 64 at once: requests/s', 'more', 'plain', 'perSecond'),
+  addedMs('plain, 64 at once: added ms p50', 'plain', 'p50Us'),
+  addedMs('plain, 64 at once: added ms p99', 'plain', 'p99Us'),
+  metric('plain, as fast as it goes: requests/s', 'more', 'throughput', 'perSecond'),
+  addedMs('plain, one at a time: added ms p50', 'latency', 'p50Us'),
+  addedMs('plain, one at a time: added ms p99', 'latency', 'p99Us'),
+  addedMs('first token, one at a time: added ms p50', 'first-token', 'p50Us'),
+  addedMs('first token, one at a time: added ms p99', 'first-token', 'p99Us'),
+  addedMs('first token, 64 at once: added ms p50', 'streams-64', 'p50Us'),
+  addedMs('first token, 64 at once: added ms p99', 'streams-64', 'p99Us'),
+  metric('streams, 64 at once: CPU µs a chunk', 'less', 'streams-64', 'cpuUs'),
+  metric('streams, as fast as they go: chunks/s', 'more', 'stream-throughput', 'perSecond'),
+  metric('streams, as fast as they go: CPU µs a chunk', 'less', 'stream-throughput', 'cpuUs'),
+  metric('memory at rest, MB', 'less', 'memory', 'startMb'),
+  metric('memory under load (64 at once), MB', 'less', 'memory', 'loadMb'),
+  metric('memory with 1,000 streams, MB', 'less', 'memory', 'streamsMb'),
+  { ...metric('memory with 150 KB × 1,500, MB', 'less', 'bodies', 'peakMb'), most: bodiesMemoryMost },
+  metric('of these 1,500 answered', 'more', 'bodies', 'answered'),
+  metric('cold start: ms to the first 200', 'less', 'start', 'startMs'),
+  installed('installed, MB', ({ bytes }) => bytes / 1e6),
+  installed('installed with its runtime, MB', ({ bytes, runtimeBytes }) => (bytes + runtimeBytes) / 1e6),
+  installed('dependencies', ({ dependencies }) => dependencies),
+]
+
+/** How the service stands in a figure, by the medians over the rounds. */
+export function standing(figure: Figure, run: BenchRun): Standing {
+  const valued = run.proxies.flatMap(({ name, kind }) => {
+    const value = name === directName ? undefined : figure.value(run, name)
+    return value === undefined ? [] : [{ name, kind, value }]
+  })
+  const isBetter = (one: number, other: number): boolean => (figure.better === 'less' ? one < other : one > other)
+  const own = valued.find(({ name }) => name === serviceName)
+  const rivals = valued.filter(({ kind }) => kind === 'gateway')
+  const ahead = own === undefined ? [] : rivals.filter(({ value }) => isBetter(value, own.value)).map(({ name }) => name)
+  const [best] = valued.toSorted((one, other) => (isBetter(one.value, other.value) ? -1 : isBetter(other.value, one.value) ? 1 : 0))
+  return {
+    figure,
+    values: new Map(valued.map(({ name, value }) => [name, value])),
+    rank: own === undefined ? undefined : ahead.length + 1,
+    ranked: rivals.length + (own === undefined ? 0 : 1),
+    ahead,
+    best: best?.name,
+  }
+}
+
+const relays = ['nginx', 'haproxy']
+
+/** The table: a line a figure, a column a proxy, then our rank among the gateways, who is best of all, and what is ours divided by that of each relay. */
+export function standingTable(standings: readonly Standing[], proxies: readonly ProxyNote[]): string {
+  const order: readonly (ProxyKind | undefined)[] = ['service', 'gateway', 'relay']
+  const names = order.flatMap((kind) => proxies.filter((proxy) => proxy.kind === kind).map(({ name }) => name))
+  const against = relays.filter((name) => names.includes(name))
+  const rows = standings.map(({ figure, values, rank, ranked, ahead, best }) => [
+    figure.title,
+    ...names.map((name) => formatValue(figure, values.get(name))),
+    rank === undefined ? '–' : `${rank} of ${ranked}${ahead.length === 0 ? '' : `, behind ${ahead.join(', ')}`}`,
+    best ?? '–',
+    ...against.map((name) => formatQuotient(values.get(serviceName), values.get(name))),
+  ])
+  const heads = names.map((name) => (name === serviceName ? `**${name}**` : name))
+  return markdownTable(['', ...heads, 'svc among gateways', 'best of all', ...against.map((name) => `svc ÷ ${name}`)], rows)
+}
+
+function formatValue({ most }: Figure, value: number | undefined): string {
+  if (value === undefined) return '–'
+  if (most !== undefined && value >= most) return `> ${formatNumber(most)}`
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : formatNumber(value)
+}
+
+function formatQuotient(dividend: number | undefined, divisor: number | undefined): string {
+  return dividend === undefined || divisor === undefined || divisor <= 0 ? '–' : formatNumber(dividend / divisor)
+}
+
+/** `svc is ahead of every gateway in 21 of 23 figures. Not in: …`. */
+export function standingSentence(standings: readonly Standing[]): string {
+  const held = standings.filter(({ rank, ranked }) => rank !== undefined && ranked > 1)
+  const lost = held.filter(({ ahead }) => ahead.length > 0)
+  const first = `**svc is ahead of every gateway in ${held.length - lost.length} of ${held.length} figures.**`
+  return lost.length === 0 ? first : `${first} Not in: ${lost.map(({ figure, ahead }) => `${figure.title} (${ahead.join(', ')})`).join('; ')}.`
+}
+
+/** All of it as Markdown, without a heading of its own: when and where, the table, what it says, versions, who is missing and why. */
+export function sideBySideMarkdown(run: BenchRun): string {
+  const standings = figures.map((figure) => standing(figure, run)).filter(({ values }) => values.size > 0)
+  const missing = run.notes.map((note) => `- ${note}`).join('\n')
+  const parts = [
+    `${run.date}, medians of ${run.rounds} round${run.rounds === 1 ? '' : 's'} of ${run.seconds} s. ${machineSentence(run.machine)}`,
+    standingTable(standings, run.proxies),
+    standingSentence(standings),
+    comparedTable(run),
+    ...(missing === '' ? [] : [`Not measured, and why:\n\n${missing}`]),
+  ]
+  return parts.join('\n\n')
+}

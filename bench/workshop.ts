@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chooseCores } from './machine.ts'
+import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
+import type { Proxy, RunningProxy } from './proxies/proxy.ts'
+
+/** Everything started and made by a run, so that nothing of it is left behind. */
+export interface Workshop {
+  readonly directory: string
+  readonly programs: RunningProgram[]
+  readonly upstreamPort: number
+  readonly cores: { readonly proxy: number; readonly load: number }
+}
+
+/** Starts the mock upstream. What it starts is in `programs` from the beginning. @throws ProgramError when it does not start. */
+export async function openWorkshop(programs: RunningProgram[]): Promise<Workshop> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  const cores = chooseCores()
+  const upstreamPort = freePort()
+  const command = [process.execPath, join(import.meta.dir, 'upstream.ts'), String(upstreamPort)]
+  const upstream = startProgram({ name: 'upstream', command, core: cores.load, directory }, (program) => programs.push(program))
+  await waitUntilListening(upstream, upstreamPort)
+  return { directory, programs, upstreamPort, cores }
+}
+
+/** Ends what was started and removes what was made. */
+export async function closeWorkshop(directory: string | undefined, programs: readonly RunningProgram[]): Promise<void> {
+  await Promise.all(programs.filter((program) => !program.hasEnded()).map((program) => program.stop()))
+  if (directory !== undefined) rmSync(directory, { recursive: true, force: true })
+}
+
+/** Starts an instance of a proxy in a directory of its own, without waiting until it listens. */
+export function launchProxy(proxy: Proxy, workshop: Workshop): Promise<RunningProxy> {
+  const directory = mkdtempSync(join(workshop.directory, `${proxy.name}-`))
+  const register = (program: RunningProgram): void => void workshop.programs.push(program)
+  return proxy.launch({ upstreamPort: workshop.upstreamPort, core: workshop.cores.proxy, directory, register })
+}
+
+/** Starts an instance of a proxy that listens. @throws ProgramError when it does not in time. */
+export async function startProxy(proxy: Proxy, workshop: Workshop): Promise<RunningProxy> {
+  const running = await launchProxy(proxy, workshop)
+  await waitUntilListening(running.program, running.port)
+  return running
+}
