@@ -7,10 +7,10 @@ const socketLevel = 1, attachFilter = 26, attachSpread = 51, detachSpread = 68
 const tcpLevel = 6, tcpInfo = 11
 /** Where `struct tcp_info` of a listening socket tells how many connections wait in it (tcpi_unacked). */
 const waitingAt = 24
-const tcpInfoBytes = 104
 /** Where a socket's address, of either family, holds its port, in the order of the network. */
 const portAt = 2
-const addressBytes = 128
+/** Of what the kernel tells of a socket, more than this is of no interest. */
+const toldBytesMost = 128
 /** Of `struct sock_fprog`. */
 const headerBytes = 16
 const closeOnExec = 0x80000
@@ -52,18 +52,15 @@ export function socketCalls(): SocketCalls {
     header.setBigUint64(8, BigInt(ptr(whole, headerBytes)), true)
     return set(socket, socketLevel, option, whole.subarray(0, headerBytes))
   }
-  const length = new Uint32Array(1)
-  const lengthOf = (bytes: number) => {
-    length[0] = bytes
-    return ptr(length)
-  }
+  const told = new DataView(new ArrayBuffer(toldBytesMost)), toldPointer = ptr(told)
+  const length = new Uint32Array(1), lengthPointer = ptr(length)
   const info = (socket: number): DataView | undefined => {
-    const told = new DataView(new ArrayBuffer(tcpInfoBytes))
-    return getsockopt(socket, tcpLevel, tcpInfo, ptr(told), lengthOf(tcpInfoBytes)) === 0 ? told : undefined
+    length[0] = toldBytesMost
+    return getsockopt(socket, tcpLevel, tcpInfo, toldPointer, lengthPointer) === 0 ? told : undefined
   }
   const localPort = (socket: number): number | undefined => {
-    const address = new DataView(new ArrayBuffer(addressBytes))
-    return getsockname(socket, ptr(address), lengthOf(addressBytes)) === 0 ? address.getUint16(portAt) : undefined
+    length[0] = toldBytesMost
+    return getsockname(socket, toldPointer, lengthPointer) === 0 ? told.getUint16(portAt) : undefined
   }
   return {
     find: (port, state) => readdirSync('/proc/self/fd').map(Number)
