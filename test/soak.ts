@@ -1,168 +1,166 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { answerOf, chat, chunkedBody, errorOf, isDone, metric, question, rawChat, rawConnection } from './client.ts'
-import { faultUpstream } from './fakes/fault-upstream.ts'
-import { kindsOf } from './fakes/faults/fault.ts'
-import { good, isStream } from './fakes/good.ts'
-import { faults } from './fakes/modes.ts'
-import { chunk, event, framed, streamHead, tokens } from './fakes/replies.ts'
-import { provider, quick, startService } from './harness.ts'
-import type { Answer } from './client.ts'
-import type { Exchange, Script } from './fakes/fault-upstream.ts'
-import type { ServiceUnderTest } from './harness.ts'
-
 /**
- * `npm run soak [-- --seconds N]`: mixed load on the real process for N seconds (default 60), 70 % of it streams, with faults, cuts, departures and reloads.
- * Prints a short table; exits with 1 when an answer was wrong, or when descriptors, memory or open streams do not come back to where they were.
+ * `npm run soak`: streams and plain requests through the real process, every token looked at, with faults of the provider, cuts, departures and reloads,
+ * and with workers also rolling restarts and killed workers. `--help` says how.
  */
+import { metric, chat, question } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
+import { good } from './fakes/good.ts'
+import { provider, quick, startService, type ServiceUnderTest } from './harness.ts'
+import { disturb, type Disturbing } from './load/disturbances.ts'
+import { runLoadCommand, readLoadOptions } from './load/load-options.ts'
+import { mebibytes, tellReport, type LoadReport, type Target } from './load/load-report.ts'
+import { moody } from './load/moody.ts'
+import { gaugeService, type ServiceGauge } from './load/service-gauge.ts'
+import { slopeAnHour, type Sample } from './load/slope.ts'
+import { soakFor, soakTally, type SoakTally } from './load/soak-load.ts'
 
-/** Requests at the same time. */
-const workers = 48
+const usage = {
+  headline: 'npm run soak -- [options]: streams and plain requests for a long time, every token looked at, with faults, departures, reloads, rolling restarts and killed workers',
+  numbers: {
+    minutes: { fallback: 1, least: 0.01, most: 100_000, does: 'how long' },
+    seconds: { fallback: 60, least: 1, most: 6_000_000, does: 'the same in seconds' },
+    workers: { fallback: 0, least: 0, most: 64, does: 'workers of the service; 0: one process' },
+    rate: { fallback: 200, least: 1, most: 10_000, does: 'requests a second' },
+  },
+  switches: { steady: 'no restarts and no killed workers: memory is that of processes that grow old' },
+  parts: [],
+} as const
+
 /** After the load, everything has so long to come back. */
 const settleMs = 20_000
-/** Kept-alive connections and files opened late may remain. */
+/** Kept-alive connections and files opened late may remain, a process. */
 const descriptorsMore = 32
-/** Resident memory may end so much above where it stood after the warm-up. */
+/** Anonymous memory may end so much above where it stood after the warm-up. */
 const memoryFactorMax = 1.3, memoryMoreMiB = 24
+const sampleMs = 2_000, progressMs = 10_000
+const reloadMs = 2_000
+/** In a short run there are some of them, too. */
+const rollMs = 60_000, rollsLeast = 4, killMs = 90_000, killsLeast = 3
+/** Young memory says nothing of its slope: the first so much, or the first sixth, is left out, and short runs are not judged. */
+const youngSeconds = 600, slopeMostMiB = 0.5, slopeSecondsLeast = 1_800
 
-interface Tally {
-  right: number
-  resumedOrMovedOn: number
-  lost: number
-  departed: number
-  readonly wrong: string[]
-}
-
-/** What a first provider does: most often well, now and then any fault there is, or a cut inside the text that was asked for. */
-function moody(): Script {
-  const quickOnes = faults.filter(({ name }) => !/2-GB|33-MiB|gzip/.test(name))
-  const suitable = [false, true].map((stream) => quickOnes.flatMap((fault) => (fault.script !== undefined && kindsOf(fault).includes(stream) ? [fault.script] : [])))
-  return async (exchange) => {
-    const draw = Math.random()
-    if (draw < 0.85) return await good({ pauseMs: 3 })(exchange)
-    if (draw >= 0.95) return await cutInside(exchange)
-    const scripts = suitable[isStream(exchange) ? 1 : 0] ?? []
-    await scripts[Math.floor(Math.random() * scripts.length)]?.(exchange)
-  }
-}
-
-/** Sends the first tokens of the text the request names, and then one of the ends that are none. */
-async function cutInside(exchange: Exchange): Promise<void> {
-  const name = /stream=([\w-]+)/.exec(new TextDecoder().decode(exchange.hit.body))?.[1]
-  if (name === undefined) return exchange.reset()
-  await exchange.write(Buffer.concat([Buffer.from(streamHead), ...tokens(3, name).map((text) => framed(event(chunk({ content: text }))))]))
-  await exchange.pause(5)
-  if (Math.random() < 0.5) exchange.reset()
-  else exchange.close()
-}
-
-async function one(service: ServiceUnderTest, number: number, tally: Tally): Promise<void> {
-  const name = `s${number}`, length = 5 + (number % 40)
-  const streams = Math.random() < 0.7, departs = Math.random() < 0.05
-  const body = JSON.stringify(question({ messages: [{ role: 'user', content: `stream=${name} tokens=${length}` }], ...(streams ? { stream: true } : {}) }))
-  const connection = rawConnection(service.port, rawChat(body, { connection: 'close' }), 30_000)
-  if (departs) {
-    await Bun.sleep(Math.random() * 40)
-    connection.socket.destroy()
-    tally.departed += 1
-    return
-  }
-  judge(read(await connection.response), tokens(length, name).join(''), streams, tally)
-}
-
-function read(response: string): Answer | string {
-  try {
-    const [head = ''] = response.split('\r\n\r\n', 1)
-    const headers = new Headers(head.split('\r\n').slice(1).map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
-    return answerOf({ status: Number(head.slice(9, 12)), headers }, headers.has('transfer-encoding') ? chunkedBody(response) : response.slice(head.length + 4))
-  } catch (error) {
-    return `${String(error)}: ${response.slice(0, 200)}`
-  }
-}
-
-/** Right: complete and exact. Lost: a stream that says that it is lost, and had only right tokens so far. Anything else is wrong. */
-function judge(answer: Answer | string, expected: string, streams: boolean, tally: Tally): void {
-  if (typeof answer === 'string') tally.wrong.push(answer)
-  else if (answer.status === 200 && answer.content === expected && (!streams || isDone(answer))) {
-    tally.right += 1
-    if (answer.headers.get('x-svc-attempts') !== '1') tally.resumedOrMovedOn += 1
-  } else if (streams && answer.status === 200 && !isDone(answer) && errorOf(answer) !== undefined && expected.startsWith(answer.content)) tally.lost += 1
-  else tally.wrong.push(`${answer.status} ${answer.text.slice(-300)}`)
-}
-
-interface Gauge {
-  readonly descriptors: number
-  readonly memoryMiB: number
+interface Gauge extends ServiceGauge {
   readonly streams: number
 }
 
 async function measure(service: ServiceUnderTest): Promise<Gauge> {
-  const resident = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]
-  return {
-    streams: await metric(service.url, 'svc_streams_open'),
-    descriptors: readdirSync(`/proc/${service.pid}/fd`).length,
-    memoryMiB: Number(resident) / 1024,
-  }
+  return { ...gaugeService(service.pid), streams: await metric(service.url, 'svc_streams_open') }
 }
 
-async function load(service: ServiceUnderTest, seconds: number, tally: Tally): Promise<void> {
-  const end = performance.now() + seconds * 1_000
-  let number = 0
-  await Promise.all(Array.from({ length: workers }, async () => {
-    while (performance.now() < end) await one(service, number++, tally)
-  }))
-}
-
-/** Waits until `after` is back where `before` was, and returns the last measurement. */
+/** Waits until everything is back where `before` was, and returns the last measurement. */
 async function settle(service: ServiceUnderTest, before: Gauge): Promise<Gauge> {
   const end = performance.now() + settleMs
   for (;;) {
     const now = await measure(service)
-    if (complaints(before, now).length === 0 || performance.now() > end) return now
+    if (leftBehind(before, now).every(({ isMet }) => isMet) || performance.now() > end) return now
     await Bun.sleep(500)
   }
 }
 
-function complaints(before: Gauge, after: Gauge): readonly string[] {
+function leftBehind(before: Gauge, after: Gauge): readonly Target[] {
   return [
-    ...(after.streams === 0 ? [] : [`${after.streams} streams are still open`]),
-    ...(after.descriptors <= before.descriptors + descriptorsMore ? [] : [`descriptors rose from ${before.descriptors} to ${after.descriptors}`]),
-    ...(after.memoryMiB <= before.memoryMiB * memoryFactorMax + memoryMoreMiB ? [] : [`memory rose from ${before.memoryMiB.toFixed(0)} to ${after.memoryMiB.toFixed(0)} MiB`]),
+    { name: 'no stream stays open', found: String(after.streams), isMet: after.streams === 0 },
+    { name: 'descriptors come back', found: `from ${before.descriptors} to ${after.descriptors}`, isMet: after.descriptors <= before.descriptors + descriptorsMore * after.processes },
+    {
+      name: 'memory comes back', found: `from ${mebibytes(before.anonymousMiB)} to ${mebibytes(after.anonymousMiB)}`,
+      isMet: after.anonymousMiB <= before.anonymousMiB * memoryFactorMax + memoryMoreMiB * after.processes,
+    },
   ]
 }
 
-function secondsAsked(): number {
-  const at = process.argv.indexOf('--seconds'), value = at === -1 ? 60 : Number(process.argv[at + 1])
-  if (!(value >= 1 && value <= 1_000_000)) throw new Error('--seconds wants a number from 1')
-  return value
+/** Resolves after so long, or as soon as somebody wants this process to end. */
+function timeOrSignal(seconds: number): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, Math.min(seconds * 1_000, 2 ** 31 - 1))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  return promise.finally(() => clearTimeout(timer))
 }
 
-const seconds = secondsAsked()
-const a = faultUpstream(moody()), b = faultUpstream(good({ pauseMs: 1 })), c = faultUpstream(good())
-const order = [provider('a', a.url, ['m'], quick), provider('b', b.url), provider('c', c.url)]
-const service = await startService({ providers: order })
-const tally: Tally = { right: 0, resumedOrMovedOn: 0, lost: 0, departed: 0, wrong: [] }
+function slopeTarget(samples: readonly Sample[], seconds: number, isSteady: boolean): { readonly found: string; readonly targets: readonly Target[] } {
+  const old = samples.filter(({ atSeconds }) => atSeconds >= Math.min(youngSeconds, seconds / 6)), slope = slopeAnHour(old)
+  const found = `${slope.toFixed(2)} MiB an hour over ${old.length} samples`
+  const isJudged = isSteady && seconds >= slopeSecondsLeast
+  return { found, targets: isJudged ? [{ name: `memory rises by at most ${slopeMostMiB} MiB an hour`, found, isMet: slope <= slopeMostMiB }] : [] }
+}
 
-await load(service, Math.min(5, seconds / 4), tally)
-await Bun.sleep(1_000)
-const before = await measure(service)
+interface Soaked {
+  readonly seconds: number
+  readonly command: string
+  readonly isSteady: boolean
+  readonly tally: SoakTally
+  readonly disturbing: Disturbing
+  readonly gauges: { readonly before: Gauge; readonly loaded: Gauge; readonly after: Gauge }
+  readonly samples: readonly Sample[]
+  readonly lastStatus: number
+  /** What the upstreams and the service's log complained of. */
+  readonly mistakes: readonly string[]
+}
 
-const reloads = setInterval(() => void service.configure({ providers: Math.random() < 0.5 ? order : order.toReversed().toSorted((one) => (one.id === 'a' ? -1 : 0)) }), 2_000)
-await load(service, seconds, tally)
-clearInterval(reloads)
-const atEnd = await measure(service)
-const after = await settle(service, before)
-const last = await chat(service.url, question())
-await service.stop()
-for (const upstream of [a, b, c]) upstream.stop()
+function reportOf({ seconds, command, isSteady, tally, disturbing, gauges, samples, lastStatus, mistakes }: Soaked): LoadReport {
+  const { before, loaded, after } = gauges
+  const slope = slopeTarget(samples, seconds, isSteady)
+  const times = (read: (gauge: Gauge) => string) => `${read(before)} warm, ${read(loaded)} loaded, ${read(after)} settled`
+  return {
+    command,
+    rows: [
+      ['requests', `${tally.begun} in ${seconds.toFixed(0)} s: ${tally.right} right (${tally.tokensRight} tokens; ${tally.resumedOrMovedOn} by failover or resume), ${tally.lost} streams lost and said so, ${tally.departed} departed, ${tally.wrongs} wrong`],
+      ['meanwhile', `${disturbing.reloads} reloads, ${disturbing.rolls} rolling restarts, ${disturbing.kills} workers killed, which broke ${tally.brokenByKill} requests visibly`],
+      ['processes', times(({ processes }) => String(processes))],
+      ['descriptors', times(({ descriptors }) => String(descriptors))],
+      ['memory, anonymous', times(({ anonymousMiB }) => mebibytes(anonymousMiB))],
+      ['memory, resident', times(({ residentMiB }) => mebibytes(residentMiB))],
+      ['memory rises', slope.found],
+      ['open streams', times(({ streams }) => String(streams))],
+    ],
+    targets: [
+      { name: 'no answer is wrong', found: `${tally.wrongs} of ${tally.begun}`, isMet: tally.wrongs === 0 && tally.right > 0 },
+      { name: 'killed workers break what was open on them', found: `${tally.brokenByKill} of at most ${disturbing.socketsKilled}`, isMet: tally.brokenByKill <= disturbing.socketsKilled },
+      { name: 'the last request is answered', found: String(lastStatus), isMet: lastStatus === 200 },
+      { name: 'nobody speaks bad HTTP or makes a mistake', found: String(mistakes.length), isMet: mistakes.length === 0 },
+      ...leftBehind(before, after),
+      ...slope.targets,
+    ],
+    complaints: [...tally.wrong.slice(0, 5), ...mistakes.slice(0, 5)],
+  }
+}
 
-const wrongs = [...complaints(before, after), ...tally.wrong.slice(0, 5), ...(last.status === 200 ? [] : ['the last request failed']), ...a.faults.slice(0, 3)]
-const row = (name: string, value: (gauge: Gauge) => string) => `${name.padEnd(16)}${[before, atEnd, after].map((gauge) => value(gauge).padStart(10)).join('')}`
-console.log([
-  `${seconds} s, ${workers} at a time: ${tally.right} right (${tally.resumedOrMovedOn} by failover or resume), ${tally.lost} streams lost and said so, ${tally.departed} departed, ${tally.wrong.length} wrong`,
-  `${''.padEnd(16)}${['warm', 'loaded', 'settled'].map((name) => name.padStart(10)).join('')}`,
-  row('descriptors', (gauge) => String(gauge.descriptors)),
-  row('memory, MiB', (gauge) => gauge.memoryMiB.toFixed(0)),
-  row('open streams', (gauge) => String(gauge.streams)),
-  ...wrongs.map((wrong) => `wrong: ${wrong}`),
-].join('\n'))
-process.exit(wrongs.length === 0 ? 0 : 1)
+async function soak(command: string, seconds: number, workers: number, ratePerSecond: number, isSteady: boolean): Promise<LoadReport> {
+  const a = faultUpstream(moody()), b = faultUpstream(good({ pauseMs: 1 })), c = faultUpstream(good()), upstreams = [a, b, c]
+  const providers = [provider('a', a.url, ['m'], quick), provider('b', b.url), provider('c', c.url)] as const
+  const service = await startService({ providers }, { flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])] })
+  const tally = soakTally(), samples: Sample[] = []
+  await soakFor(Bun.sleep(Math.min(5, seconds / 4) * 1_000), { port: service.port, ratePerSecond, tally, hasKilledSince: () => false })
+  await Bun.sleep(1_000)
+  const before = await measure(service), began = performance.now()
+  const elapsed = () => (performance.now() - began) / 1_000
+
+  const disturbing = disturb(service, {
+    configurations: [{ providers }, { providers: [providers[0], providers[2], providers[1]] }],
+    reloadMs,
+    rollMs: isSteady || workers === 0 ? undefined : Math.min(rollMs, seconds * 1_000 / rollsLeast),
+    killMs: isSteady || workers === 0 ? undefined : Math.min(killMs, seconds * 1_000 / killsLeast),
+  })
+  const sampling = setInterval(() => samples.push({ atSeconds: elapsed(), value: gaugeService(service.pid).anonymousMiB }), sampleMs)
+  const telling = setInterval(() => {
+    for (const upstream of upstreams) upstream.forget()
+    console.error(`soak: ${elapsed().toFixed(0)} s: ${tally.right} right, ${tally.lost} lost, ${tally.brokenByKill} broken by a kill, ${tally.wrongs} wrong${tally.wrong[0] === undefined ? '' : ` (${tally.wrong[0]})`}; ${samples.at(-1)?.value.toFixed(0) ?? 0} MiB`)
+  }, progressMs)
+  await soakFor(timeOrSignal(seconds), { port: service.port, ratePerSecond, tally, hasKilledSince: disturbing.hasKilledSince })
+  for (const timer of [sampling, telling]) clearInterval(timer)
+  disturbing.stop()
+
+  const loadedSeconds = elapsed(), loaded = await measure(service), after = await settle(service, before)
+  const last = await chat(service.url, question())
+  await service.stop()
+  for (const upstream of upstreams) upstream.stop()
+  const mistakes = [...a.faults, ...service.logs.flatMap(({ message, error }) => (message === 'a mistake of this service' ? [String(error)] : []))]
+  return reportOf({ seconds: loadedSeconds, command, isSteady, tally, disturbing, gauges: { before, loaded, after }, samples, lastStatus: last.status, mistakes })
+}
+
+await runLoadCommand(async () => {
+  const options = readLoadOptions(process.argv.slice(2), usage)
+  if (options === undefined) return 0
+  const seconds = options.has('minutes') ? options.number('minutes') * 60 : options.number('seconds')
+  const command = `npm run soak -- ${process.argv.slice(2).filter((argument) => argument !== '--markdown').join(' ')}`
+  return await tellReport(await soak(command, seconds, options.number('workers'), options.number('rate'), options.has('steady')), options)
+})
