@@ -172,7 +172,7 @@ describe('a stream that falls silent', () => {
     const { body, reading } = await hanging(hel)
     jest.advanceTimersByTime(idleMs - 1)
     expect(body.isCancelled).toBe(false)
-    jest.advanceTimersByTime(1)
+    jest.advanceTimersByTime(2)
     expect((await reading).failure).toMatchObject({ failure: 'cut', message: 'silent for 60 s', timedOut: true, status: 200 })
     expect(body.isCancelled).toBe(true)
     expect(jest.getTimerCount()).toBe(0)

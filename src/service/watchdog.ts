@@ -10,6 +10,7 @@ export interface Watchdog {
 
 /**
  * Calls `expire` once, when nothing touched it for `limitMs` (to within a timer's precision, late rather than early). One timer, set anew only when it fires.
+ * What had arrived by then is read first: after this process stood still (SIGSTOP, a machine that slept), timers come before sockets.
  * @param now milliseconds on a monotonic clock
  */
 export function watchdog(limitMs: number, expire: () => void, now: () => number = () => performance.now()): Watchdog {
@@ -18,8 +19,12 @@ export function watchdog(limitMs: number, expire: () => void, now: () => number 
 
   function look(): void {
     const remainingMs = touched + limitMs - now()
-    if (remainingMs <= 0) expire()
-    else timer = setTimeout(look, Math.min(Math.ceil(remainingMs), limitMs))
+    timer = remainingMs <= 0 ? setTimeout(lookAgain, 0) : setTimeout(look, Math.min(Math.ceil(remainingMs), limitMs))
+  }
+
+  function lookAgain(): void {
+    if (touched + limitMs <= now()) expire()
+    else look()
   }
 
   return {

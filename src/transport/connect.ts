@@ -21,7 +21,8 @@ export function connect(origin: Origin, connectMs: number, signal: UpstreamSigna
     let socket: Socket<SocketUser> | undefined
     let isSettled = false
 
-    const timer = setTimeout(() => fail(late()), connectMs)
+    // What had arrived by then is looked at first: after this process stood still, timers come before sockets.
+    let timer = setTimeout(() => { timer = setTimeout(() => fail(late()), 0) }, connectMs)
     signal.addEventListener('abort', onAbort)
 
     function late(): TransportError {

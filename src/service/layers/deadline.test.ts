@@ -37,17 +37,26 @@ describe('a deadline', () => {
     const failing = rejection(service('hello', callOf()))
     jest.advanceTimersByTime(ms - 1)
     expect(signal?.aborted).toBe(false)
-    jest.advanceTimersByTime(1)
+    jest.advanceTimersByTime(2)
     expect(signal?.aborted).toBe(true)
     const error = await failing
     expect(error).toBeInstanceOf(UpstreamFailure)
     expect(error).toMatchObject({ failure: 'timeout', ambiguous: true, timedOut: true, isFinal: false, message: `no answer within ${shown}` })
   })
 
+  test('lets an answer that is there already pass, when its timer comes before it', async () => {
+    const answer = Promise.withResolvers<string>()
+    const answering = deadline<string, string>(() => 1_000)(() => answer.promise)('hello', callOf())
+    jest.advanceTimersByTime(1_000)
+    answer.resolve('hello!')
+    expect(await answering).toBe('hello!')
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
   test('depends on the request', async () => {
     const service = deadline<string, string>((request) => request.length * 100)(untilAborted)
     const failing = rejection(service('four', callOf()))
-    jest.advanceTimersByTime(400)
+    jest.advanceTimersByTime(401)
     expect(await failing).toMatchObject({ message: 'no answer within 400 ms' })
   })
 

@@ -13,7 +13,8 @@ export function deadline<Request, Reply>(msOf: (request: Request) => number): La
       const controller = callController()
       const expire = () => controller.abort(new UpstreamFailure('timeout', `no answer within ${formatSeconds(ms)}`, { ambiguous: true }))
       const leave = () => controller.abort(call.signal.reason)
-      const timer = setTimeout(expire, ms)
+      // What had arrived by then is read first: after this process stood still, timers come before sockets.
+      let timer = setTimeout(() => { timer = setTimeout(expire, 0) }, ms)
       call.signal.addEventListener('abort', leave, { once: true })
       if (call.signal.aborted) leave()
       try {
