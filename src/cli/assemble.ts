@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config, ProviderConfig } from '../config/config.ts'
 import { conversion } from '../gateway/conversion.ts'
@@ -190,13 +190,14 @@ function fileCache(path: string): ModelListCache {
       }
     },
     async write(models) {
+      const temporary = `${path}.${process.pid}.tmp`
       try {
         await mkdir(join(path, '..'), { recursive: true })
-        const temporary = `${path}.${process.pid}.tmp`
         await writeFile(temporary, JSON.stringify(models.map(({ name, context }) => ({ name, context }))), { mode: 0o600 })
         await rename(temporary, path)
       } catch {
-        // A read-only home is no reason not to serve.
+        // A read-only home or a full disk is no reason not to serve. What has been begun is of no use.
+        await rm(temporary, { force: true }).catch(() => undefined)
       }
     },
   }
