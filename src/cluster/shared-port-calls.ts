@@ -20,8 +20,10 @@ export const socketStates = { established: 1, listening: 10 } as const
 
 /** What is asked of the kernel about sockets of this process, by descriptor. Those that say nothing else say whether it was done. */
 export interface SocketCalls {
-  /** Those with that local port and in that state. Looks at every descriptor: some milliseconds when there are thousands. */
+  /** Those with that local port and in that state. Looks at every descriptor: 3 µs each. @throws when none is free to look */
   find(port: number, state: keyof typeof socketStates): readonly number[]
+  /** Whether that descriptor is a socket with that local port and in that state. */
+  is(socket: number, port: number, state: keyof typeof socketStates): boolean
   /** Has the program choose the socket, by its place, for every newcomer to the port. */
   spread(socket: number, program: readonly Step[]): boolean
   /** Ends that: the kernel chooses again. */
@@ -62,9 +64,10 @@ export function socketCalls(): SocketCalls {
     length[0] = toldBytesMost
     return getsockname(socket, toldPointer, lengthPointer) === 0 ? told.getUint16(portAt) : undefined
   }
+  const is = (socket: number, port: number, state: keyof typeof socketStates): boolean => info(socket)?.getUint8(0) === socketStates[state] && localPort(socket) === port
   return {
-    find: (port, state) => readdirSync('/proc/self/fd').map(Number)
-      .filter((descriptor) => info(descriptor)?.getUint8(0) === socketStates[state] && localPort(descriptor) === port),
+    is,
+    find: (port, state) => readdirSync('/proc/self/fd').map(Number).filter((descriptor) => is(descriptor, port, state)),
     spread: (socket, program) => setProgram(socket, attachSpread, program),
     spreadOverAll: (socket) => set(socket, socketLevel, detachSpread, new Uint8Array(4)),
     filter: (socket, program) => setProgram(socket, attachFilter, program),
