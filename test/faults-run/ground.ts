@@ -23,6 +23,8 @@ export interface Ground extends AsyncDisposable {
   readonly service: ServiceUnderTest
   /** Serves the model `well`, and whatever else is given its address. */
   readonly sound: FaultUpstream
+  /** Its `SVC_HOME`, which outlives it. */
+  readonly home: string
   /** How often the process was started. */
   readonly starts: number
   /**
@@ -55,6 +57,7 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
   return {
     get service() { return service },
     get starts() { return starts },
+    home,
     sound,
     async offer(...given) {
       // A file that stays as it is is not loaded again.

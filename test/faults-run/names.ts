@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, quick } from '../harness.ts'
 import { ask, demandExact, demandMovesOn, demandOthersServed } from './ask.ts'
 import { demandEqual } from './fault-case.ts'
+import { startScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { GroundOptions } from './ground.ts'
 
@@ -39,13 +39,13 @@ async function asking(answer: NameAnswer): Promise<GroundOptions> {
       if (reply !== undefined) socket.send(reply, port, from)
     },
   } })
-  const folder = mkdtempSync(join(tmpdir(), 'svc-names-'))
-  const resolver = join(folder, 'resolv.conf'), program = join(folder, 'start')
-  writeFileSync(resolver, `nameserver ${address}\noptions timeout:2 attempts:1\n`)
-  writeFileSync(program, `exec unshare --mount sh -c 'mount --bind "$0" /etc/resolv.conf && exec sh "$@"' '${resolver}' '${join(import.meta.dir, '..', '..', 'bin', 'svc')}' "$@"\n`)
-  return { program, cleanUp() {
+  const script = startScript((start, folder) => {
+    writeFileSync(join(folder, 'resolv.conf'), `nameserver ${address}\noptions timeout:2 attempts:1\n`)
+    return `exec unshare --mount sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' '${join(folder, 'resolv.conf')}' ${start}`
+  })
+  return { ...script, async cleanUp() {
     server.close()
-    rmSync(folder, { recursive: true })
+    await script.cleanUp()
   } }
 }
 
