@@ -10,6 +10,10 @@ describe('readStreamShape', () => {
     expect(readStreamShape('{"seed": 5, "stream": true, "max_tokens": 7}')).toEqual({ chunks: 7, paceUs: 5 })
   })
 
+  test('reads it under the newer name of the most tokens', () => {
+    expect(readStreamShape('{"max_completion_tokens":7,"stream":true}')).toEqual({ chunks: 7, paceUs: 0 })
+  })
+
   test('finds none in a plain request', () => {
     expect(readStreamShape('{"model":"bench-model","stream":false}')).toBeUndefined()
   })
