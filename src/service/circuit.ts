@@ -1,7 +1,7 @@
 import { failureEffects, type FailureClass, type UpstreamFailure } from './failure.ts'
-import { healthBreaker } from './health-breaker.ts'
+import { HealthBreaker } from './health-breaker.ts'
 import { isNews, type Happening, type HeldOff } from './health-news.ts'
-import { healthPauses } from './health-pauses.ts'
+import { HealthPauses } from './health-pauses.ts'
 
 const waitMs = 1_000
 
@@ -39,8 +39,8 @@ export interface Circuit {
  * @param tell told, as it happens, what other processes should know of this one's attempts
  */
 export function circuit(now: () => number, random: () => number = Math.random, tell?: (happening: Happening) => void): Circuit {
-  const breaker = healthBreaker(now, random)
-  const pauses = healthPauses(now)
+  const breaker = new HealthBreaker(now, random)
+  const pauses = new HealthPauses(now)
   let hasAnswered = false
   /** Others may hold something against it, which the next success here ends. That of another does not: a failure may have crossed it. */
   let isSuspect = false
@@ -69,7 +69,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       const { retryAfterUntil, coolDownUntil } = pauses
       if (retryAfterUntil > time) return { reason: 'retry_after', remainingMs: retryAfterUntil - time }
       if (breaker.isOpen && breaker.openUntil > time) return { reason: 'open', remainingMs: breaker.openUntil - time }
-      if (breaker.isOpen && breaker.isProbing()) return { reason: 'open', remainingMs: waitMs }
+      if (breaker.isOpen && breaker.isProbing) return { reason: 'open', remainingMs: waitMs }
       if (coolDownUntil > time) return { reason: 'cool_down', remainingMs: coolDownUntil - time }
       return undefined
     },
@@ -137,7 +137,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       const last = lastClass !== undefined && isNews(lastClass) ? { failure: lastClass, sameClass } : { sameClass: 0 }
       if (breaker.row === 0 && last.sameClass === 0 && held.heldOff === undefined) return []
       const standing: Happening = { kind: 'standing', row: breaker.row, ...last, ...held }
-      return breaker.isOpen && breaker.isProbing() ? [standing, { kind: 'probing' }] : [standing]
+      return breaker.isOpen && breaker.isProbing ? [standing, { kind: 'probing' }] : [standing]
     },
   }
 }

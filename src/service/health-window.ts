@@ -4,41 +4,42 @@ const failuresMin = 20
 
 interface Bucket { second: number; successes: number; failures: number }
 
-/** How often attempts failed within the last 30 s, to the second. */
-export interface HealthWindow {
-  count(kind: 'successes' | 'failures'): void
+/** How often attempts failed within the last 30 s, to the second. A class, since there may be one for each of 10,000 models. */
+export class HealthWindow {
+  readonly #buckets: Bucket[] = []
+  readonly #now: () => number
+
+  /** @param now milliseconds on a monotonic clock */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  count(kind: 'successes' | 'failures'): void {
+    const second = Math.floor(this.#now() / bucketMs)
+    let bucket = this.#buckets.at(-1)
+    if (bucket?.second !== second) {
+      bucket = { second, successes: 0, failures: 0 }
+      this.#buckets.push(bucket)
+      if (this.#buckets.length > windowMs / bucketMs) this.#buckets.shift()
+    }
+    bucket[kind] += 1
+  }
+
   /** Half or more of at least 20 attempts failed. */
-  isFailingOften(): boolean
-  clear(): void
-}
+  isFailingOften(): boolean {
+    const oldest = Math.floor((this.#now() - windowMs) / bucketMs)
+    let successes = 0
+    let failures = 0
+    for (const bucket of this.#buckets) {
+      if (bucket.second <= oldest) continue
+      successes += bucket.successes
+      failures += bucket.failures
+    }
+    const total = successes + failures
+    return total >= failuresMin && failures * 2 >= total
+  }
 
-/** @param now milliseconds on a monotonic clock */
-export function healthWindow(now: () => number): HealthWindow {
-  const buckets: Bucket[] = []
-
-  return {
-    count(kind) {
-      const second = Math.floor(now() / bucketMs)
-      let bucket = buckets.at(-1)
-      if (bucket?.second !== second) {
-        bucket = { second, successes: 0, failures: 0 }
-        buckets.push(bucket)
-        if (buckets.length > windowMs / bucketMs) buckets.shift()
-      }
-      bucket[kind] += 1
-    },
-    isFailingOften() {
-      const oldest = Math.floor((now() - windowMs) / bucketMs)
-      let successes = 0
-      let failures = 0
-      for (const bucket of buckets) {
-        if (bucket.second <= oldest) continue
-        successes += bucket.successes
-        failures += bucket.failures
-      }
-      const total = successes + failures
-      return total >= failuresMin && failures * 2 >= total
-    },
-    clear() { buckets.length = 0 },
+  clear(): void {
+    this.#buckets.length = 0
   }
 }
