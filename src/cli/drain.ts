@@ -45,6 +45,8 @@ export async function drain({ server, requests, log, timers, isHasty, leavePort,
     const connections = await leavePort()
     if (connections === undefined) return Bun.sleep(timers.drainWindowMs)
     leftPort()
+    // A look at many connections takes long; and none is worth it while requests are under way.
+    await requests.idle()
     while (connections() > 0 && performance.now() < end) await Bun.sleep(lookMs)
   }
 }
