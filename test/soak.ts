@@ -60,6 +60,7 @@ async function settle(service: ServiceUnderTest, before: Gauge): Promise<Gauge> 
 function leftBehind(before: Gauge, after: Gauge): readonly Target[] {
   return [
     { name: 'no stream stays open', found: String(after.streams), isMet: after.streams === 0 },
+    { name: 'processes come back', found: `from ${before.processes} to ${after.processes}`, isMet: after.processes === before.processes },
     { name: 'descriptors come back', found: `from ${before.descriptors} to ${after.descriptors}`, isMet: after.descriptors <= before.descriptors + descriptorsMore * after.processes },
     {
       name: 'memory comes back', found: `from ${mebibytes(before.anonymousMiB)} to ${mebibytes(after.anonymousMiB)}`,
