@@ -6,6 +6,7 @@ export const needed = {
   'redis-server': { package: 'redis-server', commands: ['redis-server', 'valkey-server'] },
   libfaketime: { package: 'libfaketime', library: 'faketime/libfaketime.so.1' },
   nginx: { package: 'nginx', commands: ['nginx'] },
+  haproxy: { package: 'haproxy', commands: ['haproxy'] },
   caddy: { package: 'caddy', commands: ['caddy'] },
 } as const satisfies Readonly<Record<string, Needed>>
 
