@@ -8,7 +8,7 @@ import { defaultBodyBudget, roomFor } from './room.ts'
 const mebibyte = 1024 * 1024
 
 function room(limits: { readonly maxConcurrent?: number; readonly bodyBudgetBytes?: number }, workers = 1) {
-  return roomFor({ limits: () => ({ bodyBytes: 1, deadlineMs: 1, ...limits }), connections: { active: 0, idle: 0 }, underWay: { count: 0 }, workers })
+  return roomFor({ limits: () => ({ bodyBytes: 1, deadlineMs: 1, ...limits }), upstreams: { connections: { active: 0, idle: 0 }, dropIdle: () => undefined }, underWay: { count: 0 }, workers })
 }
 
 describe.skipIf(process.platform !== 'linux')('the descriptors of this process', () => {

@@ -9,7 +9,7 @@ import { descriptorsMost, descriptorUse } from './descriptors.ts'
 const bodyBudgetBytesMost = 512 * 1024 * 1024
 
 /** What {@link roomFor} needs. */
-export interface RoomOptions extends Pick<HeadroomOptions, 'connections' | 'underWay'> {
+export interface RoomOptions extends Pick<HeadroomOptions, 'upstreams' | 'underWay'> {
   /** Those in force, this process's own share of them. */
   readonly limits: () => Limits
   /** Processes that share the memory of this machine. Each has descriptors of its own. */
@@ -17,13 +17,13 @@ export interface RoomOptions extends Pick<HeadroomOptions, 'connections' | 'unde
 }
 
 /** What this process has room for: as its owner says, else by the descriptors and the memory there are. */
-export function roomFor({ limits, connections, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'bodyBudget'> {
+export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'bodyBudget'> {
   const most = descriptorsMost()
   const requestsMost = most === undefined ? Number.POSITIVE_INFINITY : requestsWithin(most)
   const bodyBytesMost = shareOf(defaultBodyBudget(memoryBytes()), workers)
   return {
     requestsMost: () => limits().maxConcurrent ?? requestsMost,
-    hasRoom: headroom({ look: () => descriptorUse(most), connections, underWay, now: () => performance.now() }),
+    hasRoom: headroom({ look: () => descriptorUse(most), upstreams, underWay, now: () => performance.now() }),
     bodyBudget: bodyBudget(() => limits().bodyBudgetBytes ?? bodyBytesMost),
   }
 }

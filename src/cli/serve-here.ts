@@ -44,7 +44,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   })
   const requests = underWay()
   const followers = underWay()
-  const room = roomFor({ limits: () => inForce.config.limits, connections: transport.connections, underWay: requests, workers: commons.workers })
+  const room = roomFor({ limits: () => inForce.config.limits, upstreams: transport, underWay: requests, workers: commons.workers })
   let isDraining = false
   const isClosing = () => isDraining
   let routing: Routing | undefined

@@ -5,6 +5,7 @@ import { headroom, requestsWithin, reservedDescriptors, type DescriptorUse } fro
 function subject(use: DescriptorUse | undefined, lookMs = 0) {
   const state = { use, time: 0, looks: 0 }
   const connections = { active: 0, idle: 0 }
+  let drops = 0
   const underWay = { count: 0 }
   const hasRoom = headroom({
     look() {
@@ -12,9 +13,9 @@ function subject(use: DescriptorUse | undefined, lookMs = 0) {
       state.time += lookMs
       return state.use
     },
-    connections, underWay, now: () => state.time,
+    upstreams: { connections, dropIdle() { drops += 1 } }, underWay, now: () => state.time,
   })
-  return { state, connections, underWay, hasRoom }
+  return { state, connections, underWay, hasRoom, drops: () => drops }
 }
 
 /** How many of `most` questions in a row are answered with yes. */
@@ -44,11 +45,14 @@ describe('headroom', () => {
     expect(hasRoom()).toBe(true)
   })
 
-  test('counts idle connections to upstreams as free', () => {
-    const { hasRoom, connections } = subject({ most: 1_000, open: 960 })
-    expect(hasRoom()).toBe(false)
+  test('is made of idle connections to upstreams, when it runs short and not before', () => {
+    const { hasRoom, connections, drops, state } = subject({ most: 1_000, open: 960 })
+    expect([hasRoom(), drops()]).toEqual([false, 0])
     connections.idle = 30
-    expect(hasRoom()).toBe(true)
+    expect([hasRoom(), drops()]).toEqual([true, 1])
+    state.use = { most: 1_000, open: 100 }
+    state.time += 1_000
+    expect([hasRoom(), drops()]).toEqual([true, 1])
   })
 
   test('looks at most five times a second while there is room', () => {

@@ -10,8 +10,8 @@ export interface DescriptorUse {
 export interface HeadroomOptions {
   /** Looks; `undefined` where this system does not tell. */
   readonly look: () => DescriptorUse | undefined
-  /** Connections to upstreams: those without a request can take one. */
-  readonly connections: { readonly active: number; readonly idle: number }
+  /** Connections to upstreams. Idle ones are closed when descriptors run short. */
+  readonly upstreams: { readonly connections: { readonly active: number; readonly idle: number }; dropIdle(): void }
   /** Requests under way. Those that have no connection to an upstream yet will want one. */
   readonly underWay: { readonly count: number }
   /** Milliseconds on a monotonic clock. */
@@ -39,7 +39,7 @@ export function requestsWithin(most: number): number {
  * Whether there are descriptors for one more request, beside a reserve. Asked once a request; looks at the system at most five times a second, but
  * when they run short, at each request.
  */
-export function headroom({ look, connections, underWay, now }: HeadroomOptions): () => boolean {
+export function headroom({ look, upstreams, underWay, now }: HeadroomOptions): () => boolean {
   /** Requests that can still be let in by the last look. */
   let room = 0
   let freshUntil = Number.NEGATIVE_INFINITY
@@ -55,8 +55,13 @@ export function headroom({ look, connections, underWay, now }: HeadroomOptions):
       room = Number.POSITIVE_INFINITY
       return
     }
-    const wanted = Math.max(0, underWay.count - connections.active)
-    const free = use.most - use.open - reservedDescriptors(use.most) + connections.idle - wanted
+    const { active, idle } = upstreams.connections
+    const wanted = Math.max(0, underWay.count - active)
+    let free = use.most - use.open - reservedDescriptors(use.most) - wanted
+    if (free < descriptorsEach && idle > 0) {
+      upstreams.dropIdle()
+      free += idle
+    }
     room = free < descriptorsEach ? free : Math.floor(free / descriptorsEach)
   }
 

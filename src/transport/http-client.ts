@@ -24,6 +24,12 @@ export interface HttpClientOptions {
   readonly certificateAuthorities?: string
 }
 
+/** A transport whose idle connections can be let go of. */
+export interface HttpClient extends Transport {
+  /** Closes the connections that are idle now, so that their descriptors can be used for something else. */
+  dropIdle(): void
+}
+
 interface RequestHead {
   readonly method: string
   readonly path: string
@@ -32,10 +38,10 @@ interface RequestHead {
 }
 
 /**
- * An HTTP/1.1 client over kept-alive connections: at most 256 idle ones an origin, for 60 s; any number in use.
+ * An HTTP/1.1 client over kept-alive connections: at most 1,024 idle ones an origin, for 60 s; any number in use.
  * Bodies are asked for without compression, and decoded when they come with it.
  */
-export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): Transport {
+export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): HttpClient {
   const idle = pool<Connection>((expired) => expired.destroy())
   const scratch = Buffer.allocUnsafeSlow(joinedBytesMax)
   const byObject = new WeakMap<Origin, Destination>()
@@ -107,6 +113,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
         return idle.idle
       },
     },
+    dropIdle: () => idle.empty(),
     close: () => idle.close(),
   }
 }

@@ -64,7 +64,7 @@ describe('the pool', () => {
     expect(idle.idle).toBe(1)
   })
 
-  test('has room for 256 an origin', () => {
+  test('has room for so many an origin', () => {
     const { idle, shelf } = names()
     for (let index = 0; index < idleMax; index++) expect(idle.put(shelf, String(index), undefined)).toBe(true)
     expect(idle.put(shelf, 'one more', undefined)).toBe(false)
@@ -78,6 +78,15 @@ describe('the pool', () => {
     expect(idle.remove(shelf, 'b')).toBe(false)
     expect([idle.take(shelf), idle.take(shelf), idle.take(shelf)]).toEqual(['c', 'a', undefined])
     expect(dropped).toEqual([])
+  })
+
+  test('drops what is idle when it is emptied, and keeps what comes then', () => {
+    const { idle, shelf, dropped } = names()
+    for (const name of ['a', 'b']) idle.put(shelf, name, undefined)
+    idle.empty()
+    expect([dropped, idle.idle]).toEqual([['a', 'b'], 0])
+    expect(idle.put(shelf, 'c', undefined)).toBe(true)
+    idle.close()
   })
 
   test('drops everything when it closes and keeps nothing after', () => {

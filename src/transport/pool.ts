@@ -1,5 +1,5 @@
 /** Most idle connections kept for one origin. */
-export const idleMax = 256
+export const idleMax = 1_024
 
 /** Milliseconds an idle connection is kept, unless its upstream asked for less. */
 export const idleMs = 60_000
@@ -32,6 +32,8 @@ export interface Pool<Item> {
   readonly idle: number
   /** Drops what has been idle for too long. The pool does so itself every five seconds. */
   sweep(): void
+  /** Drops everything that is idle now. */
+  empty(): void
   /** Drops everything and keeps nothing from now on. */
   close(): void
 }
@@ -61,6 +63,12 @@ export function pool<Item>(drop: (item: Item) => void, now: () => number = () =>
     items.splice(items.indexOf(idleItem), 1)
     idle--
     drop(idleItem.item)
+  }
+
+  function empty(): void {
+    for (const { items } of shelves) {
+      for (const idleItem of items.slice()) discard(items, idleItem)
+    }
   }
 
   return {
@@ -101,13 +109,12 @@ export function pool<Item>(drop: (item: Item) => void, now: () => number = () =>
       return idle
     },
     sweep,
+    empty,
     close() {
       isClosed = true
       if (timer !== undefined) clearInterval(timer)
       timer = undefined
-      for (const { items } of shelves) {
-        for (const idleItem of items.slice()) discard(items, idleItem)
-      }
+      empty()
     },
   }
 }
