@@ -4,6 +4,7 @@ import { healthBook, type HealthBook } from '../service/health.ts'
 import type { CommandContext } from './command.ts'
 import type { Commons } from './commons.ts'
 import { findStores } from './find-stores.ts'
+import { shareHealth } from './health-notices.ts'
 import { packageVersion } from './process.ts'
 import type { ServeContext } from './serve-context.ts'
 
@@ -12,6 +13,7 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
   const health = healthBook(() => performance.now())
   const observer = localObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped }, Date.now)
   const stores = await findStores(given.store, log)
+  health.onNews(shareHealth(stores.notices('health'), health.hear))
   const reloads = new Set<() => void>()
   const follow = followHere()
   const cannotRoll = () => log.warn('SIGUSR2 restarts workers one by one, and there are none: start with --workers')

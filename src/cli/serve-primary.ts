@@ -7,11 +7,12 @@ import { StartFailed, workforce } from '../cluster/workforce.ts'
 import { primaryObserver, type ObservedWorker } from '../observe/primary-observer.ts'
 import { healthBook } from '../service/health.ts'
 import type { HealthNews } from '../service/health-news.ts'
-import { memoryStores } from '../stores/memory.ts'
 import { answerStoreOperation } from '../stores/remote.ts'
 import { breakersOf } from './commons-alone.ts'
 import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
 import type { CommandContext } from './command.ts'
+import { findStores } from './find-stores.ts'
+import { shareHealth } from './health-notices.ts'
 import { checkPort } from './listen.ts'
 import { ownCommand } from './own-command.ts'
 import { buildPage } from './page-build.ts'
@@ -33,7 +34,8 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   const health = healthBook(() => performance.now())
   const observer = primaryObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped, now: Date.now })
   const files = fileCoordinator({ onOutcome: (file, outcome) => { if (resolve(file) === resolve(path)) observer.reloaded(outcome) } })
-  const stores = memoryStores(Date.now)
+  const stores = await findStores(given.store, log)
+  const tellMachines = shareHealth(stores.notices('health'), (news) => spread(news))
   const pageIsBuilt = buildPage().catch(() => undefined)
   const channels = new Set<Channel<WorkerAnswers>>()
   const group = groupOrder<Channel<WorkerAnswers>>()
@@ -61,7 +63,10 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
       ...observed.answers,
       reloadAll: () => files.reloadAll(),
       store: (operation) => answerStoreOperation(stores, operation),
-      news: (news) => spread(news, worker),
+      news(news) {
+        spread(news, worker)
+        tellMachines(news)
+      },
       placeInGroup: () => (isStopping ? undefined : group.placeOf(worker)),
       pageIsBuilt: () => pageIsBuilt,
     }

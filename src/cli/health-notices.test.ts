@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'bun:test'
+import { UpstreamFailure } from '../service/failure.ts'
+import { healthBook } from '../service/health.ts'
+import type { Hear, KeptNotice, Notices } from '../stores/store.ts'
+import { shareHealth } from './health-notices.ts'
+
+/** A place for notices, and what was told there. */
+function place() {
+  const told: { readonly text: string; readonly kept: KeptNotice | undefined }[] = []
+  const listeners: Hear[] = []
+  const notices: Notices = { tell: (text, kept) => void told.push({ text, kept }), listen: (hear) => void listeners.push(hear) }
+  return { notices, told, hear: (text: string, keptMs?: number) => { for (const listener of listeners) listener(text, keptMs) } }
+}
+
+function failOften(book: ReturnType<typeof healthBook>, times: number): void {
+  for (let attempt = 0; attempt < times; attempt++) book.of('a', 'm').begin().failed(new UpstreamFailure('connect', 'refused'))
+}
+
+describe('news of health between machines', () => {
+  test('an open breaker is told, and kept under a short key until it has ended', () => {
+    const { notices, told } = place(), book = healthBook(() => 0, () => 0.5)
+    book.onNews(shareHealth(notices, book.hear))
+    failOften(book, 5)
+    expect(told.length).toBe(5)
+    expect(told.at(-1)?.kept).toEqual({ key: expect.stringMatching(/^[0-9a-f]{64}$/), ms: 35_000 })
+  })
+
+  test('another machine takes it over as it is told; a newcomer as old as it is by then', () => {
+    const { notices, told } = place(), one = healthBook(() => 0, () => 0.5)
+    one.onNews(shareHealth(notices, one.hear))
+    failOften(one, 5)
+    const text = told.at(-1)?.text ?? ''
+    for (const [keptMs, remainingMs] of [[undefined, 5_000], [33_000, 3_000]] as const) {
+      const other = place(), book = healthBook(() => 0)
+      shareHealth(other.notices, book.hear)
+      other.hear(text, keptMs)
+      expect(book.of('a', 'm').unavailable()).toEqual({ reason: 'open', remainingMs })
+    }
+  })
+
+  test('what is over, and what is no news, is passed over', () => {
+    const { notices, hear } = place(), heard: unknown[] = []
+    shareHealth(notices, (news) => heard.push(news))
+    for (const text of ['', 'null', '{', '{"provider":"a"}', '{"provider":"a","kind":"failed","failure":"nonsense"}']) hear(text)
+    hear('{"provider":"a","kind":"succeeded"}', 5)
+    expect(heard).toEqual([])
+  })
+})

@@ -1,0 +1,29 @@
+import { fingerprint } from '../config/fingerprint.ts'
+import { aged, keptFor, parseHealthNews, type HealthNews } from '../service/health-news.ts'
+import type { Notices } from '../stores/store.ts'
+
+/**
+ * Shares news of health with other machines. What is kept for newcomers is told to this one at the start, as old as it is by then.
+ * @param hear takes over what others tell
+ * @returns tells them
+ */
+export function shareHealth(notices: Notices, hear: (news: HealthNews) => void): (news: HealthNews) => void {
+  notices.listen((text, keptMs) => {
+    const news = readNews(text)
+    const now = news === undefined || keptMs === undefined ? news : aged(news, Math.max(0, (keptFor(news)?.ms ?? 0) - keptMs))
+    if (now !== undefined) hear(now)
+  })
+  return (news) => {
+    const kept = keptFor(news)
+    // Names of models may be longer than a key may be.
+    notices.tell(JSON.stringify(news), kept === undefined ? undefined : { key: fingerprint(kept.key), ms: kept.ms })
+  }
+}
+
+function readNews(text: string): HealthNews | undefined {
+  try {
+    return parseHealthNews(JSON.parse(text))
+  } catch {
+    return undefined // It is not JSON.
+  }
+}

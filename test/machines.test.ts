@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chat, question } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
+import { good } from './fakes/good.ts'
+import { startRedisServer, type RedisServer } from './fakes/redis-server.ts'
+import { errorReply } from './fakes/replies.ts'
+import { provider, startService } from './harness.ts'
+import { needs } from './needs.ts'
+
+const hasRedis = needs('redis-server') !== undefined
+
+describe.skipIf(!hasRedis)('several machines with one store', () => {
+  let redis: RedisServer
+  beforeAll(async () => { redis = await startRedisServer() })
+  afterAll(() => redis.kill())
+
+  test.each([[[]], [['--workers', '2']]])('a provider that one finds sick the others leave alone, and so does one that comes later %p', async (flags: readonly string[]) => {
+    // A name of its own: what others of this file know of their providers is in the same store.
+    const id = `sick-${crypto.randomUUID().slice(0, 8)}`
+    const sick = faultUpstream((exchange) => exchange.write(errorReply(500, {}))), well = faultUpstream(good())
+    const start = () => startService({ providers: [provider(id, sick.url), provider('well', well.url)] }, { flags: [...flags, '--store', redis.url] })
+    const ask = async (url: string) => (await chat(url, question(), { headers: { connection: 'close' } })).headers.get('x-svc-trail')?.startsWith(id)
+    await using one = await start()
+    await using other = await start()
+    for (let round = 0; round < 10; round++) await ask(one.url)
+    expect(sick.hits.length).toBeGreaterThanOrEqual(5)
+    expect(sick.hits.length).toBeLessThanOrEqual(6)
+    // Told, not asked for: it may be on its way.
+    for (let round = 0; round < 100 && await ask(other.url) === true; round++) await Bun.sleep(5)
+    const before = sick.hits.length
+    await using later = await start()
+    for (let round = 0; round < 100 && await ask(later.url) === true; round++) await Bun.sleep(5)
+    for (const url of [one.url, other.url, later.url]) for (let round = 0; round < 4; round++) expect(await ask(url)).toBe(false)
+    expect(before).toBeLessThanOrEqual(8)
+    sick.stop()
+    well.stop()
+  }, 20_000)
+})
