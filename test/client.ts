@@ -161,9 +161,9 @@ export function chunkedBody(response: string): string {
   }
 }
 
-/** The value of a metric, named with its labels as it stands in the text. */
-export async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
+/** The value of a metric, named with its labels as it stands in the text; NaN: it is not there. */
+export async function metric(url: string, name: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`, { headers })).text()
   return Number(text.split('\n').find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN)
 }
 

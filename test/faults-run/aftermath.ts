@@ -19,8 +19,8 @@ export const descriptorsMore = 16
 export const memoryMoreMiB = 64
 
 /** What the process of a ground holds now. Linux only. */
-export async function gauge({ service }: Ground): Promise<Gauge> {
-  const streams = await metric(service.url, 'svc_streams_open')
+export async function gauge({ service, headers }: Ground): Promise<Gauge> {
+  const streams = await metric(service.url, 'svc_streams_open', headers)
   return { streams, descriptors: readdirSync(`/proc/${service.pid}/fd`).length, memoryMiB: residentMb(service.pid) }
 }
 

@@ -29,9 +29,9 @@ export interface Asking {
 let asked = 0
 
 /** Asks the service for a text of its own, on a connection of its own, and reads the whole answer. */
-export async function ask({ service }: Pick<Ground, 'service'>, { model = 'well', stream = false, tokens = 8, name = `ask${asked++}`, headers = {}, signal }: Asked = {}): Promise<Asking> {
+export async function ask({ service, headers: own }: Pick<Ground, 'service' | 'headers'>, { model = 'well', stream = false, tokens = 8, name = `ask${asked++}`, headers = {}, signal }: Asked = {}): Promise<Asking> {
   const response = await fetch(`${service.url}/v1/chat/completions`, {
-    method: 'POST', keepalive: false, headers: { 'content-type': 'application/json', ...headers },
+    method: 'POST', keepalive: false, headers: { 'content-type': 'application/json', ...own, ...headers },
     body: JSON.stringify(question({ model, messages: [{ role: 'user', content: `stream=${name} tokens=${tokens}` }], ...(stream ? { stream } : {}) })),
     signal: signal ?? AbortSignal.timeout(answerMsMax),
   })
@@ -50,7 +50,7 @@ export function servedBy({ headers }: Pick<Answer, 'headers'>): string | undefin
 }
 
 /** Demands that a model is served whole, plain and streamed, by the provider named. */
-export async function demandServed(ground: Pick<Ground, 'service'>, model = 'well', by = 'sound', kinds: readonly boolean[] = [false, true]): Promise<void> {
+export async function demandServed(ground: Pick<Ground, 'service' | 'headers'>, model = 'well', by = 'sound', kinds: readonly boolean[] = [false, true]): Promise<void> {
   for (const stream of kinds) {
     const asking = await ask(ground, { model, stream })
     demandExact(asking, stream)
@@ -66,7 +66,7 @@ export async function demandMovesOn(ground: Ground, a: Pick<FaultUpstream, 'hits
 }
 
 /** Demands that other callers are served at once, while something goes on. */
-export async function demandOthersServed(ground: Pick<Ground, 'service'>, msMax = 3_000): Promise<void> {
+export async function demandOthersServed(ground: Pick<Ground, 'service' | 'headers'>, msMax = 3_000): Promise<void> {
   const started = performance.now()
   await demandServed(ground)
   const ms = performance.now() - started

@@ -8,7 +8,7 @@ import { provider } from '../harness.ts'
 import { needs } from '../needs.ts'
 import { ask, demandExact, demandServed } from './ask.ts'
 import { demandEqual } from './fault-case.ts'
-import { until } from './ground.ts'
+import { openGround, until } from './ground.ts'
 import type { FaultCase } from './fault-case.ts'
 
 const hours = 3_600
@@ -23,10 +23,10 @@ function jump(id: string, what: string, seconds: number): FaultCase {
       const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'))
       file = join(folder, 'clock')
       writeFileSync(file, '+0s')
-      return {
+      return openGround({
         environment: { LD_PRELOAD: needs('libfaketime') ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1' },
         cleanUp: () => rmSync(folder, { recursive: true }),
-      }
+      })
     },
     async run(ground) {
       const a = faultUpstream(status(429, { 'retry-after': '2' })), b = faultUpstream(good({ pauseMs: 50 }))

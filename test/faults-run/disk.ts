@@ -7,7 +7,7 @@ import { reply } from '../fakes/replies.ts'
 import { provider } from '../harness.ts'
 import { demandOthersServed, demandServed } from './ask.ts'
 import { demand, demandEqual } from './fault-case.ts'
-import { until } from './ground.ts'
+import { openGround, until } from './ground.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { Ground } from './ground.ts'
@@ -49,7 +49,7 @@ async function switchOff({ service }: Ground, id: string): Promise<number> {
 }
 
 const providersFile: FaultCase = {
-  id: 'disk-full-providers', area: 'process', what: 'an owner changes the providers while the disk is full', needs: lacksMount, own: () => ({}),
+  id: 'disk-full-providers', area: 'process', what: 'an owner changes the providers while the disk is full', needs: lacksMount, own: () => openGround(),
   run: (ground) => onSmallDisk(dirname(ground.service.file), async () => {
     const { file } = ground.service, folder = dirname(file)
     // The file lies on the small disk from now on.
@@ -82,7 +82,7 @@ async function demandListServed(ground: Ground): Promise<string> {
 }
 
 const fullCache: FaultCase = {
-  id: 'disk-full-cache', area: 'process', what: 'a full disk, where the cache of model lists is', needs: lacksMount, own: () => ({}),
+  id: 'disk-full-cache', area: 'process', what: 'a full disk, where the cache of model lists is', needs: lacksMount, own: () => openGround(),
   run: (ground) => onSmallDisk(ground.home, async () => {
     mkdirSync(join(ground.home, 'cache'))
     fill(ground.home)
@@ -94,7 +94,7 @@ const fullCache: FaultCase = {
 }
 
 const spoiltCache: FaultCase = {
-  id: 'cache-is-a-file', area: 'process', what: 'a file where the folder of the cache should be', own: () => ({}), isShort: true,
+  id: 'cache-is-a-file', area: 'process', what: 'a file where the folder of the cache should be', own: () => openGround(), isShort: true,
   async run(ground) {
     writeFileSync(join(ground.home, 'cache'), 'no folder')
     return await demandListServed(ground)

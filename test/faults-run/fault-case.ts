@@ -1,4 +1,4 @@
-import type { Ground, GroundOptions } from './ground.ts'
+import type { Ground } from './ground.ts'
 
 /** Where a fault lies. */
 export const areas = ['network', 'link', 'protocol', 'client', 'process', 'configuration', 'store', 'workers'] as const
@@ -16,8 +16,8 @@ export interface FaultCase {
   readonly needs?: () => string | undefined
   /** It is part of the short run of `npm test`. */
   readonly isShort?: boolean
-  /** It wants a service of its own, started so. Absent: the one that all faults share. */
-  readonly own?: () => GroundOptions | Promise<GroundOptions>
+  /** It wants a ground of its own. Absent: the one that all faults share. */
+  readonly own?: () => Promise<Ground>
   /**
    * Brings the fault about, looks at what clients got and what providers saw meanwhile, and ends the fault.
    * What is left behind, and that a good request works, is looked at afterwards (aftermath.ts).

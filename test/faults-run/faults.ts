@@ -4,7 +4,8 @@ import { linkFaults } from './link.ts'
 import { networkFaults } from './network.ts'
 import { processFaults } from './process.ts'
 import { protocolFaults } from './protocol.ts'
+import { storeFaults } from './store.ts'
 import type { FaultCase } from './fault-case.ts'
 
 /** Every fault that is tried, in the order of the table. */
-export const allFaults: readonly FaultCase[] = [...networkFaults, ...linkFaults, ...protocolFaults, ...clientFaults, ...processFaults, ...configurationFaults]
+export const allFaults: readonly FaultCase[] = [...networkFaults, ...linkFaults, ...protocolFaults, ...clientFaults, ...processFaults, ...configurationFaults, ...storeFaults]

@@ -25,6 +25,8 @@ export interface Ground extends AsyncDisposable {
   readonly sound: FaultUpstream
   /** Its `SVC_HOME`, which outlives it. */
   readonly home: string
+  /** What a caller has to send, to be let in. */
+  readonly headers: Readonly<Record<string, string>>
   /** How often the process was started. */
   readonly starts: number
   /**
@@ -44,7 +46,11 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
   const start = (port?: number) => startService(configOf(providers), {
     ...options, environment: { SVC_HOME: home, ...options.environment }, ...(port === undefined ? {} : { port }),
   })
-  let service = await start(options.port)
+  let service = await start(options.port).catch(async (error: unknown) => {
+    sound.stop()
+    await cleanUp?.()
+    throw error
+  })
   let starts = 1, round = 0, isOffering = providers.length > 0
 
   async function close(): Promise<void> {
@@ -58,6 +64,7 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
     get service() { return service },
     get starts() { return starts },
     home,
+    headers: {},
     sound,
     async offer(...given) {
       // A file that stays as it is is not loaded again.

@@ -6,6 +6,7 @@ import { good } from '../fakes/good.ts'
 import { provider } from '../harness.ts'
 import { demandOthersServed, demandServed } from './ask.ts'
 import { demand, demandEqual } from './fault-case.ts'
+import { openGround } from './ground.ts'
 import { startScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { GroundOptions } from './ground.ts'
@@ -45,7 +46,7 @@ function within(kind: 'memory' | 'cpu', settings: Readonly<Record<string, string
 
 const memory: FaultCase = {
   id: 'memory-limit', area: 'process', what: `${bodies} requests of 1 MB at once, whose provider takes its time, in a group that may have ${memoryMiB} MiB of memory`, needs: () => lacksLimits('memory'),
-  own: () => within('memory', { 'memory.limit_in_bytes': String(memoryMiB * mebibyte), 'memory.max': String(memoryMiB * mebibyte) }),
+  own: () => openGround(within('memory', { 'memory.limit_in_bytes': String(memoryMiB * mebibyte), 'memory.max': String(memoryMiB * mebibyte) })),
   async run(ground) {
     const a = faultUpstream(async (exchange) => {
       await exchange.pause(1_000)
@@ -67,7 +68,7 @@ const memory: FaultCase = {
 
 const processor: FaultCase = {
   id: 'cpu-limit', area: 'process', what: 'a tenth of a core, while 100 clients ask without pause', needs: () => lacksLimits('cpu'),
-  own: () => within('cpu', { 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '10000', 'cpu.max': '10000 100000' }),
+  own: () => openGround(within('cpu', { 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '10000', 'cpu.max': '10000 100000' })),
   async run(ground) {
     const a = faultUpstream(good())
     await ground.offer(provider('a', a.url, ['m']))

@@ -5,6 +5,7 @@ import { good } from '../fakes/good.ts'
 import { provider, quick } from '../harness.ts'
 import { ask, demandExact, demandMovesOn, demandOthersServed } from './ask.ts'
 import { demandEqual } from './fault-case.ts'
+import { openGround } from './ground.ts'
 import { startScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { GroundOptions } from './ground.ts'
@@ -50,7 +51,7 @@ async function asking(answer: NameAnswer): Promise<GroundOptions> {
 }
 
 function badNames(id: string, what: string, answer: NameAnswer): FaultCase {
-  return { id, area: 'link', what, needs: lacksNames, own: () => asking(answer), async run(ground) {
+  return { id, area: 'link', what, needs: lacksNames, own: async () => openGround(await asking(answer)), async run(ground) {
     const b = faultUpstream(good())
     await ground.offer(provider('a', 'http://provider.test/v1', ['m'], quick), provider('b', b.url, ['m']))
     await demandMovesOn(ground, { hits: [] }, b, { hits: 0 })
@@ -60,7 +61,7 @@ function badNames(id: string, what: string, answer: NameAnswer): FaultCase {
 }
 
 const hungNames: FaultCase = {
-  id: 'names-hang', area: 'link', what: '40 requests at once to providers whose names are looked up without an answer', needs: lacksNames, own: () => asking(() => undefined),
+  id: 'names-hang', area: 'link', what: '40 requests at once to providers whose names are looked up without an answer', needs: lacksNames, own: async () => openGround(await asking(() => undefined)),
   async run(ground) {
     const b = faultUpstream(good()), models = Array.from({ length: 40 }, (_, index) => `m${index}`)
     await ground.offer(...models.map((model) => provider(`a${model}`, `http://${model}.test/v1`, [model], quick)), provider('b', b.url, models))

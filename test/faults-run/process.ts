@@ -4,7 +4,7 @@ import { good } from '../fakes/good.ts'
 import { provider, startService } from '../harness.ts'
 import { ask, demandExact, demandOthersServed, demandServed, servedBy } from './ask.ts'
 import { demand, demandEqual } from './fault-case.ts'
-import { until } from './ground.ts'
+import { openGround, until } from './ground.ts'
 import { clockFaults } from './clock.ts'
 import { diskFaults } from './disk.ts'
 import { limitFaults } from './limits.ts'
@@ -23,7 +23,7 @@ async function beginStreams(ground: Ground, count = clients): Promise<readonly R
 }
 
 const killed: FaultCase = {
-  id: 'kill-9', area: 'process', what: 'kill -9 with streams open, and a start on the same port', isShort: true, own: () => ({}),
+  id: 'kill-9', area: 'process', what: 'kill -9 with streams open, and a start on the same port', isShort: true, own: () => openGround(),
   async run(ground) {
     const a = faultUpstream(good({ name: 'paced', ...paced }))
     await ground.offer(provider('a', a.url, ['m']))
@@ -42,7 +42,7 @@ const killed: FaultCase = {
 const pauseMs = 2_500
 
 const stopped: FaultCase = {
-  id: 'sigstop', area: 'process', what: `the process stands still (SIGSTOP) for ${pauseMs / 1_000} s, longer than \`idle_ms\` and \`attempt_ms\``, own: () => ({}),
+  id: 'sigstop', area: 'process', what: `the process stands still (SIGSTOP) for ${pauseMs / 1_000} s, longer than \`idle_ms\` and \`attempt_ms\``, own: () => openGround(),
   async run(ground) {
     const timeouts = { connect_ms: 1_000, first_token_ms: 1_500, idle_ms: 1_000, attempt_ms: 1_500 }
     const a = faultUpstream(good({ name: 'paced', ...paced })), late = faultUpstream(async (exchange) => {
@@ -71,7 +71,7 @@ const stopped: FaultCase = {
 
 /** Standard error, where the log goes, is a pipe that nobody takes anything from. */
 function badLog(id: string, what: string, write: (start: string, folder: string) => string): FaultCase {
-  return { id, area: 'process', what, isShort: id === 'log-disk-full', own: () => startScript(write), async run(ground) {
+  return { id, area: 'process', what, isShort: id === 'log-disk-full', own: () => openGround(startScript(write)), async run(ground) {
     const dropped = () => metric(ground.service.url, 'svc_log_lines_dropped_total')
     await until(async () => {
       await Promise.all(Array.from({ length: 200 }, () => fetch(`${ground.service.url}/v1/chat/completions`, { method: 'POST', body: '{', keepalive: false }).then((response) => response.text())))
@@ -93,7 +93,7 @@ const portTaken: FaultCase = {
 }
 
 const outOfDescriptors: FaultCase = {
-  id: 'out-of-descriptors', area: 'process', what: '300 clients at a service that may open 64 descriptors', own: () => ({ descriptors: 64 }), isShort: true,
+  id: 'out-of-descriptors', area: 'process', what: '300 clients at a service that may open 64 descriptors', own: () => openGround({ descriptors: 64 }), isShort: true,
   async run(ground) {
     const a = faultUpstream(good({ pauseMs: 20 })), b = faultUpstream(good())
     await ground.offer(provider('a', a.url, ['m']), provider('b', b.url, ['m']))

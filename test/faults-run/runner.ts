@@ -58,7 +58,7 @@ async function attempt(fault: FaultCase, shared: () => Promise<Standing>): Promi
   const why = fault.needs?.()
   if (why !== undefined) return { kind: 'impossible', words: why }
   try {
-    return { kind: 'held', words: await inTime(fault.own === undefined ? onShared(fault, await shared()) : onOwn(fault, await openGround(await fault.own()))) }
+    return { kind: 'held', words: await inTime(fault.own === undefined ? onShared(fault, await shared()) : onOwn(fault, await fault.own())) }
   } catch (error) {
     return { kind: 'failed', words: error instanceof Error ? error.message : String(error) }
   }
