@@ -12,7 +12,6 @@ describe('parsePlainOutcome', () => {
   test.each([
     { name: 'a failed request', text: output({ failed: 1 }) },
     { name: 'a bad status', text: output({ badStatus: 2 }) },
-    { name: 'no request at all', text: output({ requests: 0 }) },
     { name: 'no figures', text: 'unable to connect' },
   ])('takes no figures with $name', ({ text }) => {
     expect(() => parsePlainOutcome(text, 'svc')).toThrow(/wrk on svc/)

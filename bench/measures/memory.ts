@@ -9,7 +9,7 @@ const manyRequests = { requests: 100_000, seconds: 10 }
 const patienceForService = 60
 const openStreams = 1000
 /** A token a second, this many seconds. */
-const tokens = 5
+const tokens = 12
 
 /**
  * Resident memory of a fresh process: at rest, during and after 100,000 plain requests over 64 connections, then with 1,000 streams open.

@@ -10,7 +10,7 @@ const moduleName = 'github.com/maximhq/bifrost/transports'
 const executable = join(peerFolder(name), '.go/bin/bifrost-http')
 const limitMs = 15 * 60_000
 
-/** Bifrost from its Go module, configured by a file alone: no store of configuration or logs. */
+/** Bifrost from its Go module, configured by a file alone: no store of configuration or logs, no lists fetched. */
 export const bifrost: Proxy = {
   name,
   kind: 'gateway',
@@ -25,7 +25,9 @@ export const bifrost: Proxy = {
   installed: () => goInstalled(executable),
   async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
-    await Bun.write(join(directory, 'config.json'), JSON.stringify(configuration(upstreamPort)))
+    const prices = join(directory, 'prices.json')
+    await Bun.write(prices, '{}')
+    await Bun.write(join(directory, 'config.json'), JSON.stringify(configuration(upstreamPort, prices)))
     const options = ['-app-dir', directory, '-host', '127.0.0.1', '-port', String(port), '-log-level', 'error']
     const program = startProgram({ name, command: [executable, ...options], core, directory, environment: { GOMAXPROCS: '1' } }, register)
     // The part that speaks as OpenAI does takes a model's name without that of its provider.
@@ -50,11 +52,15 @@ async function build(folder: string): Promise<void> {
   await runProgram(['go', 'build', '-o', executable, './bifrost-http'], limitMs, { environment, directory: copy })
 }
 
-function configuration(upstreamPort: number): Readonly<Record<string, unknown>> {
+function configuration(upstreamPort: number, prices: string): Readonly<Record<string, unknown>> {
   const network = { base_url: `http://127.0.0.1:${upstreamPort}`, allow_private_network: true, default_request_timeout_in_seconds: 600, max_retries: 0 }
   return {
     config_store: { enabled: false },
     logs_store: { enabled: false },
+    // Else it fetches lists of prices and models when it starts, and then again.
+    framework: {
+      pricing: { pricing_url: `file://${prices}`, model_parameters_url: `file://${prices}`, mcp_library_sync_interval: 0, live_models_sync_interval: 0 },
+    },
     client: { drop_excess_requests: false, enable_logging: false },
     providers: {
       openai: {
