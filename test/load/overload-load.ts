@@ -1,0 +1,117 @@
+import { histogram, type Histogram } from './histogram.ts'
+import { chatRequest, openConnection, type LoadConnection } from './load-connection.ts'
+
+/** How a service is asked. */
+export interface ClosedLoad {
+  readonly port: number
+  /** JSON of each request. */
+  readonly body: string
+  /** Connections that are kept, each with one request at a time. */
+  readonly connections: number
+  readonly ms: number
+  /** Milliseconds between an answer and the next request: after a 503, and after any other. Default 0. */
+  readonly pauseMs?: { readonly refused: number; readonly answered: number }
+}
+
+/** What came of it. What was not answered when the time was over does not count. */
+export interface LoadOutcome {
+  /** Answered with 200, a second. */
+  readonly goodput: number
+  readonly answered: number
+  /** Answered with 503 and Retry-After. */
+  readonly refused: number
+  /** From the request to the end of its answer, microseconds. */
+  readonly answeredUs: Histogram
+  readonly refusedUs: Histogram
+  /** What was neither: statuses, and connections that were cut. At most ten are kept. */
+  readonly odd: readonly string[]
+}
+
+/** Asks `connections` at a time for so long. */
+export async function closedLoad({ port, body, connections, ms, pauseMs = { refused: 0, answered: 0 } }: ClosedLoad): Promise<LoadOutcome> {
+  const request = chatRequest(port, body)
+  const answeredUs = histogram(), refusedUs = histogram()
+  const odd: string[] = []
+  let answered = 0, refused = 0
+  const clients = await Promise.all(Array.from({ length: connections }, () => client(port)))
+  const started = performance.now()
+  const ends = started + ms
+  await Promise.all(clients.map(async ({ ask, leave }) => {
+    while (performance.now() < ends) {
+      const { kind, us } = await ask(request, ends)
+      if (kind === 'late') break
+      if (kind === 'good') { answered += 1; answeredUs.add(us) } else if (kind === 'refused') { refused += 1; refusedUs.add(us) } else if (odd.push(kind) > 10) break
+      const pause = kind === 'refused' ? pauseMs.refused : pauseMs.answered
+      if (pause > 0) await Bun.sleep(pause)
+    }
+    leave()
+  }))
+  return { goodput: answered / ((performance.now() - started) / 1000), answered, refused, answeredUs, refusedUs, odd: odd.slice(0, 10) }
+}
+
+/** `good`, `refused`, `late` (the time was over first), or what else came. */
+interface Asked {
+  readonly kind: string
+  readonly us: number
+}
+
+interface Client {
+  ask(request: string, ends: number): Promise<Asked>
+  leave(): void
+}
+
+async function client(port: number): Promise<Client> {
+  const connection = await openConnection(port, () => undefined, () => undefined)
+  return { ask: (request, ends) => askOnce(connection, request, ends), leave: () => connection.leave('reset') }
+}
+
+function askOnce(connection: LoadConnection, request: string, ends: number): Promise<Asked> {
+  return new Promise((resolve) => {
+    const started = performance.now()
+    let kind = ''
+    const timer = setTimeout(() => resolve({ kind: 'late', us: 0 }), Math.max(0, ends - started))
+    const tell = (what: string) => {
+      clearTimeout(timer)
+      resolve({ kind: what, us: (performance.now() - started) * 1000 })
+    }
+    connection.ask(request, {
+      onHead(status, head) {
+        const isRefusal = status === 503 && /\r\nretry-after: \d/i.test(head)
+        kind = status === 200 ? 'good' : isRefusal ? 'refused' : `status ${status}`
+      },
+      onEvent() {},
+      onEnd: () => tell(kind),
+      onCut: (reason) => tell(`cut: ${reason}`),
+    })
+  })
+}
+
+/** How `/health` answered in the meantime. */
+export interface HealthOutcome {
+  readonly us: Histogram
+  readonly failed: number
+}
+
+/** Asks `/health` every 10 ms on a connection of its own, until it is told to stop. */
+export async function watchHealth(port: number): Promise<{ stop(): Promise<HealthOutcome> }> {
+  const us = histogram()
+  const { ask, leave } = await client(port)
+  const request = `GET /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`
+  let isOver = false, failed = 0
+  const watching = (async () => {
+    while (!isOver) {
+      const answer = await ask(request, performance.now() + 10_000)
+      if (answer.kind === 'good') us.add(answer.us)
+      else failed += 1
+      await Bun.sleep(10)
+    }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await watching
+      leave()
+      return { us, failed }
+    },
+  }
+}

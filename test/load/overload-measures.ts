@@ -1,0 +1,128 @@
+import { faultUpstream, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
+import { chunk, completion, event, framed, reply, streamHead } from '../fakes/replies.ts'
+import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
+import { hurtfulClients, type HurtfulClients } from './hurtful-clients.ts'
+import { closedLoad, watchHealth, type HealthOutcome, type LoadOutcome } from './overload-load.ts'
+
+/** A service that is under more load than it can take, beside what it did with as much as it could. */
+export interface Overload {
+  /** Requests answered with 200 a second, at best and at ten times the load: medians of the rounds. */
+  readonly best: number
+  readonly overloaded: number
+  /** Of the last round at ten times the load. */
+  readonly outcome: LoadOutcome
+  readonly health: HealthOutcome
+  /** What was neither an answer nor a 503, in any round. */
+  readonly odd: readonly string[]
+}
+
+/** Good traffic alone, and beside clients that hurt. */
+export interface Beside {
+  readonly alone: LoadOutcome
+  readonly beside: LoadOutcome
+  readonly health: HealthOutcome
+}
+
+const answer = Buffer.from(reply(200, JSON.stringify(completion('hello'))))
+const endless = Buffer.from(framed(event(chunk({ content: 'x'.repeat(4_096) }))))
+
+const scripts: Readonly<Record<'quick' | 'slow' | 'endless', Script>> = {
+  quick: (exchange) => exchange.write(answer),
+  async slow(exchange) {
+    await exchange.pause(slowMs)
+    await exchange.write(answer)
+  },
+  async endless(exchange) {
+    await exchange.write(streamHead)
+    for (;;) await exchange.write(endless)
+  },
+}
+
+/** What the slow upstream takes, in milliseconds. */
+const slowMs = 50
+const manyfold = 10
+
+function bodyOf(model: keyof typeof scripts, stream = false): string {
+  return JSON.stringify({ model, messages: [{ role: 'user', content: 'y'.repeat(900) }], ...(stream ? { stream } : {}) })
+}
+
+interface Rig extends AsyncDisposable {
+  readonly service: ServiceUnderTest
+}
+
+/** The real process before three upstreams, each with a model of its name. */
+async function startRig(limits?: ServiceConfig['limits']): Promise<Rig> {
+  const upstreams = new Map<string, FaultUpstream>(Object.entries(scripts).map(([name, script]) => [name, faultUpstream(script)]))
+  const providers = Array.from(upstreams, ([name, { url }]) => provider(name, url, [name]))
+  const service = await startService({ providers, ...(limits === undefined ? {} : { limits }) }, { flags: ['--log-level', 'warn'] })
+  // What they remember of requests would be more than the service holds.
+  const forgetting = setInterval(() => { for (const upstream of upstreams.values()) upstream.forget() }, 250)
+  return {
+    service,
+    async [Symbol.asyncDispose]() {
+      clearInterval(forgetting)
+      for (const upstream of upstreams.values()) upstream.stop()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** As fast as it goes: over the number of connections with the best goodput, and over ten times as many. No limit is set. */
+export async function asFastAsItGoes(roundMs: number, rounds: number): Promise<Overload> {
+  await using rig = await startRig()
+  const { port } = rig.service
+  const load = (connections: number): Promise<LoadOutcome> => closedLoad({ port, body: bodyOf('quick'), connections, ms: roundMs })
+  await load(16)
+  const tried: { readonly connections: number; readonly goodput: number }[] = []
+  for (const connections of [16, 32, 64]) tried.push({ connections, goodput: (await load(connections)).goodput })
+  const [best] = tried.toSorted((one, another) => another.goodput - one.goodput)
+  const connections = best?.connections ?? 16
+  return await compare(port, rounds, () => load(connections), () => load(connections * manyfold))
+}
+
+/** Ten times the rate that `max_concurrent` lets through: those who are refused come again as soon as an answer would have taken. */
+export async function beyondTheLimit(roundMs: number, rounds: number, most = 32): Promise<Overload> {
+  await using rig = await startRig({ max_concurrent: most })
+  const { port } = rig.service
+  const load = (connections: number) => closedLoad({ port, body: bodyOf('slow'), connections, ms: roundMs, pauseMs: { refused: slowMs, answered: 0 } })
+  await load(most)
+  return await compare(port, rounds, () => load(most), () => load(most * manyfold))
+}
+
+async function compare(port: number, rounds: number, normal: () => Promise<LoadOutcome>, excessive: () => Promise<LoadOutcome>): Promise<Overload> {
+  const bests: LoadOutcome[] = [], overloads: LoadOutcome[] = []
+  let last: { readonly outcome: LoadOutcome; readonly health: HealthOutcome } | undefined
+  for (let round = 0; round < rounds; round += 1) {
+    bests.push(await normal())
+    const watch = await watchHealth(port)
+    const outcome = await excessive()
+    overloads.push(outcome)
+    last = { outcome, health: await watch.stop() }
+  }
+  if (last === undefined) throw new Error('at least one round is needed')
+  return { best: medianGoodput(bests), overloaded: medianGoodput(overloads), odd: [...bests, ...overloads].flatMap(({ odd }) => odd), ...last }
+}
+
+function medianGoodput(outcomes: readonly LoadOutcome[]): number {
+  const sorted = outcomes.map(({ goodput }) => goodput).toSorted((one, another) => one - another)
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
+}
+
+/** Sixteen good clients, first alone, then beside readers that do not read, writers that trickle and connections that do nothing. */
+export async function besideHurtfulClients(roundMs: number, counts: HurtfulClients): Promise<Beside> {
+  await using rig = await startRig()
+  const { port } = rig.service
+  const load = () => closedLoad({ port, body: bodyOf('quick'), connections: 16, ms: roundMs, pauseMs: { refused: 0, answered: 5 } })
+  await load()
+  const alone = await load()
+  const hurtful = await hurtfulClients(port, counts, bodyOf('endless', true))
+  try {
+    // Their streams have filled every buffer by then.
+    await Bun.sleep(roundMs / 2)
+    const watch = await watchHealth(port)
+    const beside = await load()
+    return { alone, beside, health: await watch.stop() }
+  } finally {
+    hurtful.stop()
+  }
+}
