@@ -336,10 +336,10 @@ describe('a connection', () => {
   test('is one of many at once', async () => {
     const server = upstream((connection) => void setTimeout(() => connection.write(ok), 5))
     const transport = client()
-    const answers = await Promise.all(Array.from({ length: 1_100 }, () => exchange(transport, post(server.origin))))
+    const answers = await Promise.all(Array.from({ length: 400 }, () => exchange(transport, post(server.origin))))
     expect(new Set(answers)).toEqual(new Set(['ok']))
     expect(transport.connections.active).toBe(0)
-    expect(transport.connections.idle).toBe(1_024)
+    expect(transport.connections.idle).toBe(400)
   })
 
   test('does not outlive the client', async () => {

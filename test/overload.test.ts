@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'bun:test'
+import { errorOf, metric, question, rawChat, rawConnection } from './client.ts'
+import { good } from './fakes/good.ts'
+import { startRig, type Rig } from './rig.ts'
+import type { Answer, RawConnection } from './client.ts'
+import type { Hit, Script } from './fakes/fault-upstream.ts'
+
+/** Answers when it is told to; until then requests are under way. */
+function held(): { readonly script: Script; release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const answer = good()
+  return {
+    release: resolve,
+    async script(exchange) {
+      await promise
+      await answer(exchange)
+    },
+  }
+}
+
+function textOf(bytes: number): string {
+  return JSON.stringify(question({ messages: [{ role: 'user', content: 'x'.repeat(bytes) }] }))
+}
+
+/** Sends a request that the upstream has got when this resolves. */
+async function begun(rig: Rig, body = textOf(10)): Promise<RawConnection> {
+  const arrival = rig.upstreams[0]?.nextHit()
+  const connection = rawConnection(rig.service.port, rawChat(body, { connection: 'close' }), 10_000)
+  await arrival
+  return connection
+}
+
+function expectShed(answer: Answer): void {
+  expect([answer.status, errorOf(answer)?.type, errorOf(answer)?.code]).toEqual([503, 'overloaded_error', 'overloaded'])
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  expect(answer.headers.get('x-should-retry')).toBe('true')
+  // Nobody was asked, so nobody is to blame.
+  expect([answer.headers.get('x-svc-attempts'), answer.headers.get('x-svc-trail')]).toEqual(['0', null])
+}
+
+async function expectAlive(rig: Rig): Promise<void> {
+  for (const path of ['/health', '/ready', '/metrics']) expect((await fetch(`${rig.service.url}${path}`)).status).toBe(200)
+}
+
+/** What a raw answer says: its status line and its error's code. */
+function told(response: string): readonly unknown[] {
+  return [response.slice(9, 12), /"code":"(\w+)"/.exec(response)?.[1]]
+}
+
+describe('more requests than limits.max_concurrent', () => {
+  test('are turned away at once with 503 and Retry-After, nobody is blamed, and one is served as soon as there is room', async () => {
+    const { script, release } = held()
+    await using rig = await startRig([script], { limits: { max_concurrent: 2 } })
+    const first = await begun(rig), second = await begun(rig)
+    const refused = await Promise.all(Array.from({ length: 5 }, () => rig.ask()))
+    for (const answer of refused) expectShed(answer)
+    await expectAlive(rig)
+    expect(rig.hits()).toEqual([2])
+    release()
+    expect([(await first.response).slice(9, 12), (await second.response).slice(9, 12)]).toEqual(['200', '200'])
+    expect((await rig.ask()).status).toBe(200)
+    expect(await metric(rig.service.url, 'svc_attempts_total{provider="a",model="m",outcome="ok"}')).toBe(3)
+    expect(await metric(rig.service.url, 'svc_requests_total{model="unknown",provider="none",status="503",class="overloaded"}')).toBe(5)
+  })
+})
+
+describe('more bytes than limits.body_budget_bytes', () => {
+  const budget = { limits: { body_budget_bytes: 100_000 } }
+
+  test('are turned away with 503 and Retry-After, nobody is blamed, and taken as soon as there is room', async () => {
+    const { script, release } = held()
+    await using rig = await startRig([script], budget)
+    const first = await begun(rig, textOf(60_000))
+    expectShed(await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }))
+    await expectAlive(rig)
+    release()
+    expect((await first.response).slice(9, 12)).toBe('200')
+    expect((await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(60_000) }] })).status).toBe(200)
+    expect(rig.hits()).toEqual([2])
+  })
+
+  test('are taken where they are alone', async () => {
+    await using rig = await startRig([good()], budget)
+    expect((await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] })).status).toBe(200)
+  })
+
+  test.each([
+    ['of a known length', 'content-length: 31457280\r\n', (piece: Buffer) => piece],
+    ['of chunks', 'transfer-encoding: chunked\r\n', (piece: Buffer) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])],
+  ])('and still being sent, %s: the client reads the 503, is not reset, and may go on', async (_name, framing, framed) => {
+    const { script, release } = held()
+    await using rig = await startRig([script], budget)
+    const first = await begun(rig, textOf(90_000))
+    const large = rawConnection(rig.service.port, `POST /v1/chat/completions HTTP/1.1\r\nhost: svc\r\ncontent-type: application/json\r\n${framing}\r\n`, 10_000)
+    await new Promise((resolve) => large.socket.once('connect', resolve))
+    const piece = framed(Buffer.alloc(65_536, 97))
+    for (let sent = 0; sent < 480; sent += 1) if (!large.socket.write(piece)) await new Promise((resolve) => large.socket.once('drain', resolve))
+    if (framing.startsWith('transfer')) large.socket.write('0\r\n\r\n')
+    large.socket.write('GET /health HTTP/1.1\r\nhost: svc\r\nconnection: close\r\n\r\n')
+    const response = await large.response
+    expect(told(response)).toEqual(['503', 'overloaded'])
+    expect(response.toLowerCase()).toContain('retry-after: 1')
+    expect(response).toEndWith('ok\n')
+    release()
+    await first.response
+  })
+
+  test('are given back however a request ends', async () => {
+    await using rig = await startRig([good({ pauseMs: 5 })], { limits: { body_budget_bytes: 100_000, body_bytes: 80_000 }, environment: { SVC_BODY_IDLE_MS: '200', SVC_BODY_TIMEOUT_MS: '400' } })
+    const { port } = rig.service
+    const answered = async (bytes: string) => (await rawConnection(port, bytes, 5_000).response).slice(9, 12)
+    const head = (length: number) => rawChat('', { 'content-length': String(length), connection: 'close' })
+    // Malformed; too large by its own word and by its bytes; never sent to its end; of an unknown model; whole; streamed.
+    expect(await Promise.all([
+      answered(rawChat('{'.repeat(20_000), { connection: 'close' })),
+      answered(rawChat('', { 'content-length': '90000', connection: 'close' })),
+      answered(`${head(70_000)}{`),
+    ])).toEqual(['400', '413', '408'])
+    expect((await rig.ask({ model: 'x', messages: [{ role: 'user', content: 'x'.repeat(50_000) }] })).status).toBe(404)
+    expect((await rig.askStream({ messages: [{ role: 'user', content: 'x'.repeat(50_000) }] })).status).toBe(200)
+    // Clients that leave: while they send, and while they are answered.
+    const sending = rawConnection(port, `${head(70_000)}{`)
+    await Bun.sleep(20)
+    sending.socket.destroy()
+    const streaming = await begun(rig, JSON.stringify(question({ stream: true, messages: [{ role: 'user', content: `stream=a tokens=1000 ${'x'.repeat(50_000)}` }] })))
+    const [hit] = rig.upstreams[0]?.hits.slice(-1) ?? []
+    streaming.socket.destroy()
+    await hit?.left
+    // All is there again: two that fill it to the last kilobyte are taken together.
+    const { script, release } = held()
+    rig.upstreams[0]?.use(script)
+    const first = await begun(rig, textOf(70_000)), second = await begun(rig, textOf(29_000))
+    release()
+    expect([(await first.response).slice(9, 12), (await second.response).slice(9, 12)]).toEqual(['200', '200'])
+  })
+
+  test('are given back after the first token of a stream that nobody could resume, and held while somebody could', async () => {
+    const streaming: Script = async (exchange) => await good({ tokens: 1_000, pauseMs: 20 })(exchange)
+    const ask = (rig: Rig) => rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true, messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }))), 5_000)
+    await using alone = await startRig([streaming], budget)
+    await ask(alone).until('good-1')
+    expect((await alone.askStream({ model: 'x', messages: [{ role: 'user', content: 'x'.repeat(60_000) }] })).status).toBe(404)
+    await using paired = await startRig([streaming, good()], budget)
+    await ask(paired).until('good-1')
+    expectShed(await paired.ask({ messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }))
+  })
+
+  test('follow a change of the file', async () => {
+    const { script, release } = held()
+    await using rig = await startRig([script], budget)
+    const first = await begun(rig, textOf(60_000))
+    const { url = '' } = rig.upstreams[0] ?? {}
+    await rig.service.configure({ providers: [{ id: 'a', base_url: url, models: ['m'] }], limits: { body_budget_bytes: 200_000 } })
+    while (!rig.service.output.includes('configuration reloaded')) await Bun.sleep(5)
+    const second = await begun(rig, textOf(60_000))
+    release()
+    expect([(await first.response).slice(9, 12), (await second.response).slice(9, 12)]).toEqual(['200', '200'])
+  })
+})
+
+describe('fewer descriptors than requests need', () => {
+  test('leave room for health checks; the rest is turned away before anybody is asked, and served as soon as there are some', async () => {
+    const { script, release } = held()
+    await using rig = await startRig([script], { descriptors: 80, limits: { max_concurrent: 1_000 } })
+    const idle: RawConnection[] = []
+    const under: Promise<Hit | undefined>[] = []
+    // Idle connections and requests take turns until one is turned away.
+    let refused: Answer | undefined
+    for (let number = 0; refused === undefined && number < 40; number += 1) {
+      idle.push(rawConnection(rig.service.port, '', 20_000))
+      const arrival = rig.upstreams[0]?.nextHit()
+      const answer = rig.ask({}, { connection: 'close' })
+      refused = await Promise.race([answer, arrival?.then(() => undefined) ?? undefined])
+      if (arrival !== undefined) under.push(arrival)
+    }
+    if (refused === undefined) throw new Error('nobody was turned away')
+    expectShed(refused)
+    expect(errorOf(refused)?.message).toContain('descriptors')
+    expect(refused.headers.get('connection')).toBe('close')
+    await expectAlive(rig)
+    for (const { socket } of idle) socket.destroy()
+    release()
+    await Bun.sleep(50)
+    const after = await rig.ask()
+    expect([after.status, after.headers.get('x-svc-attempts')]).toEqual([200, '1'])
+    expect(await metric(rig.service.url, 'svc_attempts_total{provider="a",model="m",outcome="resources"}')).toBeNaN()
+  })
+
+  test('set how many requests there may be at once, where nobody has', async () => {
+    const { script, release } = held()
+    await using rig = await startRig([script], { descriptors: 128 })
+    const answers = Array.from({ length: 80 }, () => rig.ask({}, { connection: 'close' }))
+    const refused = await Promise.any(answers)
+    expectShed(refused)
+    await expectAlive(rig)
+    release()
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([200, 503]))
+    expect((await rig.ask()).status).toBe(200)
+    expect(rig.hits()).toEqual([statuses.filter((status) => status === 200).length + 1])
+  })
+})
