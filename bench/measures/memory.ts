@@ -1,5 +1,7 @@
 import { plainLoadUntil, streamLoad, type LoadTarget } from '../load.ts'
 import { memoryUse, peakResidentMb } from '../memory.ts'
+import { ProgramError } from '../processes.ts'
+import { progress, reasonOf } from '../progress.ts'
 import type { RunningProxy } from '../proxies/proxy.ts'
 import { serviceName, type Measure } from './measure.ts'
 
@@ -46,12 +48,20 @@ export const memory: Measure = {
   },
 }
 
-/** The figure is one of 1,000 streams open together: a proxy that is too slow for it has none. */
+/** The figure is one of 1,000 streams open together: a proxy that is too slow for it, or breaks some, has none. */
 async function withStreams(target: LoadTarget, { program }: RunningProxy, loadCore: number): Promise<Readonly<Record<string, number>>> {
   let streamsTogether = 0
-  const streamsMb = await peakResidentMb(program.pid, async () => {
+  const work = async (): Promise<void> => {
     const streams = { connections: openStreams, chunks: tokens, paceUs: 1_000_000, streamsPerConnection: 1 }
     streamsTogether = (await streamLoad(target, streams, loadCore)).togetherMost
-  })
-  return streamsTogether === openStreams ? { streamsTogether, streamsMb } : { streamsTogether }
+  }
+  try {
+    const streamsMb = await peakResidentMb(program.pid, work)
+    return streamsTogether === openStreams ? { streamsTogether, streamsMb } : { streamsTogether }
+  } catch (error) {
+    // What was measured before stands.
+    if (!(error instanceof ProgramError)) throw error
+    progress(`${target.name}, ${openStreams} streams: ${reasonOf(error)}`)
+    return {}
+  }
 }
