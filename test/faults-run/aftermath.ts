@@ -11,8 +11,8 @@ export interface Gauge {
   readonly streams: number
 }
 
-/** After a fault, everything has so long to come back. */
-const settleMs = 15_000
+/** After a fault, everything has so long to come back: the runtime gives memory back some ten seconds after it was last busy. */
+const settleMsMax = 15_000
 /** Connections that are kept for the next request, and files that are opened late, may remain. */
 export const descriptorsMore = 16
 /** Resident memory may end so much above where it was: the allocator keeps pages for a while. */
@@ -27,9 +27,9 @@ export async function gauge({ service, headers }: Ground): Promise<Gauge> {
 /**
  * Demands that a fault left nothing behind: a good request works, plain and streamed; no stream is open; descriptors and memory are back.
  * @param before of the same process; absent when it did not survive, which was the fault
- * @throws when that does not hold within {@link settleMs}
+ * @throws when that does not hold within `settleMs`
  */
-export async function demandNothingLeft(ground: Ground, before: Gauge | undefined): Promise<void> {
+export async function demandNothingLeft(ground: Ground, before: Gauge | undefined, settleMs = settleMsMax): Promise<void> {
   await demandServed(ground)
   const end = performance.now() + settleMs
   for (;;) {

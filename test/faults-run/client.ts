@@ -34,7 +34,7 @@ function disperse(connections: readonly RawConnection[]): void {
 }
 
 const slowHeads: FaultCase = {
-  id: 'slow-heads', area: 'client', what: '300 clients that send their heads byte by byte', isShort: true,
+  id: 'slow-heads', area: 'client', what: '300 clients that send their heads byte by byte',
   async run(ground) {
     const slow = crowd(ground, 300, 'POST /v1/chat/completions HTTP/1.1\r\nho')
     const drip = setInterval(() => { for (const { socket } of slow) socket.write('s') }, 100)
@@ -234,12 +234,11 @@ const smuggled: FaultCase = {
   id: 'smuggling', area: 'client', what: `${smuggling.length} ways to hide a second request in a first (RFC 9112 section 11.2)`, isShort: true,
   async run(ground) {
     const hits = ground.sound.hits.length
-    for (const [what, bytes] of smuggling) {
-      const response = await rawRequest(ground.service.port, bytes, 400)
-      const [, ...others] = response.split('HTTP/1.1 ')
-      demand(others.every((status) => /^[45]/.test(status)), `${what} is refused, not answered with ${others.map((status) => status.slice(0, 3)).join(', ')}`)
-      demand(ground.sound.hits.every(({ body }) => !Buffer.from(body).includes('smuggled')), `${what} asks nobody`)
-    }
+    await Promise.all(smuggling.map(async ([what, bytes]) => {
+      const [, ...answers] = (await rawRequest(ground.service.port, bytes, 400)).split('HTTP/1.1 ')
+      demand(answers.every((status) => /^[45]/.test(status)), `${what} is refused, not answered with ${answers.map((status) => status.slice(0, 3)).join(', ')}`)
+    }))
+    demand(ground.sound.hits.every(({ body }) => !Buffer.from(body).includes('smuggled')), 'what was hidden asks nobody')
     demandEqual(ground.sound.hits.length, hits, 'requests at the provider')
     return 'each refused or dropped, no provider was asked'
   },

@@ -42,7 +42,7 @@ async function overwrite(file: string, text: string | Uint8Array): Promise<void>
 }
 
 const halfWritten: FaultCase = {
-  id: 'config-half-written', area: 'configuration', what: 'a file of which one half comes a second after the other', isShort: true,
+  id: 'config-half-written', area: 'configuration', what: 'a file of which one half comes a second after the other',
   async run(ground) {
     const b = faultUpstream(good())
     await ground.offer(provider('b', b.url, ['other']))
@@ -92,7 +92,7 @@ export const configurationFaults: readonly FaultCase[] = [
   spoilt('config-unknown-field', 'a file with a field that does not exist', (file) => overwrite(file, '{"providers": [{"id": "echo", "base_urll": "x"}]}')),
   spoilt('config-empty', 'an empty file', (file) => overwrite(file, '')),
   spoilt('config-not-utf-8', 'a file that is not UTF-8', (file) => overwrite(file, Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d))),
-  spoilt('config-deleted', 'a file that is deleted', (file) => unlink(file), true),
+  spoilt('config-deleted', 'a file that is deleted', (file) => unlink(file)),
   spoilt('config-directory', 'a folder where the file was', async (file) => {
     await rename(file, `${file}.old`)
     await mkdir(file)

@@ -94,7 +94,7 @@ const fullCache: FaultCase = {
 }
 
 const spoiltCache: FaultCase = {
-  id: 'cache-is-a-file', area: 'process', what: 'a file where the folder of the cache should be', own: () => openGround(), isShort: true,
+  id: 'cache-is-a-file', area: 'process', what: 'a file where the folder of the cache should be', own: () => openGround(),
   async run(ground) {
     writeFileSync(join(ground.home, 'cache'), 'no folder')
     return await demandListServed(ground)

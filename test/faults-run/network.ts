@@ -49,7 +49,7 @@ function isTaken(port: number, fillers: Socket[]): Promise<boolean> {
 }
 
 const silent: FaultCase = {
-  id: 'silent-address', area: 'network', what: 'an address that answers no connection (a full backlog)', isShort: true,
+  id: 'silent-address', area: 'network', what: 'an address that answers no connection (a full backlog)',
   async run(ground) {
     await using nobody = await silentAddress()
     const b = faultUpstream(good())

@@ -10,7 +10,7 @@ import { providerFault, resumedCut } from './provider-fault.ts'
 import type { Exchange, Script } from '../fakes/fault-upstream.ts'
 import type { FaultCase } from './fault-case.ts'
 
-const short: ReadonlySet<string> = new Set(['tls-expired', 'status-429', 'status-500', 'truncated-JSON', 'an-HTML-page', 'body-stalls', 'a-malformed-first-event', 'tokens-then-four-malformed'])
+const short: ReadonlySet<string> = new Set(['tls-expired', 'status-429', 'status-500', 'truncated-JSON', 'an-HTML-page', 'a-malformed-first-event', 'tokens-then-four-malformed'])
 
 const whole = JSON.stringify(completion('never'))
 const lengths = `content-length: ${whole.length}\r\n`
