@@ -26,6 +26,8 @@ interface Place {
 interface Balancer {
   readonly name: string
   readonly executable: string | undefined
+  /** How long new requests may still meet an instance that was killed. Only a Caddy of before 2026 needs it: what it asks the next instance has lost its body (caddyserver/caddy#7546). */
+  readonly noticesWithinMs: number
   /** Writes its configuration. @returns what starts it, in the foreground */
   prepare(place: Place): readonly string[]
 }
@@ -41,6 +43,7 @@ function example(file: string, { upstreams: [one, two] }: Place, changes: readon
 const nginx: Balancer = {
   name: 'nginx',
   executable: needs('nginx'),
+  noticesWithinMs: 0,
   prepare(place) {
     const { folder, port } = place
     writeFileSync(join(folder, 'svc.conf'), example('two-nginx.conf', place, [['listen 80;', `listen 127.0.0.1:${port};`]]))
@@ -54,6 +57,7 @@ const nginx: Balancer = {
 const haproxy: Balancer = {
   name: 'HAProxy',
   executable: needs('haproxy'),
+  noticesWithinMs: 0,
   prepare(place) {
     writeFileSync(join(place.folder, 'haproxy.cfg'), example('two-haproxy.cfg', place, [['bind :80', `bind 127.0.0.1:${place.port}`]]))
     return ['-db', '-q', '-f', join(place.folder, 'haproxy.cfg')]
@@ -63,6 +67,7 @@ const haproxy: Balancer = {
 const caddy: Balancer = {
   name: 'Caddy',
   executable: needs('caddy'),
+  noticesWithinMs: 2_500,
   prepare(place) {
     const site = example('two-Caddyfile', place, [['\nchat.example.com {', `\nhttp://127.0.0.1:${place.port} {\n\tbind 127.0.0.1`]])
     writeFileSync(join(place.folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${place.folder}\n}\n${site}`)
@@ -119,6 +124,9 @@ async function ask({ name, url }: Running, token: string, stream: boolean): Prom
   }
 }
 
+/** Requests under way through each balancer. */
+const loops = 3
+
 /** Steady load through balancers, until it is stopped. */
 function load(balancers: readonly Running[], token: string): { stop(): Promise<readonly Outcome[]> } {
   const outcomes: Outcome[] = []
@@ -133,7 +141,7 @@ function load(balancers: readonly Running[], token: string): { stop(): Promise<r
     for (; !isOver; await Bun.sleep(50)) await fetch(`${url}/ready`, { keepalive: false }).then((response) => response.text(), () => '')
   }
 
-  const all = balancers.flatMap((balancer) => [askOn(balancer, false), askOn(balancer, true), askOn(balancer, true), watch(balancer)])
+  const all = balancers.flatMap((balancer) => [...Array.from({ length: loops }, (_, index) => askOn(balancer, index > 0)), watch(balancer)])
   return {
     async stop() {
       isOver = true
@@ -189,15 +197,19 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(`two 
   test('one that is killed breaks what it had begun, and nothing that comes later', async () => {
     const loaded = load(running, token)
     await untilServed(one, two)
+    const killedAt = performance.now()
     two.signal('SIGKILL')
     await two.exited
     const goneAt = performance.now()
     await untilServed(one)
     two = await startInstance(ports[1])
     await untilServed(two)
-    const outcomes = await loaded.stop(), failures = outcomes.filter(({ failure }) => failure !== undefined)
-    expect(failures.filter(({ begunAt }) => begunAt > goneAt)).toEqual([])
-    expect(failures.length).toBeLessThan(outcomes.length / 4)
+    const failures = (await loaded.stop()).filter(({ failure }) => failure !== undefined)
+    for (const { balancer: { name, noticesWithinMs } } of found) {
+      const own = failures.filter(({ balancer }) => balancer === name)
+      expect(own.filter(({ begunAt }) => begunAt > goneAt + noticesWithinMs)).toEqual([])
+      expect(own.filter(({ begunAt }) => begunAt <= killedAt).length).toBeLessThanOrEqual(loops)
+    }
   }, 30_000)
 
   test('one that is told to stop, and is started again, fails nobody', async () => {
