@@ -101,7 +101,7 @@ const sections: Readonly<Record<MeasureName, { readonly title: string; readonly 
   memory: {
     title: 'Resident memory, MB',
     columns: [
-      metric('at start', 'startMb'),
+      metric('at rest', 'startMb'),
       metric('plain requests answered', 'requests'),
       metric('most meanwhile', 'loadMb'),
       metric('after them', 'afterRequestsMb'),
