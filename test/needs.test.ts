@@ -51,7 +51,7 @@ describe('installing what tests need', () => {
 describe('what tests need', () => {
   test('is a path that exists, or is told to be missing', async () => {
     for (const name of missing()) expect(needs(name)).toBeUndefined()
-    const found = [needs('chromium'), needs('redis-server'), needs('libfaketime'), needs('nginx'), needs('caddy')].filter((path) => path !== undefined)
+    const found = [needs('chromium'), needs('redis-server'), needs('libfaketime'), needs('nginx'), needs('haproxy'), needs('caddy')].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
     expect(found.length + missing().length).toBe(Object.keys(needed).length)
   })

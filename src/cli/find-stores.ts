@@ -8,7 +8,7 @@ export async function findStores(url: string | undefined, log: Logger): Promise<
   try {
     return await openStores(url, {
       now: Date.now,
-      onTrouble: (trouble) => (trouble === undefined ? log.info('the store answers again') : log.error('the store does not answer; who needs a session is refused', { reason: trouble.message })),
+      onTrouble: (trouble) => (trouble === undefined ? log.info('the store answers again') : log.error('the store does not answer; whose session was not seen within the last minute is refused', { reason: trouble.message })),
     })
   } catch (error) {
     throw error instanceof BadStoreUrl || error instanceof StoreUnavailable ? new UsageError(`--store: ${error.message}`, { cause: error }) : error
