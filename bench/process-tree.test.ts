@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cpuSeconds } from './cpu.ts'
-import { kilobytes, memoryUse } from './memory.ts'
+import { kilobytes, memoryUse, peakResidentMb } from './memory.ts'
 import { descendants, parseProcessStat, processTree } from './process-tree.ts'
 
 describe('parseProcessStat', () => {
@@ -45,6 +45,23 @@ describe('accounting', () => {
     expect(processTree(process.pid).some((account) => account.pid === process.pid)).toBe(true)
     expect(cpuSeconds(process.pid)).toBeGreaterThan(0)
     expect(memoryUse(process.pid).residentMb).toBeGreaterThan(1)
+  })
+
+  test.skipIf(process.platform !== 'linux')('sees memory that was held for a while, and tells of each look', async () => {
+    const before = memoryUse(process.pid).residentMb
+    const looks: number[] = []
+    const held: Uint8Array[] = []
+    const work = async (): Promise<void> => {
+      held.push(new Uint8Array(64_000_000).fill(1))
+      while (looks.length === 0) await Bun.sleep(1)
+      held.pop()
+    }
+    expect(await peakResidentMb(process.pid, work, 1, (mb) => looks.push(mb))).toBeGreaterThan(before + 32)
+    expect(Math.max(...looks)).toBeGreaterThan(before + 32)
+  })
+
+  test.skipIf(process.platform !== 'linux')('hands on what goes wrong meanwhile', async () => {
+    await expect(peakResidentMb(process.pid, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
   })
 
   test.skipIf(process.platform !== 'linux')('finds nothing of a process that is gone', () => {
