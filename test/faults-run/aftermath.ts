@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs'
 import { metric } from '../client.ts'
 import { residentMb } from '../fakes/memory.ts'
 import { demandServed } from './ask.ts'
+import { childrenOf, descriptorsOf } from './process-tree.ts'
 import type { Ground } from './ground.ts'
 
-/** What a process holds. */
+/** What a service holds, its workers with it. */
 export interface Gauge {
   readonly descriptors: number
   readonly memoryMiB: number
@@ -18,10 +18,11 @@ export const descriptorsMore = 16
 /** Resident memory may end so much above where it was: the allocator keeps pages for a while. */
 export const memoryMoreMiB = 64
 
-/** What the process of a ground holds now. Linux only. */
+/** What the service of a ground holds now. Linux only. */
 export async function gauge({ service, headers }: Ground): Promise<Gauge> {
   const streams = await metric(service.url, 'svc_streams_open', headers)
-  return { streams, descriptors: readdirSync(`/proc/${service.pid}/fd`).length, memoryMiB: residentMb(service.pid) }
+  const processes = [service.pid, ...childrenOf(service.pid)]
+  return { streams, descriptors: sum(processes.map(descriptorsOf)), memoryMiB: sum(processes.map(residentMb)) }
 }
 
 /**
@@ -38,6 +39,10 @@ export async function demandNothingLeft(ground: Ground, before: Gauge | undefine
     if (performance.now() > end) throw new Error(`afterwards ${found.join(' and ')}`)
     await Bun.sleep(100)
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
 }
 
 function complaints(before: Gauge | undefined, { descriptors, memoryMiB, streams }: Gauge): readonly string[] {
