@@ -11,9 +11,12 @@ export interface Store<Value> {
   delete(key: string): Promise<void>
 }
 
+/** How far the clock may have been set back before what it had dated, and now lies in the future, counts as gone. */
+export const setBackMsMost = 300_000
+
 /** What one store keeps, and for how long. */
 export interface StoreOptions<Value> {
-  /** A value whose age exceeds this is gone, by the wall clock at the moment of use. So is one from more than five minutes in the future: the clock was set back. */
+  /** A value whose age exceeds this is gone, by the wall clock at the moment of use. So is one from further in the future than {@link setBackMsMost}. */
   readonly ttlMs: number
   /** Values in all. Beyond, the owner who has most loses the oldest of theirs. */
   readonly most: number

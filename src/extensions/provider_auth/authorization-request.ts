@@ -8,14 +8,12 @@ export interface AuthorizationRequest {
   readonly clientId: string
   readonly redirectUri: string
   readonly state: string
-  /** Whom it goes to, as {@link FlowSecrets} keeps it. */
-  readonly issuer: string
   readonly hasNonce: boolean
 }
 
 /** The address to send a browser to, with PKCE by S256 (RFC 7636) and, for OpenID Connect, a nonce; both are new each time. */
 export async function authorizationRequest(
-  { endpoint, clientId, redirectUri, state, issuer, hasNonce }: AuthorizationRequest,
+  { endpoint, clientId, redirectUri, state, hasNonce }: AuthorizationRequest,
   { scope, hasPkce }: Pick<Settings, 'scope' | 'hasPkce'>,
 ): Promise<{ readonly url: string; readonly secrets: FlowSecrets }> {
   const url = new URL(endpoint)
@@ -31,5 +29,5 @@ export async function authorizationRequest(
     url.searchParams.set('code_challenge_method', 'S256')
   }
   if (nonce !== undefined) url.searchParams.set('nonce', nonce)
-  return { url: url.href, secrets: { issuer, ...(codeVerifier === undefined ? {} : { codeVerifier }), ...(nonce === undefined ? {} : { nonce }) } }
+  return { url: url.href, secrets: { ...(codeVerifier === undefined ? {} : { codeVerifier }), ...(nonce === undefined ? {} : { nonce }) } }
 }

@@ -1,4 +1,4 @@
-import type { Store, StoreOptions } from '../../stores/store.ts'
+import { setBackMsMost, type Store, type StoreOptions } from '../../stores/store.ts'
 import { isRecord } from '../../wire/json-value.ts'
 import { WireError } from '../../wire/error.ts'
 import { hasBrowserMark } from './browser.ts'
@@ -8,8 +8,6 @@ import { areEqualHashes, hashOf, randomToken } from './random-token.ts'
 
 /** Ten minutes (service.md 2.6 and 8). */
 const lifeMs = 600_000
-/** How far the clock may have been set back. */
-const skewMs = 300_000
 /** Flow cookies of one browser, so that its requests do not grow until servers refuse them. */
 const cookiesMost = 5
 /** Flow cookies deleted with one answer. */
@@ -31,9 +29,9 @@ export const flowStoreOptions: StoreOptions<Flow> = { ttlMs: lifeMs, most: 20_00
 
 function parseFlow(value: unknown): Flow | undefined {
   if (!isRecord(value) || !isRecord(value['secrets'])) return undefined
-  const { secrets: { codeVerifier, nonce, issuer }, cookieHash, created, realm } = value
-  if (typeof issuer !== 'string' || typeof cookieHash !== 'string' || typeof created !== 'number' || typeof realm !== 'string') return undefined
-  const secrets = { issuer, ...(typeof codeVerifier === 'string' ? { codeVerifier } : {}), ...(typeof nonce === 'string' ? { nonce } : {}) }
+  const { secrets: { codeVerifier, nonce }, cookieHash, created, realm } = value
+  if (typeof cookieHash !== 'string' || typeof created !== 'number' || typeof realm !== 'string') return undefined
+  const secrets = { ...(typeof codeVerifier === 'string' ? { codeVerifier } : {}), ...(typeof nonce === 'string' ? { nonce } : {}) }
   return { secrets, cookieHash, created, realm }
 }
 
@@ -91,7 +89,7 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
   function faultOf(flow: Flow | undefined, key: string, request: Request): string | undefined {
     if (flow === undefined) return 'it is unknown, used up or older than ten minutes'
     const ageMs = now() - flow.created
-    if (ageMs >= lifeMs || ageMs < -skewMs) return 'it is older than ten minutes'
+    if (ageMs >= lifeMs || ageMs < -setBackMsMost) return 'it is older than ten minutes'
     if (flow.realm !== realm) return 'it was made for another identity provider'
     if (!hasBrowserMark(request)) return undefined
     const proof = onlyValue(parseCookies(request.headers.get('cookie')), cookieOf(key))

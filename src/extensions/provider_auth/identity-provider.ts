@@ -4,8 +4,6 @@ export interface FlowSecrets {
   readonly codeVerifier?: string
   /** OpenID Connect only. */
   readonly nonce?: string
-  /** Whom the person was sent to: the issuer, or the authorization address where there is none. */
-  readonly issuer: string
 }
 
 /** A person, as the identity provider describes them. Every text is well-formed and has no control characters. */

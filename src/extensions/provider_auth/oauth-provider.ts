@@ -6,7 +6,7 @@ import { authorizationRequest } from './authorization-request.ts'
 import type { Identity, IdentityProvider } from './identity-provider.ts'
 import { at, notConfigured, ProviderFailure, tellingFailures } from './provider-failure.ts'
 import { isFitForSecrets } from './provider-url.ts'
-import { invalidIssuer, readCode } from './read-callback.ts'
+import { readCode } from './read-callback.ts'
 import type { Endpoints, Settings } from './settings.ts'
 import { bearerToken, requestToken } from './token-request.ts'
 import { readEmail, readIdentity } from './user-info.ts'
@@ -27,11 +27,10 @@ export function oauthProvider(settings: Settings, endpoints: Endpoints & { reado
     displayName,
     async begin(state) {
       if (client === undefined || redirectUri === undefined) throw notConfigured()
-      return authorizationRequest({ endpoint: new URL(endpoints.authorizeUrl), clientId: client.id, redirectUri, state, issuer, hasNonce: false }, settings)
+      return authorizationRequest({ endpoint: new URL(endpoints.authorizeUrl), clientId: client.id, redirectUri, state, hasNonce: false }, settings)
     },
     identify: (callback, secrets) => tellingFailures(host.log, async () => {
       if (client === undefined || redirectUri === undefined) throw notConfigured()
-      if (secrets.issuer !== issuer) throw invalidIssuer(host.log, 'begun_with_another')
       const code = readCode(callback, { isPromised: false, ...(endpoints.issuer === undefined ? {} : { issuer: endpoints.issuer }) }, host.log)
       const ask = asking(host, limits, (url) => isFitForSecrets(url, allowsInsecureHttp))
       const parties = { server, client: { client_id: client.id }, secret: client.secret, redirectUri }

@@ -26,12 +26,12 @@ export function openidProvider(settings: Settings, issuer: string, host: Host, l
     begin: (state) => tellingFailures(host.log, async () => {
       if (client === undefined || redirectUri === undefined) throw notConfigured()
       const { authorization_endpoint } = await serverOf(asking(host, limits, isFit))
-      return authorizationRequest({ endpoint: new URL(authorization_endpoint), clientId: client.id, redirectUri, state, issuer, hasNonce: true }, settings)
+      return authorizationRequest({ endpoint: new URL(authorization_endpoint), clientId: client.id, redirectUri, state, hasNonce: true }, settings)
     }),
     identify: (callback, secrets) => tellingFailures(host.log, async () => {
       if (client === undefined || redirectUri === undefined) throw notConfigured()
       const { nonce } = secrets
-      if (secrets.issuer !== issuer || nonce === undefined) throw invalidIssuer(host.log, 'begun_with_another')
+      if (nonce === undefined) throw invalidIssuer(host.log, 'nonce_missing')
       const ask = asking(host, limits, isFit)
       const server = await serverOf(ask)
       const code = readCode(callback, { issuer: server.issuer, isPromised: server.authorization_response_iss_parameter_supported === true }, host.log)

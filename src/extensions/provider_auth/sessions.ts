@@ -1,4 +1,4 @@
-import type { Store, StoreOptions } from '../../stores/store.ts'
+import { setBackMsMost, type Store, type StoreOptions } from '../../stores/store.ts'
 import { isRecord } from '../../wire/json-value.ts'
 import type { Profile } from '../extension.ts'
 import type { Identity } from './identity-provider.ts'
@@ -8,8 +8,6 @@ import type { AllowList } from './settings.ts'
 /** 24 hours (service.md 8). */
 export const sessionSeconds = 86_400
 const lifeMs = sessionSeconds * 1000
-/** How far the clock may have been set back. */
-const skewMs = 300_000
 
 /** Who is signed in (service.md 2.5), as it is kept under the hash of its token. */
 export interface Session extends Identity {
@@ -66,7 +64,7 @@ export function sessions({ store, now, realm, restrictTo }: SessionsOptions): Se
   function isCurrent({ created }: Session): boolean {
     // Whole milliseconds, as they went in: 270607054.094 * 1000 is less than 270607054094.
     const ageMs = now() - Math.round(created * 1000)
-    return ageMs <= lifeMs && ageMs >= -skewMs
+    return ageMs <= lifeMs && ageMs >= -setBackMsMost
   }
 
   return {

@@ -126,7 +126,7 @@ export function fakeIdentityProvider(): FakeIdentityProvider {
     displayName: 'Example',
     next: ada,
     asked: [],
-    secrets: { issuer: 'https://id.test', codeVerifier: 'verifier-of-the-flow', nonce: 'nonce-of-the-flow' },
+    secrets: { codeVerifier: 'verifier-of-the-flow', nonce: 'nonce-of-the-flow' },
     begin: async (state) => ({ url: `https://id.test/authorize?state=${state}`, secrets: provider.secrets }),
     async identify(callback, secrets) {
       provider.asked.push({ callback, secrets })
