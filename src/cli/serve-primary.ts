@@ -96,6 +96,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
 
   const force = workforce({
     count, start, log,
+    leaveMs: timers.drainMs + graceMs,
     onCount: observer.workersReady,
     onLoss: observer.workerRestarted,
     now: () => performance.now(),
@@ -106,11 +107,12 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   process.on('SIGUSR2', roll)
   process.on('SIGHUP', reload)
   try {
-    const said = await force.start()
-    stdout.write(said.lines)
+    const begun = force.start().then(({ lines }) => { if (!signal.aborted) stdout.write(lines) })
+    // A worker that never comes to listen must not keep the service from ending.
+    await Promise.race([begun, untilAborted(signal)])
     await untilAborted(signal)
     isStopping = true
-    await force.stop(String(signal.reason), timers.drainMs + graceMs)
+    await force.stop(String(signal.reason))
     return 0
   } catch (error) {
     if (error instanceof StartFailed) return error.exitCode

@@ -15,6 +15,7 @@ function stage(count: number) {
   const actors: Actor[] = []
   const sleeps: { readonly ms: number; readonly wake: () => void }[] = []
   let time = 0
+  let isUnable = false
   let onHire = (_: Actor): void => undefined
 
   function actor(place: number): Actor {
@@ -45,12 +46,13 @@ function stage(count: number) {
 
   const log = (message: string) => void events.push(message)
   const force = workforce({
-    count, start: actor, log: { info: log, warn: log, error: log },
+    count, start: (place) => { if (isUnable) throw new Error('no such program'); return actor(place) }, log: { info: log, warn: log, error: log },
+    leaveMs: 35_000,
     onCount: (listening) => events.push(`${listening} listen`), onLoss: () => events.push('loss'),
     now: () => time,
     sleep: (ms) => new Promise((wake) => { sleeps.push({ ms, wake }) }),
   })
-  return { force, events, actors, sleeps, pass: (ms: number) => { time += ms }, hireWith: (then: (actor: Actor) => void) => { onHire = then } }
+  return { force, events, actors, sleeps, unable: (is: boolean) => { isUnable = is }, pass: (ms: number) => { time += ms }, hireWith: (then: (actor: Actor) => void) => { onHire = then } }
 }
 
 const settle = () => new Promise((resolve) => { setImmediate(resolve) })
@@ -163,10 +165,77 @@ describe('workforce', () => {
     expect(actors.length).toBe(3)
   })
 
+  test('a program that cannot be started ends the rolling restart, and the old ones stay', async () => {
+    const { force, actors, events, unable } = await started(2)
+    unable(true)
+    await force.roll()
+    expect(events.at(-1)).toBe('the new worker did not start; the rolling restart ends here, and those at work stay')
+    unable(false)
+    const roll = force.roll()
+    await settle()
+    expect(actors.length).toBe(3)
+    actors[2]?.end(2)
+    await roll
+  })
+
+  test('who ends while none can be started is replaced when one can', async () => {
+    const { actors, sleeps, pass, unable } = await started(1)
+    pass(10_000)
+    unable(true)
+    actors[0]?.end(137)
+    await settle()
+    unable(false)
+    expect(sleeps.map(({ ms }) => ms)).toEqual([1_000])
+    sleeps[0]?.wake()
+    await settle()
+    expect(actors.length).toBe(2)
+  })
+
+  test('an old one that does not leave is ended, and the rolling restart goes on', async () => {
+    const { force, actors, events, sleeps } = await started(2)
+    const roll = force.roll()
+    await settle()
+    actors[2]?.listen()
+    await settle()
+    expect(sleeps.map(({ ms }) => ms)).toEqual([35_000])
+    sleeps[0]?.wake()
+    await settle()
+    expect(events).toContain('0 is killed')
+    expect(actors.length).toBe(4)
+    actors[3]?.end(2)
+    await roll
+  })
+
+  test('a rolling restart that is asked for while they start waits until all have', async () => {
+    const { force, actors } = stage(2)
+    const start = force.start()
+    void force.roll()
+    await settle()
+    expect(actors.length).toBe(1)
+    actors[0]?.listen()
+    await settle()
+    actors[1]?.listen()
+    await start
+    await settle()
+    expect(actors.map(({ place }) => place)).toEqual([0, 1, 0])
+  })
+
+  test('told to stop while they start, it starts no more', async () => {
+    const { force, actors } = stage(2)
+    const start = force.start()
+    const stop = force.stop('SIGTERM')
+    actors[0]?.listen()
+    await start
+    actors[0]?.end(0)
+    await stop
+    expect(actors.length).toBe(1)
+  })
+
   test('asked again while it rolls, it rolls once more', async () => {
     const { force, actors, events, hireWith } = await started(1)
     hireWith((actor) => queueMicrotask(() => actor.listen()))
     const roll = force.roll()
+    await settle()
     void force.roll()
     void force.roll()
     while (actors.length < 3) {
@@ -183,7 +252,7 @@ describe('workforce', () => {
 
   test('a stop has all leave and replaces nobody; who has not ended in time is ended', async () => {
     const { force, actors, events, sleeps } = await started(2)
-    const stop = force.stop('SIGTERM', 35_000)
+    const stop = force.stop('SIGTERM')
     actors[0]?.end(0)
     await settle()
     expect(sleeps.map(({ ms }) => ms)).toEqual([35_000])

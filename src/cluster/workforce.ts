@@ -16,9 +16,11 @@ export interface Worker {
 /** What {@link workforce} needs. */
 export interface WorkforceOptions {
   readonly count: number
-  /** Starts a process. @param place from 0: that of the one it stands in for */
+  /** Starts a process. @param place from 0: that of the one it stands in for @throws when the system starts none; it is tried again as if it had ended at once */
   readonly start: (place: number) => Worker
   readonly log: { info(message: string, fields?: Fields): void; warn(message: string, fields?: Fields): void; error(message: string, fields?: Fields): void }
+  /** Who was told to leave and has not ended after so many milliseconds is ended. */
+  readonly leaveMs: number
   /** Told whenever another number of workers listens. */
   readonly onCount: (listening: number) => void
   /** Told when one has ended that was not asked to. */
@@ -32,12 +34,12 @@ type Fields = Readonly<Record<string, string | number>>
 
 /** So many workers, kept at work. */
 export interface Workforce {
-  /** Starts them, one after the other. @returns what the first said @throws {StartFailed} when one ends before it listens; then all are ended */
+  /** Starts them, one after the other, until told to stop. @returns what the first said @throws {StartFailed} when one ends before it listens; then all are ended */
   start(): Promise<Listening>
-  /** Puts a new one in the place of each, one after the other, none before the new one listens. One that does not start ends it. Never rejects. */
+  /** Puts a new one in the place of each, one after the other, none before the new one listens; waits until all have started. One that does not start ends it. Never rejects. */
   roll(): Promise<void>
-  /** Has all leave; those that have not ended within `ms` are ended. */
-  stop(reason: string, ms: number): Promise<void>
+  /** Has all leave. Resolves when all have ended. */
+  stop(reason: string): Promise<void>
 }
 
 /** A worker has ended before it listened; it has said why on standard error. */
@@ -64,17 +66,18 @@ interface Place {
 }
 
 /** Keeps workers at work: whoever ends is replaced, at once or, where lives are short, after 1 s, 2 s, 4 s … 30 s. */
-export function workforce({ count, start, log, onCount, onLoss, now, sleep }: WorkforceOptions): Workforce {
+export function workforce({ count, start, log, leaveMs, onCount, onLoss, now, sleep }: WorkforceOptions): Workforce {
   const places: readonly Place[] = Array.from({ length: count }, (_, number) => ({ number, worker: undefined, shortLives: 0, isRolling: false }))
   /** All processes that have not ended, those that leave among them. */
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
+  const begun = Promise.withResolvers<void>()
   let isStopping = false
   let rolling: Promise<void> | undefined
   let rollsAgain = false
 
   function hire(place: Place): Worker {
-    const worker = start(place.number)
+    const worker = startOrNot(place)
     const since = now()
     living.add(worker)
     worker.listening.then(() => note(() => listening.add(worker)), () => undefined)
@@ -84,6 +87,15 @@ export function workforce({ count, start, log, onCount, onLoss, now, sleep }: Wo
       if (place.worker === worker) void lost(place, code, now() - since)
     })
     return worker
+  }
+
+  function startOrNot(place: Place): Worker {
+    try {
+      return start(place.number)
+    } catch (error) {
+      log.error('a worker cannot be started', { worker: place.number, reason: error instanceof Error ? error.message : String(error) })
+      return stillborn()
+    }
   }
 
   function note(change: () => unknown): void {
@@ -121,8 +133,16 @@ export function workforce({ count, start, log, onCount, onLoss, now, sleep }: Wo
     const before = place.worker
     place.worker = fresh
     if (!living.has(fresh)) return false
-    await before?.leave(restartReason)
+    if (before !== undefined) {
+      void endLate(before)
+      await before.leave(restartReason)
+    }
     return true
+  }
+
+  async function endLate(worker: Worker): Promise<void> {
+    await Promise.race([worker.exited, sleep(leaveMs)])
+    if (living.has(worker)) worker.kill()
   }
 
   async function rollAll(): Promise<void> {
@@ -135,23 +155,26 @@ export function workforce({ count, start, log, onCount, onLoss, now, sleep }: Wo
     async start() {
       const said: Listening[] = []
       for (const place of places) {
+        if (isStopping) break
         const worker = hire(place)
         try {
           said.push(await worker.listening)
         } catch {
+          if (!isStopping) for (const other of living) other.kill()
           isStopping = true
-          for (const other of living) other.kill()
           throw new StartFailed(await worker.exited)
         }
         place.worker = worker
       }
       const [first] = said
       if (first === undefined) throw new Error('no worker was asked for')
+      begun.resolve()
       return first
     },
     roll() {
       rollsAgain = rolling !== undefined
       rolling ??= (async () => {
+        await begun.promise
         do {
           rollsAgain = false
           await rollAll()
@@ -160,14 +183,21 @@ export function workforce({ count, start, log, onCount, onLoss, now, sleep }: Wo
       })()
       return rolling
     },
-    async stop(reason, ms) {
+    async stop(reason) {
       isStopping = true
       const all = [...living]
       for (const worker of all) void worker.leave(reason)
       const ended = Promise.all(all.map((worker) => worker.exited))
-      await Promise.race([ended, sleep(ms)])
+      await Promise.race([ended, sleep(leaveMs)])
       for (const worker of living) worker.kill()
-      await Promise.all([ended, ...Array.from(living, (worker) => worker.exited)])
+      await ended
     },
   }
+}
+
+/** One that ended before it began. */
+function stillborn(): Worker {
+  const listening = Promise.reject<Listening>(new Error('it was not started'))
+  listening.catch(() => undefined)
+  return { pid: 0, listening, exited: Promise.resolve(1), leave: async () => undefined, kill: () => undefined }
 }
