@@ -8,7 +8,7 @@ import { good } from './fakes/good.ts'
 import { provider, quick, startService, type ServiceUnderTest } from './harness.ts'
 import { disturb, type Disturbing } from './load/disturbances.ts'
 import { runLoadCommand, readLoadOptions } from './load/load-options.ts'
-import { mebibytes, tellReport, type LoadReport, type Target } from './load/load-report.ts'
+import { commandLine, mebibytes, tellReport, type LoadReport, type Target } from './load/load-report.ts'
 import { moody } from './load/moody.ts'
 import { gaugeService, type ServiceGauge } from './load/service-gauge.ts'
 import { slopeAnHour, type Sample } from './load/slope.ts'
@@ -148,7 +148,7 @@ async function soak(command: string, seconds: number, workers: number, ratePerSe
   }, progressMs)
   await soakFor(timeOrSignal(seconds), { port: service.port, ratePerSecond, tally, hasKilledSince: disturbing.hasKilledSince })
   for (const timer of [sampling, telling]) clearInterval(timer)
-  disturbing.stop()
+  await disturbing.stop()
 
   const loadedSeconds = elapsed(), loaded = await measure(service), after = await settle(service, before)
   const last = await chat(service.url, question())
@@ -162,6 +162,6 @@ await runLoadCommand(async () => {
   const options = readLoadOptions(process.argv.slice(2), usage)
   if (options === undefined) return 0
   const seconds = options.has('minutes') ? options.number('minutes') * 60 : options.number('seconds')
-  const command = `npm run soak -- ${process.argv.slice(2).filter((argument) => argument !== '--markdown').join(' ')}`
+  const command = commandLine('soak', process.argv.slice(2))
   return await tellReport(await soak(command, seconds, options.number('workers'), options.number('rate'), options.has('steady')), options)
 })

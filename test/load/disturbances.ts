@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import type { ServiceConfig, ServiceUnderTest } from '../harness.ts'
 import { workersOf } from './restarts.ts'
+import { steadily } from './steadily.ts'
 
 /** What happens to a service while it is under load. */
 export interface Disturbances {
@@ -21,16 +22,16 @@ export interface Disturbing {
   readonly socketsKilled: number
   /** Whether a worker was killed since then (`performance.now()`), or so shortly before that the kernel still spread connections to it. */
   hasKilledSince(ms: number): boolean
-  stop(): void
+  stop(): Promise<void>
 }
 
 /** Begins to reconfigure a service, to restart its workers and to kill them, each in its own time. */
 export function disturb(service: ServiceUnderTest, { configurations, reloadMs, rollMs, killMs }: Disturbances): Disturbing {
   let reloads = 0, rolls = 0, kills = 0, socketsKilled = 0, killedAt = Number.NEGATIVE_INFINITY
 
-  function reload(): void {
+  async function reload(): Promise<void> {
     const configuration = configurations[++reloads % configurations.length]
-    if (configuration !== undefined) void service.configure(configuration)
+    if (configuration !== undefined) await service.configure(configuration)
   }
 
   function roll(): void {
@@ -47,10 +48,10 @@ export function disturb(service: ServiceUnderTest, { configurations, reloadMs, r
     process.kill(victim, 'SIGKILL')
   }
 
-  const timers = [
-    setInterval(reload, reloadMs),
-    ...(rollMs === undefined ? [] : [setInterval(roll, rollMs)]),
-    ...(killMs === undefined ? [] : [setInterval(kill, killMs)]),
+  const all = [
+    steadily(reloadMs, reload),
+    ...(rollMs === undefined ? [] : [steadily(rollMs, roll)]),
+    ...(killMs === undefined ? [] : [steadily(killMs, kill)]),
   ]
   return {
     get reloads() { return reloads },
@@ -58,8 +59,8 @@ export function disturb(service: ServiceUnderTest, { configurations, reloadMs, r
     get kills() { return kills },
     get socketsKilled() { return socketsKilled },
     hasKilledSince: (ms) => killedAt >= ms - spreadMs,
-    stop() {
-      for (const timer of timers) clearInterval(timer)
+    async stop() {
+      await Promise.all(all.map((each) => each.stop()))
     },
   }
 }

@@ -62,6 +62,12 @@ function reportMarkdown({ command, rows, targets, complaints }: LoadReport, { pr
   ].join('\n\n')
 }
 
+/** The command that makes a report again: `npm run NAME -- …`, without where the report goes. */
+export function commandLine(name: string, given: readonly string[]): string {
+  const kept = given.filter((argument, index) => argument !== '--markdown' && !argument.startsWith('--write') && given[index - 1] !== '--write')
+  return ['npm run', name, ...(kept.length === 0 ? [] : ['--', ...kept])].join(' ')
+}
+
 /** Microseconds as milliseconds, `1.2 ms`. */
 export function milliseconds(us: number): string {
   return `${(us / 1_000).toFixed(1)} ms`

@@ -2,7 +2,7 @@
 import { measureAborts } from './aborts.ts'
 import { measureFailovers } from './failovers.ts'
 import { runLoadCommand, readLoadOptions } from './load-options.ts'
-import { milliseconds, tellReport, type LoadReport } from './load-report.ts'
+import { commandLine, milliseconds, tellReport, type LoadReport } from './load-report.ts'
 import { measureRestarts } from './restarts.ts'
 import { histogram, type Histogram } from './histogram.ts'
 
@@ -96,7 +96,7 @@ await runLoadCommand(async () => {
   if (options.only.includes('failovers')) parts.push(await failovers(workers, options.number('count')))
   if (options.only.includes('restarts')) parts.push(await restarts(workers, options.number))
   return await tellReport({
-    command: `npm run promises -- ${process.argv.slice(2).filter((argument) => argument !== '--markdown').join(' ')}`,
+    command: commandLine('promises', process.argv.slice(2)),
     rows: parts.flatMap(({ rows }) => rows),
     targets: parts.flatMap(({ targets }) => targets),
     complaints: parts.flatMap(({ complaints }) => complaints),

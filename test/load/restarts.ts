@@ -3,6 +3,7 @@ import { metric } from '../client.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
 import type { LoadOutcome } from './load-plan.ts'
 import { startClient, startUpstream } from './load-processes.ts'
+import { steadily } from './steadily.ts'
 
 /** A service that is restarted and reconfigured under load. */
 export interface Restarts {
@@ -50,7 +51,7 @@ export async function measureRestarts(asked: Restarts, progress: (line: string) 
     plain: { perSecond: requestsPerSecond },
   })
   let written = 0, done = 0
-  const reloading = setInterval(() => void service.configure({ providers: ++written % 2 === 0 ? [a, b] : [b, a] }), 1_000 / reloadsPerSecond)
+  const reloading = steadily(1_000 / reloadsPerSecond, () => service.configure({ providers: ++written % 2 === 0 ? [a, b] : [b, a] }))
   try {
     for (; workers > 0 && done < rolls; done++) {
       const tookMs = await roll(service)
@@ -62,7 +63,7 @@ export async function measureRestarts(asked: Restarts, progress: (line: string) 
     }
     await Bun.sleep(Math.max(0, seconds * 1_000 - (performance.now() - began)))
   } finally {
-    clearInterval(reloading)
+    await reloading.stop()
   }
   client.finish()
   const outcome = await client.outcome

@@ -15,7 +15,8 @@ export function plainConnections(port: number): PlainConnections {
     const at = idle.indexOf(gone)
     if (at !== -1) idle.splice(at, 1)
   }
-  return { take: async () => idle.pop() ?? await openConnection(port, (free) => void idle.push(free), forget) }
+  // In turn, so that each of them hears when its worker is about to leave.
+  return { take: async () => idle.shift() ?? await openConnection(port, (free) => void idle.push(free), forget) }
 }
 
 /** How one plain request is to go. */

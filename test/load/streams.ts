@@ -1,7 +1,7 @@
 /** `npm run streams`: many streams open at once, every token looked at. `--help` says how. */
 import { histogram } from './histogram.ts'
 import { runLoadCommand, readLoadOptions } from './load-options.ts'
-import { mebibytes, milliseconds, tellReport, type LoadReport } from './load-report.ts'
+import { commandLine, mebibytes, milliseconds, tellReport, type LoadReport } from './load-report.ts'
 import { openStreams, type OpenStreams, type OpenStreamsFound } from './open-streams.ts'
 
 const usage = {
@@ -22,7 +22,7 @@ function reportOf(asked: OpenStreams, { outcome, idle, peak, after, samples, cpu
   const delays = histogram(outcome.delays)
   const wrong = faults.lost + faults.garbled + faults.duplicated
   return {
-    command: `npm run streams -- --streams ${asked.streams} --workers ${asked.workers} --minutes ${asked.seconds / 60}`,
+    command: commandLine('streams', process.argv.slice(2)),
     rows: [
       ['streams', `${streams.complete} complete, ${streams.broken} broken, at most ${streams.openMost} open at once`],
       ['tokens', `${streams.tokensExpected} expected, ${faults.seen} came, ${faults.lost} lost, ${faults.garbled} garbled, ${faults.duplicated} twice`],

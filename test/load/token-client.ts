@@ -7,6 +7,8 @@ import { runStream } from './run-stream.ts'
 
 const tickMs = 10
 const reportMs = 1_000
+/** With so much under way no plain request is begun: the machine does not hold the rate. */
+const underWayMost = 1_000
 /** So many streams in a row, one is held back before its first byte. */
 const heldOf = 3
 
@@ -59,7 +61,7 @@ function begin(): void {
   const streamsDue = streams === undefined ? 0 : streams.count * Math.min(1, ms / Math.max(1, streams.rampMs))
   if (streams !== undefined) for (; streamsBegun < streamsDue; streamsBegun++) void keepStreaming(streams)
   const plainDue = (plain?.perSecond ?? 0) * ms / 1_000
-  for (; plainBegun < plainDue; plainBegun++) void run((name) => runPlain(connections, { port, name, tally }))
+  for (; plainBegun < plainDue; plainBegun++) if (underWay < underWayMost) void run((name) => runPlain(connections, { port, name, tally }))
 }
 
 function finish(): void {
