@@ -106,6 +106,18 @@ describe('--workers', () => {
     expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(0)
   }, 20_000)
 
+  test('SIGUSR2 at a worker is a rolling restart too, and ends nobody before the time', async () => {
+    await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], { flags: two })
+    const before = workersOf(rig.service)
+    const open = streams(rig, 10)
+    await until(() => rig.hits()[0] === 10)
+    process.kill(before[1] ?? 0, 'SIGUSR2')
+    await until(() => rig.service.output.includes('rolling restart done'))
+    await until(() => before.every((pid) => !isAlive(pid)))
+    expect((await Promise.all(open)).filter((answer) => !isDone(answer))).toEqual([])
+    expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(0)
+  }, 20_000)
+
   test('a rolling restart with a faulty configuration › those at work stay, and say why', async () => {
     await using rig = await startRig([good()], { flags: two })
     const before = workersOf(rig.service)

@@ -19,6 +19,8 @@ export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObser
   welcome(nothing: undefined): Welcome
   /** Every file anew, at all workers. */
   reloadAll(nothing: undefined): Promise<void>
+  /** A new worker in the place of each, as SIGUSR2 asks for. */
+  roll(nothing: undefined): void
   /** Something done with the stores that the primary keeps. */
   store(operation: StoreOperation): Promise<StoreAnswer>
   news(news: HealthNews): void

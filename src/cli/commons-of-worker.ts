@@ -28,6 +28,8 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
     },
     logLinesDropped: () => log.dropped,
   })
+  // `pidof -s` names any process of a program; whichever it is, it is one service.
+  process.on('SIGUSR2', () => primary.tell('roll', undefined))
   let shared: SharedPort | undefined
   const answers: Omit<WorkerAnswers, 'leave'> = { ...together.answers, ...observer.answers, news: health.hear, spread: () => shared?.spread() }
   Object.assign(ours, answers)

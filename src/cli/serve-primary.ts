@@ -62,6 +62,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
       ...files.answersTo(worker),
       ...observed.answers,
       reloadAll: () => files.reloadAll(),
+      roll,
       store: (operation) => answerStoreOperation(stores, operation),
       news(news) {
         spread(news, worker)

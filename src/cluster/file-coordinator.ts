@@ -23,8 +23,6 @@ interface Shared {
 }
 
 const triesMost = 5
-/** An extension may ask its identity provider before it is ready. */
-const prepareMs = 60_000
 
 /** What {@link fileCoordinator} needs. */
 export interface FileCoordinatorOptions {
@@ -32,10 +30,12 @@ export interface FileCoordinatorOptions {
   readonly onOutcome?: (path: string, outcome: 'ok' | 'failed') => void
   /** How fast changes are noticed. */
   readonly timing?: WatchTiming
+  /** Milliseconds a worker may take for an answer: an extension may ask its identity provider before it is ready. Default 60,000. */
+  readonly answerMs?: number
 }
 
 /** Watches files for workers. */
-export function fileCoordinator({ onOutcome, timing }: FileCoordinatorOptions = {}): FileCoordinator {
+export function fileCoordinator({ onOutcome, timing, answerMs = 60_000 }: FileCoordinatorOptions = {}): FileCoordinator {
   const files = new Map<string, Shared>()
 
   function fileOf(path: string): Shared {
@@ -44,20 +44,20 @@ export function fileCoordinator({ onOutcome, timing }: FileCoordinatorOptions = 
     const workers = new Set<FileWorker>()
     const made: Shared = {
       workers,
-      watch: watchConfig(path, () => prepareAll(path, workers), (ready) => takeOver(path, ready), (error) => keep(path, workers, error), timing),
+      watch: watchConfig(path, () => prepareAll(path, workers, answerMs), (ready) => takeOver(path, ready), (error) => keep(path, workers, error), timing),
     }
     files.set(path, made)
     return made
   }
 
   async function takeOver(path: string, workers: readonly FileWorker[]): Promise<void> {
-    await Promise.allSettled(workers.map((worker, place) => worker.ask('takeOver', { path, isSpeaker: place === 0 })))
+    await Promise.allSettled(workers.map((worker, place) => inTime(worker.ask('takeOver', { path, isSpeaker: place === 0 }), answerMs)))
     onOutcome?.(path, 'ok')
   }
 
   async function keep(path: string, workers: ReadonlySet<FileWorker>, error: unknown): Promise<void> {
     const fault = toFileFault(error)
-    await Promise.allSettled(Array.from(workers, (worker, place) => worker.ask('keep', { path, fault, isSpeaker: place === 0 })))
+    await Promise.allSettled(Array.from(workers, (worker, place) => inTime(worker.ask('keep', { path, fault, isSpeaker: place === 0 }), answerMs)))
     onOutcome?.(path, 'failed')
   }
 
@@ -84,9 +84,9 @@ export function fileCoordinator({ onOutcome, timing }: FileCoordinatorOptions = 
 }
 
 /** @returns those that have loaded it, all the same content @throws why one could not */
-async function prepareAll(path: string, workers: ReadonlySet<FileWorker>): Promise<readonly FileWorker[]> {
+async function prepareAll(path: string, workers: ReadonlySet<FileWorker>, answerMs: number): Promise<readonly FileWorker[]> {
   for (let attempt = 1; attempt <= triesMost; attempt++) {
-    const answers = await Promise.all(Array.from(workers, async (worker) => ({ worker, prepared: await prepare(path, worker, workers) })))
+    const answers = await Promise.all(Array.from(workers, async (worker) => ({ worker, prepared: await prepare(path, worker, workers, answerMs) })))
     const present = answers.flatMap(({ worker, prepared }) => (prepared === undefined ? [] : [{ worker, prepared }]))
     const fingerprints = new Set<string>()
     for (const { prepared } of present) {
@@ -98,15 +98,22 @@ async function prepareAll(path: string, workers: ReadonlySet<FileWorker>): Promi
   throw new Error(`${path} changes faster than all workers can read it`)
 }
 
-/** @returns nothing for a worker that has ended meanwhile: who takes its place reads the file anyway */
-async function prepare(path: string, worker: FileWorker, workers: ReadonlySet<FileWorker>): Promise<Prepared | undefined> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('a worker does not answer')), prepareMs)
+/** @returns nothing for a worker that has ended meanwhile, or is about to: who takes its place reads the file anyway */
+async function prepare(path: string, worker: FileWorker, workers: ReadonlySet<FileWorker>, answerMs: number): Promise<Prepared | undefined> {
   try {
-    return await Promise.race([worker.ask('prepare', path), late.promise])
+    return await inTime(worker.ask('prepare', path), answerMs)
   } catch (error) {
     if (workers.has(worker)) throw error
     return undefined
+  }
+}
+
+/** A worker that stands still must not keep the others from ever taking a file over again. @throws when there is no answer in time */
+async function inTime<Answer>(answer: Promise<Answer>, answerMs: number): Promise<Answer> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('a worker does not answer')), answerMs)
+  try {
+    return await Promise.race([answer, late.promise])
   } finally {
     clearTimeout(timer)
   }

@@ -13,8 +13,8 @@ export type Prepared = { readonly fingerprint: string } | { readonly fault: File
 
 /** What a worker does with a file it follows, when the primary says so (docs/decisions/0009-many-processes.md). */
 export type FileFollowerAnswers = {
-  /** Loads it, and puts nothing in force yet. */
-  prepare(path: string): Promise<Prepared>
+  /** Loads it, and puts nothing in force yet. Nothing: it follows the file no longer, being about to end. */
+  prepare(path: string): Promise<Prepared | undefined>
   /** Puts in force what was loaded. */
   takeOver(order: { readonly path: string; readonly isSpeaker: boolean }): Promise<void>
   /** Keeps what is in force; what was loaded is let go. */

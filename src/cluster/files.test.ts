@@ -17,9 +17,12 @@ interface Worker {
   readonly events: string[]
   readonly discarded: string[]
   reload(): Promise<void>
+  /** Follows the file no longer. */
+  leave(): void
   end(): void
 }
 
+const timing = { restMs: 2, pollMs: 10 }
 let folder: string, path: string, coordinator: FileCoordinator
 const outcomes: string[] = []
 beforeEach(() => {
@@ -27,7 +30,7 @@ beforeEach(() => {
   path = join(folder, 'file')
   writeFileSync(path, 'first')
   outcomes.length = 0
-  coordinator = fileCoordinator({ timing: { restMs: 2, pollMs: 10 }, onOutcome: (file, outcome) => outcomes.push(`${file === path} ${outcome}`) })
+  coordinator = fileCoordinator({ timing, onOutcome: (file, outcome) => outcomes.push(`${file === path} ${outcome}`) })
 })
 afterEach(() => {
   coordinator.close()
@@ -41,6 +44,7 @@ async function startWorker(): Promise<Worker> {
   const worker: Worker = {
     inForce: 'first', refuses: '-', during: async () => undefined, events: [], discarded: [],
     reload: () => watch.reload(),
+    leave: () => watch.close(),
     end() {
       coordinator.forget(toWorker)
       toWorker.close()
@@ -120,6 +124,27 @@ describe('files that workers follow together', () => {
     await done
     expect(workers[0]?.events).toEqual(['applied aloud'])
     stuck.resolve()
+  })
+
+  test('a worker that stands still has a file taken over by none, and does not keep the next from being taken over', async () => {
+    coordinator.close()
+    coordinator = fileCoordinator({ timing, answerMs: 500 })
+    const workers = [await startWorker(), await startWorker()]
+    const stuck = Promise.withResolvers<void>()
+    if (workers[1] !== undefined) workers[1].during = () => stuck.promise
+    await workers[0]?.reload()
+    expect(workers[0]?.events).toEqual(['reported aloud: Error a worker does not answer'])
+    workers[1]?.end()
+    await workers[0]?.reload()
+    expect(workers[0]?.events.at(-1)).toBe('applied aloud')
+    stuck.resolve()
+  })
+
+  test('a worker that is about to end, and follows the file no longer, has no say', async () => {
+    const workers = [await startWorker(), await startWorker()]
+    workers[1]?.leave()
+    await workers[0]?.reload()
+    expect([workers[0]?.events, workers[1]?.events]).toEqual([['applied aloud'], []])
   })
 
   test('a file that is gone is reported to all', async () => {

@@ -33,7 +33,8 @@ export function followTogether(primary: Pick<Channel<FileCoordinatorAnswers>, 'a
     answers: {
       async prepare(path) {
         try {
-          return { fingerprint: await entries.get(path)?.prepare() ?? '' }
+          const entry = entries.get(path)
+          return entry === undefined ? undefined : { fingerprint: await entry.prepare() }
         } catch (error) {
           return { fault: toFileFault(error) }
         }
