@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores, type Later } from './memory.ts'
-import { limitContract, roomy, storeContract, wallClock } from './testing.ts'
+import { limitContract } from './testing-limits.ts'
+import { roomy, storeContract, wallClock } from './testing.ts'
 
 storeContract('memory', async (now) => memoryStores(now))
 

@@ -8,7 +8,8 @@ import { startRedisServer, type RedisServer } from '../../test/fakes/redis-serve
 import { needs } from '../../test/needs.ts'
 import { redisStores, type RedisStores } from './redis.ts'
 import { StoreUnavailable } from './store.ts'
-import { limitContract, roomy, storeContract, unusedName } from './testing.ts'
+import { limitContract } from './testing-limits.ts'
+import { roomy, storeContract, unusedName } from './testing.ts'
 
 /** What a promise rejects with: its text, and that it is of the right kind. */
 async function trouble(promise: Promise<unknown>): Promise<string> {

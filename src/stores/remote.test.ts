@@ -3,7 +3,8 @@ import { memoryStores } from './memory.ts'
 import { noNotices } from './no-notices.ts'
 import { answerStoreOperation, remoteStores, type StoreOperation } from './remote.ts'
 import { StoreUnavailable, type Store, type Stores } from './store.ts'
-import { limitContract, roomy, storeContract, unusedName, wallClock } from './testing.ts'
+import { limitContract } from './testing-limits.ts'
+import { roomy, storeContract, unusedName, wallClock } from './testing.ts'
 
 /** Stores of another process, through a channel that carries JSON. */
 function across(kept: Stores): Stores {
