@@ -82,6 +82,19 @@ describe('a request\'s body', () => {
     ['says nothing for too long though it is small', () => post(bodyOf(['{'], 'hangs'), { 'content-length': '2' }), { idleMs: 10 }],
     ['comes too slowly altogether', () => post(bodyOf(Array.from({ length: 100 }, () => 'x'), 'ends', 4)), { totalMs: 15 }],
   ]
+  test.each([['small', { 'content-length': '2' }], ['chunked', {}]] as const)('that has arrived while the process stood still is read, when it is %s', async (_name, headers) => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const reading = textOf(post(readable, headers), { idleMs: 20 })
+    Bun.sleepSync(50)
+    // As after SIGSTOP: the time is up, and only then sockets are looked at.
+    setTimeout(() => {
+      const writer = writable.getWriter()
+      void writer.write(new TextEncoder().encode('{}'))
+      void writer.close()
+    }, 0)
+    expect(await reading).toBe('{}')
+  })
+
   test.each(slow)('that %s is refused with 408', async (_name, request, given) => {
     expect(await failure(request(), given)).toMatchObject({ status: 408, type: 'invalid_request_error', code: 'request_timeout', headers: { connection: 'close' } })
   })

@@ -58,14 +58,14 @@ function refusalOf(encoding: string | null, length: number | undefined, limits: 
 
 function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(tooSlow()), idleMs)
+    const cancel = after(idleMs, () => reject(tooSlow()))
     request.bytes().then(
       (bytes) => {
-        clearTimeout(timer)
+        cancel()
         resolve(bytes)
       },
       (cause: unknown) => {
-        clearTimeout(timer)
+        cancel()
         reject(new ClientLeft('the client left while it was sending', { cause }))
       },
     )
@@ -113,9 +113,15 @@ async function readLarge(body: ReadableStream<Uint8Array>, { length, ahead, take
 
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(tooSlow()), Math.max(0, ms))
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+    const cancel = after(Math.max(0, ms), () => reject(tooSlow()))
+    promise.then(resolve, reject).finally(cancel)
   })
+}
+
+/** What has arrived by then is read first: after this process stood still, timers come before sockets. @returns what prevents it */
+function after(ms: number, expire: () => void): () => void {
+  let timer = setTimeout(() => { timer = setTimeout(expire, 0) }, ms)
+  return () => clearTimeout(timer)
 }
 
 function tooLarge({ bytesMax, setting }: BodyLimits): WireError {
