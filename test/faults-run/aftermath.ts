@@ -1,6 +1,7 @@
 import { metric } from '../client.ts'
 import { residentMb } from '../fakes/memory.ts'
 import { demandServed } from './ask.ts'
+import { demand } from './fault-case.ts'
 import { childrenOf, descriptorsOf } from './process-tree.ts'
 import type { Ground } from './ground.ts'
 
@@ -18,6 +19,9 @@ export const descriptorsMore = 16
 /** Resident memory may end so much above where it was: the allocator keeps pages for a while. */
 export const memoryMoreMiB = 64
 
+/** What the log says of an error that nobody foresaw. */
+const mistake = 'a mistake of this service'
+
 /** What the service of a ground holds now. Linux only. */
 export async function gauge({ service, headers }: Ground): Promise<Gauge> {
   const streams = await metric(service.url, 'svc_streams_open', headers)
@@ -26,12 +30,13 @@ export async function gauge({ service, headers }: Ground): Promise<Gauge> {
 }
 
 /**
- * Demands that a fault left nothing behind: a good request works, plain and streamed; no stream is open; descriptors and memory are back.
+ * Demands that a fault left nothing behind: a good request works, plain and streamed; the log tells of no mistake; no stream is open; descriptors and memory are back.
  * @param before of the same process; absent when it did not survive, which was the fault
  * @throws when that does not hold within `settleMs`
  */
 export async function demandNothingLeft(ground: Ground, before: Gauge | undefined, settleMs = settleMsMax): Promise<void> {
   await demandServed(ground)
+  demand(!ground.service.output.includes(mistake), `the service makes no mistake:\n${ground.service.output.split('\n').find((line) => line.includes(mistake)) ?? ''}`)
   const end = performance.now() + settleMs
   for (;;) {
     const found = complaints(before, await gauge(ground))

@@ -42,7 +42,7 @@ async function overwrite(file: string, text: string | Uint8Array): Promise<void>
 }
 
 const halfWritten: FaultCase = {
-  id: 'config-half-written', area: 'configuration', what: 'a file of which one half comes a second after the other',
+  id: 'config-half-written', area: 'configuration', what: 'a file of which one half comes half a second after the other',
   async run(ground) {
     const b = faultUpstream(good())
     await ground.offer(provider('b', b.url, ['other']))

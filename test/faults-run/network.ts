@@ -139,7 +139,7 @@ export const networkFaults: readonly FaultCase[] = [
   silent,
   ...cuts.filter(({ row }) => row === 35).map((cut) => resumedCut(cut, 'network', cut.name === 'tokens-then-reset')),
   oddLink('one-byte-segments', 'a link that carries one byte at a time', { pieceBytes: 1, pauseMs: 0 }, 20),
-  oddLink('slow-link', 'a link of 20 KB a second, as slow as the tokens are many', { pieceBytes: 400, pauseMs: 20 }, 100),
+  oddLink('slow-link', 'a link of 20 KB a second', { pieceBytes: 400, pauseMs: 20 }, 100),
   stall, diesOnReuse, bothDown, allDown,
 ]
 

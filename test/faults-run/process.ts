@@ -22,6 +22,13 @@ async function beginStreams(ground: Ground, count = clients): Promise<readonly R
   return streams
 }
 
+const body = JSON.stringify(question({ model: 'well' })), half = 10
+
+/** Requests of whose bodies the first half is there. */
+function beginUploads({ service }: Ground): readonly ReturnType<typeof rawConnection>[] {
+  return Array.from({ length: clients }, () => rawConnection(service.port, rawChat(body.slice(0, half), { 'content-length': String(body.length), connection: 'close' }), 15_000))
+}
+
 const killed: FaultCase = {
   id: 'kill-9', area: 'process', what: 'kill -9 with streams open, and a start on the same port', isShort: true, own: () => openGround(),
   async run(ground) {
@@ -42,7 +49,7 @@ const killed: FaultCase = {
 const pauseMs = 2_500
 
 const stopped: FaultCase = {
-  id: 'sigstop', area: 'process', what: `the process stands still (SIGSTOP) for ${pauseMs / 1_000} s, longer than \`idle_ms\` and \`attempt_ms\``, own: () => openGround(),
+  id: 'sigstop', area: 'process', what: `the process stands still (SIGSTOP) for ${pauseMs / 1_000} s, longer than \`idle_ms\`, \`attempt_ms\` and \`SVC_BODY_IDLE_MS\``, own: () => openGround({ environment: { SVC_BODY_IDLE_MS: '1000', SVC_BODY_TIMEOUT_MS: '2000' } }),
   async run(ground) {
     const timeouts = { connect_ms: 1_000, first_token_ms: 1_500, idle_ms: 1_000, attempt_ms: 1_500 }
     const a = faultUpstream(good({ name: 'paced', ...paced })), late = faultUpstream(async (exchange) => {
@@ -53,9 +60,13 @@ const stopped: FaultCase = {
     const streams = await beginStreams(ground)
     const plain = Array.from({ length: clients }, () => ask(ground, { model: 'late' }))
     await until(() => late.hits.length === clients, 'all are asked for')
+    const uploads = beginUploads(ground)
+    await Bun.sleep(100)
     process.kill(ground.service.pid, 'SIGSTOP')
+    for (const { socket } of uploads) socket.write(body.slice(half))
     await Bun.sleep(pauseMs)
     process.kill(ground.service.pid, 'SIGCONT')
+    demandEqual(await Promise.all(uploads.map(async ({ response }) => (await response).slice(9, 12))), uploads.map(() => '200'), 'the statuses of bodies that came meanwhile')
     const ends = await Promise.all(streams.map(({ response }) => response))
     demandEqual(ends.filter((end) => !end.includes('paced-39') || !end.includes('[DONE]')).length, 0, 'streams that did not finish')
     for (const asking of await Promise.all(plain)) {
@@ -65,7 +76,7 @@ const stopped: FaultCase = {
     demandEqual(b.hits.length, 0, 'requests at the next provider')
     await demandServed(ground, 'm', 'a', [false])
     for (const upstream of [a, b, late]) upstream.stop()
-    return 'every stream and plain request under way finished where it was; nobody was blamed, no breaker opened'
+    return 'every stream, plain request and upload under way finished where it was; nobody was blamed, no breaker opened'
   },
 }
 

@@ -44,7 +44,7 @@ const killed = workersFault('worker-killed', 'kill -9 of a worker with streams o
   demandEqual(ends.filter((end) => !isWhole(end) && end.includes('[DONE]')).length, 0, 'broken streams that look complete')
   await allAtWork(ground)
   return 'its streams broke visibly, those of the other were exact; it was replaced'
-}, true)
+})
 
 const stopped = workersFault('worker-stopped', 'a worker stands still (SIGSTOP) for two seconds, with streams open', async (ground) => {
   const [victim = 0] = childrenOf(ground.service.pid)
