@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { errorOf, metric, question, rawChat, rawConnection } from './client.ts'
 import { good } from './fakes/good.ts'
+import { besideHurtfulClients, beyondTheLimit } from './load/overload-measures.ts'
 import { startRig, type Rig } from './rig.ts'
 import type { Answer, RawConnection } from './client.ts'
 import type { Hit, Script } from './fakes/fault-upstream.ts'
@@ -199,4 +200,23 @@ describe('fewer descriptors than requests need', () => {
     expect((await rig.ask()).status).toBe(200)
     expect(rig.hits()).toEqual([statuses.filter((status) => status === 200).length + 1])
   })
+})
+
+// `npm run overload` measures this for longer, with targets. Here the machine may be busy with anything.
+describe('npm run overload, in short', () => {
+  test('ten times what may be at once › most of the work is done all the same, refusals are quick, and /health answers', async () => {
+    const { ratio, outcome, health, odd } = await beyondTheLimit(400, 3, 8)
+    expect(odd).toEqual([])
+    expect(health.failed).toBe(0)
+    expect(ratio).toBeGreaterThan(0.5)
+    expect(outcome.refused).toBeGreaterThan(outcome.answered)
+    expect(outcome.refusedUs.percentile(50)).toBeLessThan(Math.max(50_000, health.us.percentile(99)))
+  }, 20_000)
+
+  test('readers that do not read, writers that trickle and idle connections › the others are served', async () => {
+    const { before, beside, health } = await besideHurtfulClients(400, { stuckReaders: 5, slowWriters: 20, idle: 200 })
+    expect([...beside.odd, ...before.odd]).toEqual([])
+    expect([health.failed, beside.refused]).toEqual([0, 0])
+    expect(beside.answered).toBeGreaterThan(before.answered / 4)
+  }, 20_000)
 })

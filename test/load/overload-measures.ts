@@ -9,6 +9,8 @@ export interface Overload {
   /** Requests answered with 200 a second, at best and at ten times the load: medians of the rounds. */
   readonly best: number
   readonly overloaded: number
+  /** The one to the other, within a round: the median of them, since a machine that is busy with other things is so for seconds. */
+  readonly ratio: number
   /** Of the last round at ten times the load. */
   readonly outcome: LoadOutcome
   readonly health: HealthOutcome
@@ -18,8 +20,9 @@ export interface Overload {
 
 /** Good traffic alone, and beside clients that hurt. */
 export interface Beside {
-  readonly alone: LoadOutcome
+  readonly before: LoadOutcome
   readonly beside: LoadOutcome
+  readonly after: LoadOutcome
   readonly health: HealthOutcome
 }
 
@@ -48,6 +51,7 @@ function bodyOf(model: keyof typeof scripts, stream = false): string {
 
 interface Rig extends AsyncDisposable {
   readonly service: ServiceUnderTest
+  readonly upstreams: ReadonlyMap<string, FaultUpstream>
 }
 
 /** The real process before three upstreams, each with a model of its name. */
@@ -59,6 +63,7 @@ async function startRig(limits?: ServiceConfig['limits']): Promise<Rig> {
   const forgetting = setInterval(() => { for (const upstream of upstreams.values()) upstream.forget() }, 250)
   return {
     service,
+    upstreams,
     async [Symbol.asyncDispose]() {
       clearInterval(forgetting)
       for (const upstream of upstreams.values()) upstream.stop()
@@ -100,29 +105,43 @@ async function compare(port: number, rounds: number, normal: () => Promise<LoadO
     last = { outcome, health: await watch.stop() }
   }
   if (last === undefined) throw new Error('at least one round is needed')
-  return { best: medianGoodput(bests), overloaded: medianGoodput(overloads), odd: [...bests, ...overloads].flatMap(({ odd }) => odd), ...last }
+  const ratios = overloads.map(({ goodput }, round) => goodput / (bests[round]?.goodput ?? 1))
+  return { best: median(bests.map(({ goodput }) => goodput)), overloaded: median(overloads.map(({ goodput }) => goodput)), ratio: median(ratios), odd: [...bests, ...overloads].flatMap(({ odd }) => odd), ...last }
 }
 
-function medianGoodput(outcomes: readonly LoadOutcome[]): number {
-  const sorted = outcomes.map(({ goodput }) => goodput).toSorted((one, another) => one - another)
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, another) => one - another)
   return sorted[Math.floor(sorted.length / 2)] ?? 0
 }
 
-/** Sixteen good clients, first alone, then beside readers that do not read, writers that trickle and connections that do nothing. */
+/** Sixteen good clients, first alone, then beside readers that do not read, writers that trickle and connections that do nothing, then alone again. */
 export async function besideHurtfulClients(roundMs: number, counts: HurtfulClients): Promise<Beside> {
   await using rig = await startRig()
   const { port } = rig.service
   const load = () => closedLoad({ port, body: bodyOf('quick'), connections: 16, ms: roundMs, pauseMs: { refused: 0, answered: 5 } })
   await load()
-  const alone = await load()
+  const before = await load()
   const hurtful = await hurtfulClients(port, counts, bodyOf('endless', true))
+  let beside: LoadOutcome, health: HealthOutcome
   try {
-    // Their streams have filled every buffer by then.
-    await Bun.sleep(roundMs / 2)
+    await whenStuck(rig)
     const watch = await watchHealth(port)
-    const beside = await load()
-    return { alone, beside, health: await watch.stop() }
+    beside = await load()
+    health = await watch.stop()
   } finally {
     hurtful.stop()
+  }
+  return { before, beside, after: await load(), health }
+}
+
+/** Resolves when nothing of the endless streams moves any more because every buffer is full (some 8 MB a stream), or after 20 s. */
+async function whenStuck({ upstreams }: Rig): Promise<void> {
+  const ends = performance.now() + 20_000
+  let written = -1
+  for (;;) {
+    const now = upstreams.get('endless')?.bytesWritten ?? 0
+    if ((now > 0 && now === written) || performance.now() > ends) return
+    written = now
+    await Bun.sleep(300)
   }
 }
