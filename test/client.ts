@@ -170,6 +170,6 @@ export async function metric(url: string, name: string, headers: Readonly<Record
 /** The sum of all series of a metric. */
 export async function metricSum(url: string, name: string): Promise<number> {
   // A connection kept alive would hold up a worker that is to leave.
-  const text = await (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text()
+  const text = await (await fetch(`${url}/metrics`, { keepalive: false })).text()
   return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
