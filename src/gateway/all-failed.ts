@@ -30,8 +30,8 @@ export function policyViolation(failure: UpstreamFailure): WireError {
 }
 
 /** This service itself has no room for another request (failover.md rows 41 and 42). */
-export function overloaded(message: string, cause?: unknown): WireError {
-  return new WireError(503, 'overloaded_error', 'overloaded', message, { headers: { 'retry-after': '1', 'x-should-retry': 'true' }, cause })
+export function overloaded(message: string, cause?: unknown, headers?: Readonly<Record<string, string>>): WireError {
+  return new WireError(503, 'overloaded_error', 'overloaded', message, { headers: { 'retry-after': '1', 'x-should-retry': 'true', ...headers }, cause })
 }
 
 /** A stream broke off and nobody could resume it exactly: the client is told in an error event. */

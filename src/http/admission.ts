@@ -1,5 +1,5 @@
 import { overloaded } from '../gateway/all-failed.ts'
-import { WireError } from '../wire/error.ts'
+import type { WireError } from '../wire/error.ts'
 
 /** What decides whether one more request may begin. */
 export interface AdmissionOptions {
@@ -17,9 +17,7 @@ const arrivedBytesMax = 16 * 1024
 const tooMany = overloaded('The service has as many requests as it may have')
 const noDescriptors = overloaded('The service is out of descriptors; try again shortly')
 /** Closing the connection gives a descriptor back. */
-const noDescriptorsAndClosed = new WireError(noDescriptors.status, noDescriptors.type, noDescriptors.code, noDescriptors.message, {
-  headers: { ...noDescriptors.headers, connection: 'close' },
-})
+const noDescriptorsAndClosed = overloaded('The service is out of descriptors; try again shortly', undefined, { connection: 'close' })
 
 /** Why a request may not begin: 503 with Retry-After, before anything of it is read; `undefined`: it may. */
 export function refusalOf({ headers }: Request, { requestsMost, hasRoom, underWay }: AdmissionOptions): WireError | undefined {
