@@ -21,14 +21,13 @@ export interface RedisConnection {
 
 /** After an attempt was in vain, nobody tries again for so long. */
 const pauseMs = 250
-/** For so long after an attempt was in vain, nobody waits for another. */
-const knownMs = 5_000
 
 /**
  * A connection on Bun's client, whose own reconnecting stays off: it ends after some attempts for good. Its timeout ends with the connecting, and a server
  * that answers the greeting with nonsense makes it wait for ever; so each command has a timer here, and a connection on which one was late is dropped.
  *
- * While a server is known not to answer, no command waits for it: one that comes is refused at once, and sets off a question whether it answers again, one at a time.
+ * While a server is known not to answer, no command waits for it: one that comes is refused at once. Whether it answers again is asked in the background, one
+ * question at a time, for as long as there are such commands and a little longer; what comes after a silence of both is tried for real.
  */
 export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }: RedisConnectionOptions): RedisConnection {
   let client: RedisClient | undefined
@@ -38,6 +37,11 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
   let lateAt: number | undefined
   /** Commands under way. */
   let attempts = 0
+  /** When there was a command last. */
+  let askedAt = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  /** For so long after an attempt was in vain, nobody waits for another; and for so long after a command, the question is asked again. */
+  const knownMs = timeoutMs * 2.5
 
   function connect(): RedisClient {
     const fresh = new RedisClient(url, { autoReconnect: false, connectionTimeout: timeoutMs })
@@ -63,11 +67,24 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
       lateAt = undefined
       return reply
     } catch (error) {
-      if (isLate(error)) lateAt = performance.now()
+      if (isLate(error)) noteLate()
       else if (isAnswer(error)) lateAt = undefined
       if (!leavesConnection(error)) drop(used)
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable(sentence(reasonOf(error)))
     }
+  }
+
+  function noteLate(): void {
+    lateAt = performance.now()
+    clearTimeout(timer)
+    if (lateAt - askedAt > knownMs) return
+    timer = setTimeout(askWhetherItAnswers, pauseMs)
+    timer.unref()
+  }
+
+  function askWhetherItAnswers(): void {
+    // What comes of it is noted; there is nobody else to tell.
+    if (!isClosed && attempts === 0 && lateAt !== undefined) attempt('PING', []).catch(() => {})
   }
 
   async function attempt(command: string, words: readonly string[]): Promise<unknown> {
@@ -88,19 +105,20 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
     if (lateAt === undefined) return
     const ms = performance.now() - lateAt
     if (attempts === 0 && ms >= knownMs) return
-    // What comes of it is noted; there is nobody else to tell.
-    if (attempts === 0 && ms >= pauseMs) attempt('PING', []).catch(() => {})
+    if (ms >= pauseMs) askWhetherItAnswers()
     throw new StoreUnavailable(sentence('does not answer'))
   }
 
   return {
     async send(command, words) {
       if (isClosed) throw new StoreUnavailable('the store is closed')
+      askedAt = performance.now()
       refuseAtOnceWhileLate()
       return await attempt(command, words)
     },
     close() {
       isClosed = true
+      clearTimeout(timer)
       if (client !== undefined) drop(client)
     },
   }
