@@ -166,6 +166,22 @@ describe('--workers', () => {
     expect(await statuses()).toEqual([401])
   })
 
+  test('while the primary stands still, who was at work goes on and who is new hears 503; then all is as before', async () => {
+    await using rig = await startSignIn(startGithub, { flags: two })
+    const { token } = await rig.signIn(), other = await rig.signIn()
+    // Each request finds a worker by chance: both have seen the one, and neither the other.
+    const ask = async (of: string) => (await fetch(`${rig.service.url}/v1/models`, { headers: { 'x-session-token': of, connection: 'close' } })).status
+    const statuses = async (of: string) => [...new Set(await Promise.all(Array.from({ length: 12 }, () => ask(of))))]
+    expect(await statuses(token)).toEqual([200])
+    process.kill(rig.service.pid, 'SIGSTOP')
+    try {
+      expect([await statuses(token), await statuses(other.token)]).toEqual([[200], [503]])
+    } finally {
+      process.kill(rig.service.pid, 'SIGCONT')
+    }
+    expect(await statuses(other.token)).toEqual([200])
+  }, 20_000)
+
   test('SIGTERM lets what is under way finish at all workers, and leaves no process behind', async () => {
     await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
     const workers = workersOf(rig.service)

@@ -4,11 +4,15 @@ import { linkToPrimary } from '../cluster/worker-link.ts'
 import type { Answers } from '../cluster/channel.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
 import { healthBook } from '../service/health.ts'
-import { remoteStores } from '../stores/remote.ts'
+import { withinMs } from '../service/within.ts'
+import { remoteStores, type StoreAnswer } from '../stores/remote.ts'
 import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
 import type { Commons } from './commons.ts'
 import { findStores } from './find-stores.ts'
 import type { ServeContext } from './serve-context.ts'
+
+/** A primary that does not answer for so long stands still: its stores are as good as away, as those of a server that hangs are. */
+const storeMs = 2_000
 
 /** For one of several workers: what is in common is the primary's, or in a server that all share. @throws {UsageError} when the store cannot be used */
 export async function commonsOfWorker({ given, log }: ServeContext, signal: AbortSignal): Promise<Commons> {
@@ -37,7 +41,7 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
   const { port, workers, standing } = await primary.ask('welcome', undefined)
   for (const news of standing) health.hear(news)
   health.onNews((news) => primary.tell('news', news))
-  const stores = given.store === undefined || given.store === 'memory' ? remoteStores((operation) => primary.ask('store', operation)) : await findStores(given.store, log)
+  const stores = given.store === undefined || given.store === 'memory' ? remoteStores((operation) => withinStoreMs(primary.ask('store', operation))) : await findStores(given.store, log)
   return {
     port, workers,
     isPortShared: true,
@@ -61,4 +65,11 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
       await stores.close()
     },
   }
+}
+
+/** @throws when there is no answer in time */
+async function withinStoreMs(question: Promise<StoreAnswer>): Promise<StoreAnswer> {
+  const answer = await withinMs(question, storeMs)
+  if (answer === undefined) throw new Error(`no answer within ${storeMs} ms`)
+  return answer
 }
