@@ -163,13 +163,13 @@ export function chunkedBody(response: string): string {
 
 /** The value of a metric, named with its labels as it stands in the text; NaN: it is not there. */
 export async function metric(url: string, name: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`, { headers })).text()
+  // A connection kept alive would hold up a worker that is to leave.
+  const text = await (await fetch(`${url}/metrics`, { headers, keepalive: false })).text()
   return Number(text.split('\n').find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN)
 }
 
 /** The sum of all series of a metric. */
 export async function metricSum(url: string, name: string): Promise<number> {
-  // A connection kept alive would hold up a worker that is to leave.
   const text = await (await fetch(`${url}/metrics`, { keepalive: false })).text()
   return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
