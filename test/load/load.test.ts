@@ -31,7 +31,7 @@ test('first providers that refuse or fail at once › the second answers, and so
 }, patienceMs)
 
 test('a rolling restart and reloads under load › no request fails and no stream breaks', async () => {
-  const asked = { workers: 2, rolls: 1, seconds: 2, reloadsPerSecond: 5, requestsPerSecond: 50, streams: 20 }
+  const asked = { workers: 2, rolls: 1, seconds: 2, reloadsPerSecond: 5, requestsPerSecond: 50, streams: 20, tokens: 5 }
   const { outcome, rolls, complaints } = await measureRestarts(asked, quiet)
   expect({ rolls, complaints }).toEqual({ rolls: 1, complaints: [] })
   expect(outcome.plain).toMatchObject({ failed: 0 })

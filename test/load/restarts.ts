@@ -15,8 +15,10 @@ export interface Restarts {
   readonly seconds: number
   readonly reloadsPerSecond: number
   readonly requestsPerSecond: number
-  /** Open at once, of some two seconds each. */
+  /** Open at once. */
   readonly streams: number
+  /** Of each stream, ten a second; default 20. */
+  readonly tokens?: number
 }
 
 /** What came of it. */
@@ -37,7 +39,7 @@ const rollMostMs = 60_000
 
 /** Restarts and reconfigures a service of its own while requests and streams go through it. */
 export async function measureRestarts(asked: Restarts, progress: (line: string) => void): Promise<RestartsFound> {
-  const { workers, rolls, seconds, reloadsPerSecond, requestsPerSecond, streams } = asked
+  const { workers, rolls, seconds, reloadsPerSecond, requestsPerSecond, streams, tokens = 20 } = asked
   await using upstream = await startUpstream()
   const a = provider('a', `${upstream.origin}/v1`), b = provider('b', `${upstream.origin}/v1`)
   await using service = await startService({ providers: [a, b] }, {
@@ -47,7 +49,7 @@ export async function measureRestarts(asked: Restarts, progress: (line: string) 
   const began = performance.now(), complaints: string[] = []
   await using client = startClient({
     port: service.port, prefix: 'r', seconds: 86_400,
-    streams: { count: streams, rampMs: 2_000, tokens: 20, paceMs: 100, holdMs: 0, again: true },
+    streams: { count: streams, rampMs: 2_000, tokens, paceMs: 100, holdMs: 0, again: true },
     plain: { perSecond: requestsPerSecond },
   })
   let written = 0, done = 0
