@@ -8,6 +8,7 @@ import { provider } from '../harness.ts'
 import { demandOthersServed, demandServed } from './ask.ts'
 import { demand, demandEqual } from './fault-case.ts'
 import { openGround, until } from './ground.ts'
+import { startScript } from './start-script.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { Ground } from './ground.ts'
@@ -48,17 +49,23 @@ async function switchOff({ service }: Ground, id: string): Promise<number> {
   return response.status
 }
 
+/** Demands that a change of the providers fails and leaves nothing behind. @returns its status */
+async function demandChangeRefused(ground: Ground): Promise<number> {
+  const { file } = ground.service, before = readFileSync(file, 'utf8')
+  const status = await switchOff(ground, 'sound')
+  demand(status >= 400, `the change fails, not ${status}`)
+  demandEqual([readFileSync(file, 'utf8') === before, readdirSync(dirname(file)).filter((name) => name.startsWith('.'))], [true, []], 'the file as it was, and drafts beside it')
+  return status
+}
+
 const providersFile: FaultCase = {
   id: 'disk-full-providers', area: 'process', what: 'an owner changes the providers while the disk is full', needs: lacksMount, own: () => openGround(),
   run: (ground) => onSmallDisk(dirname(ground.service.file), async () => {
-    const { file } = ground.service, folder = dirname(file)
+    const folder = dirname(ground.service.file)
     // The file lies on the small disk from now on.
     await ground.offer(provider('spare', ground.sound.url, ['well']))
     fill(folder)
-    const before = readFileSync(file, 'utf8')
-    const status = await switchOff(ground, 'sound')
-    demand(status >= 400, `the change fails, not ${status}`)
-    demandEqual([readFileSync(file, 'utf8') === before, readdirSync(folder).filter((name) => name.startsWith('.'))], [true, []], 'the file as it was, and drafts beside it')
+    const status = await demandChangeRefused(ground)
     await demandServed(ground, 'well', 'spare')
     for (const name of readdirSync(folder).filter((each) => each.startsWith('filler'))) await Bun.file(join(folder, name)).delete()
     demandEqual(await switchOff(ground, 'sound'), 200, 'the same change when there is room')
@@ -67,8 +74,9 @@ const providersFile: FaultCase = {
   }),
 }
 
-/** Knows the model `m`, and answers. */
-const listing: Script = (exchange) => (exchange.hit.method === 'GET' ? exchange.write(reply(200, JSON.stringify({ object: 'list', data: [{ id: 'm', object: 'model' }] }))) : good()(exchange))
+/** Knows a hundred models, `m` among them, and answers. */
+const models = ['m', ...Array.from({ length: 99 }, (_, index) => `model-${index}`)]
+const listing: Script = (exchange) => (exchange.hit.method === 'GET' ? exchange.write(reply(200, JSON.stringify({ object: 'list', data: models.map((id) => ({ id, object: 'model' })) }))) : good()(exchange))
 
 /** The list of models is learned and served, whether it can be kept or not. */
 async function demandListServed(ground: Ground): Promise<string> {
@@ -81,14 +89,17 @@ async function demandListServed(ground: Ground): Promise<string> {
   return 'the list is used, though not kept; all is served'
 }
 
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name)
+}
+
 const fullCache: FaultCase = {
   id: 'disk-full-cache', area: 'process', what: 'a full disk, where the cache of model lists is', needs: lacksMount, own: () => openGround(),
   run: (ground) => onSmallDisk(ground.home, async () => {
     mkdirSync(join(ground.home, 'cache'))
     fill(ground.home)
     const words = await demandListServed(ground)
-    const kept = readdirSync(join(ground.home, 'cache'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    demandEqual(kept.map(({ name }) => name), [], 'files begun and not finished')
+    demandEqual(filesOf(join(ground.home, 'cache')), [], 'files begun and not finished')
     return words
   }),
 }
@@ -101,5 +112,17 @@ const spoiltCache: FaultCase = {
   },
 }
 
+/** As a full disk, for whoever may not mount one: files become no larger than 512 bytes. */
+const smallFiles: FaultCase = {
+  id: 'small-files', area: 'process', what: 'files that may not become larger (`ulimit -f`): an owner changes the providers, and a list of models is learned', own: () => openGround(startScript((start) => `ulimit -f 1\nexec ${start}`)),
+  async run(ground) {
+    await ground.offer(provider('spare', ground.sound.url, ['well'], { headers: { 'x-filler': 'a'.repeat(1_000) } }))
+    const status = await demandChangeRefused(ground)
+    const words = await demandListServed(ground)
+    demandEqual(filesOf(join(ground.home, 'cache')), [], 'files begun and not finished')
+    return `${status} with the reason, the file as it was; ${words}`
+  },
+}
+
 /** A disk that takes nothing more. */
-export const diskFaults: readonly FaultCase[] = [providersFile, fullCache, spoiltCache]
+export const diskFaults: readonly FaultCase[] = [providersFile, fullCache, smallFiles, spoiltCache]

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, quick } from '../harness.ts'
-import { ask, demandExact, demandMovesOn, demandOthersServed } from './ask.ts'
+import { ask, demandExact, demandMovesOn, demandOthersServed, demandServed, servedBy } from './ask.ts'
 import { demandEqual } from './fault-case.ts'
-import { openGround } from './ground.ts'
+import { openGround, until } from './ground.ts'
 import { startScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { GroundOptions } from './ground.ts'
@@ -22,6 +22,17 @@ function saying(code: number): NameAnswer {
     reply[2] = 0x81
     reply[3] = 0x80 | code
     return reply
+  }
+}
+
+/** A reply that names this address to whoever asks for one of IPv4, and none to others (RFC 1035 section 4.1). */
+function naming(address: () => string): NameAnswer {
+  return (question) => {
+    // The header is 12 bytes; the name ends with a length of 0; type and class are 4 bytes.
+    const end = question.indexOf(0, 12) + 5, isIpv4 = question[end - 3] === 1
+    const header = Uint8Array.of(question[0] ?? 0, question[1] ?? 0, 0x81, 0x80, 0, 1, 0, isIpv4 ? 1 : 0, 0, 0, 0, 0)
+    const record = Uint8Array.of(0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...address().split('.').map(Number))
+    return Buffer.concat([header, question.subarray(12, end), ...(isIpv4 ? [record] : [])])
   }
 }
 
@@ -74,6 +85,34 @@ const hungNames: FaultCase = {
   },
 }
 
+/** The runtime keeps a name for half a minute, and a breaker may be open by then. */
+const movedMsMax = 60_000
+
+function moves(): FaultCase {
+  let home = '127.0.0.1'
+  return {
+    id: 'names-move', area: 'link', what: 'a provider moves to another address under the same name', needs: lacksNames,
+    own: async () => openGround(await asking(naming(() => home))),
+    async run(ground) {
+      const old = faultUpstream(good()), b = faultUpstream(good())
+      await ground.offer(provider('a', `http://provider.test:${old.port}/v1`, ['m'], quick), provider('b', b.url, ['m']))
+      await demandServed(ground, 'm', 'a')
+      home = '127.0.0.2'
+      const fresh = faultUpstream(good(), { hostname: home, port: old.port })
+      old.stop()
+      await until(async () => {
+        await Bun.sleep(500)
+        const asking = await ask(ground, { model: 'm' })
+        demandExact(asking, false)
+        return servedBy(asking.answer) === 'a'
+      }, 'the new address is known', movedMsMax)
+      fresh.stop()
+      b.stop()
+      return 'the next provider served until the new address was known, within a minute'
+    },
+  }
+}
+
 /** A server of names that fails. */
 export const dnsFaults: readonly FaultCase[] = [
   badNames('names-silent', 'a name server that says nothing', () => undefined),
@@ -81,5 +120,5 @@ export const dnsFaults: readonly FaultCase[] = [
   badNames('names-refuse', 'a name server that refuses', saying(5)),
   badNames('names-garbage', 'a name server that answers with random bytes', () => crypto.getRandomValues(new Uint8Array(80))),
   badNames('names-empty', 'a name without an address', saying(0)),
-  hungNames,
+  hungNames, moves(),
 ]

@@ -126,6 +126,7 @@ export const processFaults: readonly FaultCase[] = [
   killed, stopped, outOfDescriptors, portTaken,
   badLog('log-pipe-full', 'a log pipe whose reader has stopped', (start, folder) => `mkfifo '${folder}/log'\nsleep 600 <'${folder}/log' >&- 2>&- & echo $! >'${folder}/reader'\nexec ${start} 2>'${folder}/log'`),
   badLog('log-pipe-closed', 'a log pipe whose reader has gone', (start, folder) => `mkfifo '${folder}/log'\ntrue <'${folder}/log' &\nexec ${start} 2>'${folder}/log'`),
+  badLog('log-file-full', 'a log file that may not become larger (`ulimit -f`)', (start, folder) => `ulimit -f 16\nexec ${start} 2>'${folder}/log'`),
   badLog('log-disk-full', 'a log on a full disk', (start) => `exec ${start} 2>/dev/full`),
   ...diskFaults, ...clockFaults, ...limitFaults,
 ]

@@ -16,7 +16,7 @@ export interface Outcome {
 }
 
 /** No fault takes longer. */
-const faultMsMax = 60_000
+const faultMsMax = 90_000
 
 /** Tries faults one after the other, and tells of each as soon as it is over. */
 export async function runFaults(faults: readonly FaultCase[], onOutcome: (outcome: Outcome) => void): Promise<readonly Outcome[]> {
