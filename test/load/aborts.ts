@@ -14,6 +14,8 @@ export interface Aborts {
 export interface AbortsFound {
   /** From a client's leaving to the provider's hearing of it, microseconds. */
   readonly delays: Histogram
+  /** The same without the service between, at the same time. */
+  readonly direct: Histogram
   readonly left: number
   /** Those of which the provider never heard, by the names of their orders. */
   readonly missed: readonly string[]
@@ -24,7 +26,7 @@ export interface AbortsFound {
   readonly complaints: readonly string[]
 }
 
-const openAtOnce = 100, leaveWithinMs = 2_000
+const openAtOnce = 100, directAtOnce = 25, leaveWithinMs = 2_000
 /** A provider that has not heard of a departure by then never will. */
 const patienceMs = 5_000
 
@@ -36,21 +38,31 @@ export async function measureAborts({ workers, count }: Aborts): Promise<AbortsF
     { flags: [...(workers === 0 ? [] : ['--workers', String(workers)]), '--log-level', 'warn'] },
   )
   const seconds = count / openAtOnce * leaveWithinMs / 2_000
-  await using client = startClient({
-    port: service.port, prefix: 'left', seconds,
-    streams: { count: openAtOnce, rampMs: Math.min(1_000, seconds * 500), tokens: 600, paceMs: 100, holdMs: 30_000, again: true, leaveWithinMs },
+  const leaving = (port: number, prefix: string, atOnce: number) => startClient({
+    port, prefix, seconds,
+    streams: { count: atOnce, rampMs: Math.min(1_000, seconds * 500), tokens: 600, paceMs: 100, holdMs: 30_000, again: true, leaveWithinMs },
   })
-  const { streams, complaints } = await client.outcome
+  await using client = leaving(service.port, 'left', openAtOnce)
+  await using control = leaving(upstream.port, 'direct', directAtOnce)
+  const [{ streams, complaints }] = await Promise.all([client.outcome, control.outcome])
   const end = performance.now() + patienceMs
   while (missing(client, upstream).length > 0 && performance.now() < end) await Bun.sleep(10)
 
-  const delays = histogram()
-  for (const [name, us] of client.left) {
-    const gone = upstream.gone.get(name)
-    if (gone !== undefined) delays.add(gone - us)
-  }
   const early = [...client.left.keys()].filter((name) => !upstream.asked.has(name)).length
-  return { delays, left: client.left.size, missed: missing(client, upstream), early, broken: streams.broken, complaints }
+  return {
+    delays: delaysOf(client, upstream), direct: delaysOf(control, upstream),
+    left: client.left.size, missed: missing(client, upstream), early, broken: streams.broken, complaints,
+  }
+}
+
+/** How long each departure took to be heard of. */
+function delaysOf({ left }: TokenClient, { gone }: TokenUpstream): Histogram {
+  const delays = histogram()
+  for (const [name, us] of left) {
+    const heard = gone.get(name)
+    if (heard !== undefined) delays.add(heard - us)
+  }
+  return delays
 }
 
 /** Orders that a client has left, and of which the provider was asked but has not heard that. */

@@ -29,23 +29,25 @@ export interface Beside {
 const answer = Buffer.from(reply(200, JSON.stringify(completion('hello'))))
 const endless = Buffer.from(framed(event(chunk({ content: 'x'.repeat(4_096) }))))
 
-const scripts: Readonly<Record<'quick' | 'slow' | 'endless', Script>> = {
-  quick: (exchange) => exchange.write(answer),
-  async slow(exchange) {
-    await exchange.pause(slowMs)
-    await exchange.write(answer)
-  },
-  async endless(exchange) {
-    await exchange.write(streamHead)
-    for (;;) await exchange.write(endless)
-  },
+type Model = 'quick' | 'slow' | 'endless'
+
+function scriptsOf(answerMs: number): Readonly<Record<Model, Script>> {
+  return {
+    quick: (exchange) => exchange.write(answer),
+    async slow(exchange) {
+      await exchange.pause(answerMs)
+      await exchange.write(answer)
+    },
+    async endless(exchange) {
+      await exchange.write(streamHead)
+      for (;;) await exchange.write(endless)
+    },
+  }
 }
 
-/** What the slow upstream takes, in milliseconds. */
-const slowMs = 50
 const manyfold = 10
 
-function bodyOf(model: keyof typeof scripts, stream = false): string {
+function bodyOf(model: Model, stream = false): string {
   return JSON.stringify({ model, messages: [{ role: 'user', content: 'y'.repeat(900) }], ...(stream ? { stream } : {}) })
 }
 
@@ -55,8 +57,8 @@ interface Rig extends AsyncDisposable {
 }
 
 /** The real process before three upstreams, each with a model of its name. */
-async function startRig(limits?: ServiceConfig['limits']): Promise<Rig> {
-  const upstreams = new Map<string, FaultUpstream>(Object.entries(scripts).map(([name, script]) => [name, faultUpstream(script)]))
+async function startRig(limits?: ServiceConfig['limits'], answerMs = 0): Promise<Rig> {
+  const upstreams = new Map<string, FaultUpstream>(Object.entries(scriptsOf(answerMs)).map(([name, script]) => [name, faultUpstream(script)]))
   const providers = Array.from(upstreams, ([name, { url }]) => provider(name, url, [name]))
   const service = await startService({ providers, ...(limits === undefined ? {} : { limits }) }, { flags: ['--log-level', 'warn'] })
   // What they remember of requests would be more than the service holds.
@@ -85,11 +87,17 @@ export async function asFastAsItGoes(roundMs: number, rounds: number): Promise<O
   return await compare(port, rounds, () => load(connections), () => load(connections * manyfold))
 }
 
+/** How much may be at once, and how long its upstream takes for each. */
+export interface Limited {
+  readonly most: number
+  readonly answerMs: number
+}
+
 /** Ten times the rate that `max_concurrent` lets through: those who are refused come again as soon as an answer would have taken. */
-export async function beyondTheLimit(roundMs: number, rounds: number, most = 32): Promise<Overload> {
-  await using rig = await startRig({ max_concurrent: most })
+export async function beyondTheLimit(roundMs: number, rounds: number, { most, answerMs }: Limited): Promise<Overload> {
+  await using rig = await startRig({ max_concurrent: most }, answerMs)
   const { port } = rig.service
-  const load = (connections: number) => closedLoad({ port, body: bodyOf('slow'), connections, ms: roundMs, pauseMs: { refused: slowMs, answered: 0 } })
+  const load = (connections: number) => closedLoad({ port, body: bodyOf('slow'), connections, ms: roundMs, pauseMs: { refused: answerMs, answered: 0 } })
   await load(most)
   return await compare(port, rounds, () => load(most), () => load(most * manyfold))
 }

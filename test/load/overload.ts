@@ -6,6 +6,7 @@ import { asFastAsItGoes, besideHurtfulClients, beyondTheLimit, type Beside, type
 
 const roundMs = 1_000
 const rounds = 4
+const limited = { most: 32, answerMs: 100 }
 const hurtful = { stuckReaders: 200, slowWriters: 200, idle: 2_000 }
 
 /** Goodput at ten times the load is at least so much of the best. */
@@ -59,7 +60,7 @@ function besideReport({ before, beside, after, health }: Beside): Report {
 const reports: Report[] = []
 for (const measure of [
   async () => overloadReport('as fast as it goes', await asFastAsItGoes(roundMs, rounds)),
-  async () => overloadReport('beyond max_concurrent', await beyondTheLimit(roundMs, rounds)),
+  async () => overloadReport('beyond max_concurrent', await beyondTheLimit(1.5 * roundMs, rounds, limited)),
   async () => besideReport(await besideHurtfulClients(3 * roundMs, hurtful)),
 ]) {
   const report = await measure()

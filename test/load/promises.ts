@@ -30,12 +30,13 @@ function spread(durations: Histogram): string {
 }
 
 async function aborts(workers: number, count: number): Promise<Part> {
-  const { delays, left, missed, early, broken, complaints } = await measureAborts({ workers, count })
+  const { delays, direct, left, missed, early, broken, complaints } = await measureAborts({ workers, count })
   const p99 = delays.percentile(99)
   return {
     rows: [
       ['aborts', `${left}, ${early} of them before the provider was asked`],
       ['an abort, until the provider hears of it', spread(delays)],
+      ['the same without the service between', spread(direct)],
     ],
     targets: [
       { name: 'an abort reaches the provider within 50 ms at p99', found: milliseconds(p99), isMet: p99 <= abortMostUs && left > early },
