@@ -11,7 +11,7 @@ import { runLoadCommand, readLoadOptions } from './load/load-options.ts'
 import { commandLine, mebibytes, tellReport, type LoadReport, type Target } from './load/load-report.ts'
 import { moody } from './load/moody.ts'
 import { gaugeService, type ServiceGauge } from './load/service-gauge.ts'
-import { slopeAnHour, type Sample } from './load/slope.ts'
+import { slopeOf, type Sample } from './load/slope.ts'
 import { soakFor, soakTally, type SoakTally } from './load/soak-load.ts'
 
 const usage = {
@@ -78,10 +78,10 @@ function timeOrSignal(seconds: number): Promise<unknown> {
 }
 
 function slopeTarget(samples: readonly Sample[], seconds: number, isSteady: boolean): { readonly found: string; readonly targets: readonly Target[] } {
-  const old = samples.filter(({ atSeconds }) => atSeconds >= Math.min(youngSeconds, seconds / 6)), slope = slopeAnHour(old)
-  const found = `${slope.toFixed(2)} MiB an hour over ${old.length} samples`
+  const old = samples.filter(({ atSeconds }) => atSeconds >= Math.min(youngSeconds, seconds / 6)), { anHour, errorAnHour } = slopeOf(old)
+  const found = `${anHour.toFixed(2)} ± ${errorAnHour.toFixed(2)} MiB an hour over ${old.length} samples`
   const isJudged = isSteady && seconds >= slopeSecondsLeast
-  return { found, targets: isJudged ? [{ name: `memory rises by at most ${slopeMostMiB} MiB an hour`, found, isMet: slope <= slopeMostMiB }] : [] }
+  return { found, targets: isJudged ? [{ name: `memory rises by at most ${slopeMostMiB} MiB an hour`, found, isMet: anHour <= slopeMostMiB }] : [] }
 }
 
 interface Soaked {

@@ -1,15 +1,19 @@
 import { expect, test } from 'bun:test'
 import { histogram } from './histogram.ts'
-import { slopeAnHour } from './slope.ts'
+import { slopeOf } from './slope.ts'
 
 test('the slope of a line is its own, whatever its noise that cancels out', () => {
   const samples = Array.from({ length: 100 }, (_, index) => ({ atSeconds: index * 10, value: 50 + index / 36 + ([3, -3, -3, 3][index % 4] ?? 0) }))
-  expect(slopeAnHour(samples)).toBeCloseTo(10, 0)
+  const { anHour, errorAnHour } = slopeOf(samples)
+  expect(anHour).toBeCloseTo(10, 0)
+  expect(errorAnHour).toBeGreaterThan(1)
+  expect(errorAnHour).toBeLessThan(10)
 })
 
-test('the slope of too few samples is none', () => {
-  expect(slopeAnHour([])).toBe(0)
-  expect(slopeAnHour([{ atSeconds: 1, value: 5 }])).toBe(0)
+test('too few samples have no slope', () => {
+  const flat = { anHour: 0, errorAnHour: 0 }
+  expect(slopeOf([])).toEqual(flat)
+  expect(slopeOf([{ atSeconds: 1, value: 5 }, { atSeconds: 2, value: 6 }])).toEqual(flat)
 })
 
 test('percentiles of a histogram are within two percent, also of several together', () => {

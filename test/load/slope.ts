@@ -4,11 +4,20 @@ export interface Sample {
   readonly value: number
 }
 
-/** How fast a value rises, an hour, by least squares; 0 of fewer than two samples. */
-export function slopeAnHour(samples: readonly Sample[]): number {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-  const at = mean(samples.map(({ atSeconds }) => atSeconds)), middle = mean(samples.map(({ value }) => value))
-  const together = samples.reduce((sum, { atSeconds, value }) => sum + (atSeconds - at) * (value - middle), 0)
-  const spread = samples.reduce((sum, { atSeconds }) => sum + (atSeconds - at) ** 2, 0)
-  return spread === 0 || samples.length < 2 ? 0 : together / spread * 3_600
+/** How fast a value rises. */
+export interface Slope {
+  readonly anHour: number
+  /** The standard error of that, were the samples independent of each other. */
+  readonly errorAnHour: number
+}
+
+/** The straight line through samples, by least squares; flat where there are fewer than three. */
+export function slopeOf(samples: readonly Sample[]): Slope {
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0), count = samples.length
+  const at = sum(samples.map(({ atSeconds }) => atSeconds)) / count, middle = sum(samples.map(({ value }) => value)) / count
+  const spread = sum(samples.map(({ atSeconds }) => (atSeconds - at) ** 2))
+  if (count < 3 || spread === 0) return { anHour: 0, errorAnHour: 0 }
+  const slope = sum(samples.map(({ atSeconds, value }) => (atSeconds - at) * (value - middle))) / spread
+  const rest = sum(samples.map(({ atSeconds, value }) => (value - middle - slope * (atSeconds - at)) ** 2))
+  return { anHour: slope * 3_600, errorAnHour: Math.sqrt(rest / (count - 2) / spread) * 3_600 }
 }
