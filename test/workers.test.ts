@@ -166,6 +166,19 @@ describe('--workers', () => {
     expect(await statuses()).toEqual([401])
   })
 
+  test('sign-in whose file is gone stays in force at all, whoever is replaced meanwhile', async () => {
+    await using rig = await startSignIn(startGithub, { flags: two })
+    const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { connection: 'close' } })).status)))]
+    await rig.configure(null)
+    await rig.logged('no file any more')
+    process.kill(workersOf(rig.service)[0] ?? 0, 'SIGKILL')
+    await until(() => rig.service.output.includes('is gone, and what it held stays in force'))
+    expect(await statuses()).toEqual([401])
+    rig.service.signal('SIGUSR2')
+    await until(() => rig.service.output.includes('the rolling restart ends here'))
+    expect(await statuses()).toEqual([401])
+  }, 20_000)
+
   test('while the primary stands still, who was at work goes on and who is new hears 503; then all is as before', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
     const { token } = await rig.signIn(), other = await rig.signIn()

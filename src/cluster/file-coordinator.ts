@@ -1,4 +1,5 @@
-import { watchConfig, type ConfigWatch, type WatchTiming } from '../config/watch-config.ts'
+import { fingerprint } from '../config/fingerprint.ts'
+import { readFingerprint, watchConfig, type ConfigWatch, type WatchTiming } from '../config/watch-config.ts'
 import type { Channel } from './channel.ts'
 import { fromFileFault, toFileFault } from './file-fault.ts'
 import type { FileCoordinatorAnswers, FileFollowerAnswers, Prepared } from './file-messages.ts'
@@ -20,6 +21,8 @@ export interface FileCoordinator {
 interface Shared {
   readonly watch: ConfigWatch
   readonly workers: Set<FileWorker>
+  /** Workers have found something there, sound or not, and none has been told to do without it since. */
+  isNeeded: boolean
 }
 
 const triesMost = 5
@@ -44,7 +47,14 @@ export function fileCoordinator({ onOutcome, timing, answerMs = 60_000 }: FileCo
     const workers = new Set<FileWorker>()
     const made: Shared = {
       workers,
-      watch: watchConfig(path, () => prepareAll(path, workers, answerMs), (ready) => takeOver(path, ready), (error) => keep(path, workers, error), timing),
+      isNeeded: false,
+      watch: watchConfig(path, () => prepareAll(path, workers, answerMs), async (ready) => {
+        await takeOver(path, ready)
+        made.isNeeded = await isThere(path)
+      }, async (error) => {
+        made.isNeeded ||= await isThere(path)
+        await keep(path, workers, error)
+      }, timing),
     }
     files.set(path, made)
     return made
@@ -64,9 +74,13 @@ export function fileCoordinator({ onOutcome, timing, answerMs = 60_000 }: FileCo
   return {
     answersTo: (worker) => ({
       async follow(path) {
-        const { workers, watch } = fileOf(path)
-        workers.add(worker)
-        await watch.ready
+        const file = fileOf(path)
+        file.workers.add(worker)
+        await file.watch.ready
+        const found = await isThere(path)
+        // What stays in force at the others may be sign-in: one that begins without it would let everybody in.
+        if (file.isNeeded && !found) throw new Error(`${path} is gone, and what it held stays in force: put it back, or start the whole service again`)
+        file.isNeeded ||= found
       },
       reload: async (path) => await files.get(path)?.watch.reload(),
     }),
@@ -81,6 +95,10 @@ export function fileCoordinator({ onOutcome, timing, answerMs = 60_000 }: FileCo
       files.clear()
     },
   }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await readFingerprint(path) !== fingerprint(undefined)
 }
 
 /** @returns those that have loaded it, all the same content @throws why one could not */

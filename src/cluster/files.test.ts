@@ -147,6 +147,18 @@ describe('files that workers follow together', () => {
     expect([workers[0]?.events, workers[1]?.events]).toEqual([['applied aloud'], []])
   })
 
+  test('who begins while a file is gone that others go on with is refused; with one that was never there it begins', async () => {
+    await startWorker()
+    rmSync(path)
+    expect(await startWorker().catch((error: unknown) => String(error))).toBe(`Error: ${path} is gone, and what it held stays in force: put it back, or start the whole service again`)
+    writeFileSync(path, 'again')
+    await startWorker()
+    const other = join(folder, 'other')
+    path = other
+    await startWorker()
+    await startWorker()
+  })
+
   test('a file that is gone is reported to all', async () => {
     const workers = [await startWorker(), await startWorker()]
     rmSync(path)
