@@ -1,37 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { question, rawChat, rawConnection, rawRequest } from '../client.ts'
-import { firstTokens } from '../fakes/faults/cut.ts'
+import { question, rawChat, rawRequest } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
-import { residentMb } from '../fakes/memory.ts'
-import { framed, head, streamHead } from '../fakes/replies.ts'
 import { provider } from '../harness.ts'
 import { ask, demandExact, demandOthersServed } from './ask.ts'
+import { clients, crowd, disperse } from './crowd.ts'
+import { departureFaults } from './departures.ts'
 import { demand, demandEqual } from './fault-case.ts'
-import { until } from './ground.ts'
 import { smuggling } from './smuggling.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
-import type { RawConnection } from '../client.ts'
 import type { FaultCase } from './fault-case.ts'
-import type { Ground } from './ground.ts'
-
-const clients = 20
-/** The promise is 50 ms at the median (docs/failover.md, rule 7); a machine may be busy with other things. */
-const lettingGoMsMax = 1_000
-
-/** A client's and a provider's share of sockets hold some 10 MB before anybody is stuck; that much has come through by then, and its pages are not all free again. */
-const neverReadsMiB = 16
 
 const valid = JSON.stringify(question({ model: 'well' }))
-
-/** Opens `count` connections that send these bytes and then nothing more of their own. */
-function crowd({ service }: Ground, count: number, bytes: string | Uint8Array, waitMs = 20_000): readonly RawConnection[] {
-  return Array.from({ length: count }, () => rawConnection(service.port, bytes, waitMs))
-}
-
-function disperse(connections: readonly RawConnection[]): void {
-  for (const { socket } of connections) socket.destroy()
-}
 
 const slowHeads: FaultCase = {
   id: 'slow-heads', area: 'client', what: '300 clients that send their heads byte by byte',
@@ -57,90 +36,6 @@ const slowBodies: FaultCase = {
     demandEqual(ground.sound.hits.length - hits, 2, 'requests at the provider')
     return '408 after `SVC_BODY_IDLE_MS`, no provider was asked, others were served meanwhile'
   },
-}
-
-/** Sends tokens as fast as they are taken. */
-const torrent: Script = async (exchange) => {
-  await exchange.write(streamHead)
-  for (;;) {
-    await exchange.write(framed(firstTokens('more', 200)))
-    await exchange.pause(0)
-  }
-}
-
-const neverReads: FaultCase = {
-  id: 'never-reads', area: 'client', what: `${clients} clients that ask for a stream without end and read nothing`,
-  async run(ground) {
-    const a = faultUpstream(torrent)
-    await ground.offer(provider('a', a.url, ['m']))
-    const before = residentMb(ground.service.pid)
-    const deaf = crowd(ground, clients, '')
-    for (const { socket } of deaf) {
-      socket.pause()
-      socket.write(rawChat(JSON.stringify(question({ stream: true }))))
-    }
-    await until(() => a.hits.length === clients, 'all are asked for')
-    await demandOthersServed(ground)
-    let most = 0
-    await until(() => {
-      most = Math.max(most, residentMb(ground.service.pid) - before)
-      return a.open === 0
-    }, 'the provider is let go')
-    disperse(deaf)
-    a.stop()
-    demand(most < clients * neverReadsMiB, `they cost less than ${neverReadsMiB} MiB each, not ${(most / clients).toFixed(1)}`)
-    return `dropped after \`SVC_STALL_MS\`, the provider let go; never more than ${Math.ceil(most / clients)} MiB of memory each, others were served meanwhile`
-  },
-}
-
-/** A client leaves: the provider is let go, and nobody else is asked. */
-function leaves(id: string, what: string, script: Script, stream: boolean, sign?: string): FaultCase {
-  return { id, area: 'client', what: `${clients} clients that leave ${what}`, isShort: true, async run(ground) {
-    const a = faultUpstream(script), b = faultUpstream()
-    await ground.offer(provider('a', a.url, ['m']), provider('b', b.url, ['m']))
-    const here = crowd(ground, clients, rawChat(JSON.stringify(question(stream ? { stream } : {}))))
-    await until(() => a.hits.length === clients, 'all are asked for')
-    if (sign !== undefined) await Promise.all(here.map((client) => client.until(sign)))
-    const started = performance.now()
-    here.forEach(({ socket }, index) => void (index % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()))
-    const left = await Promise.all(a.hits.map((hit) => hit.left))
-    const ms = Math.max(...left) - started
-    demand(ms < lettingGoMsMax, `the provider is let go within ${lettingGoMsMax} ms, not ${ms.toFixed(0)}`)
-    demandEqual(b.hits.length, 0, 'requests at the next provider')
-    a.stop()
-    b.stop()
-    return `the provider was let go of all within ${ms < 50 ? '50 ms' : '1 s'}, nobody else was asked`
-  } }
-}
-
-const leavesUploading: FaultCase = {
-  id: 'leaves-uploading', area: 'client', what: `${clients} clients that leave while they send 2 MB`, isShort: true,
-  async run(ground) {
-    const hits = ground.sound.hits.length
-    const here = crowd(ground, clients, rawChat('{"model":"well","x":"', { 'content-length': '2000000' }))
-    for (const { socket } of here) socket.write('a'.repeat(1_000_000))
-    await Bun.sleep(100)
-    disperse(here)
-    demandEqual(ground.sound.hits.length, hits, 'requests at the provider')
-    return 'no provider was asked'
-  },
-}
-
-const silent: Script = (exchange) => exchange.hang()
-
-const insideBody: Script = async (exchange) => {
-  await exchange.write(`${head(200, { 'content-type': 'application/json', 'content-length': '500' })}{"id":`)
-  await exchange.hang()
-}
-
-const beforeFirstToken: Script = async (exchange) => {
-  await exchange.write(streamHead)
-  await exchange.hang()
-}
-
-const inMidStream: Script = async (exchange) => {
-  await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
-  await exchange.hang()
 }
 
 const halfClose: FaultCase = {
@@ -194,21 +89,6 @@ const storm: FaultCase = {
   },
 }
 
-const departures: FaultCase = {
-  id: 'departures-at-random', area: 'client', what: '200 streams whose clients leave at any moment',
-  async run(ground) {
-    const a = faultUpstream((exchange) => torrent(exchange))
-    await ground.offer(provider('a', a.url, ['m']))
-    await Promise.all(crowd(ground, 200, rawChat(JSON.stringify(question({ stream: true })))).map(async ({ socket }) => {
-      await Bun.sleep(Math.random() * 1_000)
-      socket.destroy()
-    }))
-    await until(() => a.open === 0, 'the provider is let go')
-    a.stop()
-    return 'the provider was let go of each'
-  },
-}
-
 const nonsense: readonly (readonly [id: string, what: string, bytes: () => string | Uint8Array])[] = [
   ['random-request', '64 KB of random bytes instead of a request', () => crypto.getRandomValues(new Uint8Array(65_536))],
   ['tls-hello', 'a TLS handshake at a port that speaks none', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -258,11 +138,6 @@ const manyGood: FaultCase = {
 
 /** What clients do that they should not. */
 export const clientFaults: readonly FaultCase[] = [
-  slowHeads, slowBodies, neverReads, leavesUploading,
-  leaves('leaves-before-head', 'before an answer has begun', silent, false),
-  leaves('leaves-in-body', 'in the middle of a plain answer', insideBody, false),
-  leaves('leaves-before-token', 'before the first token of a stream', beforeFirstToken, true),
-  leaves('leaves-mid-stream', 'in the middle of a stream', inMidStream, true, 'same-2'),
-  departures, halfClose, pipelining, idle, storm, ...nonsense.map(refused), smuggled, manyGood,
+  slowHeads, slowBodies, ...departureFaults, halfClose, pipelining, idle, storm, ...nonsense.map(refused), smuggled, manyGood,
 ]
 

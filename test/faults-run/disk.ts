@@ -23,10 +23,13 @@ function lacksMount(): string | undefined {
 async function onSmallDisk<Value>(folder: string, act: () => Promise<Value>): Promise<Value> {
   const mount = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', folder])
   demand(mount.success, `a small disk can be mounted: ${mount.stderr.toString()}`)
+  const unmount = () => void Bun.spawnSync(['umount', '--lazy', folder])
+  process.once('exit', unmount)
   try {
     return await act()
   } finally {
-    Bun.spawnSync(['umount', '--lazy', folder])
+    process.removeListener('exit', unmount)
+    unmount()
   }
 }
 

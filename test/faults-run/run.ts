@@ -64,6 +64,9 @@ async function main(given: readonly string[]): Promise<number> {
   return count('failed') === 0 ? 0 : 1
 }
 
+// So that what was started and made is ended and undone.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 try {
   process.exit(await main(process.argv.slice(2)))
 } catch (error) {
