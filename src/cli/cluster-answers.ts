@@ -27,7 +27,7 @@ export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObser
   /** Where this worker's socket stands; nothing where all leave. */
   placeInGroup(nothing: undefined): PlaceInGroup | undefined
   /** Answered when the page has been built. */
-  pageIsBuilt(nothing: undefined): Promise<void>
+  buildPage(nothing: undefined): Promise<void>
 }
 
 /** What the primary may ask of a worker, and tell it. */

@@ -5,6 +5,7 @@ import type { CommandContext } from './command.ts'
 import type { Commons } from './commons.ts'
 import { findStores } from './find-stores.ts'
 import { shareHealth } from './health-notices.ts'
+import { buildPage } from './page-build.ts'
 import { packageVersion } from './process.ts'
 import type { ServeContext } from './serve-context.ts'
 
@@ -35,6 +36,7 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
         },
       }
     },
+    buildPage,
     leaving: signal,
     listening: (_, lines) => stdout.write(lines),
     reload() {

@@ -47,7 +47,7 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
     isPortShared: true,
     health, stores, observer,
     follow: together.follow,
-    pageIsBuilt: primary.ask('pageIsBuilt', undefined).catch(() => undefined),
+    buildPage: () => primary.ask('buildPage', undefined),
     // A signal of its own has it leave too; the primary then puts another in its place.
     leaving: AbortSignal.any([leaving, signal]),
     listening(ownPort, lines) {

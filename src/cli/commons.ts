@@ -14,8 +14,8 @@ export interface Commons {
   readonly stores: Stores
   readonly observer: Observer
   readonly follow: FollowFile
-  /** Settles when the page has been built; never rejects. Absent: this process builds it. */
-  readonly pageIsBuilt?: Promise<void>
+  /** Has the page built where that is to be done, once for all. @throws when it cannot be */
+  buildPage(): Promise<void>
   /** Aborts when this process is to end. Its reason is a signal's name, or the cause in words. */
   readonly leaving: AbortSignal
   /** It listens. @param lines for whoever started the service */

@@ -15,12 +15,12 @@ const againMs = 200
 /**
  * Finds the page: built into this program, or in `dist/web/`, which a source tree makes anew when its sources have changed. Never rejects: without a page,
  * which the log tells of, the API is served all the same.
- * @param isBuilt settles when another process has made it anew; absent: this one does
+ * @param build makes it anew where that is to be done
  */
-export async function findPage(log: Pick<Logger, 'error'>, isBuilt?: Promise<void>): Promise<PageFiles | undefined> {
+export async function findPage(log: Pick<Logger, 'error'>, build: () => Promise<void>): Promise<PageFiles | undefined> {
   if (embeddedPage !== undefined) return embeddedPage
   try {
-    await (isBuilt ?? buildPage())
+    await build()
     const folder = join(root, 'dist', 'web')
     // Another start may be putting its own build in this place just now.
     return await readPage(folder).catch(() => Bun.sleep(againMs).then(() => readPage(folder)))

@@ -55,7 +55,8 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
     onFault: (name, error) => log.error('the extension was not reloaded; what was in force stays', { extension: name, reason: reasonOf(error) }),
   })
   const routingInForce = (): Routing => routing ??= extendedRouting(ownRoutes, extensions.contributions, corsOrigins)
-  const page = servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards: () => routingInForce().guards, isClosing, timers, log, ...(commons.pageIsBuilt === undefined ? {} : { isBuilt: commons.pageIsBuilt }) })
+  const listening = Promise.withResolvers<void>()
+  const page = servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards: () => routingInForce().guards, isClosing, timers, log, listening: listening.promise, buildPage: commons.buildPage })
   const ownRoutes = [
     chatRoute(chatOptions({ inForce, room, timers, requests, observer, log })),
     ...modelRoutes(() => inForce.gateway, Date.now()),
@@ -77,6 +78,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   process.on('SIGHUP', commons.reload)
 
   commons.listening(server.port, startLines({ host: given.host, port: server.port, config: inForce.config, path, program: programName(environment), extensions: extensions.all }))
+  listening.resolve()
   await untilAborted(leaving)
   isDraining = true
   followers.stopAll()

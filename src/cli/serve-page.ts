@@ -34,19 +34,21 @@ export interface ServePageOptions {
   /** Those in force. */
   readonly guards: () => readonly Guard[]
   readonly isClosing: () => boolean
-  /** Settles when another process has built the page. Absent: this one does. */
-  readonly isBuilt?: Promise<void>
+  /** Settles when the service listens: what the page takes must hold nobody up. */
+  readonly listening: Promise<void>
+  /** Has the page built where that is to be done. */
+  readonly buildPage: () => Promise<void>
   readonly timers: ServeTimers
   readonly log: Logger
 }
 
 /** The page, what it consists of, and the API below `/api/` that is there for it (docs/decisions/0008-the-page.md). */
-export function servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards, isClosing, isBuilt, timers, log }: ServePageOptions) {
+export function servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards, isClosing, listening, buildPage, timers, log }: ServePageOptions) {
   const file = resolve(path)
   const mayOwn = (user: string | undefined): boolean => isOwner(inForce.config.owners, user)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const notice = () => inForce.notice
-  const built = findPage(log, isBuilt)
+  const built = listening.then(() => findPage(log, buildPage))
   const { front, routes } = pageRoutes({ files: () => built, hasAvatars: () => guards().length > 0 })
   const admin = providerAdmin({
     file, environment, surroundings, log, notice,

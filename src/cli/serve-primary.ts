@@ -36,7 +36,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   const files = fileCoordinator({ onOutcome: (file, outcome) => { if (resolve(file) === resolve(path)) observer.reloaded(outcome) } })
   const stores = await findStores(given.store, log)
   const tellMachines = shareHealth(stores.notices('health'), (news) => spread(news))
-  const pageIsBuilt = buildPage().catch(() => undefined)
+  let pageIsBuilt: Promise<void> | undefined
   const channels = new Set<Channel<WorkerAnswers>>()
   const group = groupOrder<Channel<WorkerAnswers>>()
   let port = given.port
@@ -69,7 +69,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
         tellMachines(news)
       },
       placeInGroup: () => (isStopping ? undefined : group.placeOf(worker)),
-      pageIsBuilt: () => pageIsBuilt,
+      buildPage: () => pageIsBuilt ??= buildPage(),
     }
   }
 
