@@ -77,6 +77,8 @@ export async function openFarSide(pauseMs = 0): Promise<FarSide> {
 
 async function startUpstream(namespace: string, host: string, pauseMs: number): Promise<{ readonly url: string; readonly hits: () => number; readonly stop: () => Promise<void> }> {
   const child = Bun.spawn(['ip', 'netns', 'exec', namespace, process.execPath, import.meta.path, host, String(pauseMs)], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', env: { ...process.env, PATH: path() } })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   const url = Promise.withResolvers<string>()
   let hits = 0
   void readLines(child.stdout, (line) => {
@@ -87,7 +89,8 @@ async function startUpstream(namespace: string, host: string, pauseMs: number): 
     url: await url.promise,
     hits: () => hits,
     async stop() {
-      child.kill('SIGKILL')
+      process.removeListener('exit', kill)
+      kill()
       await child.exited
     },
   }

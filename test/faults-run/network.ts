@@ -24,6 +24,8 @@ server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => { console.log(se
 /** An address of this machine where connecting neither succeeds nor fails. */
 async function silentAddress(): Promise<AsyncDisposable & { readonly url: string }> {
   const child = Bun.spawn(['node', '-e', silentListener], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   const { value } = await child.stdout.getReader().read()
   const port = Number(new TextDecoder().decode(value))
   const fillers: Socket[] = []
@@ -33,7 +35,8 @@ async function silentAddress(): Promise<AsyncDisposable & { readonly url: string
     url: `http://127.0.0.1:${port}/v1`,
     async [Symbol.asyncDispose]() {
       for (const filler of fillers) filler.destroy()
-      child.kill('SIGKILL')
+      process.removeListener('exit', kill)
+      kill()
       await child.exited
     },
   }

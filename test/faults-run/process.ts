@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { errorOf, metric, question, rawChat, rawConnection } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
@@ -9,6 +11,7 @@ import { clockFaults } from './clock.ts'
 import { diskFaults } from './disk.ts'
 import { limitFaults } from './limits.ts'
 import { startScript } from './start-script.ts'
+import type { StartScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { Ground } from './ground.ts'
 
@@ -80,9 +83,18 @@ const stopped: FaultCase = {
   },
 }
 
+/** The reader of a log that never reads, whose process the file `reader` names, ends with the service. */
+function withReader(script: StartScript): StartScript {
+  const reader = join(script.folder, 'reader')
+  return { ...script, async cleanUp() {
+    if (existsSync(reader)) process.kill(Number(readFileSync(reader, 'utf8')), 'SIGKILL')
+    await script.cleanUp()
+  } }
+}
+
 /** Standard error, where the log goes, is a pipe that nobody takes anything from. */
 function badLog(id: string, what: string, write: (start: string, folder: string) => string): FaultCase {
-  return { id, area: 'process', what, isShort: id === 'log-disk-full', own: () => openGround(startScript(write)), async run(ground) {
+  return { id, area: 'process', what, isShort: id === 'log-disk-full', own: () => openGround(withReader(startScript(write))), async run(ground) {
     const dropped = () => metric(ground.service.url, 'svc_log_lines_dropped_total')
     await until(async () => {
       await Promise.all(Array.from({ length: 200 }, () => fetch(`${ground.service.url}/v1/chat/completions`, { method: 'POST', body: '{', keepalive: false }).then((response) => response.text())))
