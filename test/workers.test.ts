@@ -7,7 +7,7 @@ import { startGithub } from './fakes/identity/github.ts'
 import { errorReply } from './fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from './harness.ts'
 import { startRig, type Rig } from './rig.ts'
-import { startSignIn } from './sign-in/rig.ts'
+import { freePort, startSignIn } from './sign-in/rig.ts'
 
 const two = ['--workers', '2']
 
@@ -251,4 +251,12 @@ describe('--workers', () => {
     expect(failed).toContain(`port ${rig.service.port} of 127.0.0.1 is in use`)
   })
 
+  test.skipIf(process.platform !== 'linux')('of two services that start at once on one port, one serves and one is told', async () => {
+    const port = freePort()
+    const begun = await Promise.allSettled([1, 2].map(() => startService({ providers: [] }, { flags: two, port })))
+    for (const { value } of begun.filter((each) => each.status === 'fulfilled')) await value[Symbol.asyncDispose]()
+    const refused = begun.flatMap((each) => (each.status === 'rejected' ? String(each.reason) : []))
+    expect(refused.length).toBe(1)
+    expect(refused[0]).toContain(`port ${port} of 127.0.0.1 is in use`)
+  })
 })

@@ -1,3 +1,4 @@
+import { errorCode } from '../config/error-code.ts'
 import { startServer, type Server, type ServerOptions } from '../http/server.ts'
 import { UsageError } from './arguments.ts'
 
@@ -7,10 +8,29 @@ export function listen(options: ServerOptions): Server {
   return withAdvice(host, port, () => startServer(options))
 }
 
-/** Makes sure that nobody listens there: those who share a port cannot tell by themselves whether it is one of theirs. @throws {UsageError} as {@link listen} does */
-export function checkPort(host: string, port: number): void {
-  if (port === 0) return
+/**
+ * Makes sure that nobody listens there, and on Linux that no other service begins to: those who share a port cannot tell by themselves whether it is one of theirs.
+ * @returns lets others begin
+ * @throws {UsageError} as {@link listen} does
+ */
+export function holdPort(host: string, port: number): () => void {
+  if (port === 0) return () => undefined
+  const letGo = withAdvice(host, port, () => holdName(`svc ${host} ${port}`))
   withAdvice(host, port, () => Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: () => new Response() })).stop(true)
+  return letGo
+}
+
+/** Takes an abstract name (unix(7)): one process has it, and the system gives it back. @throws `EADDRINUSE` when another has it */
+function holdName(name: string): () => void {
+  if (process.platform !== 'linux') return () => undefined
+  try {
+    const held = Bun.listen({ unix: `\0${name}`, socket: { data: () => undefined } })
+    held.unref()
+    return () => held.stop(true)
+  } catch (error) {
+    if (errorCode(error) === 'EADDRINUSE') throw error
+    return () => undefined // A sandbox without such names.
+  }
 }
 
 function withAdvice<Value>(host: string, port: number, take: () => Value): Value {

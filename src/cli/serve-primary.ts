@@ -13,7 +13,7 @@ import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
 import type { CommandContext } from './command.ts'
 import { findStores } from './find-stores.ts'
 import { shareHealth } from './health-notices.ts'
-import { checkPort } from './listen.ts'
+import { holdPort } from './listen.ts'
 import { ownCommand } from './own-command.ts'
 import { buildPage } from './page-build.ts'
 import { packageVersion } from './process.ts'
@@ -29,7 +29,7 @@ type Lifeless = Omit<PrimaryAnswers, 'listening' | 'leftPort'>
 /** The primary of a service of many processes: it serves nobody, and holds what they have in common (docs/decisions/0009-many-processes.md). */
 export async function servePrimary({ given, environment, path, log }: ServeContext, { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>): Promise<number> {
   const timers = readTimers(environment)
-  checkPort(given.host, given.port)
+  const letGoOfPort = holdPort(given.host, given.port)
   const count = given.workers ?? 1
   const health = healthBook(() => performance.now())
   const observer = primaryObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped, now: Date.now })
@@ -113,6 +113,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
     await Promise.race([begun, untilAborted(signal)])
     await untilAborted(signal)
     isStopping = true
+    letGoOfPort()
     await force.stop(String(signal.reason))
     return 0
   } catch (error) {
