@@ -166,6 +166,15 @@ describe('--workers', () => {
     expect(await statuses()).toEqual([401])
   })
 
+  test('what all workers find in a file is told once, at the start and when it is read again', async () => {
+    await using rig = await startSignIn(startGithub, { flags: two })
+    const told = () => rig.service.output.split('restrict_to is not there').length - 1
+    await rig.logged('restrict_to is not there')
+    rig.service.signal('SIGHUP')
+    await rig.logged('extension reloaded')
+    expect(told()).toBe(2)
+  })
+
   test('sign-in whose file is gone stays in force at all, whoever is replaced meanwhile', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
     const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { connection: 'close' } })).status)))]

@@ -23,6 +23,7 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
     port: given.port,
     workers: 1,
     isPortShared: false,
+    isSpeaker: true,
     health, stores, observer,
     follow(followed) {
       const watch = follow(followed)

@@ -1,6 +1,6 @@
 import { followTogether } from '../cluster/follow-together.ts'
 import { sharedPort, type SharedPort } from '../cluster/shared-port.ts'
-import { linkToPrimary } from '../cluster/worker-link.ts'
+import { isFirstWorker, linkToPrimary } from '../cluster/worker-link.ts'
 import type { Answers } from '../cluster/channel.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
 import { healthBook } from '../service/health.ts'
@@ -15,7 +15,7 @@ import type { ServeContext } from './serve-context.ts'
 const storeMs = 2_000
 
 /** For one of several workers: what is in common is the primary's, or in a server that all share. @throws {UsageError} when the store cannot be used */
-export async function commonsOfWorker({ given, log }: ServeContext, signal: AbortSignal): Promise<Commons> {
+export async function commonsOfWorker({ given, environment, log }: ServeContext, signal: AbortSignal): Promise<Commons> {
   const health = healthBook(() => performance.now())
   const onFault = (error: unknown) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) })
   const ours: Record<string, Answers[string]> = {}
@@ -45,6 +45,7 @@ export async function commonsOfWorker({ given, log }: ServeContext, signal: Abor
   return {
     port, workers,
     isPortShared: true,
+    isSpeaker: isFirstWorker(environment),
     health, stores, observer,
     follow: together.follow,
     buildPage: () => primary.ask('buildPage', undefined),

@@ -10,6 +10,8 @@ export interface Commons {
   /** How many processes share the port, and the limits of the configuration. */
   readonly workers: number
   readonly isPortShared: boolean
+  /** Whether what every process finds alike when it reads a file is for this one to tell people of. */
+  readonly isSpeaker: boolean
   readonly health: HealthBook
   readonly stores: Stores
   readonly observer: Observer

@@ -16,6 +16,8 @@ export interface ExtensionOptions {
   readonly stores: Stores
   readonly fetch: Host['fetch']
   readonly log: Logger
+  /** Takes what is noticed while its file is read: every process of the service notices that. Default: `log`. */
+  readonly warn?: Logger['warn']
   /** Follows its file. */
   readonly follow: FollowFile
   /** Told when the contribution in force is another. */
@@ -46,7 +48,7 @@ export interface RunningExtension {
  * one that is faulty while the extension is off closes the service.
  * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start, or what `admit` throws
  */
-export async function runExtension({ name, environment, stores, fetch, log, follow, onChange, onFault, admit = () => undefined, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
+export async function runExtension({ name, environment, stores, fetch, log, warn = log.warn, follow, onChange, onFault, admit = () => undefined, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
   const extension = await load(name)
   const path = extensionFile(environment, name)
   const started = Promise.withResolvers<void>()
@@ -56,6 +58,7 @@ export async function runExtension({ name, environment, stores, fetch, log, foll
     const file = await readExtensionFile(path, environment)
     if (file === undefined && contribution !== undefined) throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed: 'a file; what was in force stays' }])
     if (file !== undefined) await warnOfExposure()
+    let isStarting = true
     const host: Host = {
       config: async () => file,
       store: (storeName, options) => stores.open(`${name}/${storeName}`, options),
@@ -63,12 +66,13 @@ export async function runExtension({ name, environment, stores, fetch, log, foll
       fetch,
       now,
       elapsedMs: () => performance.now(),
-      log,
+      log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
     }
     const next = await startIn(host, file)
+    isStarting = false
     if (next === undefined) {
       const reason = file === undefined ? `there is no ${path}` : `${path} says so`
-      log.warn(`${name} was asked for and is OFF: ${reason}. Unless another extension closes it, everybody who reaches this service may use it`)
+      warn(`${name} was asked for and is OFF: ${reason}. Unless another extension closes it, everybody who reaches this service may use it`)
     }
     return next
   }
@@ -94,7 +98,7 @@ export async function runExtension({ name, environment, stores, fetch, log, foll
 
   async function warnOfExposure(): Promise<void> {
     const exposure = await exposureOf(path)
-    if (exposure !== undefined) log.warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it its owner's alone`)
+    if (exposure !== undefined) warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it its owner's alone`)
   }
 
   async function replace(next: Contribution | undefined, isSpeaker: boolean): Promise<void> {

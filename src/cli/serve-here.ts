@@ -36,10 +36,11 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   const corsOrigins = readCorsOrigins(environment)
   const transport = httpClient()
   const { health, observer, stores, follow, leaving } = commons
+  const warn: Logger['warn'] = commons.isSpeaker ? log.warn : () => undefined
   const surroundings: Surroundings = { transport, health, log, ...(modelsCache === undefined ? {} : { modelsCache }) }
   const inForce = await configInForce({
     path, surroundings, log, follow,
-    load: async () => configOfWorker(await loadConfig({ environment, ownPort: commons.port, warn: (message) => log.warn(message), ...(given.config === undefined ? {} : { file: given.config }) }), commons.workers),
+    load: async () => configOfWorker(await loadConfig({ environment, ownPort: commons.port, warn, ...(given.config === undefined ? {} : { file: given.config }) }), commons.workers),
     onReload: (result) => observer.reloaded(result),
   })
   const requests = underWay()
@@ -49,7 +50,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   const isClosing = () => isDraining
   let routing: Routing | undefined
   const extensions = await startExtensions({
-    names: given.auth, environment, stores, log, follow,
+    names: given.auth, environment, stores, log, warn, follow,
     fetch: hostFetch(transport),
     onChange: () => { routing = undefined },
     onFault: (name, error) => log.error('the extension was not reloaded; what was in force stays', { extension: name, reason: reasonOf(error) }),

@@ -13,6 +13,11 @@ export function isWorker(environment: Readonly<Record<string, string | undefined
   return environment[workerVariable] !== undefined && process.send !== undefined
 }
 
+/** Whether it stands in the first place: there is no second one that does, but while one takes over from the other. */
+export function isFirstWorker(environment: Readonly<Record<string, string | undefined>>): boolean {
+  return environment[workerVariable] === '1'
+}
+
 /** Takes up the way to the primary. @param ours what the primary may ask, to be filled at once; what a worker's life is about is put in here */
 export function linkToPrimary<Theirs extends PrimaryLife>(ours: Record<string, Answers[string]>, onFault: (error: unknown) => void): WorkerLink<Theirs> {
   const controller = new AbortController()
