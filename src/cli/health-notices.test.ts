@@ -38,11 +38,28 @@ describe('news of health between machines', () => {
     }
   })
 
+  test('what is told just now is heard as it is, be it kept or not: failures count, and a success ends the trouble', () => {
+    const { notices, told } = place(), other = place(), one = healthBook(() => 0, () => 0.5), book = healthBook(() => 0)
+    one.onNews(shareHealth(notices, one.hear))
+    shareHealth(other.notices, book.hear)
+    const hearAll = () => { for (const { text, kept } of told.splice(0)) other.hear(text, kept?.ms) }
+    failOften(one, 4)
+    const late = one.of('a', 'm').begin()
+    failOften(one, 1)
+    hearAll()
+    expect(book.openBreakers()).toEqual([{ provider: 'a' }])
+    late.answered()
+    late.succeeded()
+    hearAll()
+    expect([book.openBreakers(), book.of('a', 'm').unavailable()]).toEqual([[], undefined])
+  })
+
   test('what is over, and what is no news, is passed over', () => {
     const { notices, hear } = place(), heard: unknown[] = []
     shareHealth(notices, (news) => heard.push(news))
     for (const text of ['', 'null', '{', '{"provider":"a"}', '{"provider":"a","kind":"failed","failure":"nonsense"}']) hear(text)
-    hear('{"provider":"a","kind":"succeeded"}', 5)
+    const over = { provider: 'a', kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 0.5 } }
+    hear(JSON.stringify(over), 0)
     expect(heard).toEqual([])
   })
 })

@@ -10,7 +10,10 @@ import type { Notices } from '../stores/store.ts'
 export function shareHealth(notices: Notices, hear: (news: HealthNews) => void): (news: HealthNews) => void {
   notices.listen((text, keptMs) => {
     const news = readNews(text)
-    const now = news === undefined || keptMs === undefined ? news : aged(news, Math.max(0, (keptFor(news)?.ms ?? 0) - keptMs))
+    if (news === undefined) return
+    const elapsedMs = keptMs === undefined ? 0 : (keptFor(news)?.ms ?? 0) - keptMs
+    // Told just now, it counts as it is, above all where it says that a trouble is over.
+    const now = elapsedMs <= 0 ? news : aged(news, elapsedMs)
     if (now !== undefined) hear(now)
   })
   return (news) => {
