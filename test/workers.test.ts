@@ -238,6 +238,17 @@ describe('--workers', () => {
     await until(() => workers.every((pid) => !isAlive(pid)))
   })
 
+  test('a worker that hangs is ended, and replaced', async () => {
+    await using rig = await startRig([good()], { flags: two, environment: { SVC_LIVENESS_MS: '250' } })
+    const [hung = 0] = workersOf(rig.service)
+    process.kill(hung, 'SIGSTOP')
+    await until(() => !isAlive(hung))
+    // Who waited in it is sent away.
+    await until(async () => await metric(rig.service.url, 'svc_workers').catch(() => 0) === 2)
+    expect(rig.service.output).toContain('a worker hangs, and is ended')
+    expect((await rig.ask()).status).toBe(200)
+  })
+
   test('a worker that is told to end by itself finishes, and is replaced', async () => {
     await using rig = await startRig([good()], { flags: two })
     const [one = 0] = workersOf(rig.service)

@@ -1,5 +1,6 @@
 import { followTogether } from '../cluster/follow-together.ts'
 import { sharedPort, type SharedPort } from '../cluster/shared-port.ts'
+import type { WorkerLife } from '../cluster/worker-life.ts'
 import { isFirstWorker, linkToPrimary } from '../cluster/worker-link.ts'
 import type { Answers } from '../cluster/channel.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
@@ -35,7 +36,7 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
   // `pidof -s` names any process of a program; whichever it is, it is one service.
   process.on('SIGUSR2', () => primary.tell('roll', undefined))
   let shared: SharedPort | undefined
-  const answers: Omit<WorkerAnswers, 'leave'> = { ...together.answers, ...observer.answers, news: health.hear, spread: () => shared?.spread() }
+  const answers: Omit<WorkerAnswers, keyof WorkerLife> = { ...together.answers, ...observer.answers, news: health.hear, spread: () => shared?.spread() }
   Object.assign(ours, answers)
 
   const { port, workers, standing } = await primary.ask('welcome', undefined)

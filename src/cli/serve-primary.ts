@@ -83,6 +83,8 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
         return answersTo(worker, observed)
       },
       onPort: noteSocket,
+      livenessMs: timers.livenessMs,
+      onHung: () => log.error('a worker hangs, and is ended', { worker: place }),
       onFault: (error) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) }),
       onEnd(worker) {
         channels.delete(worker)

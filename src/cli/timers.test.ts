@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { UsageError } from './arguments.ts'
 import { readTimers } from './timers.ts'
 
-const defaults = { heartbeatMs: 10_000, stallMs: 30_000, bodyMs: 30_000, bodyIdleMs: 10_000, drainMs: 30_000, drainWindowMs: 1_000 }
+const defaults = { heartbeatMs: 10_000, stallMs: 30_000, bodyMs: 30_000, bodyIdleMs: 10_000, drainMs: 30_000, drainWindowMs: 1_000, livenessMs: 5_000 }
 
 describe('the times of the service', () => {
   test('are those of failover.md where nothing is said', () => {
@@ -12,7 +12,7 @@ describe('the times of the service', () => {
 
   const variables: readonly (readonly [string, keyof typeof defaults])[] = [
     ['SVC_HEARTBEAT_MS', 'heartbeatMs'], ['SVC_STALL_MS', 'stallMs'], ['SVC_BODY_TIMEOUT_MS', 'bodyMs'],
-    ['SVC_BODY_IDLE_MS', 'bodyIdleMs'], ['SVC_DRAIN_MS', 'drainMs'], ['SVC_DRAIN_WINDOW_MS', 'drainWindowMs'],
+    ['SVC_BODY_IDLE_MS', 'bodyIdleMs'], ['SVC_DRAIN_MS', 'drainMs'], ['SVC_DRAIN_WINDOW_MS', 'drainWindowMs'], ['SVC_LIVENESS_MS', 'livenessMs'],
   ]
   test.each(variables)('are changed by %s', (name, timer) => {
     expect(readTimers({ [name]: '1234' })).toEqual({ ...defaults, [timer]: 1234 })

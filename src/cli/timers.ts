@@ -14,6 +14,8 @@ export interface ServeTimers {
   readonly drainMs: number
   /** After SIGTERM, new connections are served for at least so long, so that a balancer can notice. */
   readonly drainWindowMs: number
+  /** Between two questions to a worker whether it is alive; one that leaves four unanswered is ended. */
+  readonly livenessMs: number
 }
 
 const variables: Readonly<Record<keyof ServeTimers, { readonly name: string; readonly fallback: number }>> = {
@@ -23,6 +25,7 @@ const variables: Readonly<Record<keyof ServeTimers, { readonly name: string; rea
   bodyIdleMs: { name: 'SVC_BODY_IDLE_MS', fallback: 10_000 },
   drainMs: { name: 'SVC_DRAIN_MS', fallback: 30_000 },
   drainWindowMs: { name: 'SVC_DRAIN_WINDOW_MS', fallback: 1_000 },
+  livenessMs: { name: 'SVC_LIVENESS_MS', fallback: 5_000 },
 }
 
 /** @throws {UsageError} for a value that is not a whole number from 0 to 3,600,000 */
@@ -37,6 +40,6 @@ export function readTimers(environment: Readonly<Record<string, string | undefin
   }
   return {
     heartbeatMs: read('heartbeatMs'), stallMs: read('stallMs'), bodyMs: read('bodyMs'),
-    bodyIdleMs: read('bodyIdleMs'), drainMs: read('drainMs'), drainWindowMs: read('drainWindowMs'),
+    bodyIdleMs: read('bodyIdleMs'), drainMs: read('drainMs'), drainWindowMs: read('drainWindowMs'), livenessMs: read('livenessMs'),
   }
 }

@@ -1,6 +1,10 @@
 import { channel, type Answers, type Channel } from './channel.ts'
+import { watchLiveness } from './liveness.ts'
 import { workerVariable, type Listening, type PrimaryLife, type WorkerLife } from './worker-life.ts'
 import type { Worker } from './workforce.ts'
+
+/** As bin/svc has it, which the compiled program does not pass through. */
+const heapSetting = { BUN_JSC_heapGrowthMaxIncrease: '0.3' }
 
 /** What {@link spawnWorker} needs. */
 export interface SpawnOptions<Theirs extends WorkerLife> {
@@ -13,6 +17,10 @@ export interface SpawnOptions<Theirs extends WorkerLife> {
   readonly answersTo: (worker: Channel<Theirs>) => Answers
   /** It listens; or it does so no longer, having left or ended. */
   readonly onPort: (worker: Channel<Theirs>, isListening: boolean) => void
+  /** Milliseconds between questions whether it is alive. */
+  readonly livenessMs: number
+  /** It has left four of them unanswered, and is ended. */
+  readonly onHung: () => void
   /** A mistake of ours in what a worker told. */
   readonly onFault: (error: unknown) => void
   /** It has ended; called before those who wait for an answer of it learn of that. */
@@ -25,14 +33,16 @@ export interface SpawnedWorker<Theirs extends WorkerLife> extends Worker {
 }
 
 /** Starts a worker process. Its standard output and error are ours. */
-export function spawnWorker<Theirs extends WorkerLife>({ command, environment, place, answersTo, onPort, onFault, onEnd }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
+export function spawnWorker<Theirs extends WorkerLife>({ command, environment, place, answersTo, onPort, livenessMs, onHung, onFault, onEnd }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
   const listening = Promise.withResolvers<Listening>(), left = Promise.withResolvers<void>()
   // Whoever does not wait for it learns of its end by `exited`.
   listening.promise.catch(() => undefined)
   let reason: string | undefined
+  let unwatch = (): void => undefined
   const life: PrimaryLife = {
     listening(said) {
       onPort(own, true)
+      unwatch = watchLiveness({ ask: () => plain.ask('alive', undefined), onHung: endHung, everyMs: livenessMs })
       listening.resolve(said)
       // It may have been told before it could hear.
       if (reason !== undefined) tellToLeave(reason)
@@ -43,14 +53,17 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
     },
   }
   const child = Bun.spawn([...command], {
-    env: { ...environment, [workerVariable]: String(place + 1) },
+    env: { ...heapSetting, ...environment, [workerVariable]: String(place + 1) },
     stdin: 'ignore', stdout: 'inherit', stderr: 'inherit', serialization: 'advanced',
     ipc: (message: unknown) => own.take(message),
   })
   const ours: Record<string, Answers[string]> = { ...life }
   const own = channel<Theirs>((message) => child.send(message), ours, onFault)
   Object.assign(ours, answersTo(own))
+  // A plain worker's life is part of every worker's.
+  const plain: Pick<Channel<WorkerLife>, 'ask' | 'tell'> = own
   const exited = child.exited.then((code) => {
+    unwatch()
     onPort(own, false)
     onEnd(own)
     own.close()
@@ -60,9 +73,12 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
   })
 
   function tellToLeave(why: string): void {
-    // A plain worker's life is part of every worker's.
-    const plain: Pick<Channel<WorkerLife>, 'tell'> = own
     plain.tell('leave', why)
+  }
+
+  function endHung(): void {
+    onHung()
+    child.kill('SIGKILL')
   }
 
   return {

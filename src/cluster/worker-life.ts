@@ -15,6 +15,8 @@ export interface Listening {
 export type WorkerLife = {
   /** Leave: take in no newcomers, let what is under way finish, end. */
   leave(reason: string): void
+  /** Answered by whoever is alive. */
+  alive(nothing: undefined): void
 }
 
 /** What a worker tells the primary of itself. */

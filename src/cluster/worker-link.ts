@@ -21,7 +21,7 @@ export function isFirstWorker(environment: Readonly<Record<string, string | unde
 /** Takes up the way to the primary. @param ours what the primary may ask, to be filled at once; what a worker's life is about is put in here */
 export function linkToPrimary<Theirs extends PrimaryLife>(ours: Record<string, Answers[string]>, onFault: (error: unknown) => void): WorkerLink<Theirs> {
   const controller = new AbortController()
-  const life: WorkerLife = { leave: (reason) => controller.abort(reason) }
+  const life: WorkerLife = { leave: (reason) => controller.abort(reason), alive: () => undefined }
   const primary = channel<Theirs>((message) => void process.send?.(message), Object.assign(ours, life), onFault)
   process.on('message', (message: unknown) => primary.take(message))
   process.on('disconnect', () => {

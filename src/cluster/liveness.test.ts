@@ -1,0 +1,45 @@
+import { expect, jest, test, afterEach, beforeEach } from 'bun:test'
+import { watchLiveness } from './liveness.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+async function pass(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    jest.advanceTimersByTime(1_000)
+    await Promise.resolve()
+    await Promise.resolve()
+  }
+}
+
+test('one that answers is left alone, however late', async () => {
+  let hung = 0
+  const waiting: (() => void)[] = []
+  const stop = watchLiveness({ everyMs: 5_000, ask: () => new Promise<void>((resolve) => { waiting.push(resolve) }), onHung: () => { hung++ } })
+  for (let round = 0; round < 10; round++) {
+    await pass(14)
+    for (const answer of waiting.splice(0)) answer()
+    await pass(1)
+  }
+  stop()
+  expect(hung).toBe(0)
+})
+
+test('one that answers nothing for some 20 s is hung, told once', async () => {
+  let hung = 0
+  const stop = watchLiveness({ everyMs: 5_000, ask: () => new Promise(() => undefined), onHung: () => { hung++ } })
+  await pass(24)
+  expect(hung).toBe(0)
+  await pass(60)
+  expect(hung).toBe(1)
+  stop()
+})
+
+test('one that has ended is asked nothing any more', async () => {
+  let asked = 0
+  const stop = watchLiveness({ everyMs: 5_000, ask: async () => { asked++ }, onHung: () => undefined })
+  await pass(11)
+  stop()
+  await pass(60)
+  expect(asked).toBe(2)
+})
