@@ -23,15 +23,18 @@ describe.skipIf(!hasRedis)('several machines with one store', () => {
     await using one = await start()
     await using other = await start()
     for (let round = 0; round < 10; round++) await ask(one.url)
-    expect(sick.hits.length).toBeGreaterThanOrEqual(5)
-    expect(sick.hits.length).toBeLessThanOrEqual(6)
+    const found = sick.hits.length
+    expect(found).toBeGreaterThanOrEqual(5)
+    // News take a moment, but no worker finds it out by itself.
+    expect(found).toBeLessThan(10)
     // Told, not asked for: it may be on its way.
     for (let round = 0; round < 100 && await ask(other.url) === true; round++) await Bun.sleep(5)
     const before = sick.hits.length
     await using later = await start()
     for (let round = 0; round < 100 && await ask(later.url) === true; round++) await Bun.sleep(5)
     for (const url of [one.url, other.url, later.url]) for (let round = 0; round < 4; round++) expect(await ask(url)).toBe(false)
-    expect(before).toBeLessThanOrEqual(8)
+    // Alone it would have taken five.
+    expect(before - found).toBeLessThan(5)
     sick.stop()
     well.stop()
   }, 20_000)
