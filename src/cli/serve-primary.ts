@@ -33,7 +33,13 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   const count = given.workers ?? 1
   const health = healthBook(() => performance.now())
   const observer = primaryObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped, now: Date.now })
-  const files = fileCoordinator({ onOutcome: (file, outcome) => { if (resolve(file) === resolve(path)) observer.reloaded(outcome) } })
+  const files = fileCoordinator({
+    onOutcome(file, outcome) {
+      if (resolve(file) === resolve(path)) observer.reloaded(outcome)
+      // A worker that ended while the file was faulty could not be replaced.
+      if (outcome === 'ok') force.wake()
+    },
+  })
   const stores = await findStores(given.store, log)
   const tellMachines = shareHealth(stores.notices('health'), (news) => spread(news))
   let pageIsBuilt: Promise<void> | undefined

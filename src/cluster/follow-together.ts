@@ -1,5 +1,6 @@
 import type { Followed, FollowFile } from '../config/follow-file.ts'
 import { readFingerprint } from '../config/watch-config.ts'
+import { withinMs } from '../service/within.ts'
 import type { Channel } from './channel.ts'
 import { fromFileFault, toFileFault } from './file-fault.ts'
 import type { FileCoordinatorAnswers, FileFollowerAnswers } from './file-messages.ts'
@@ -11,6 +12,8 @@ interface Entry {
 }
 
 const readsMost = 5
+/** A primary that stands still answers nothing; whoever waits for a reload goes on without it. */
+const reloadMs = 90_000
 
 /** Follows files together with the other workers: all put a change in force, or none does. The primary watches. */
 export function followTogether(primary: Pick<Channel<FileCoordinatorAnswers>, 'ask'>): { readonly follow: FollowFile; readonly answers: FileFollowerAnswers } {
@@ -23,7 +26,7 @@ export function followTogether(primary: Pick<Channel<FileCoordinatorAnswers>, 'a
     return {
       ready: primary.ask('follow', path),
       // Whoever asks learns of faults as all others do: by report.
-      reload: () => primary.ask('reload', path).catch(() => undefined),
+      reload: () => withinMs(primary.ask('reload', path).catch(() => undefined), reloadMs).then(() => undefined),
       close: () => void (entries.get(path) === entry && entries.delete(path)),
     }
   }

@@ -3,6 +3,9 @@ import { watchLiveness } from './liveness.ts'
 import { workerVariable, type Listening, type PrimaryLife, type WorkerLife } from './worker-life.ts'
 import type { Worker } from './workforce.ts'
 
+/** A start may wait for an identity provider, or a busy machine; one that takes longer hangs. */
+const startMsMost = 60_000
+
 /** As bin/svc has it, which the compiled program does not pass through. */
 const heapSetting = { BUN_JSC_heapGrowthMaxIncrease: '0.3' }
 
@@ -41,6 +44,7 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
   let unwatch = (): void => undefined
   const life: PrimaryLife = {
     listening(said) {
+      clearTimeout(starting)
       onPort(own, true)
       unwatch = watchLiveness({ ask: () => plain.ask('alive', undefined), onHung: endHung, everyMs: livenessMs })
       listening.resolve(said)
@@ -57,12 +61,14 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
     stdin: 'ignore', stdout: 'inherit', stderr: 'inherit', serialization: 'advanced',
     ipc: (message: unknown) => own.take(message),
   })
+  const starting = setTimeout(endHung, startMsMost)
   const ours: Record<string, Answers[string]> = { ...life }
   const own = channel<Theirs>((message) => child.send(message), ours, onFault)
   Object.assign(ours, answersTo(own))
   // A plain worker's life is part of every worker's.
   const plain: Pick<Channel<WorkerLife>, 'ask' | 'tell'> = own
   const exited = child.exited.then((code) => {
+    clearTimeout(starting)
     unwatch()
     onPort(own, false)
     onEnd(own)

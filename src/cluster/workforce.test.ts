@@ -109,7 +109,36 @@ describe('workforce', () => {
     actors.at(-1)?.end(1)
     await settle()
     expect(actors.length).toBe(10)
-    expect(events.filter((event) => event === 'loss').length).toBe(9)
+    expect(events.filter((event) => event === 'loss').length).toBe(1)
+  })
+
+  test('one that could not start is tried at once when the cause may be over', async () => {
+    const { force, actors, sleeps } = await started(1)
+    actors[0]?.end(137)
+    await settle()
+    expect([actors.length, sleeps.length]).toEqual([1, 1])
+    force.wake()
+    await settle()
+    expect(actors.length).toBe(2)
+    actors[1]?.end(2)
+    await settle()
+    expect([actors.length, sleeps.at(-1)?.ms]).toEqual([2, 2_000])
+  })
+
+  test('only one that has listened and was not told to end is a loss', async () => {
+    const { actors, events, pass, sleeps } = await started(1)
+    pass(10_000)
+    actors[0]?.end(0)
+    await settle()
+    actors[1]?.end(2)
+    await settle()
+    sleeps.at(-1)?.wake()
+    await settle()
+    actors[2]?.listen()
+    await settle()
+    actors[2]?.end(139)
+    await settle()
+    expect(events).toEqual(['0 listen', 'a worker was told to end; another takes its place', 'a worker did not start; it is tried again', '1 listen', '0 listen', 'loss', 'a worker has ended; another takes its place'])
   })
 
   test('a rolling restart puts a new one in each place, and nobody leaves before the new one listens', async () => {

@@ -38,6 +38,8 @@ export interface Workforce {
   start(): Promise<Listening>
   /** Puts a new one in the place of each, one after the other, none before the new one listens; waits until all have started. One that does not start ends it. Never rejects. */
   roll(): Promise<void>
+  /** What kept workers from starting may be over: those that are to be tried again later are tried now. */
+  wake(): void
   /** Has all leave. Resolves when all have ended. */
   stop(reason: string): Promise<void>
 }
@@ -71,20 +73,25 @@ export function workforce({ count, start, log, leaveMs, onCount, onLoss, now, sl
   /** All processes that have not ended, those that leave among them. */
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
+  const listenedOnce = new WeakSet<Worker>()
   const begun = Promise.withResolvers<void>()
   let isStopping = false
   let rolling: Promise<void> | undefined
   let rollsAgain = false
+  let woken = Promise.withResolvers<void>()
 
   function hire(place: Place): Worker {
     const worker = startOrNot(place)
     const since = now()
     living.add(worker)
-    worker.listening.then(() => note(() => listening.add(worker)), () => undefined)
+    worker.listening.then(() => {
+      listenedOnce.add(worker)
+      note(() => listening.add(worker))
+    }, () => undefined)
     void worker.exited.then((code) => {
       living.delete(worker)
       note(() => listening.delete(worker))
-      if (place.worker === worker) void lost(place, code, now() - since)
+      if (place.worker === worker) void lost(place, worker, code, now() - since)
     })
     return worker
   }
@@ -104,17 +111,23 @@ export function workforce({ count, start, log, leaveMs, onCount, onLoss, now, sl
     if (listening.size !== before) onCount(listening.size)
   }
 
-  async function lost(place: Place, code: number, livedMs: number): Promise<void> {
+  async function lost(place: Place, worker: Worker, code: number, livedMs: number): Promise<void> {
     place.worker = undefined
     if (isStopping) return
-    onLoss()
-    log.error('a worker has ended; another takes its place', { worker: place.number, exit_code: code })
+    tellOfLoss(place, listenedOnce.has(worker), code)
     place.shortLives = livedMs >= soundMs ? 0 : place.shortLives + 1
     if (!place.isRolling) await refill(place)
   }
 
+  function tellOfLoss({ number }: Place, hasListened: boolean, code: number): void {
+    if (!hasListened) return log.error('a worker did not start; it is tried again', { worker: number, exit_code: code })
+    if (code === 0) return log.info('a worker was told to end; another takes its place', { worker: number })
+    onLoss()
+    log.error('a worker has ended; another takes its place', { worker: number, exit_code: code })
+  }
+
   async function refill(place: Place): Promise<void> {
-    if (place.shortLives > 0) await sleep(Math.min(againMsMost, againMsFirst * 2 ** (place.shortLives - 1)))
+    if (place.shortLives > 0) await Promise.race([sleep(Math.min(againMsMost, againMsFirst * 2 ** (place.shortLives - 1))), woken.promise])
     if (!isStopping && place.worker === undefined && !place.isRolling) place.worker = hire(place)
   }
 
@@ -182,6 +195,10 @@ export function workforce({ count, start, log, leaveMs, onCount, onLoss, now, sl
         rolling = undefined
       })()
       return rolling
+    },
+    wake() {
+      woken.resolve()
+      woken = Promise.withResolvers()
     },
     async stop(reason) {
       isStopping = true
