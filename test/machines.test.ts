@@ -38,4 +38,29 @@ describe.skipIf(!hasRedis)('several machines with one store', () => {
     sick.stop()
     well.stop()
   }, 20_000)
+
+  test('a provider that answers one of them again is asked by the others, too, before its time is over', async () => {
+    const id = `back-${crypto.randomUUID().slice(0, 8)}`, { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>(), answer = good()
+    let isFirst = true
+    const back = faultUpstream(async (exchange) => {
+      if (!isFirst) return await exchange.write(errorReply(401, {}))
+      isFirst = false
+      await mayAnswer
+      await answer(exchange)
+    }), well = faultUpstream(good())
+    const start = () => startService({ providers: [provider(id, back.url), provider('well', well.url)] }, { flags: ['--store', redis.url] })
+    const trail = async (url: string) => (await chat(url, question())).headers.get('x-svc-trail') ?? ''
+    await using one = await start()
+    await using other = await start()
+    const arrival = back.nextHit(), first = trail(one.url)
+    await arrival
+    // The third leaves it alone for a minute.
+    for (let round = 0; round < 3; round++) expect(await trail(one.url)).toStartWith(id)
+    while ((await trail(other.url)).startsWith(id)) await Bun.sleep(5)
+    letAnswer()
+    expect(await first).toStartWith(id)
+    while (!(await trail(other.url)).startsWith(id)) await Bun.sleep(5)
+    back.stop()
+    well.stop()
+  }, 20_000)
 })
