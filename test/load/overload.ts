@@ -1,11 +1,18 @@
-/**
- * `npm run overload`: what the real process does with ten times the load it can take, and beside clients that do not read, trickle or do nothing.
- * Takes some 40 seconds, at most a minute. Prints a table; exits with 1 when a target is missed.
- */
+/** `npm run overload`: what the real process does with ten times the load it can take, and beside clients that do not read, trickle or do nothing. `--help` says how. */
+import { commandLine, milliseconds, tellReport, type LoadReport, type Target } from './load-report.ts'
+import { readLoadOptions, runLoadCommand } from './load-options.ts'
 import { asFastAsItGoes, besideHurtfulClients, beyondTheLimit, type Beside, type Overload } from './overload-measures.ts'
 
+const usage = {
+  headline: 'npm run overload -- [options]: ten times the load the service can take, and clients that do not read, trickle or do nothing beside good ones; some 40 seconds',
+  numbers: {
+    rounds: { fallback: 4, least: 1, most: 100, does: 'rounds of each measure; the median counts' },
+  },
+  switches: {},
+  parts: [],
+} as const
+
 const roundMs = 1_000
-const rounds = 4
 const limited = { most: 32, answerMs: 100 }
 const hurtful = { stuckReaders: 200, slowWriters: 200, idle: 2_000 }
 
@@ -16,57 +23,58 @@ const refusedMsMost = 5
 /** Hurtful clients cost the others at most so much of p99, or so many milliseconds. */
 const slowerMost = 2, slowerMsMost = 5
 
-const ms = (us: number): string => `${(us / 1000).toFixed(2)} ms`
+type Part = Pick<LoadReport, 'rows' | 'targets' | 'complaints'>
 
-interface Report {
-  readonly lines: readonly string[]
-  readonly missed: readonly string[]
-}
-
-function overloadReport(name: string, { best, overloaded, ratio, outcome, health, odd }: Overload): Report {
+function overloadPart(name: string, { best, overloaded, ratio, outcome, health, odd }: Overload): Part {
   const refusedUs = outcome.refusedUs.percentile(99), healthUs = health.us.percentile(99)
+  const refusals: Target = { name: `${name}: a refusal within ${refusedMsMost} ms at p99, or as /health`, found: milliseconds(refusedUs), isMet: refusedUs <= Math.max(refusedMsMost * 1000, healthUs * 1.5) }
   return {
-    lines: [
-      `${name}: ${best.toFixed(0)} answers/s at best, ${overloaded.toFixed(0)} at ten times the load: ${(100 * ratio).toFixed(0)} %`,
-      ...(outcome.refused === 0 ? [] : [`  ${outcome.refused} refused: p50 ${ms(outcome.refusedUs.percentile(50))}, p99 ${ms(refusedUs)}`]),
-      `  /health: p50 ${ms(health.us.percentile(50))}, p99 ${ms(healthUs)}, ${health.failed} failed`,
+    rows: [
+      [name, `${best.toFixed(0)} answers/s at best, ${overloaded.toFixed(0)} at ten times the load`],
+      ...(outcome.refused === 0 ? [] : [[`${name}, refused`, `${outcome.refused}: p50 ${milliseconds(outcome.refusedUs.percentile(50))}, p99 ${milliseconds(refusedUs)}`] as const]),
+      [`${name}, /health`, `p50 ${milliseconds(health.us.percentile(50))}, p99 ${milliseconds(healthUs)}, ${health.failed} failed`],
     ],
-    missed: [
-      ...(ratio >= goodputLeast ? [] : [`${name}: goodput is ${(100 * ratio).toFixed(0)} % of the best, not ${100 * goodputLeast} %`]),
-      ...(refusedUs <= Math.max(refusedMsMost * 1000, healthUs * 1.5) ? [] : [`${name}: refusals take ${ms(refusedUs)} at p99`]),
-      ...(health.failed === 0 ? [] : [`${name}: /health failed ${health.failed} times`]),
-      ...odd.map((what) => `${name}: ${what}`),
+    targets: [
+      { name: `${name}: at ten times the load ${100 * goodputLeast} % of the best`, found: `${(100 * ratio).toFixed(0)} %`, isMet: ratio >= goodputLeast },
+      ...(outcome.refused === 0 ? [] : [refusals]),
+      { name: `${name}: /health answers`, found: `${health.failed} failed`, isMet: health.failed === 0 && odd.length === 0 },
     ],
+    complaints: odd.map((what) => `${name}: ${what}`),
   }
 }
 
-function besideReport({ before, beside, after, health }: Beside): Report {
+function besidePart({ before, beside, after, health }: Beside): Part {
   const aloneUs = Math.max(before.answeredUs.percentile(99), after.answeredUs.percentile(99)), besideUs = beside.answeredUs.percentile(99)
   const { stuckReaders, slowWriters, idle } = hurtful
   return {
-    lines: [
-      `beside ${stuckReaders} readers that do not read, ${slowWriters} writers that trickle, ${idle} idle connections: p99 ${ms(besideUs)}, alone ${ms(aloneUs)}`,
-      `  /health: p50 ${ms(health.us.percentile(50))}, p99 ${ms(health.us.percentile(99))}, ${health.failed} failed`,
+    rows: [
+      [`beside ${stuckReaders} readers that do not read, ${slowWriters} writers that trickle, ${idle} idle connections`, `p99 ${milliseconds(besideUs)}, alone ${milliseconds(aloneUs)}`],
+      ['beside them, /health', `p50 ${milliseconds(health.us.percentile(50))}, p99 ${milliseconds(health.us.percentile(99))}, ${health.failed} failed`],
     ],
-    missed: [
-      ...(besideUs <= Math.max(aloneUs * slowerMost, aloneUs + slowerMsMost * 1000) ? [] : [`hurtful clients: p99 rose from ${ms(aloneUs)} to ${ms(besideUs)}`]),
-      ...(health.failed === 0 ? [] : [`hurtful clients: /health failed ${health.failed} times`]),
-      ...(beside.refused === 0 ? [] : [`hurtful clients: ${beside.refused} others were refused`]),
-      ...beside.odd.map((what) => `hurtful clients: ${what}`),
+    targets: [
+      { name: `beside hurtful clients: p99 at most ${slowerMost} times as long, or ${slowerMsMost} ms more`, found: milliseconds(besideUs), isMet: besideUs <= Math.max(aloneUs * slowerMost, aloneUs + slowerMsMost * 1000) },
+      { name: 'beside hurtful clients: nobody is refused, /health answers', found: `${beside.refused} refused, ${health.failed} failed`, isMet: beside.refused === 0 && health.failed === 0 && beside.odd.length === 0 },
     ],
+    complaints: beside.odd.map((what) => `hurtful clients: ${what}`),
   }
 }
 
-const reports: Report[] = []
-for (const measure of [
-  async () => overloadReport('as fast as it goes', await asFastAsItGoes(roundMs, rounds)),
-  async () => overloadReport('beyond max_concurrent', await beyondTheLimit(1.5 * roundMs, rounds, limited)),
-  async () => besideReport(await besideHurtfulClients(3 * roundMs, hurtful)),
-]) {
-  const report = await measure()
-  reports.push(report)
-  console.log(report.lines.join('\n'))
-}
-const missed = reports.flatMap((report) => report.missed)
-for (const each of missed) console.log(`missed: ${each}`)
-process.exit(missed.length === 0 ? 0 : 1)
+await runLoadCommand(async () => {
+  const options = readLoadOptions(process.argv.slice(2), usage)
+  if (options === undefined) return 0
+  const parts: Part[] = []
+  for (const [name, measure] of [
+    ['as fast as it goes', async () => overloadPart('as fast as it goes', await asFastAsItGoes(roundMs, options.number('rounds')))],
+    ['beyond max_concurrent', async () => overloadPart('beyond max_concurrent', await beyondTheLimit(1.5 * roundMs, options.number('rounds'), limited))],
+    ['beside hurtful clients', async () => besidePart(await besideHurtfulClients(3 * roundMs, hurtful))],
+  ] as const) {
+    console.error(`overload: ${name}`)
+    parts.push(await measure())
+  }
+  return await tellReport({
+    command: commandLine('overload', process.argv.slice(2)),
+    rows: parts.flatMap(({ rows }) => rows),
+    targets: parts.flatMap(({ targets }) => targets),
+    complaints: parts.flatMap(({ complaints }) => complaints),
+  }, options)
+})
