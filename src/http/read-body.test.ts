@@ -80,6 +80,7 @@ describe('a request\'s body', () => {
   const slow: readonly (readonly [string, () => Request, Partial<BodyLimits>])[] = [
     ['says nothing for too long', () => post(bodyOf(['{'], 'hangs')), { idleMs: 10 }],
     ['says nothing for too long though it is small', () => post(bodyOf(['{'], 'hangs'), { 'content-length': '2' }), { idleMs: 10 }],
+    ['never ends and never pauses', () => post(new ReadableStream<Uint8Array>({ pull(controller) { controller.enqueue(new Uint8Array(1)) } }, { highWaterMark: 0 })), { totalMs: 15, bytesMax: 100_000_000 }],
     ['comes too slowly altogether', () => post(bodyOf(Array.from({ length: 100 }, () => 'x'), 'ends', 4)), { totalMs: 15 }],
   ]
   test.each([['small', { 'content-length': '2' }], ['chunked', {}]] as const)('that has arrived while the process stood still is read, when it is %s', async (_name, headers) => {

@@ -7,6 +7,9 @@ const smallBytesMax = 16 * 1024
 /** As much of a declared length is taken before the first byte. The rest is taken as it comes: who declares much and sends little must not keep the others out. */
 const takenAheadMax = 1024 * 1024
 
+/** When its time is up, what came while this process stood still is read for at most so long: who never pauses must not have all the time there is. */
+const lateMsMax = 1_000
+
 /** How long a body may be and take. */
 export interface BodyLimits {
   readonly bytesMax: number
@@ -87,9 +90,13 @@ async function readLarge(body: ReadableStream<Uint8Array>, { length, ahead, take
   const whole = length === undefined ? undefined : Buffer.allocUnsafe(length)
   let received = 0
   let taken = ahead
+  let lateSince: number | undefined
   try {
     for (;;) {
-      const remainingMs = totalMs - (performance.now() - started)
+      const now = performance.now()
+      const remainingMs = started + totalMs - now
+      if (remainingMs <= 0) lateSince ??= now
+      if (lateSince !== undefined && now - lateSince > Math.min(lateMsMax, totalMs)) throw tooSlow()
       const { done, value } = await inTime(reader.read(), Math.min(idleMs, remainingMs))
       if (done) break
       if (received + value.length > bytesMax) throw tooLarge(limits)
