@@ -46,7 +46,7 @@ const nginx: Balancer = {
   noticesWithinMs: 0,
   prepare(place) {
     const { folder, port } = place
-    writeFileSync(join(folder, 'svc.conf'), example('two-nginx.conf', place, [['listen 80;', `listen 127.0.0.1:${port};`]]))
+    writeFileSync(join(folder, 'svc.conf'), example('two-nginx.conf', place, [['listen 80;', `listen 127.0.0.1:${port};`], ['/var/log/nginx/svc.log', join(folder, 'access.log')]]))
     const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder};`).join(' ')
     const root = process.getuid?.() === 0 ? 'user root;' : ''
     writeFileSync(join(folder, 'main.conf'), `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${kinds} include ${folder}/svc.conf; }`)
@@ -80,6 +80,8 @@ interface Running {
   readonly name: string
   /** `http://127.0.0.1:PORT` */
   readonly url: string
+  /** Where its files are. */
+  readonly folder: string
   stop(): Promise<void>
 }
 
@@ -93,7 +95,7 @@ async function start({ name, executable = '', prepare }: Balancer, port: number,
   }
   for (let round = 0; ; round++) {
     const status = await fetch(`${url}/ready`, { keepalive: false }).then((response) => response.status, () => 0)
-    if (status === 200) return { name, url, stop }
+    if (status === 200) return { name, url, folder, stop }
     if (round === 500 || child.exitCode !== null) {
       await stop()
       throw new Error(`${name} did not start: ${status}`)
@@ -192,6 +194,15 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(`two 
   test('who has signed in through one of them is known behind all of them', async () => {
     const asked = await Promise.all(running.flatMap((balancer) => [ask(balancer, token, false), ask(balancer, token, true)]))
     expect(asked.filter(({ failure }) => failure !== undefined)).toEqual([])
+  })
+
+  test.skipIf(nginx.executable === undefined)('nginx writes no token of a session into its log', async () => {
+    const { url, folder } = running.find(({ name }) => name === nginx.name) ?? { url: '', folder: '' }
+    await (await fetch(`${url}/?session=${token}`)).text()
+    let log = ''
+    // It is written when the answer has gone.
+    for (; !log.includes('"GET /" 200'); await Bun.sleep(5)) log = readFileSync(join(folder, 'access.log'), 'utf8')
+    expect(log).not.toContain(token)
   })
 
   test('one that is killed breaks what it had begun, and nothing that comes later', async () => {
