@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { circle } from '../cluster/circle.ts'
 import { fileCoordinator } from '../cluster/file-coordinator.ts'
 import type { Channel } from '../cluster/channel.ts'
-import { groupOrder } from '../cluster/shared-port-order.ts'
 import { spawnWorker, type SpawnedWorker } from '../cluster/spawn-worker.ts'
 import { StartFailed, workforce } from '../cluster/workforce.ts'
 import { primaryObserver, type ObservedWorker } from '../observe/primary-observer.ts'
@@ -41,25 +41,16 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
     },
   })
   const stores = await findStores(given.store, log)
-  const tellMachines = shareHealth(stores.notices('health'), (news) => spread(news))
+  const tellMachines = shareHealth(stores.notices('health'), (news) => tellOn(news))
   let pageIsBuilt: Promise<void> | undefined
-  const channels = new Set<Channel<WorkerAnswers>>()
-  const group = groupOrder<Channel<WorkerAnswers>>()
+  const workers = circle<WorkerAnswers>()
   let port = given.port
   let isStopping = false
 
-  function noteSocket(worker: Channel<WorkerAnswers>, isListening: boolean): void {
-    if (isListening) return group.joined(worker)
-    // It is told of twice: when it leaves, and when it ends. Spreading then would undo the leaving of the next.
-    if (group.placeOf(worker) === undefined) return
-    group.left(worker)
-    for (const other of channels) if (group.placeOf(other) !== undefined) return other.tell('spread', undefined)
-  }
-
   /** Told on to all but who told it. */
-  function spread(news: HealthNews, from?: Channel<WorkerAnswers>): void {
+  function tellOn(news: HealthNews, from?: Channel<WorkerAnswers>): void {
     health.hear(news)
-    for (const worker of channels) if (worker !== from) worker.tell('news', news)
+    workers.tell('news', news, from)
   }
 
   function answersTo(worker: Channel<WorkerAnswers>, observed: ObservedWorker): Lifeless {
@@ -71,10 +62,10 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
       roll,
       store: (operation) => answerStoreOperation(stores, operation),
       news(news) {
-        spread(news, worker)
+        tellOn(news, worker)
         tellMachines(news)
       },
-      placeInGroup: () => (isStopping ? undefined : group.placeOf(worker)),
+      placeInGroup: () => (isStopping ? undefined : workers.placeOf(worker)),
       buildPage: () => pageIsBuilt ??= buildPage(),
     }
   }
@@ -84,16 +75,16 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
     const worker = spawnWorker<WorkerAnswers>({
       command: ownCommand(), environment, place,
       answersTo(worker) {
-        channels.add(worker)
+        workers.joined(worker)
         observed = observer.joined({ flushRecords: () => worker.ask('flushRecords', undefined), requestsRecorded: async (recorded) => worker.tell('requestsRecorded', recorded) })
         return answersTo(worker, observed)
       },
-      onPort: noteSocket,
+      onPort: workers.noteSocket,
       livenessMs: timers.livenessMs,
       onHung: () => log.error('a worker hangs, and is ended', { worker: place }),
       onFault: (error) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) }),
       onEnd(worker) {
-        channels.delete(worker)
+        workers.left(worker)
         files.forget(worker)
         observed?.left()
       },
