@@ -28,6 +28,8 @@ function writeExtension(name: string, files: Readonly<Record<string, string>>): 
  */
 beforeAll(() => {
   for (const part of ['src', 'web', 'bin', 'schema', 'scripts', 'test', 'package.json', 'package-lock.json', 'tsconfig.json']) cpSync(join(root, part), join(copy, part), { recursive: true })
+  // Tests share code with the bench; what that installs for itself stays where it is.
+  cpSync(join(root, 'bench'), join(copy, 'bench'), { recursive: true, filter: (path) => !/\/(peers|node_modules|results)(\/|$)/.test(path.slice(root.length)) })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   rmSync(join(copy, 'src', 'extensions', 'provider_auth'), { recursive: true })
   const extension = shown('extension')

@@ -9,11 +9,9 @@ import type { Fault, Origin } from './fault.ts'
 /** Signs the certificates of the TLS faults, so that each has one thing wrong with it. The services under test trust it. */
 export const authority: Certificate = makeCertificate({ host: 'tests authority', isAuthority: true })
 
-/** An origin nobody serves: the port was free a moment ago. */
+/** An origin nobody serves: the port of tcpmux. One that was free a moment ago is soon somebody else's while tests run side by side. */
 function refusing(): Origin {
-  const listener = faultUpstream()
-  listener.stop()
-  return { url: listener.url, hits: [], stop() {} }
+  return { url: 'http://127.0.0.1:1/v1', hits: [], stop() {} }
 }
 
 /** An upstream whose fault lies before any request, so that no script heals it. */
