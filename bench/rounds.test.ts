@@ -20,7 +20,7 @@ function measureOf(changes: Partial<Measure>): Measure {
 const field = [contender('direct'), contender('nginx'), contender('svc'), contender('llms-py', false)]
 
 async function namesOf(measure: Measure, rounds: number): Promise<readonly string[]> {
-  const { measurements } = await runMeasure(measure, field, rounds, setting)
+  const { measurements } = await runMeasure(measure, field, rounds, setting, () => undefined)
   return measurements.map(({ round, proxy }) => `${proxy} ${round}`).toSorted()
 }
 
@@ -41,7 +41,7 @@ describe('runMeasure', () => {
 
   test('leaves out who has failed, and says why', async () => {
     const run: Measure['run'] = ({ name }, round) => (name === 'nginx' && round === 2 ? Promise.reject(new Error('cut')) : Promise.resolve({ perSecond: round }))
-    const { measurements, notes } = await runMeasure(measureOf({ run }), field, 3, setting)
+    const { measurements, notes } = await runMeasure(measureOf({ run }), field, 3, setting, () => undefined)
     expect(measurements.filter(({ proxy }) => proxy === 'nginx').map(({ round }) => round)).toEqual([1])
     expect(notes).toEqual(['nginx, plain, round 2: cut'])
   })

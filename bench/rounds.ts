@@ -7,13 +7,13 @@ export interface Outcome {
   readonly notes: readonly string[]
 }
 
-/** Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. */
-export async function runMeasure(measure: Measure, field: readonly Contender[], rounds: number, setting: MeasureSetting): Promise<Outcome> {
+/** Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. @param say tells what is under way */
+export async function runMeasure(measure: Measure, field: readonly Contender[], rounds: number, setting: MeasureSetting, say = progress): Promise<Outcome> {
   const measurements: Measurement[] = []
   const failed = new Map<string, string>()
   const contenders = field.filter(({ name, canStream }) => (name !== directName || measure.includesDirect) && (canStream || !measure.needsStreams))
   for (let round = 1; round <= rounds; round++) {
-    progress(`${measure.name}, round ${round} of ${rounds}`)
+    say(`${measure.name}, round ${round} of ${rounds}`)
     for (const contender of rotated(contenders, round)) {
       if (failed.has(contender.name)) continue
       if (measure.peersOnce && round > 1 && contender.name !== serviceName) continue
@@ -24,7 +24,7 @@ export async function runMeasure(measure: Measure, field: readonly Contender[], 
         }
       } catch (error) {
         failed.set(contender.name, `${contender.name}, ${measure.name}, round ${round}: ${reasonOf(error)}`)
-        progress(`leaving out of ${measure.name}: ${reasonOf(error)}`)
+        say(`leaving out of ${measure.name}: ${reasonOf(error)}`)
       }
     }
   }
