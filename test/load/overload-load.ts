@@ -36,6 +36,8 @@ export async function closedLoad({ port, body, connections, ms, pauseMs = { refu
   const clients = await Promise.all(Array.from({ length: connections }, () => client(port)))
   const ends = performance.now() + ms
   await Promise.all(clients.map(async ({ ask, leave }) => {
+    // Nor do they begin in step: what the last of a crowd waits for is the crowd.
+    if (pauseMs.refused > 0) await Bun.sleep(pauseMs.refused * Math.random())
     while (performance.now() < ends) {
       const { kind, us } = await ask(request, ends)
       if (kind === 'late') break
