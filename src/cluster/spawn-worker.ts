@@ -6,9 +6,6 @@ import type { Worker } from './workforce.ts'
 /** A start may wait for an identity provider, or a busy machine; one that takes longer hangs. */
 const startMsMost = 60_000
 
-/** As bin/svc has it, which the compiled program does not pass through. */
-const heapSetting = { BUN_JSC_heapGrowthMaxIncrease: '0.3' }
-
 /** What {@link spawnWorker} needs. */
 export interface SpawnOptions<Theirs extends WorkerLife> {
   /** What starts this program, with the flags it was started with. */
@@ -57,7 +54,7 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
     },
   }
   const child = Bun.spawn([...command], {
-    env: { ...heapSetting, ...environment, [workerVariable]: String(place + 1) },
+    env: { ...environment, [workerVariable]: String(place + 1) },
     stdin: 'ignore', stdout: 'inherit', stderr: 'inherit', serialization: 'advanced',
     ipc: (message: unknown) => own.take(message),
   })
