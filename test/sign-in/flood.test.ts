@@ -38,6 +38,15 @@ describe.skipIf(!isLinux)('100,000 starts of the flow from one address', () => {
   beforeAll(async () => { rig = await startSignIn(startGithub, { config: { requests_per_minute: undefined } }) })
   afterAll(() => rig[Symbol.asyncDispose]())
 
+  /** Begins once more than the bucket has been filled again since. */
+  async function refusedStart(headers: Record<string, string> = {}): ReturnType<typeof rig.get> {
+    for (let passed = 0; passed < 10; passed++) {
+      const answer = await rig.get('/auth/provider', headers)
+      if (answer.status !== 302) return answer
+    }
+    throw new Error('ten starts in a row, and none is refused')
+  }
+
   test('bounded memory, 429 with Retry-After, and another address signs in meanwhile', async () => {
     const before = residentMb(rig.service.pid)
     const flooding = flood({ port: rig.service.port, request: start, count: startsOfFlow })
@@ -51,14 +60,14 @@ describe.skipIf(!isLinux)('100,000 starts of the flow from one address', () => {
     expect(begun).toBeLessThanOrEqual(perMinute + Math.ceil(ms / 1000 * perMinute / 60) + 2)
     expect(begun + (statuses.get(429) ?? 0)).toBe(startsOfFlow)
     expect(residentMb(rig.service.pid) - before).toBeLessThan(150)
-    const refused = await rig.get('/auth/provider')
+    const refused = await refusedStart()
     expect([refused.status, errorOf(refused)?.type, errorOf(refused)?.code]).toEqual([429, 'rate_limit_error', 'rate_limited'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(await signInFrom(rig, '127.0.0.3')).toBe(302)
   }, 60_000)
 
   test('whoever is held up there › is not held up elsewhere, and cannot say that they are another', async () => {
-    expect((await rig.get('/auth/provider', { 'x-forwarded-for': '10.0.0.1', forwarded: 'for=10.0.0.2', 'x-real-ip': '10.0.0.3', 'true-client-ip': '10.0.0.4', 'cf-connecting-ip': '10.0.0.5' })).status).toBe(429)
+    expect((await refusedStart({ 'x-forwarded-for': '10.0.0.1', forwarded: 'for=10.0.0.2', 'x-real-ip': '10.0.0.3', 'true-client-ip': '10.0.0.4', 'cf-connecting-ip': '10.0.0.5' })).status).toBe(429)
     expect([(await rig.get('/health')).status, (await rig.ask()).status, (await rig.get('/')).status]).toEqual([200, 401, 200])
   })
 })
