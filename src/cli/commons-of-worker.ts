@@ -3,6 +3,7 @@ import { sharedPort, type SharedPort } from '../cluster/shared-port.ts'
 import type { WorkerLife } from '../cluster/worker-life.ts'
 import { isFirstWorker, linkToPrimary } from '../cluster/worker-link.ts'
 import type { Answers } from '../cluster/channel.ts'
+import { mistake } from '../observe/log.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
 import { healthBook } from '../service/health.ts'
 import { withinMs } from '../service/within.ts'
@@ -18,7 +19,7 @@ const storeMs = 2_000
 /** For one of several workers: what is in common is the primary's, or in a server that all share. @throws {UsageError} when the store cannot be used */
 export async function commonsOfWorker({ given, environment, log }: ServeContext, signal: AbortSignal): Promise<Commons> {
   const health = healthBook(() => performance.now())
-  const onFault = (error: unknown) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) })
+  const onFault = (error: unknown) => log.error('a mistake of this service', mistake(error))
   const ours: Record<string, Answers[string]> = {}
   const { primary, leaving } = linkToPrimary<PrimaryAnswers>(ours, onFault)
   const together = followTogether(primary)

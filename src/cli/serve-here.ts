@@ -8,7 +8,7 @@ import { modelRoutes } from '../http/models.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { underWay, type UnderWay } from '../http/under-way.ts'
-import type { Logger } from '../observe/log.ts'
+import { mistake, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
 import { httpClient } from '../transport/http-client.ts'
@@ -74,7 +74,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
     isPortShared: commons.isPortShared,
     routing: routingInForce,
     isClosing,
-    onMistake: (error, id) => log.error('a mistake of this service', { id, ...(error instanceof Error ? { error } : { reason: String(error) }) }),
+    onMistake: (error, id) => log.error('a mistake of this service', { id, ...mistake(error) }),
   })
   process.on('SIGHUP', commons.reload)
 

@@ -4,6 +4,7 @@ import { fileCoordinator } from '../cluster/file-coordinator.ts'
 import type { Channel } from '../cluster/channel.ts'
 import { spawnWorker, type SpawnedWorker } from '../cluster/spawn-worker.ts'
 import { StartFailed, workforce } from '../cluster/workforce.ts'
+import { mistake } from '../observe/log.ts'
 import { primaryObserver, type ObservedWorker } from '../observe/primary-observer.ts'
 import { healthBook } from '../service/health.ts'
 import type { HealthNews } from '../service/health-news.ts'
@@ -82,7 +83,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
       onPort: workers.noteSocket,
       livenessMs: timers.livenessMs,
       onHung: () => log.error('a worker hangs, and is ended', { worker: place }),
-      onFault: (error) => log.error('a mistake of this service', { ...(error instanceof Error ? { error } : { reason: String(error) }) }),
+      onFault: (error) => log.error('a mistake of this service', mistake(error)),
       onEnd(worker) {
         workers.left(worker)
         files.forget(worker)

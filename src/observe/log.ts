@@ -16,6 +16,11 @@ export type LogFormat = 'human' | 'json'
 /** What may be said beside the message. An error is written with the messages of its causes; with its stack too at level `debug`. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined | Error>>
 
+/** What a line says of whatever was thrown. */
+export function mistake(error: unknown): LogFields {
+  return error instanceof Error ? { error } : { reason: String(error) }
+}
+
 /** Writes log lines. None of its methods throws or waits. */
 export interface Logger {
   readonly level: LogLevel
