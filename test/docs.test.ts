@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseConfig } from '../src/config/parse-config.ts'
 import { startLines } from '../src/cli/start-lines.ts'
+import { parseConfig } from '../src/config/parse-config.ts'
 import { startService } from './harness.ts'
 import type { ServiceUnderTest } from './harness.ts'
 

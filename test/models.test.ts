@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { chat, metric, question } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
+import { status } from './fakes/faults/status.ts'
 import { good } from './fakes/good.ts'
 import { reply } from './fakes/replies.ts'
-import { status } from './fakes/faults/status.ts'
 import { provider, startService } from './harness.ts'
-import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
 import type { Answer } from './client.ts'
+import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
 import type { ServiceUnderTest } from './harness.ts'
 
 const listed = { models: '*' } as const

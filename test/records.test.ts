@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isDone, metric, parseJson, pick } from './client.ts'
-import { status } from './fakes/faults/status.ts'
 import { firstTokens } from './fakes/faults/cut.ts'
+import { status } from './fakes/faults/status.ts'
 import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText, isStream } from './fakes/good.ts'
 import { chunk, completion, done, event, framed, reply, streamEvents, streamHead, tokens, usageChunk } from './fakes/replies.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { answerOf, chunkedBody, isDone, metric, question, rawChat, rawConnection } from './client.ts'
-import { startUpstreamProcess } from './fakes/process.ts'
 import { firstTokens } from './fakes/faults/cut.ts'
+import { startUpstreamProcess } from './fakes/process.ts'
 import { framed, streamHead, tokens } from './fakes/replies.ts'
 import { provider, startService } from './harness.ts'
 import { startRig } from './rig.ts'

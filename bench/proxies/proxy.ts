@@ -1,6 +1,6 @@
 import type { Installed } from '../installed.ts'
-import type { ProgramName } from '../programs.ts'
 import type { RunningProgram } from '../processes.ts'
+import type { ProgramName } from '../programs.ts'
 
 /** What a proxy needs to know to be started. */
 export interface ProxySetting {

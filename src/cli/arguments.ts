@@ -1,5 +1,5 @@
-import { jsonString } from '../observe/text.ts'
 import { nearestName } from '../config/nearest.ts'
+import { jsonString } from '../observe/text.ts'
 
 /** The command line, or an environment variable that stands for a flag, is not what the command takes. The process exits with 2. */
 export class UsageError extends Error {

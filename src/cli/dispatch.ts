@@ -1,9 +1,9 @@
 import { ConfigError } from '../config/config.ts'
 import { HomeError } from '../config/home.ts'
+import { nearestName } from '../config/nearest.ts'
 import { harmless, harmlessLines } from '../observe/text.ts'
 import { parseArguments, show, UsageError } from './arguments.ts'
 import type { Command, CommandContext, CommandEntry } from './command.ts'
-import { nearestName } from '../config/nearest.ts'
 
 /** What the commands share of the process that runs them. */
 export type Surroundings = Omit<CommandContext, 'flags' | 'positionals'> & {

@@ -7,10 +7,10 @@ import { findHome } from '../config/home.ts'
 import { initialConfig } from '../config/initial-config.ts'
 import { parseConfig } from '../config/parse-config.ts'
 import { writeConfig } from '../config/write-config.ts'
-import { programName } from './process.ts'
 import { harmless } from '../observe/text.ts'
 import { booleanFlag, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
+import { programName } from './process.ts'
 
 /** Lies beside the configuration, so that editors find it wherever this program is. */
 const schemaFile = 'providers.schema.json'

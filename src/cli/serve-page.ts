@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { Environment } from '../config/resolve-provider.ts'
 import { isOwner } from '../config/owners.ts'
+import type { Environment } from '../config/resolve-provider.ts'
 import { bootRoute } from '../http/boot.ts'
 import { modelsApi } from '../http/models-api.ts'
 import { ownerCheck } from '../http/own-pages.ts'

@@ -1,7 +1,7 @@
+import { Glob } from 'bun'
 import { describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'jsonc-parser'
-import { Glob } from 'bun'
 import schema from '../../schema/providers.schema.json' with { type: 'json' }
 import { brandIds } from './catalogue.ts'
 import { ConfigError } from './config.ts'

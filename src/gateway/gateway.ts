@@ -1,7 +1,7 @@
 import type { ChatReply } from '../protocols/protocol.ts'
+import type { CallSignal } from '../service/call-controller.ts'
 import { AllFailed, failover, type Answer, type Walk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import type { CallSignal } from '../service/call-controller.ts'
 import type { Call } from '../service/service.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'

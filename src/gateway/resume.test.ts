@@ -5,8 +5,8 @@ import { failover } from '../service/failover.ts'
 import type { Call } from '../service/service.ts'
 import { callOf } from '../service/testing.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
-import { deltaChunk } from '../wire/testing.ts'
 import { WireError } from '../wire/error.ts'
+import { deltaChunk } from '../wire/testing.ts'
 import { resumable } from './resume.ts'
 import {
   chunks, cutFailure, fakeProvider, fakeStream, failureOf, headFrom, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeProvider, type Step,

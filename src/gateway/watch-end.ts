@@ -1,7 +1,7 @@
 import type { ChatReply } from '../protocols/protocol.ts'
 import type { Tokens } from '../service/trail.ts'
-import type { Usage } from '../wire/usage.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import type { Usage } from '../wire/usage.ts'
 
 /** Why a reply ended early without anybody's failure: it was no longer wanted. */
 export class Cancelled extends Error {

@@ -5,6 +5,7 @@ import type { StreamReply } from '../protocols/protocol.ts'
 import { callController, type CallController } from '../service/call-controller.ts'
 import { TimeUp } from '../service/time-up.ts'
 import { formatTrail, type Trail } from '../service/trail.ts'
+import { withinMs } from '../service/within.ts'
 import { parseChatRequest, parseLargeChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
 import type { Usage } from '../wire/usage.ts'
@@ -16,7 +17,6 @@ import { nextTurn } from './next-turn.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
 import type { Route } from './route.ts'
 import type { UnderWay } from './under-way.ts'
-import { withinMs } from '../service/within.ts'
 
 /** Bodies up to this size are checked in one go, larger ones in slices. */
 const sliceBytes = 1024 * 1024

@@ -1,10 +1,10 @@
 import type { StreamReply } from '../protocols/protocol.ts'
 import { watchdog } from '../service/watchdog.ts'
+import { withinMs } from '../service/within.ts'
+import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { WireError } from '../wire/error.ts'
 import { doneEvent, formatEvent, formatEvents, keepAliveEvent } from '../wire/event-stream.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { Usage } from '../wire/usage.ts'
-import { withinMs } from '../service/within.ts'
 
 /** What came of a stream. */
 export interface StreamOutcome {

@@ -1,6 +1,6 @@
 import { watchdog } from '../service/watchdog.ts'
-import { keepAliveEvent } from '../wire/event-stream.ts'
 import { withinMs } from '../service/within.ts'
+import { keepAliveEvent } from '../wire/event-stream.ts'
 
 /** What {@link liveEvents} needs. */
 export interface LiveEventsOptions {

@@ -1,7 +1,7 @@
+import { WireError } from '../wire/error.ts'
 import { wantsPage } from './error-page.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
 import type { Route } from './route.ts'
-import { WireError } from '../wire/error.ts'
 
 /** What {@link statusRoutes} reads, each time it is asked. */
 export interface Status {

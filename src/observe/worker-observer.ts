@@ -1,9 +1,9 @@
-import { WireError } from '../wire/error.ts'
-import type { PrimaryObservation, Remote, WorkerGauges, WorkerObservation } from './observer-messages.ts'
-import type { Observer } from './observer.ts'
-import { recordOutbox } from './record-outbox.ts'
-import type { RequestRecord } from './record.ts'
 import { withinMs } from '../service/within.ts'
+import { WireError } from '../wire/error.ts'
+import type { Observer } from './observer.ts'
+import type { PrimaryObservation, Remote, WorkerGauges, WorkerObservation } from './observer-messages.ts'
+import type { RequestRecord } from './record.ts'
+import { recordOutbox } from './record-outbox.ts'
 
 const answerMs = 5_000
 

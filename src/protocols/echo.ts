@@ -1,6 +1,6 @@
-import { completionToChunks } from '../wire/conversion.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
+import { completionToChunks } from '../wire/conversion.ts'
 import { isRecord } from '../wire/json-value.ts'
 import type { ChatReply, ChatService } from './protocol.ts'
 

@@ -1,8 +1,8 @@
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import type { Transport, UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
 import { isRecord } from '../wire/json-value.ts'
 import type { Connection } from './protocol.ts'
-import { headerBlock, parseOrigin } from '../transport/header-block.ts'
 import { exchangeFailure } from './transport-failure.ts'
-import type { Transport, UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
 
 const bodyBytesMax = 16 * 1024 * 1024
 const modelsMost = 10_000

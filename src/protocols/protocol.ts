@@ -1,5 +1,5 @@
-import type { Service } from '../service/service.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
+import type { Service } from '../service/service.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { ServerSentEvent } from '../wire/event-stream.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { FailureClass } from './failure.ts'
-import type { AttemptHealth } from './health-attempt.ts'
 import { healthBook, type HealthBook } from './health.ts'
+import type { AttemptHealth } from './health-attempt.ts'
 import type { HealthNews } from './health-news.ts'
 import { failureOf, fakeClock } from './testing.ts'
 

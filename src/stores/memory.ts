@@ -1,8 +1,8 @@
 import { isGone } from './age.ts'
 import { Chain, type Link } from './chain.ts'
-import { Ranking } from './ranking.ts'
 import { memoryLimit, type Buckets } from './memory-limit.ts'
 import { noNotices } from './no-notices.ts'
+import { Ranking } from './ranking.ts'
 import type { Store, StoreOptions, Stores } from './store.ts'
 
 /** What `setTimeout` can wait for. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { MalformedAnswer } from './malformed-answer.ts'
 import { chunkOf, headMembers } from './make-chunk.ts'
+import { MalformedAnswer } from './malformed-answer.ts'
 
 const head = headMembers({ id: 'i', created: 1, model: 'm' })
 

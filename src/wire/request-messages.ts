@@ -4,8 +4,8 @@ import { nameTable } from './json-cursor.ts'
 import type { JsonCursor, JsonKind } from './json-cursor.ts'
 import { skip } from './pace.ts'
 import type { Pace, Walk } from './pace.ts'
-import { notAmong } from './request-fields.ts'
 import { missing, wrongType } from './request-fault.ts'
+import { notAmong } from './request-fields.ts'
 
 const messageNames = nameTable(['role', 'content'])
 const roles = ['user', 'assistant', 'system', 'developer', 'tool', 'function']

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, errorOf, isDone, question, trailOf } from '../client.ts'
+import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { authority } from '../fakes/faults/connection.ts'
 import { kindsOf, startFault } from '../fakes/faults/fault.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { provider, quick, startService } from '../harness.ts'
 import type { Answer } from '../client.ts'
-import type { Fault, Origin } from '../fakes/faults/fault.ts'
 import type { FaultUpstream } from '../fakes/fault-upstream.ts'
+import type { Fault, Origin } from '../fakes/faults/fault.ts'
 import type { ServiceUnderTest } from '../harness.ts'
 
 /** A fault, asked for in one way, with a pair of providers of its own. */

@@ -4,8 +4,8 @@ import { cuts } from './faults/cut.ts'
 import { statusFaults } from './faults/status.ts'
 import { streamFaults } from './faults/stream.ts'
 import { good } from './good.ts'
-import type { Fault } from './faults/fault.ts'
 import type { Script } from './fault-upstream.ts'
+import type { Fault } from './faults/fault.ts'
 
 /** Every way to fail before the first token, in the order of the rows. */
 export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...streamFaults]

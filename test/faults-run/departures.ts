@@ -1,6 +1,6 @@
 import { question, rawChat } from '../client.ts'
-import { firstTokens } from '../fakes/faults/cut.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import { firstTokens } from '../fakes/faults/cut.ts'
 import { residentMb } from '../fakes/memory.ts'
 import { framed, head, streamHead } from '../fakes/replies.ts'
 import { provider } from '../harness.ts'

@@ -2,14 +2,14 @@ import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, quick } from '../harness.ts'
 import { ask, demandExact, demandMovesOn, demandOthersServed, demandServed, servedBy } from './ask.ts'
-import { demand, demandEqual } from './fault-case.ts'
 import { lacksDiscipline, lacksFarSide, openFarSide } from './far-side.ts'
-import { dnsFaults } from './names.ts'
+import { demand, demandEqual } from './fault-case.ts'
 import { until } from './ground.ts'
+import { dnsFaults } from './names.ts'
+import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import type { FarSide } from './far-side.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { Ground } from './ground.ts'
-import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 
 const patient = { timeouts: { connect_ms: 3_000, first_token_ms: 10_000, idle_ms: 3_000, attempt_ms: 20_000 } }
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
+import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { connectionFaults } from '../fakes/faults/connection.ts'
 import { cuts } from '../fakes/faults/cut.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, quick } from '../harness.ts'
 import { demandExact, demandMovesOn, demandOthersServed, demandServed, ask, servedBy } from './ask.ts'

@@ -5,15 +5,15 @@ import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, startService } from '../harness.ts'
 import { ask, demandExact, demandOthersServed, demandServed, servedBy } from './ask.ts'
-import { demand, demandEqual } from './fault-case.ts'
-import { openGround, until } from './ground.ts'
 import { clockFaults } from './clock.ts'
 import { diskFaults } from './disk.ts'
+import { demand, demandEqual } from './fault-case.ts'
+import { openGround, until } from './ground.ts'
 import { limitFaults } from './limits.ts'
 import { startScript } from './start-script.ts'
-import type { StartScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { Ground } from './ground.ts'
+import type { StartScript } from './start-script.ts'
 
 const clients = 10
 const paced = { tokens: 40, pauseMs: 50 }

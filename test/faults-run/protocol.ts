@@ -1,5 +1,5 @@
-import { cuts } from '../fakes/faults/cut.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import { cuts } from '../fakes/faults/cut.ts'
 import { good } from '../fakes/good.ts'
 import { faults } from '../fakes/modes.ts'
 import { chunk, completion, event, framed, head, reply, streamHead } from '../fakes/replies.ts'

@@ -1,5 +1,5 @@
-import { allFaults } from './faults.ts'
 import { areas } from './fault-case.ts'
+import { allFaults } from './faults.ts'
 import { writeTable } from './report.ts'
 import { runFaults } from './runner.ts'
 import type { FaultCase } from './fault-case.ts'

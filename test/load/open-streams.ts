@@ -1,6 +1,6 @@
 import { provider, startService } from '../harness.ts'
-import { startClient, startUpstream, together, type TokenClient } from './load-processes.ts'
 import type { LoadOutcome } from './load-plan.ts'
+import { startClient, startUpstream, together, type TokenClient } from './load-processes.ts'
 import { gaugeService, type ServiceGauge } from './service-gauge.ts'
 
 /** How many streams, and for how long. */

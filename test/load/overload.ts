@@ -1,6 +1,6 @@
 /** `npm run overload`: what the real process does with ten times the load it can take, and beside clients that do not read, trickle or do nothing. `--help` says how. */
-import { commandLine, milliseconds, tellReport, type LoadReport, type Target } from './load-report.ts'
 import { readLoadOptions, runLoadCommand } from './load-options.ts'
+import { commandLine, milliseconds, tellReport, type LoadReport, type Target } from './load-report.ts'
 import { asFastAsItGoes, besideHurtfulClients, beyondTheLimit, type Beside, type Overload } from './overload-measures.ts'
 
 const usage = {

@@ -1,10 +1,10 @@
 /** `npm run promises`: what an abort and a failover cost, and that restarts and reloads cost nobody anything. `--help` says how. */
 import { measureAborts } from './aborts.ts'
 import { measureFailovers } from './failovers.ts'
+import { histogram, type Histogram } from './histogram.ts'
 import { runLoadCommand, readLoadOptions } from './load-options.ts'
 import { commandLine, milliseconds, tellReport, type LoadReport } from './load-report.ts'
 import { measureRestarts } from './restarts.ts'
-import { histogram, type Histogram } from './histogram.ts'
 
 const usage = {
   headline: 'npm run promises -- [options]: that an abort reaches the provider at once, that a failover costs next to nothing, and that restarts and reloads cost nobody anything',

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { ErrorBoundary } from './error-boundary.tsx'
-import type { Parts } from './parts.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import type { Parts } from './parts.ts'
 
 const DefaultSignIn = lazily(async () => (await import('./default-sign-in.tsx')).DefaultSignIn)
 

@@ -1,6 +1,6 @@
 import { useSyncExternalStore, type ReactNode } from 'react'
-import type { AssistantMessage } from '../history/conversation.ts'
 import { hrefOf } from '../app/route.ts'
+import type { AssistantMessage } from '../history/conversation.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'

@@ -1,5 +1,5 @@
-import type { AnswerError } from '../history/conversation.ts'
 import { readEvents } from '../api/event-stream.ts'
+import type { AnswerError } from '../history/conversation.ts'
 import { readChoice, type AnswerPiece } from './read-choice.ts'
 import { thinkingSplitter } from './split-thinking.ts'
 

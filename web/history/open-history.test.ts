@@ -1,6 +1,6 @@
 import 'fake-indexeddb/auto'
-import { deleteDB, openDB } from 'idb'
 import { describe, expect, test } from 'bun:test'
+import { deleteDB, openDB } from 'idb'
 import type { HistoryStore } from './conversation.ts'
 import { connectionTo, upgrades } from './database.ts'
 import { ConversationRemoved, HistoryOutdated } from './history-error.ts'

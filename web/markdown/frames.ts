@@ -1,10 +1,10 @@
 import type { Alignment, Block, Item, Row } from './block.ts'
 import { allChunks, type Chunks } from './chunks.ts'
+import type { Cursor } from './cursor.ts'
 import { takeDefinitions, type FoundDefinition } from './definitions.ts'
 import type { HtmlEnd } from './html-rules.ts'
 import type { Fence } from './line-rules.ts'
 import { append, isEmpty, type Sequence } from './sequence.ts'
-import type { Cursor } from './cursor.ts'
 
 /** An open block that holds blocks. */
 export type Container =

@@ -1,6 +1,6 @@
+import { noLines } from './chunks.ts'
 import { skipQuoteMark } from './continue-frames.ts'
 import { indentAt, restOf, skipCharacters, skipColumns, skipIndent, type Indent } from './cursor.ts'
-import { noLines } from './chunks.ts'
 import { takeDefinitions } from './definitions.ts'
 import { addBlock, closeInnermost, closeUnmatched, dropParagraph, innermost, openFrame, openParagraph, textOf, type Work } from './frames.ts'
 import { readHtmlStart } from './html-rules.ts'

@@ -11,8 +11,8 @@ import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
 import { ProviderCard, type CardMode } from './provider-card.tsx'
-import { providersFeed, type ProvidersFeed, type ProvidersState, type WantedChange } from './providers-feed.ts'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type ChangeTrouble } from './provider-notices.tsx'
+import { providersFeed, type ProvidersFeed, type ProvidersState, type WantedChange } from './providers-feed.ts'
 
 const refreshMs = 5_000
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addRequests } from './request-rows.ts'
 import { choiceOptions, countFilters, endings, endingOf, filterRequests, noFilters, readFilters, writeFilters } from './filter-requests.ts'
-import { requestEntry } from './testing.ts'
 import type { Choice, RequestFilters } from './filter-requests.ts'
+import { addRequests } from './request-rows.ts'
+import { requestEntry } from './testing.ts'
 
 const rows = addRequests([], [
   requestEntry({ id: 'first', user: 'ada' }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { hourFigures, lastHour, mergeMinutes, quantile } from './minutes.ts'
 import type { MinuteEntry } from '../../src/http/page-api.ts'
+import { hourFigures, lastHour, mergeMinutes, quantile } from './minutes.ts'
 import { requestEntry } from './testing.ts'
 
 const minuteMs = 60_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { WireError } from '../../wire/error.ts'
 import { memoryStores } from '../../stores/memory.ts'
+import { WireError } from '../../wire/error.ts'
 import { flows, flowStoreOptions, StateRefused, type Flow, type FlowsOptions } from './flows.ts'
 import { randomToken } from './random-token.ts'
 import { fakeIdentityProvider, fakeStore } from './testing.ts'

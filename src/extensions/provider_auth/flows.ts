@@ -1,6 +1,6 @@
 import { setBackMsMost, type Store, type StoreOptions } from '../../stores/store.ts'
-import { isRecord } from '../../wire/json-value.ts'
 import { WireError } from '../../wire/error.ts'
+import { isRecord } from '../../wire/json-value.ts'
 import { hasBrowserMark } from './browser.ts'
 import { onlyValue, parseCookies, serialiseCookie, type Cookies } from './cookies.ts'
 import type { CallbackParameters, FlowSecrets, IdentityProvider } from './identity-provider.ts'

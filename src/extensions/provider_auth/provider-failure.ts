@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
-import { isRecord } from '../../wire/json-value.ts'
 import { WireError } from '../../wire/error.ts'
+import { isRecord } from '../../wire/json-value.ts'
 import type { ExtensionLog } from '../extension.ts'
 import { NoIdentity } from './user-info.ts'
 
