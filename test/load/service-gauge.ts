@@ -12,6 +12,8 @@ export interface ServiceGauge {
   readonly proportionalMiB: number
   /** Resident memory that no file stands behind (RssAnon): what they have allocated. */
   readonly anonymousMiB: number
+  /** The same of each process, by its id. */
+  readonly anonymousMiBOf: ReadonlyMap<number, number>
   readonly descriptors: number
   /** User and system time so far, also of children that have ended. */
   readonly cpuSeconds: number
@@ -21,12 +23,14 @@ export interface ServiceGauge {
 export function gaugeService(root: number): ServiceGauge {
   const pids = processTree(root).map(({ pid }) => pid)
   const total = (read: (pid: number) => number) => pids.reduce((sum, pid) => sum + read(pid), 0)
-  const status = (name: string) => total((pid) => kilobytes(readProcessFile(pid, 'status') ?? '', name)) / 1024
+  const statusOf = (pid: number, name: string) => kilobytes(readProcessFile(pid, 'status') ?? '', name) / 1024
+  const anonymousMiBOf = new Map(pids.map((pid) => [pid, statusOf(pid, 'RssAnon')]))
   return {
     processes: pids.length,
-    residentMiB: status('VmRSS'),
+    residentMiB: total((pid) => statusOf(pid, 'VmRSS')),
     proportionalMiB: total((pid) => kilobytes(readProcessFile(pid, 'smaps_rollup') ?? '', 'Pss')) / 1024,
-    anonymousMiB: status('RssAnon'),
+    anonymousMiB: total((pid) => anonymousMiBOf.get(pid) ?? 0),
+    anonymousMiBOf,
     descriptors: total(descriptorsOf),
     cpuSeconds: cpuSeconds(root),
   }
