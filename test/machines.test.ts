@@ -63,4 +63,23 @@ describe.skipIf(!hasRedis)('several machines with one store', () => {
     back.stop()
     well.stop()
   }, 20_000)
+
+  test('a provider of another address, or another key, is not believed to be sick for having the same id', async () => {
+    const id = `same-${crypto.randomUUID().slice(0, 8)}`
+    const refuse = faultUpstream((exchange) => exchange.write(errorReply(401, {}))), sound = faultUpstream(good()), well = faultUpstream(good())
+    const start = (url: string, key: string) =>
+      startService({ providers: [provider(id, url, ['m'], { api_key: key }), provider('well', well.url)] }, { flags: ['--workers', '1', '--store', redis.url] })
+    const trail = async (url: string) => (await chat(url, question())).headers.get('x-svc-trail') ?? ''
+    await using sick = await start(refuse.url, 'one')
+    await using same = await start(refuse.url, 'one')
+    await using elsewhere = await start(sound.url, 'one')
+    await using otherAccount = await start(refuse.url, 'two')
+    for (let round = 0; round < 3; round++) expect(await trail(sick.url)).toStartWith(id)
+    // Who means the same has heard of it; the others were told at the same time.
+    while ((await trail(same.url)).startsWith(id)) await Bun.sleep(5)
+    expect([await trail(elsewhere.url), await trail(otherAccount.url)]).toEqual([expect.stringContaining(`${id};status=200`), expect.stringContaining(`${id};status=401`)])
+    await using later = await start(sound.url, 'one')
+    expect(await trail(later.url)).toStartWith(`${id};status=200`)
+    for (const upstream of [refuse, sound, well]) upstream.stop()
+  }, 20_000)
 })

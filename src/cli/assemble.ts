@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config, ProviderConfig } from '../config/config.ts'
+import { providerTarget } from '../config/provider-target.ts'
 import { conversion } from '../gateway/conversion.ts'
 import { firstEvent } from '../gateway/first-event.ts'
 import { gateway, type Gateway } from '../gateway/gateway.ts'
@@ -67,6 +68,7 @@ export function assembleGateway(config: Config, surroundings: Surroundings, befo
       const same = known.get(provider.id)
       return same !== undefined && Bun.deepEquals(same.config, provider) ? same : assembleProvider(provider, surroundings)
     })
+  surroundings.health.setTargets(new Map(assembled.map(({ config: { id }, target }) => [id, target])))
   return {
     assembled,
     ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
@@ -91,6 +93,8 @@ export interface AssembledProvider {
   /** What it was made of. */
   readonly config: ProviderConfig
   readonly provider: Provider
+  /** What its id means to those who hear news of its health. */
+  readonly target: string
   /** The status of `GET /models`; `undefined`: it has no upstream. @throws {UpstreamFailure} when it does not answer */
   readonly probe: (signal: AbortSignal) => Promise<number | undefined>
   readonly close: () => void
@@ -104,6 +108,7 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
   }
   const models = modelsOf(config, connection, transport, modelsCache, log)
   const { timeouts } = config
+  const target = providerTarget(config)
   const limit = config.maxConcurrent === undefined ? undefined : bulkhead<ChatRequest, ChatReply>(config.maxConcurrent, watchEnd)
   const candidates = new Map<string, ChatCandidate>()
 
@@ -115,7 +120,7 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
   }
 
   function makeCandidate(model: string): ChatCandidate {
-    const modelHealth = health.of(config.id, model)
+    const modelHealth = health.of(config.id, model, target)
     const chat = stack<ChatRequest, ChatReply>(
       serviceOf(model),
       ...(limit === undefined ? [] : [limit.layer]),
@@ -137,6 +142,7 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
 
   return {
     config,
+    target,
     provider: {
       id: config.id,
       models,

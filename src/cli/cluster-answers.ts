@@ -24,6 +24,8 @@ export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObser
   /** Something done with the stores that the primary keeps. */
   store(operation: StoreOperation): Promise<StoreAnswer>
   news(news: HealthNews): void
+  /** What this worker means by the ids of providers from now on. */
+  targets(targets: ReadonlyMap<string, string>): void
   /** Where this worker's socket stands; nothing where all leave. */
   placeInGroup(nothing: undefined): PlaceInGroup | undefined
   /** Answered when the page has been built. */

@@ -48,7 +48,14 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
     port, workers,
     isPortShared: true,
     isSpeaker: isFirstWorker(environment),
-    health, stores, observer,
+    health: {
+      ...health,
+      setTargets(targets) {
+        health.setTargets(targets)
+        primary.tell('targets', targets)
+      },
+    },
+    stores, observer,
     follow: together.follow,
     buildPage: () => primary.ask('buildPage', undefined),
     // A signal of its own has it leave too; the primary then puts another in its place.

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { fingerprint } from '../config/fingerprint.ts'
 import { parseConfig } from '../config/parse-config.ts'
+import { providerTarget } from '../config/provider-target.ts'
 import type { ReloadNotice } from '../http/page-api.ts'
 import { completionJson, fakeBody, fakeTransport, transportError, type FakeAnswer } from '../protocols/testing.ts'
 import { healthBook } from '../service/health.ts'
@@ -19,6 +20,7 @@ afterEach(() => {
 })
 
 const text = `{ "providers": [{ "id": "a", "base_url": "http://a.test/v1", "models": ["m"] }, { "id": "b", "base_url": "http://b.test/v1", "models": ["m"], "enabled": false }] }`
+const targetOfA = providerTarget({ protocol: 'openai', baseUrl: 'http://a.test/v1', headers: {} })
 const good: FakeAnswer = { headers: { 'content-type': 'application/json' }, body: [JSON.stringify(completionJson('Hello'))] }
 
 /** An admin of a file with this text, which is in force. A reload takes the file over, unless it is said to fail. */
@@ -99,7 +101,7 @@ describe('the state', () => {
 
   test('tells what is known of health', async () => {
     const { admin, health } = subject()
-    for (let time = 0; time < 5; time += 1) health.of('a', 'm').begin().failed(failureOf('connect'))
+    for (let time = 0; time < 5; time += 1) health.of('a', 'm', targetOfA).begin().failed(failureOf('connect'))
     expect((await admin.state()).providers.map(({ state }) => state)).toEqual([{ kind: 'cooling', until: 5_005, why: 'it cannot be reached' }, { kind: 'off' }])
   })
 })
@@ -131,7 +133,7 @@ describe('changes', () => {
 describe('a test', () => {
   test('asks the provider that is in force, and tells its health', async () => {
     const { admin, transport, health } = subject()
-    for (let time = 0; time < 5; time += 1) health.of('a', 'm').begin().failed(failureOf('server_error'))
+    for (let time = 0; time < 5; time += 1) health.of('a', 'm', targetOfA).begin().failed(failureOf('server_error'))
     expect(await admin.test({ id: 'a' }, never)).toEqual({ ok: true, ms: expect.any(Number), model: 'm', status: 200 })
     expect(transport.requests.length).toBe(1)
     expect(health.openBreakers()).toEqual([])

@@ -66,6 +66,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
         tellOn(news, worker)
         tellMachines(news)
       },
+      targets: health.setTargets,
       placeInGroup: () => (isStopping ? undefined : workers.placeOf(worker)),
       buildPage: () => pageIsBuilt ??= buildPage(),
     }

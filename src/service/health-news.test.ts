@@ -9,6 +9,7 @@ const open: HeldOff = { breaker: { remainingMs: 4_000.2, stepMs: 5_000 } }
 const nearly = fc.record({
   provider: fc.oneof({ weight: 5, arbitrary: fc.string({ minLength: 1 }) }, fc.string({ unit: 'binary', maxLength: 2_000 }), fc.jsonValue()),
   model: fc.oneof({ weight: 5, arbitrary: fc.string({ minLength: 1 }) }, fc.jsonValue()),
+  target: fc.oneof({ weight: 5, arbitrary: fc.string({ minLength: 1, maxLength: 70 }) }, fc.jsonValue()),
   kind: fc.oneof({ weight: 5, arbitrary: fc.constantFrom('failed', 'standing', 'answered', 'succeeded', 'probing', 'probe_over') }, fc.string()),
   failure: fc.oneof(fc.constantFrom(...Object.keys(failureEffects), '__proto__', 'toString'), fc.jsonValue()),
   retryAfterMs: fc.oneof(fc.double(), fc.jsonValue()),
@@ -36,6 +37,7 @@ describe('parsed news of health', () => {
     { provider: 'groq', kind: 'failed', failure: 'connect', heldOff: open },
     { provider: 'groq', model: 'small', kind: 'standing', row: 4, failure: 'quota', sameClass: 3, heldOff: { retryAfterMs: 600_000, coolDownMs: 300_000 } },
     { provider: 'groq', kind: 'standing', row: 0, sameClass: 0 },
+    { provider: 'groq', target: '0123456789ab', model: 'small', kind: 'failed', failure: 'connect' },
   ])('are what was told: %j', (news) => {
     expect<unknown>(parseHealthNews(JSON.parse(JSON.stringify(news)))).toEqual(news)
   })
@@ -45,6 +47,7 @@ describe('parsed news of health', () => {
     { provider: 'groq' }, { provider: 'groq', kind: 'gossip' }, { kind: 'probing' },
     { provider: '', kind: 'probing' }, { provider: 5, kind: 'probing' }, { provider: 'groq', model: '', kind: 'probing' }, { provider: 'groq', model: null, kind: 'probing' },
     { provider: 'g'.repeat(1_025), kind: 'probing' }, { provider: 'groq', model: 'm'.repeat(1_025), kind: 'probing' },
+    { provider: 'groq', target: '', kind: 'probing' }, { provider: 'groq', target: 1, kind: 'probing' }, { provider: 'groq', target: 'x'.repeat(65), kind: 'probing' },
     { provider: 'groq', kind: 'failed' }, { provider: 'groq', kind: 'failed', failure: 'unheard_of' }, { provider: 'groq', kind: 'failed', failure: 'toString' },
     { provider: 'groq', kind: 'failed', failure: 'bad_request' }, { provider: 'groq', kind: 'failed', failure: 'resources' },
   ].map((value) => [JSON.stringify(value)?.slice(0, 60), value] as const))('are nothing when they are none: %s', (_, value) => {
@@ -95,17 +98,17 @@ describe('what is kept for newcomers', () => {
   })
 
   test('of a provider is not that of a model, however they are called', () => {
-    const keys = [['a/b', 'c'], ['a', 'b/c'], ['a'], ['a","b'], ['a', 'b']].map(([provider = '', model]) =>
-      keptFor({ provider, ...(model === undefined ? {} : { model }), kind: 'succeeded' })?.key)
-    expect(new Set(keys).size).toBe(5)
+    const keys = [['a/b', 'c'], ['a', 'b/c'], ['a'], ['a","b'], ['a', 'b']].flatMap(([provider = '', model]) => [{}, { target: 'b' }, { target: 'c' }].map((target) =>
+      keptFor({ provider, ...target, ...(model === undefined ? {} : { model }), kind: 'succeeded' })?.key))
+    expect(new Set(keys).size).toBe(15)
   })
 })
 
 describe('aged news', () => {
-  const news = { provider: 'groq', model: 'small', kind: 'failed', failure: 'overloaded', retryAfterMs: 3_000, heldOff: { retryAfterMs: 3_000, coolDownMs: 6_000, breaker: { remainingMs: 4_000, stepMs: 5_000 } } } as const
+  const news = { provider: 'groq', target: 'a', model: 'small', kind: 'failed', failure: 'overloaded', retryAfterMs: 3_000, heldOff: { retryAfterMs: 3_000, coolDownMs: 6_000, breaker: { remainingMs: 4_000, stepMs: 5_000 } } } as const
 
   test('say what remains, and count no failure again', () => {
-    const subject = { provider: 'groq', model: 'small', kind: 'standing', row: 0, sameClass: 0, failure: 'overloaded' } as const
+    const subject = { provider: 'groq', target: 'a', model: 'small', kind: 'standing', row: 0, sameClass: 0, failure: 'overloaded' } as const
     expect(aged(news, 1_000)).toEqual({ ...subject, heldOff: { retryAfterMs: 2_000, coolDownMs: 5_000, breaker: { remainingMs: 3_000, stepMs: 5_000 } } })
     expect(aged(news, 5_000)).toEqual({ ...subject, heldOff: { coolDownMs: 1_000, breaker: { remainingMs: 0, stepMs: 5_000 } } })
   })

@@ -1,6 +1,7 @@
 import { failureEffects, type FailureClass } from './failure.ts'
 
 const nameMost = 1_024
+const targetMost = 64
 const countMost = 1_000
 const retryAfterMsMost = 600_000
 const coolDownMsMost = 300_000
@@ -49,6 +50,8 @@ export type Happening =
 /** Something one process tells the others of a provider, or of one model at it. Plain JSON of at most some 2 KiB. */
 export type HealthNews = Happening & {
   readonly provider: string
+  /** What the teller means by that name: where requests go, and on whose account, in 1 to 64 characters. Absent: whatever the hearer means by it, as those say who know of no targets. */
+  readonly target?: string
   /** Absent: the whole provider. */
   readonly model?: string
 }
@@ -68,7 +71,12 @@ export function keptFor(news: HealthNews): { readonly key: string; readonly ms: 
   if (news.kind === 'probing' || news.kind === 'probe_over') return undefined
   const isOver = news.kind === 'answered' || news.kind === 'succeeded'
   if (news.heldOff === undefined && !isOver) return undefined
-  return { key: JSON.stringify(news.model === undefined ? [news.provider] : [news.provider, news.model]), ms: Math.ceil(msOf(news.heldOff ?? {})) }
+  return { key: keyOf(news), ms: Math.ceil(msOf(news.heldOff ?? {})) }
+}
+
+function keyOf({ provider, target, model }: HealthNews): string {
+  if (target !== undefined) return JSON.stringify([provider, model ?? null, target])
+  return JSON.stringify(model === undefined ? [provider] : [provider, model])
 }
 
 function msOf({ retryAfterMs = 0, coolDownMs = 0, breaker }: HeldOff): number {
@@ -78,9 +86,10 @@ function msOf({ retryAfterMs = 0, coolDownMs = 0, breaker }: HeldOff): number {
 /** What a news that was kept still says to a newcomer, `elapsedMs` after it was told. `undefined`: nothing. */
 export function aged(news: HealthNews, elapsedMs: number): HealthNews | undefined {
   if (news.kind === 'probing' || news.kind === 'probe_over' || news.heldOff === undefined || elapsedMs >= msOf(news.heldOff)) return undefined
-  const { provider, model, heldOff: { retryAfterMs = 0, coolDownMs = 0, breaker } } = news
+  const { provider, target, model, heldOff: { retryAfterMs = 0, coolDownMs = 0, breaker } } = news
   return {
     provider,
+    ...(target === undefined ? {} : { target }),
     ...(model === undefined ? {} : { model }),
     kind: 'standing', row: 0, sameClass: 0,
     ...((news.kind === 'failed' || news.kind === 'standing') && news.failure !== undefined ? { failure: news.failure } : {}),
@@ -93,16 +102,17 @@ export function aged(news: HealthNews, elapsedMs: number): HealthNews | undefine
 }
 
 /**
- * Reads what another process told. Names of 1 to 1,024 characters and classes that are news, else `undefined`; numbers are brought within what can be, and
+ * Reads what another process told. Names of 1 to 1,024 characters, targets of 1 to 64, and classes that are news, else `undefined`; numbers are brought within what can be, and
  * what is no finite number is left out. Members that it does not know are ignored.
  */
 export function parseHealthNews(value: unknown): HealthNews | undefined {
   if (!isRecord(value)) return undefined
-  const { provider, model } = value
+  const { provider, target, model } = value
   const happening = parseHappening(value)
   if (happening === undefined || !isName(provider)) return undefined
-  if (model === undefined) return { provider, ...happening }
-  return isName(model) ? { provider, model, ...happening } : undefined
+  if (target !== undefined && !isName(target, targetMost)) return undefined
+  if (model !== undefined && !isName(model)) return undefined
+  return { provider, ...(target === undefined ? {} : { target }), ...(model === undefined ? {} : { model }), ...happening }
 }
 
 function parseHappening(value: Readonly<Record<string, unknown>>): Happening | undefined {
@@ -146,8 +156,8 @@ function clamped(value: unknown, most: number): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? Math.min(Math.max(value, 0), most) : undefined
 }
 
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= nameMost
+function isName(value: unknown, most = nameMost): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= most
 }
 
 function isNewsClass(value: unknown): value is FailureClass {

@@ -396,3 +396,77 @@ describe('what a book hears', () => {
     expect(held([book])).toEqual([undefined])
   })
 })
+
+describe('a name that means different things', () => {
+  /** Two processes that hear each other; each is said what the name means to it. */
+  function two(one: string, other: string) {
+    const clock = fakeClock(), books = [healthBook(clock.now, () => 0.5), healthBook(clock.now, () => 0.5)] as const
+    const [first, second] = books
+    first.onNews((news) => second.hear(JSON.parse(JSON.stringify(news))))
+    second.onNews((news) => first.hear(JSON.parse(JSON.stringify(news))))
+    const mean = (book: HealthBook, target: string) => book.setTargets(new Map([['groq', target]]))
+    mean(first, one)
+    mean(second, other)
+    const breaks = (book: HealthBook, target: string) => { for (let time = 0; time < 5; time += 1) book.of('groq', 'small', target).begin().failed(failureOf('connect')) }
+    const reason = (book: HealthBook, target: string) => book.of('groq', 'small', target).unavailable()?.reason
+    return { clock, first, second, mean, breaks, reason }
+  }
+
+  test('has a health each: who means something else goes on, shows nothing, and its success ends nothing', () => {
+    const { first, second, breaks, reason } = two('a', 'b')
+    breaks(first, 'a')
+    expect([reason(first, 'a'), reason(second, 'b'), second.openBreakers(), second.look().get('groq')?.unavailable]).toEqual(['open', undefined, [], undefined])
+    breaks(second, 'b')
+    second.of('groq', 'small', 'b').begin().answered()
+    expect([reason(first, 'a'), first.openBreakers().length, second.openBreakers()]).toEqual(['open', 1, []])
+  })
+
+  test('is the same trouble to all who mean the same', () => {
+    const { first, second, breaks, reason } = two('a', 'a')
+    breaks(first, 'a')
+    expect([reason(second, 'a'), second.openBreakers()]).toEqual(['open', [{ provider: 'groq' }]])
+  })
+
+  test('means to who says no target what it means to the hearer', () => {
+    const { first, reason } = two('a', 'b')
+    for (let time = 0; time < 5; time += 1) first.hear({ provider: 'groq', model: 'small', kind: 'failed', failure: 'server_error' })
+    expect(reason(first, 'a')).toBe('open')
+    first.hear({ provider: 'groq', model: 'small', kind: 'answered' })
+    expect(reason(first, 'a')).toBeUndefined()
+  })
+
+  test('is heard of in time by who takes a change over a moment later than the teller', () => {
+    const { first, second, mean, breaks, reason } = two('a', 'a')
+    mean(first, 'b')
+    breaks(first, 'b')
+    expect([reason(second, 'a'), second.openBreakers()]).toEqual([undefined, []])
+    mean(second, 'b')
+    expect([reason(second, 'b'), second.openBreakers()]).toEqual(['open', [{ provider: 'groq' }]])
+  })
+
+  test('is a clean slate when it changes, and nothing is left of what it was', () => {
+    const { first, mean, breaks, reason } = two('a', 'z')
+    breaks(first, 'a')
+    mean(first, 'b')
+    expect([reason(first, 'b'), first.openBreakers(), first.standing()]).toEqual([undefined, [], []])
+  })
+
+  test('is told to newcomers with its target', () => {
+    const { clock, first, breaks } = two('a', 'a')
+    breaks(first, 'a')
+    expect(first.standing()).toMatchObject([{ provider: 'groq', target: 'a', kind: 'standing' }])
+    const late = healthBook(clock.now)
+    for (const news of first.standing()) late.hear(news)
+    expect([late.of('groq', 'small', 'a').unavailable()?.reason, late.of('groq', 'small', 'b').unavailable()]).toEqual(['open', undefined])
+  })
+
+  test('is heard of although a thousand others were', () => {
+    const book = healthBook(fakeClock().now)
+    for (let count = 0; count < 1_000; count += 1) book.hear({ provider: `provider-${count}`, target: 'x', kind: 'failed', failure: 'connect' })
+    book.setTargets(new Map([['groq', 'a']]))
+    book.hear({ provider: 'groq', target: 'a', kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 1_000 } })
+    expect(book.of('groq', 'small', 'a').unavailable()?.reason).toBe('cool_down')
+    book.hear({ provider: 'groq', target: 'b', kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 1_000 } })
+    expect(book.of('groq', 'small', 'b').unavailable()).toBeUndefined()
+  })
+})

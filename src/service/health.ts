@@ -8,8 +8,11 @@ const modelsMost = 10_000
 const providersMost = 1_000
 const standingMost = 1_000
 
-interface ModelEntry {
-  readonly breaker: OpenBreaker
+/** A provider, or one model at it, as it is told of. */
+type Subject = OpenBreaker & { readonly target?: string }
+
+interface Entry {
+  readonly subject: Subject
   readonly circuit: Circuit
 }
 
@@ -44,11 +47,14 @@ export interface ModelHealth {
   readonly failure: FailureClass | undefined
 }
 
-/** The health of every provider and of every model at each; it outlives reloads of the configuration. */
+/** The health of every provider and of every model at each; it outlives reloads of the configuration, as long as what a provider is stays the same. */
 export interface HealthBook {
-  of(provider: string, model: string): Health
+  /** @param target what is meant by the provider's name: where requests go, and on whose account. Each has a health of its own */
+  of(provider: string, model: string, target?: string): Health
+  /** Says what is meant by the names of providers from now on: name → target. What was known of another is forgotten. Until it is first said, whatever is known counts. */
+  setTargets(targets: ReadonlyMap<string, string>): void
   openBreakers(): readonly OpenBreaker[]
-  /** All providers that were ever asked, as they are now. Walks through everything that is known: not for the path of a request. */
+  /** All providers that were asked, as they are now. Walks through everything that is known: not for the path of a request. */
   look(): ReadonlyMap<string, ProviderHealth>
   /**
    * What others should know of this process's own attempts is told as it happens: failures that count, what ends the trouble, and probes. Nothing while all
@@ -63,49 +69,60 @@ export interface HealthBook {
 
 /** @param now milliseconds on a monotonic clock */
 export function healthBook(now: () => number, random?: () => number): HealthBook {
-  const providers = new Map<string, Circuit>()
-  /** By provider and model, least recently wanted first: a caller can make names up where a provider's models are not known. */
-  const models = new Map<string, ModelEntry>()
+  const providers = new Map<string, Entry>()
+  /** By provider, target and model, least recently wanted first: a caller can make names up where a provider's models are not known. */
+  const models = new Map<string, Entry>()
   const listeners: ((news: HealthNews) => void)[] = []
+  let targets: ReadonlyMap<string, string> | undefined
 
-  function circuitOf(subject: OpenBreaker): Circuit {
-    return circuit(now, random, (happening) => {
+  function entryOf(subject: Subject): Entry {
+    const tell = (happening: Happening): void => {
       for (const listener of listeners) listener({ ...subject, ...happening })
-    })
+    }
+    return { subject, circuit: circuit(now, random, tell) }
   }
 
-  function ofProvider(provider: string): Circuit {
-    const known = providers.get(provider) ?? circuitOf({ provider })
-    providers.set(provider, known)
-    return known
+  function isMeant(provider: string, target: string | undefined): boolean {
+    return target !== undefined && targets?.get(provider) === target
   }
 
-  function ofModel(provider: string, model: string): { readonly circuit: Circuit; readonly want: () => void } {
-    const key = keyOf(provider, model)
-    const entry = models.get(key) ?? { breaker: { provider, model }, circuit: circuitOf({ provider, model }) }
+  function isShown({ subject: { provider, target } }: Entry): boolean {
+    return targets === undefined || isMeant(provider, target)
+  }
+
+  function ofProvider(provider: string, target: string | undefined): Circuit {
+    const key = keyOf(provider, target)
+    const known = providers.get(key) ?? entryOf(target === undefined ? { provider } : { provider, target })
+    providers.set(key, known)
+    return known.circuit
+  }
+
+  function ofModel(provider: string, target: string | undefined, model: string): { readonly circuit: Circuit; readonly want: () => void } {
+    const key = keyOf(provider, target, model)
+    const entry = models.get(key) ?? entryOf(target === undefined ? { provider, model } : { provider, target, model })
     touch(key, entry)
     const [oldest] = models.keys()
     if (models.size > modelsMost && oldest !== undefined) models.delete(oldest)
     return { circuit: entry.circuit, want: () => touch(key, entry) }
   }
 
-  function touch(key: string, entry: ModelEntry): void {
+  function touch(key: string, entry: Entry): void {
     models.delete(key)
     models.set(key, entry)
   }
 
   /** Only trouble makes an entry: of whom nothing is known, nothing is to be ended. */
-  function heardOf({ provider, model, kind }: HealthNews): Circuit | undefined {
-    if (kind !== 'failed' && kind !== 'standing') return model === undefined ? providers.get(provider) : models.get(keyOf(provider, model))?.circuit
-    if (!providers.has(provider) && providers.size >= providersMost) return undefined
-    const whole = ofProvider(provider)
-    return model === undefined ? whole : ofModel(provider, model).circuit
+  function heardOf({ provider, model, target = targets?.get(provider), kind }: HealthNews): Circuit | undefined {
+    if (kind !== 'failed' && kind !== 'standing') return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.circuit
+    if (!providers.has(keyOf(provider, target)) && providers.size >= providersMost && !isMeant(provider, target)) return undefined
+    const whole = ofProvider(provider, target)
+    return model === undefined ? whole : ofModel(provider, target, model).circuit
   }
 
   return {
-    of(provider, model) {
-      const whole = ofProvider(provider)
-      const { circuit: single, want } = ofModel(provider, model)
+    of(provider, model, target) {
+      const whole = ofProvider(provider, target)
+      const { circuit: single, want } = ofModel(provider, target, model)
       return {
         unavailable: () => whole.unavailable() ?? single.unavailable(),
         begin() {
@@ -114,41 +131,41 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
         },
       }
     },
+    setTargets(next) {
+      const isPast = ({ subject: { provider, target } }: Entry): boolean => targets?.get(provider) === target && next.get(provider) !== target
+      for (const entries of [providers, models]) for (const [key, entry] of entries) if (isPast(entry)) entries.delete(key)
+      targets = next
+    },
     openBreakers() {
-      const open: OpenBreaker[] = []
-      for (const [provider, { isOpen }] of providers) if (isOpen) open.push({ provider })
-      for (const { breaker, circuit: { isOpen } } of models.values()) if (isOpen) open.push(breaker)
-      return open
+      return [...providers.values(), ...models.values()].filter((entry) => entry.circuit.isOpen && isShown(entry)).map(({ subject: { target: _, ...breaker } }) => breaker)
     },
     look() {
-      const ofProviders = Map.groupBy(models.values(), ({ breaker }) => breaker.provider)
-      return new Map(Array.from(providers, ([provider, whole]) => [provider, lookAt(whole, ofProviders.get(provider) ?? [])]))
+      const ofProviders = Map.groupBy(models.values().filter(isShown), ({ subject }) => subject.provider)
+      return new Map(providers.values().filter(isShown).map(({ subject: { provider }, circuit: whole }) => [provider, lookAt(whole, ofProviders.get(provider) ?? [])]))
     },
     onNews(listener) { listeners.push(listener) },
     hear(news) { heardOf(news)?.hear(news) },
     standing() {
-      const wholes = Array.from(providers, ([provider, whole]) => about({ provider }, whole.standing()))
-      const singles = Array.from(models.values(), ({ breaker, circuit: single }) => about(breaker, single.standing())).reverse()
-      return [...wholes, ...singles].flat().slice(0, standingMost)
+      return [...providers.values(), ...[...models.values()].reverse()].flatMap(about).slice(0, standingMost)
     },
   }
 }
 
-function about(subject: OpenBreaker, happenings: readonly Happening[]): readonly HealthNews[] {
-  return happenings.map((happening) => ({ ...subject, ...happening }))
+function about({ subject, circuit: known }: Entry): readonly HealthNews[] {
+  return known.standing().map((happening) => ({ ...subject, ...happening }))
 }
 
-function keyOf(provider: string, model: string): string {
-  return `${provider}\n${model}`
+function keyOf(provider: string, target = '', model = ''): string {
+  return `${provider}\n${target}\n${model}`
 }
 
 /** @param entries the last wanted last: what came of it is what the provider did last */
-function lookAt(whole: Circuit, entries: readonly ModelEntry[]): ProviderHealth {
+function lookAt(whole: Circuit, entries: readonly Entry[]): ProviderHealth {
   const last = entries.findLast(({ circuit: { lastOutcome } }) => lastOutcome !== undefined)
   return {
     unavailable: whole.unavailable(),
     failure: failureOf(whole) ?? (last === undefined ? undefined : failureOf(last.circuit)),
-    models: entries.flatMap(({ breaker: { model = '' }, circuit: single }) => {
+    models: entries.flatMap(({ subject: { model = '' }, circuit: single }) => {
       const unavailable = single.unavailable()
       return unavailable === undefined ? [] : [{ model, unavailable, failure: failureOf(single) }]
     }),
