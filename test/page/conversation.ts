@@ -25,6 +25,14 @@ export async function ask(tab: Tab, text: string): Promise<void> {
   await tab.press('Enter')
 }
 
+/** Says something and waits until the answer of provider `a` is whole. @returns the conversation's address */
+export async function converse(tab: Tab, words: string): Promise<string> {
+  const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
+  await ask(tab, words)
+  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a · /`)
+  return tab.url()
+}
+
 /** Chooses a model with keys alone. */
 export async function chooseModel(tab: Tab, name: string): Promise<void> {
   await tab.press('Control+/')

@@ -1,38 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { afterEach, expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { chunk, done, event } from '../fakes/replies.ts'
-import { needs } from '../needs.ts'
-import { ask, lastMessage, openConversation, said } from './conversation.ts'
+import { ask, converse, lastMessage, openConversation, said } from './conversation.ts'
 import { heavyTexts, hostileTexts, unseen } from './hostile.ts'
 import { noHarm, saying, standsInOrder, startHostile, streaming, type HostileRig, type SayingOptions } from './hostile-rig.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: HostileRig, person: Person, tab: Tab
-
-beforeAll(async () => {
-  if (executable !== undefined) [chromium, rig] = await Promise.all([startChromium(executable), startHostile()])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await rig[Symbol.asyncDispose]()
-})
-beforeEach(() => {
-  if (executable === undefined) return
-  person = chromium.person({ viewport: { width: 1280, height: 800 } })
-  tab = person.tab()
-})
+let rig: HostileRig, person: Person, tab: Tab
+inChromium(startHostile, (scene) => ({ rig, person, tab } = scene))
 
 /** From now on every answer is this. */
 function say(text: string, options: Omit<SayingOptions, 'decoy'> = {}): void {
   rig.upstream.use(saying(text, { ...options, decoy: rig.decoy }))
-}
-
-/** Asks something and waits until the answer is there. */
-async function converse(words = 'Tell me'): Promise<void> {
-  const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
-  await ask(tab, words)
-  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a · /`)
 }
 
 /** All that an element reads, also what is not laid out because it is not in view. */
@@ -40,7 +19,7 @@ async function shown(selector: string): Promise<string> {
   return String(await tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`))
 }
 
-describe.skipIf(executable === undefined)('these tests', () => {
+describeInChromium('these tests', () => {
   test('see harm where there is some', async () => {
     await openConversation(tab, rig.service.url)
     const picture = `${rig.decoy}/x.png`
@@ -53,7 +32,7 @@ describe.skipIf(executable === undefined)('these tests', () => {
   })
 })
 
-describe.skipIf(executable === undefined)('what a model says', () => {
+describeInChromium('what a model says', () => {
   afterEach(async () => {
     expect(await rig.harm(person, tab)).toEqual(noHarm)
   })
@@ -66,7 +45,7 @@ describe.skipIf(executable === undefined)('what a model says', () => {
       await tab.click('role=switch[name="Stream the answer"]')
       await tab.press('Escape')
     }
-    await converse()
+    await converse(tab, 'Tell me')
     const text = await shown(lastMessage)
     for (const words of ['<script>window.hostileRan=1', '<iframe srcdoc=', '<svg/onload=', 'javascript:window', 'vbscript:', '<style>@import']) expect(text).toContain(words)
     expect(await tab.evaluate(`[...document.querySelectorAll('article a')].map(({ href }) => href)`)).toContain(`${rig.decoy}/markdown.png`)
@@ -80,7 +59,7 @@ describe.skipIf(executable === undefined)('what a model says', () => {
   test('when it thinks is shown as text, too', async () => {
     say('Done', { more: { reasoning_content: hostileTexts(rig.decoy).join('\n\n') } })
     await openConversation(tab, rig.service.url)
-    await converse()
+    await converse(tab, 'Tell me')
     await tab.click('summary >> text=/^Thought/')
     await tab.waitFor(`${lastMessage} details[open] >> text=<iframe srcdoc`)
   })
@@ -106,11 +85,11 @@ describe.skipIf(executable === undefined)('what a model says', () => {
   test('may have characters that are not seen: they are kept within, and the conversation goes on', async () => {
     say(unseen)
     await openConversation(tab, rig.service.url)
-    await converse(unseen)
+    await converse(tab, unseen)
     expect(await tab.evaluate(standsInOrder(`${lastMessage} summary`, 'first token'))).toBe(true)
     expect(await shown(lastMessage)).toContain('start ⟨U+202E⟩gnihtyreve⟨U+202D⟩')
     expect((await tab.textOf('h1')).match(/[\p{Cc}\p{Cf}\p{Cs}]/gu)).toBeNull()
-    await converse('And now?')
+    await converse(tab, 'And now?')
     await tab.reload()
     await tab.waitFor(said('/^a · / >> nth=1'))
   })

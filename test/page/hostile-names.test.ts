@@ -1,41 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chat, question } from '../client.ts'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
-import { needs } from '../needs.ts'
-import { ask, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
+import type { Person, Tab } from '../fakes/chromium.ts'
+import { ask, converse, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
 import { hostileNames, hostileTexts } from './hostile.ts'
 import { noHarm, saying, standsInOrder, startHostile, type HostileRig } from './hostile-rig.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: HostileRig, person: Person, tab: Tab
-
-beforeAll(async () => {
-  if (executable !== undefined) [chromium, rig] = await Promise.all([startChromium(executable), startHostile()])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await rig[Symbol.asyncDispose]()
-})
-beforeEach(() => {
-  if (executable === undefined) return
-  person = chromium.person({ viewport: { width: 1280, height: 800 } })
-  tab = person.tab()
+let rig: HostileRig, person: Person, tab: Tab
+inChromium(startHostile, (scene) => {
+  ({ rig, person, tab } = scene)
   rig.upstream.use(saying(hostileTexts(rig.decoy).slice(0, 3).join('\n\n'), { decoy: rig.decoy }))
 })
 
 const list = 'nav[aria-label="Conversations"]'
 const fits = 'document.documentElement.scrollWidth <= innerWidth'
-
-/** Asks something and waits until the answer is there. */
-async function converse(words = 'Tell me'): Promise<void> {
-  const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
-  await ask(tab, words)
-  await tab.waitFor(`article[aria-label="Answer"] >> nth=${before} >> text=/^a · /`)
-}
 
 /** Chooses something from the menu of the latest conversation. */
 async function choose(line: string): Promise<void> {
@@ -43,7 +24,7 @@ async function choose(line: string): Promise<void> {
   await tab.click(`role=menuitem[name="${line}"]`)
 }
 
-describe.skipIf(executable === undefined)('with markup or marks of direction in them', () => {
+describeInChromium('with markup or marks of direction in them', () => {
   afterEach(async () => {
     expect(await rig.harm(person, tab)).toEqual(noHarm)
   })
@@ -53,10 +34,10 @@ describe.skipIf(executable === undefined)('with markup or marks of direction in 
     await openConversation(tab, rig.service.url)
     await chooseModel(tab, '<img src')
     expect(await tab.textOf('button:has-text("Model: ")')).toContain(markup)
-    await converse()
+    await converse(tab, 'Tell me')
     expect(await tab.textOf(`${lastMessage} >> summary`)).toContain(markup)
     await chooseModel(tab, 'longlong')
-    await converse('Again')
+    await converse(tab, 'Again')
     expect(await tab.evaluate(fits)).toBe(true)
     // What would only look like another name is not offered.
     await tab.press('Control+/')
@@ -93,7 +74,7 @@ describe.skipIf(executable === undefined)('with markup or marks of direction in 
 
   test('titles are text in the list, when searched, renamed, and exported', async () => {
     await openConversation(tab, rig.service.url)
-    await converse('<img src=x onerror=window.hostileRan=1> \u202Edesrever')
+    await converse(tab, '<img src=x onerror=window.hostileRan=1> \u202Edesrever')
     await tab.waitFor(`${list} >> [data-row] >> text=<img src=x onerror=window.hostileRan=1> desrever`)
     expect(await tab.evaluate('document.title')).toBe('<img src=x onerror=window.hostileRan=1> desrever · svc')
     await tab.fill(`${list} >> input[type=search]`, '<script>window')

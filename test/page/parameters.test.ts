@@ -1,32 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { parseJson } from '../client.ts'
-import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import type { Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
-import { needs } from '../needs.ts'
 import { startRig, type Rig } from '../rig.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: Rig, tab: Tab
-
-beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, rig] = await Promise.all([startChromium(executable), startRig([good()])])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await rig[Symbol.asyncDispose]()
-})
+let rig: Rig, tab: Tab
 /** A new conversation, and its settings. */
-beforeEach(async () => {
-  if (executable === undefined) return
-  tab = chromium.person().tab()
+inChromium(() => startRig([good()]), async (scene) => {
+  ({ rig, tab } = scene)
   await tab.goto(`${rig.service.url}/`)
   await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
   await tab.press('Control+.')
   await tab.waitFor('text=System prompt')
 })
-
 
 /** Puts the focus into the input of a label. */
 async function focus(label: string): Promise<void> {
@@ -69,7 +56,7 @@ async function whole(): Promise<Record<string, unknown>> {
 
 const streamed = { stream: true, stream_options: { include_usage: true } }
 
-describe.skipIf(executable === undefined)('the settings of a conversation', () => {
+describeInChromium('the settings of a conversation', () => {
   test('send nothing but what a conversation needs while nothing is set', async () => {
     expect(await asked()).toEqual(streamed)
   })

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
+import { configPath } from '../sign-in/rig.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
 const part = '**/assets/page-part-*.js'
-let chromium: Chromium, service: ServiceUnderTest, person: Person, tab: Tab
-
-beforeAll(async () => {
-  if (executable === undefined) return
-  const closed = { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } }
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [{ id: 'echo' }] }, closed)])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await service.stop()
-})
-beforeEach(() => {
-  if (executable === undefined) return
-  person = chromium.person()
-  tab = person.tab()
-})
+const closed = { flags: ['--auth', 'provider_auth'], files: { [configPath]: '{}' } }
+let service: ServiceUnderTest, person: Person, tab: Tab
+inChromium(() => startService({ providers: [{ id: 'echo' }] }, closed), (scene) => ({ rig: service, person, tab } = scene))
 
 const moduleOf = (body: string) => ({ contentType: 'text/javascript', body })
 
-describe.skipIf(executable === undefined)('the part of an extension', () => {
+describeInChromium('the part of an extension', () => {
   test('stands in the place of the page’s own', async () => {
     await tab.goto(service.url)
     await tab.waitFor('role=link[name=/^Sign in with/]')
@@ -47,7 +33,7 @@ describe.skipIf(executable === undefined)('the part of an extension', () => {
   })
 })
 
-describe.skipIf(executable === undefined)('the page', () => {
+describeInChromium('the page', () => {
   test('says that it is on its way while the service does not answer', async () => {
     await person.hold('**/api/boot')
     await tab.goto(service.url)

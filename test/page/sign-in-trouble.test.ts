@@ -1,40 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { afterEach, expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
-import { needs } from '../needs.ts'
 import { configPath, configText, startProtected, startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { complaintsOf } from './complaints.ts'
-import { ask, said } from './conversation.ts'
-import { passForms, signInThroughPage } from './sign-in.ts'
+import { ask, converse } from './conversation.ts'
+import { describeInChromium } from './in-chromium.ts'
+import { account, inSignIn, passForms, signInLink, signInThroughPage } from './sign-in.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
+let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
+inSignIn((scene) => ({ rig, person: browser, tab } = scene))
 
-beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, rig] = await Promise.all([startChromium(executable), startSignIn(startOidcProvider)])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await rig[Symbol.asyncDispose]()
-})
-beforeEach(() => {
-  if (executable === undefined) return
-  browser = chromium.person({ viewport: { width: 1280, height: 800 } })
-  tab = browser.tab()
-})
-
-const signInLink = 'role=link[name=/sign in with/i]'
-const account = '[aria-label^="Account of"]'
-
-/** Has a question answered. @returns the conversation's address */
-async function converse(question: string): Promise<string> {
-  await ask(tab, question)
-  await tab.waitFor(said('good-2'))
-  await tab.waitFor(said('/first token/'))
-  return tab.url()
-}
 
 /** Ends the session on the server; the browser knows nothing of it. */
 async function endSession(): Promise<void> {
@@ -59,7 +34,7 @@ async function starts(): Promise<number> {
   return (await browser.asked()).filter((address) => new URL(address).pathname === '/auth/provider').length
 }
 
-describe.skipIf(executable === undefined)('a session that ends in the middle of work', () => {
+describeInChromium('a session that ends in the middle of work', () => {
   afterEach(async () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
@@ -69,7 +44,7 @@ describe.skipIf(executable === undefined)('a session that ends in the middle of 
   test('is asked for anew where one is; what was sent is there afterwards, and is answered', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
-    const address = await converse('The first question')
+    const address = await converse(tab, 'The first question')
     await endSession()
     await ask(tab, 'The second question')
     await tab.waitFor(dialog)
@@ -86,7 +61,7 @@ describe.skipIf(executable === undefined)('a session that ends in the middle of 
   test('takes nothing of what is written but not sent; who puts it off can come back to it', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
-    const address = await converse('The first question')
+    const address = await converse(tab, 'The first question')
     await tab.fill('#message', 'Half a thought')
     await endSession()
     await tab.evaluate(`dispatchEvent(new Event('focus'))`)
@@ -132,7 +107,7 @@ describe.skipIf(executable === undefined)('a session that ends in the middle of 
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('a sign-in that does not succeed', () => {
+describeInChromium('a sign-in that does not succeed', () => {
   afterEach(async () => {
     expect(await complaintsOf(tab)).toEqual([])
   })

@@ -1,47 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
-import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { afterEach, expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
+import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { provider } from '../harness.ts'
-import { needs } from '../needs.ts'
-import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
+import type { SignInRig } from '../sign-in/rig.ts'
 import { complaintsOf } from './complaints.ts'
-import { ask, said } from './conversation.ts'
-import { signInThroughPage } from './sign-in.ts'
+import { converse, said } from './conversation.ts'
+import { describeInChromium } from './in-chromium.ts'
+import { account, inSignIn, signInLink, signInThroughPage, signOutLine } from './sign-in.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
+let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
+inSignIn((scene) => ({ rig, person: browser, tab } = scene))
 
-beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, rig] = await Promise.all([startChromium(executable), startSignIn(startOidcProvider)])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await rig[Symbol.asyncDispose]()
-})
-beforeEach(() => {
-  if (executable === undefined) return
-  browser = chromium.person({ viewport: { width: 1280, height: 800 } })
-  tab = browser.tab()
-})
-
-const signInLink = 'role=link[name=/sign in with/i]'
-const account = '[aria-label^="Account of"]'
 const focused = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`
 const conversations = 'nav[aria-label="Conversations"]'
 
-/** Has a question answered. @returns the conversation's address */
-async function converse(question: string): Promise<string> {
-  await ask(tab, question)
-  await tab.waitFor(said('good-2'))
-  await tab.waitFor(said('/first token/'))
-  return tab.url()
-}
-
 async function signOut(): Promise<void> {
   await tab.click(account)
-  await tab.click('role=menuitem[name="Sign Out"]')
+  await tab.click(signOutLine)
   await tab.waitFor(signInLink)
 }
 
@@ -52,7 +27,7 @@ async function takeOver(person: string): Promise<void> {
   await tab.waitFor('#message')
 }
 
-describe.skipIf(executable === undefined)('somebody who is signed in', () => {
+describeInChromium('somebody who is signed in', () => {
   afterEach(async () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
@@ -60,19 +35,19 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
   test('sees who they are, by pointer and by keyboard, signs out, and Back shows nothing of before', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
-    const address = await converse('What does Ada ask?')
+    const address = await converse(tab, 'What does Ada ask?')
     await tab.click(account)
-    await tab.waitFor('role=menuitem[name="Sign Out"]')
+    await tab.waitFor(signOutLine)
     const menu = await tab.textOf('[popover]:popover-open')
     expect(menu.split('\n').map((line) => line.trim()).filter((line) => line !== '')).toEqual(['ada Ä. Lovelace', 'ada', 'ada@mail.example', 'Sign Out'])
     await tab.press('Escape')
-    await tab.waitForGone('role=menuitem[name="Sign Out"]')
+    await tab.waitForGone(signOutLine)
     expect(await tab.evaluate(focused)).toBe('Account of ada Ä. Lovelace')
     // Closed and opened again before anything else has happened: what people do who are quicker than a busy machine.
     await tab.evaluate(`document.querySelector('[popover]:popover-open')?.hidePopover(); document.querySelector('${account}').click(); document.querySelector('[popover]:popover-open').hidePopover(); document.querySelector('${account}').click()`)
     await tab.until(`${focused} === 'Sign Out'`)
     await tab.click(account)
-    await tab.waitForGone('role=menuitem[name="Sign Out"]')
+    await tab.waitForGone(signOutLine)
     await tab.press('Enter')
     await tab.until(`${focused} === 'Sign Out'`)
     await tab.press('Enter')
@@ -99,7 +74,7 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
   test('has their conversations for themselves, also where another takes the same browser', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
-    const address = await converse('What does Ada ask?')
+    const address = await converse(tab, 'What does Ada ask?')
     const other = browser.tab('other')
     await other.goto(address)
     await other.waitFor('article >> text=What does Ada ask?')
@@ -116,7 +91,7 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
     await tab.waitFor('text=There is no such conversation in this browser')
     await tab.goto(`${rig.service.url}/#/`)
     await tab.waitFor('#message')
-    await converse('What does Grace ask?')
+    await converse(tab, 'What does Grace ask?')
     await tab.waitFor(`${conversations} >> text=What does Grace ask?`)
     await signOut()
 
@@ -133,7 +108,7 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
     await tab.waitFor('#message')
     await browser.setOffline(true)
     await tab.click(account)
-    await tab.click('role=menuitem[name="Sign Out"]')
+    await tab.click(signOutLine)
     await tab.waitFor('dialog >> text=you are still signed in')
     await tab.press('Escape')
     await tab.waitForGone('dialog')
@@ -144,7 +119,7 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
   test('leaves a tab that another user has taken over meanwhile', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
-    await converse('What does Ada ask?')
+    await converse(tab, 'What does Ada ask?')
     const { token } = await rig.signIn('grace')
     const other = browser.tab('other')
     await browser.forgetCookies()
@@ -157,18 +132,18 @@ describe.skipIf(executable === undefined)('somebody who is signed in', () => {
   })
 })
 
-describe.skipIf(executable === undefined)('an owner', () => {
+describeInChromium('an owner', () => {
   test('may change the providers and sees everybody’s requests; others look, and see their own', async () => {
     await rig.service.configure({ providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)], owners: ['grace'] })
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
-    await converse('What does Ada ask?')
+    await converse(tab, 'What does Ada ask?')
     await tab.goto(`${rig.service.url}/#/providers`)
     await tab.waitFor('text=Only the owners of this service may change its providers')
     expect(await tab.evaluate(`document.querySelectorAll('main [role=switch]').length`)).toBe(0)
 
     await takeOver('grace')
-    await converse('What does Grace ask?')
+    await converse(tab, 'What does Grace ask?')
     await tab.goto(`${rig.service.url}/#/requests`)
     await tab.waitFor('[data-key] >> text="ada"')
     await tab.waitFor('[data-key] >> text="grace"')

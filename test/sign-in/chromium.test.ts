@@ -1,38 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { pick } from '../client.ts'
-import { startChromium } from '../fakes/chromium.ts'
 import { goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
-import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
-import { needs } from '../needs.ts'
-import { passForms } from '../page/sign-in.ts'
+import { describeInChromium } from '../page/in-chromium.ts'
+import { inSignIn, passForms, rememberCookies, signInLink, signOutLine } from '../page/sign-in.ts'
 import { startSignIn } from './rig.ts'
-import type { Chromium, Person, Tab } from '../fakes/chromium.ts'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import type { SignInRig } from './rig.ts'
 
-const executable = needs('chromium')
-const signInLink = 'role=link[name=/sign in with/i]', avatar = 'role=button[name=/^Account of/]', signOutLine = 'role=menuitem[name="Sign Out"]'
+const avatar = 'role=button[name=/^Account of/]'
 
 /** Asks model `m` from inside a page, with the cookies it has. */
 const chatInPage = `fetch('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"model":"m","messages":[{"role":"user","content":"hello"}]}' })
   .then(async (response) => ({ status: response.status, body: await response.json() }))`
 
-describe.skipIf(executable === undefined)('in Chromium', () => {
-  let rig: SignInRig<OidcProvider>
-  let chromium: Chromium
-  beforeAll(async () => {
-    [rig, chromium] = await Promise.all([startSignIn(startOidcProvider), startChromium(executable ?? '')])
-  })
-  afterAll(async () => {
-    await chromium.close()
-    await rig[Symbol.asyncDispose]()
-  })
-
-  /** Every secret that the browser was given. */
-  async function remember(browser: Person): Promise<void> {
-    for (const [name, value] of await browser.cookies()) if (/^token$|^svc_flow_/.test(name)) rig.remember(value)
-  }
+describeInChromium('in Chromium', () => {
+  let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
+  inSignIn((scene) => ({ rig, person: browser, tab } = scene))
 
   /** The element that has the focus, and what it is called. */
   async function focused(tab: Tab): Promise<string> {
@@ -48,8 +33,6 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
   }
 
   test('signs in from the page, sees who it is, chats, signs out, and is refused', async () => {
-    const browser = chromium.person()
-    const tab = browser.tab()
     await tab.goto(`${rig.service.url}/`)
     expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
     await tab.click(signInLink)
@@ -59,7 +42,7 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     for (const shown of ['ada Ä. Lovelace', 'ada@']) expect(await tab.text()).toContain(shown)
     const answer = await tab.evaluate(chatInPage)
     expect([pick(answer, 'status'), pick(answer, 'body', 'choices', 0, 'message', 'content')]).toEqual([200, goodText()])
-    await remember(browser)
+    await rememberCookies(browser, rig)
     const token = (await browser.cookies()).get('token') ?? ''
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect([(await tab.url()).includes('session'), await tab.evaluate('document.cookie'), await tab.evaluate('document.referrer')]).toEqual([false, '', ''])
@@ -74,8 +57,6 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
   }, 30_000)
 
   test('by keyboard alone', async () => {
-    const browser = chromium.person()
-    const tab = browser.tab()
     await tab.goto(`${rig.service.url}/`)
     await tab.waitFor(signInLink)
     await tab.press('Tab')
@@ -89,7 +70,7 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     await tab.waitFor('role=button[name=Continue]')
     await tab.press('Enter')
     await tab.waitFor(avatar)
-    await remember(browser)
+    await rememberCookies(browser, rig)
     await tabTo(tab, /^BUTTON Account of/)
     await tab.press('Enter')
     await tab.waitFor(signOutLine)
@@ -100,11 +81,9 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
   }, 30_000)
 
   test('a page of another site, or of another port, cannot use the session: neither chat nor sign out', async () => {
-    const browser = chromium.person()
-    const tab = browser.tab()
     await tab.goto(`${rig.service.url}/auth/provider`)
     await passForms(tab, rig, 'ada')
-    await remember(browser)
+    await rememberCookies(browser, rig)
     const token = (await browser.cookies()).get('token') ?? ''
     const before = rig.upstream.hits.length
     using evil = evilPages(rig.service.url)
@@ -132,8 +111,6 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
     const name = '"><img src=x onerror=alert(7)></title><script>alert(7)</script>'
     const user = JSON.stringify({ login: 'ada', id: 9, name, avatar_url: 'javascript:alert(7)', email: null })
     other.provider.use('user', 'ada', (exchange) => exchange.write(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${user.length}\r\n\r\n${user}`)))
-    const browser = chromium.person()
-    const tab = browser.tab()
     await tab.goto(`${other.service.url}/auth/provider`)
     await tab.click(avatar)
     await tab.waitFor(signOutLine)
@@ -144,8 +121,6 @@ describe.skipIf(executable === undefined)('in Chromium', () => {
 
   test('a link with somebody’s session in it › signs nobody in', async () => {
     const { token } = await rig.signIn('mallory')
-    const browser = chromium.person()
-    const tab = browser.tab()
     await tab.goto(`${rig.service.url}/?session=${token}`)
     await tab.waitFor(signInLink)
     expect([pick(await tab.evaluate(chatInPage), 'status'), (await browser.cookies()).has('token'), (await tab.url()).includes('session')]).toEqual([401, false, false])

@@ -11,6 +11,7 @@ import { cookieParts } from '../fakes/cookie-jar.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
+import { signInLink, signOutLine } from '../page/sign-in.ts'
 import { freePort, mustBeSilent, register, startSignIn, tokenIn } from './rig.ts'
 import type { Browser, Page } from '../fakes/browser.ts'
 import type { Github } from '../fakes/identity/github.ts'
@@ -148,15 +149,15 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       const chromium = await startChromium(chromiumPath ?? '')
       const browser = chromium.person(), tab = browser.tab()
       await tab.goto(`${url}/`)
-      await tab.click('role=link[name=/sign in with/i]')
+      await tab.click(signInLink)
       await tab.waitFor('role=button[name=/^Account of/]')
       const token = (await browser.cookies()).get('token') ?? ''
       rig.remember(token)
       expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
       expect([await tab.url(), [...(await browser.cookies()).keys()]]).toEqual([`${url}/`, ['token']])
       await tab.click('role=button[name=/^Account of/]')
-      await tab.click('role=menuitem[name="Sign Out"]')
-      await tab.waitFor('role=link[name=/sign in with/i]')
+      await tab.click(signOutLine)
+      await tab.waitFor(signInLink)
       expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
       await chromium.close()
     })
