@@ -11,9 +11,17 @@ import { freePort, startSignIn } from './sign-in/rig.ts'
 
 const two = ['--workers', '2']
 
-/** The processes a service has started, as the system sees them. */
+/** The workers of a service, as the system sees them. What builds the page is none. */
 function workersOf({ pid }: Pick<ServiceUnderTest, 'pid'>): readonly number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((word) => word !== '').map(Number)
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((word) => word !== '').map(Number).filter(isWorker)
+}
+
+function isWorker(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes('SVC_WORKER=')
+  } catch {
+    return false // It has ended.
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -118,12 +126,15 @@ describe('--workers', () => {
     expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(0)
   }, 20_000)
 
-  test('a rolling restart with a faulty configuration › those at work stay, and say why', async () => {
+  test('a rolling restart with a faulty configuration › those at work stay, and say why, in lines of the log', async () => {
     await using rig = await startRig([good()], { flags: two })
     const before = workersOf(rig.service)
     await rig.service.configure('{"providers": [')
     rig.service.signal('SIGUSR2')
     await until(() => rig.service.output.includes('the rolling restart ends here'))
+    expect(rig.service.logs.filter(({ message }) => message === 'this worker cannot start')).toMatchObject([{ level: 'error', reason: expect.stringContaining('providers.json:1:') }])
+    const { output } = rig.service, afterReady = output.slice(output.indexOf('{"')).trimEnd().split('\n')
+    expect(afterReady.filter((line) => !line.startsWith('{'))).toEqual([])
     expect(workersOf(rig.service)).toEqual([...before])
     expect((await rig.ask()).status).toBe(200)
   })

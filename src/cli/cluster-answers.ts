@@ -10,6 +10,8 @@ export interface Welcome {
   /** Where to listen. 0: the first worker picks a free one. */
   readonly port: number
   readonly workers: number
+  /** Whether others serve, or have served. */
+  readonly hasBegun: boolean
   /** What is known of providers in trouble. */
   readonly standing: readonly HealthNews[]
 }

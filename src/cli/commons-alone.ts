@@ -24,6 +24,7 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
     workers: 1,
     isPortShared: false,
     isSpeaker: true,
+    joinsLate: false,
     health, stores, observer,
     follow(followed) {
       const watch = follow(followed)

@@ -40,7 +40,7 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
   const answers: Omit<WorkerAnswers, keyof WorkerLife> = { ...together.answers, ...observer.answers, news: health.hear, spread: () => shared?.spread() }
   Object.assign(ours, answers)
 
-  const { port, workers, standing } = await primary.ask('welcome', undefined)
+  const { port, workers, hasBegun, standing } = await primary.ask('welcome', undefined)
   for (const news of standing) health.hear(news)
   health.onNews((news) => primary.tell('news', news))
   const stores = given.store === undefined || given.store === 'memory' ? remoteStores((operation) => withinStoreMs(primary.ask('store', operation))) : await findStores(given.store, log)
@@ -48,6 +48,7 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
     port, workers,
     isPortShared: true,
     isSpeaker: isFirstWorker(environment),
+    joinsLate: hasBegun,
     health: {
       ...health,
       setTargets(targets) {

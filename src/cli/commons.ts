@@ -12,6 +12,8 @@ export interface Commons {
   readonly isPortShared: boolean
   /** Whether what every process finds alike when it reads a file is for this one to tell people of. */
   readonly isSpeaker: boolean
+  /** Whether the service has begun without this process: whoever started it no longer waits to hear what is wrong with a file. */
+  readonly joinsLate: boolean
   readonly health: HealthBook
   readonly stores: Stores
   readonly observer: Observer

@@ -46,6 +46,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   let pageIsBuilt: Promise<void> | undefined
   const workers = circle<WorkerAnswers>()
   let port = given.port
+  let hasBegun = false
   let isStopping = false
 
   /** Told on to all but who told it. */
@@ -56,7 +57,7 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
 
   function answersTo(worker: Channel<WorkerAnswers>, observed: ObservedWorker): Lifeless {
     return {
-      welcome: () => ({ port, workers: count, standing: health.standing() }),
+      welcome: () => ({ port, workers: count, hasBegun, standing: health.standing() }),
       ...files.answersTo(worker),
       ...observed.answers,
       reloadAll: () => files.reloadAll(),
@@ -109,7 +110,10 @@ export async function servePrimary({ given, environment, path, log }: ServeConte
   process.on('SIGUSR2', roll)
   process.on('SIGHUP', reload)
   try {
-    const begun = force.start().then(({ lines }) => { if (!signal.aborted) stdout.write(lines) })
+    const begun = force.start().then(({ lines }) => {
+      hasBegun = true
+      if (!signal.aborted) stdout.write(lines)
+    })
     // A worker that never comes to listen must not keep the service from ending.
     await Promise.race([begun, untilAborted(signal)])
     await untilAborted(signal)

@@ -1,4 +1,7 @@
 import { isWorker } from '../cluster/worker-link.ts'
+import { ConfigError } from '../config/config.ts'
+import { mistake } from '../observe/log.ts'
+import { UsageError } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import type { Commons } from './commons.ts'
 import { serveContext, serveFlags, type ServeContext } from './serve-context.ts'
@@ -26,7 +29,21 @@ async function run(command: CommandContext<typeof serveFlags>): Promise<number> 
     return servePrimary(context, command)
   }
   const { serveHere } = await import('./serve-here.ts')
-  return serveHere(context, await commonsOf(context, command))
+  const commons = await commonsOf(context, command)
+  try {
+    return await serveHere(context, commons)
+  } catch (error) {
+    if (!commons.joinsLate) throw error
+    return await logFailure(error, context)
+  }
+}
+
+/** What a log is read by may know one form of line only. @returns the exit code */
+async function logFailure(error: unknown, { log }: ServeContext): Promise<number> {
+  const isOfOwner = error instanceof ConfigError || error instanceof UsageError
+  log.error('this worker cannot start', isOfOwner ? { reason: error.message } : mistake(error))
+  await log.flush()
+  return isOfOwner ? 2 : 1
 }
 
 async function commonsOf(context: ServeContext, command: CommandContext<typeof serveFlags>): Promise<Commons> {
