@@ -10,7 +10,8 @@ export const trailerBytesMax = 16 * 1024
 /** Takes the framing off a body, piece by piece. */
 export interface BodyDecoder {
   /**
-   * Takes the next bytes of the connection, those from the index `from` on, and hands on those of the body, as views on them.
+   * Takes the next bytes of the connection, those from the index `from` on, and hands on those of the body, as one view on them:
+   * what they are framed by is closed up. `bytes` are of no other use afterwards, but for those behind the index returned.
    * @returns the index behind the last byte that belonged to this body; it is not the end of `bytes` only when the body is complete
    * @throws {TransportError} `malformed`
    */
@@ -130,17 +131,25 @@ function chunkedBody(): BodyDecoder {
   return {
     push(bytes, from, deliver) {
       let index = from
-      while (index < bytes.length && at !== At.end) {
-        if (at === At.data) {
-          const taken = Math.min(size, bytes.length - index)
-          size -= taken
-          if (size === 0) at = At.returnAfterData
-          deliver(view(bytes, index, index + taken))
-          index += taken
-        } else {
-          step(bytes[index] ?? 0)
-          index++
+      let start = from
+      let end = from
+      try {
+        while (index < bytes.length && at !== At.end) {
+          if (at === At.data) {
+            const taken = Math.min(size, bytes.length - index)
+            size -= taken
+            if (size === 0) at = At.returnAfterData
+            if (start === end) start = end = index
+            else move(bytes, index, taken, end)
+            end += taken
+            index += taken
+          } else {
+            step(bytes[index] ?? 0)
+            index++
+          }
         }
+      } finally {
+        if (end > start) deliver(view(bytes, start, end))
       }
       return index
     },
@@ -156,6 +165,12 @@ function hexDigit(byte: number): number {
 
 function view(bytes: Uint8Array, from: number, to: number): Uint8Array {
   return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
+}
+
+/** Moves bytes towards the beginning. */
+function move(bytes: Uint8Array, from: number, length: number, to: number): void {
+  if (length > 16) bytes.copyWithin(to, from, from + length)
+  else for (let offset = 0; offset < length; offset++) bytes[to + offset] = bytes[from + offset] ?? 0
 }
 
 function malformed(what: string): TransportError {

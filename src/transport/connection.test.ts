@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { connection, joinedBytesMax } from './connection.ts'
 import type { ConnectionOwner, Exchange } from './connection.ts'
 import type { UpstreamResponse } from './transport.ts'
+import { eventLoopTurns } from './turns.ts'
 
 /** A socket that takes as many bytes of each write as it is told, then none until it is drained. */
 function slowSocket(takes: readonly number[]) {
@@ -36,7 +37,7 @@ describe('a connection', () => {
       fc.property(sizes, fc.array(fc.nat({ max: 30_000 }), { maxLength: 20 }), (lengths, takes) => {
         const body = lengths.map((length, index) => Buffer.alloc(length, 97 + index))
         const socket = slowSocket(takes)
-        const carrying = connection(socket, owner, Buffer.alloc(joinedBytesMax))
+        const carrying = connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns())
         carrying.carry(exchangeOf(body), false)
         for (let round = 0; round <= takes.length; round++) carrying.drained()
         const expected = Buffer.concat([Buffer.from(`POST / HTTP/1.1\r\ncontent-length: ${Buffer.concat(body).length}\r\n\r\n`), ...body])
@@ -48,7 +49,7 @@ describe('a connection', () => {
   test('keeps what it could not send when others use the shared bytes', () => {
     const scratch = Buffer.alloc(joinedBytesMax)
     const socket = slowSocket([5])
-    const carrying = connection(socket, owner, scratch)
+    const carrying = connection(socket, owner, scratch, eventLoopTurns())
     carrying.carry(exchangeOf([Buffer.from('hello')]), false)
     scratch.fill(0)
     carrying.drained()
@@ -56,7 +57,7 @@ describe('a connection', () => {
   })
 
   test('lets go of what it sent when the answer begins', () => {
-    const carrying = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax))
+    const carrying = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax), eventLoopTurns())
     const exchange = exchangeOf([Buffer.from('hello')])
     carrying.carry(exchange, false)
     expect(exchange.body).toHaveLength(1)
@@ -66,7 +67,7 @@ describe('a connection', () => {
 
   test('lets others have their turn while it sends a lot', async () => {
     const socket = slowSocket([])
-    connection(socket, owner, Buffer.alloc(joinedBytesMax)).carry(exchangeOf([Buffer.alloc(5_000_000)]), false)
+    connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns()).carry(exchangeOf([Buffer.alloc(5_000_000)]), false)
     const sentAtOnce = Buffer.concat(socket.sent).length
     expect(sentAtOnce).toBeLessThan(1_200_000)
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))

@@ -4,11 +4,13 @@ import type { BodyDecoder } from './body-framing.ts'
 import { decodedBody } from './content-decoding.ts'
 import { incomingBody } from './incoming-body.ts'
 import type { BodySource, IncomingBody } from './incoming-body.ts'
+import { inflow } from './inflow.ts'
 import { keepAliveMs, responseHeadReader } from './response-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError } from './transport.ts'
 import type { UpstreamRequest, UpstreamResponse, UpstreamSignal } from './transport.ts'
+import type { Turns } from './turns.ts'
 
 /** Requests up to this size, in bytes, go out in one write; `scratch` holds as much. */
 export const joinedBytesMax = 64 * 1024
@@ -72,14 +74,12 @@ const nothing: readonly Uint8Array[] = []
 /**
  * A connection over a socket that is open and, if secure, authorized.
  * @param scratch {@link joinedBytesMax} bytes that each request overwrites; connections share it
+ * @param turns those of the event loop; connections share them
  */
-export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer): Connection {
+export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer, turns: Turns): Connection {
   const headReader = responseHeadReader()
-  const source: BodySource = {
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
-    drop: onAbort,
-  }
+  const flow = inflow({ turns, socket, receive, closed: ended, isLight })
+  const source: BodySource = { hold: flow.hold, release: flow.release, drop: onAbort }
   let progress: Progress | undefined
   let isClosed = false
   let isWaitingItsTurn = false
@@ -109,7 +109,7 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     }
     const written = socket.write(scratch, 0, length)
     if (written === length) return
-    if (written < 0) return closed(undefined)
+    if (written < 0) return flow.close(undefined)
     current.unsent = [Buffer.from(scratch.subarray(written, length))]
   }
 
@@ -131,7 +131,7 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
       }
       const length = Math.min(piece.length - current.offset, allowance)
       const written = socket.write(piece, current.offset, length)
-      if (written < 0) return closed(undefined)
+      if (written < 0) return flow.close(undefined)
       current.offset += written
       allowance -= written
       if (written < length) return
@@ -148,8 +148,18 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
   }
 
   function received(bytes: Buffer): void {
-    const current = progress
     // Nobody asked: what this connection says next cannot be told apart from an answer.
+    if (progress === undefined) destroy()
+    else flow.push(bytes)
+  }
+
+  /** A head, or a body that is read as a whole: they make little work, and somebody waits for all of it. */
+  function isLight(): boolean {
+    return progress?.incoming === undefined || progress.incoming.isReadWhole
+  }
+
+  function receive(bytes: Buffer): void {
+    const current = progress
     if (current === undefined) return destroy()
     try {
       current.hasAnswered = true
@@ -183,11 +193,11 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     if (decoder === undefined || head === undefined || incoming === undefined) return
     const end = decoder.push(bytes, from, deliver)
     if (!decoder.isComplete() || progress !== current) return
-    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length
+    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && flow.isDry
     finish()
+    if (!isReusable) destroy()
     incoming.end()
     if (isReusable) owner.released(self, keepAliveMs(head.headers))
-    else destroy()
   }
 
   function deliver(piece: Uint8Array): void {
@@ -222,11 +232,12 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
   function destroy(): void {
     if (isClosed) return
     isClosed = true
+    flow.stop()
     socket.terminate()
     owner.closed(self)
   }
 
-  function closed(error: Error | undefined): void {
+  function ended(error: Error | undefined): void {
     if (isClosed) return
     const cut = finish()
     destroy()
@@ -241,7 +252,7 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     }
   }
 
-  const self: Connection = { carry, destroy, received, drained, closed, opened() {}, secured() {}, refused() {} }
+  const self: Connection = { carry, destroy, received, drained, closed: flow.close, opened() {}, secured() {}, refused() {} }
   return self
 }
 

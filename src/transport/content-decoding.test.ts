@@ -21,7 +21,7 @@ const encoders: readonly [string, (bytes: Uint8Array) => Uint8Array][] = [
 
 /** A body whose bytes have all arrived. */
 function arrived(pieces: readonly Uint8Array[], dropped: () => void = () => {}): UpstreamBody {
-  const incoming = incomingBody({ pause() {}, resume() {}, drop: dropped }, false)
+  const incoming = incomingBody({ hold() {}, release() {}, drop: dropped }, false)
   for (const piece of pieces) incoming.push(piece)
   incoming.end()
   return incoming.body
@@ -85,7 +85,7 @@ describe('a compressed body', () => {
 
   test('gives each event when it is flushed, not at the end', async () => {
     const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH })
-    const incoming = incomingBody({ pause() {}, resume() {}, drop() {} }, false)
+    const incoming = incomingBody({ hold() {}, release() {}, drop() {} }, false)
     gzip.on('data', (piece: Uint8Array) => incoming.push(piece))
     const body = decodedBody(incoming.body, 'gzip', 1_000)
     for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
@@ -103,7 +103,7 @@ describe('a compressed body', () => {
 
   test('that inflates too much drops its connection', async () => {
     let drops = 0
-    const incoming = incomingBody({ pause() {}, resume() {}, drop: () => drops++ }, false)
+    const incoming = incomingBody({ hold() {}, release() {}, drop: () => drops++ }, false)
     incoming.push(gzipSync(Buffer.alloc(2_000_000)))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
     expect(await body.readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('too_large')
@@ -121,7 +121,7 @@ describe('a compressed body', () => {
   })
 
   test('hands on what breaks below it', async () => {
-    const incoming = incomingBody({ pause() {}, resume() {}, drop() {} }, false)
+    const incoming = incomingBody({ hold() {}, release() {}, drop() {} }, false)
     incoming.push(gzipSync('hello').subarray(0, 12))
     incoming.fail(new TransportError('short_body', 'cut'), true)
     expect(await decodedBody(incoming.body, 'gzip', 100).readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('short_body')

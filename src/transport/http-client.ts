@@ -7,6 +7,7 @@ import type { Shelf } from './pool.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError } from './transport.ts'
 import type { HeaderBlock, Origin, Transport, UpstreamRequest, UpstreamResponse } from './transport.ts'
+import { eventLoopTurns } from './turns.ts'
 
 /** What is remembered of one origin. */
 interface Destination {
@@ -44,6 +45,7 @@ interface RequestHead {
 export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): HttpClient {
   const idle = pool<Connection>((expired) => expired.destroy())
   const scratch = Buffer.allocUnsafeSlow(joinedBytesMax)
+  const turns = eventLoopTurns()
   const byObject = new WeakMap<Origin, Destination>()
   const byName = new Map<string, Destination>()
   /** Connections open or being opened. */
@@ -88,7 +90,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
       exchange.reject(error instanceof TransportError ? error : new TransportError('connect', 'The upstream could not be reached', error))
       return
     }
-    const fresh = connection(socket, owner, scratch)
+    const fresh = connection(socket, owner, scratch, turns)
     socket.data = fresh
     fresh.carry(exchange, false)
   }

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { bufferedBytesMax, incomingBody } from './incoming-body.ts'
+import { incomingBody } from './incoming-body.ts'
 import { TransportError } from './transport.ts'
+import { sliceBytes } from './turns.ts'
 
 function watched() {
   const calls: string[] = []
-  const incoming = incomingBody({ pause: () => void calls.push('pause'), resume: () => void calls.push('resume'), drop: () => void calls.push('drop') }, false)
+  const incoming = incomingBody({ hold: () => void calls.push('hold'), release: () => void calls.push('release'), drop: () => void calls.push('drop') }, false)
   return { incoming, body: incoming.body, calls }
 }
 
-const half = new Uint8Array(bufferedBytesMax / 2)
+const half = new Uint8Array(sliceBytes / 2)
 const cut = new TransportError('short_body', 'cut')
 
 describe('a body', () => {
@@ -31,14 +32,22 @@ describe('a body', () => {
     for (let index = 0; index < 5_000; index++) expect((await body.read())?.[0]).toBe(index & 255)
   })
 
-  test('holds the upstream back above its limit, and lets it go on below half of it', async () => {
+  test('is held back when its reader has a slice that it does not read, and goes on when that is read', async () => {
     const { incoming, body, calls } = watched()
-    for (let index = 0; index < 3; index++) incoming.push(half)
-    expect(calls).toEqual(['pause'])
+    incoming.push(half)
+    expect(calls).toEqual([])
+    for (let index = 0; index < 2; index++) incoming.push(half)
+    expect(calls).toEqual(['hold'])
+    for (let index = 0; index < 2; index++) await body.read()
+    expect(calls).toEqual(['hold'])
     await body.read()
-    expect(calls).toEqual(['pause'])
-    await body.read()
-    expect(calls).toEqual(['pause', 'resume'])
+    expect(calls).toEqual(['hold', 'release'])
+  })
+
+  test('is held back in spite of how small its pieces are', () => {
+    const { incoming, calls } = watched()
+    for (let index = 0; index < 100; index++) incoming.push(new Uint8Array(1))
+    expect(calls).toEqual(['hold'])
   })
 
   test('is not held back by a reader of the whole', async () => {
@@ -48,17 +57,17 @@ describe('a body', () => {
     for (let index = 0; index < 3; index++) incoming.push(half)
     incoming.end()
     expect((await all).length).toBe(6 * half.length)
-    expect(calls).toEqual(['pause', 'resume'])
+    expect(calls).toEqual(['hold', 'release'])
   })
 
-  test('that has ended leaves its connection unpaused, and asks nothing more of it', async () => {
+  test('that has ended leaves its connection to others, and asks nothing more of it', async () => {
     const { incoming, body, calls } = watched()
     for (let index = 0; index < 3; index++) incoming.push(half)
     incoming.end()
-    expect(calls).toEqual(['pause', 'resume'])
+    expect(calls).toEqual(['hold', 'release'])
     for (let index = 0; index < 3; index++) await body.read()
     body.cancel()
-    expect(calls).toEqual(['pause', 'resume'])
+    expect(calls).toEqual(['hold', 'release'])
   })
 
   test('of one piece is read whole without a copy', async () => {

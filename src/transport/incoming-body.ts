@@ -1,13 +1,15 @@
 import { TransportError } from './transport.ts'
 import type { UpstreamBody } from './transport.ts'
+import { sliceBytes } from './turns.ts'
 
-/** Bytes held for a reader that does not read before the upstream is held back. */
-export const bufferedBytesMax = 256 * 1024
+/** Most pieces held for a reader that does not read; of larger ones, {@link sliceBytes}. */
+const piecesMost = 64
 
 /** What a body may ask of the connection it comes from. Called only while the body has neither ended nor failed. */
 export interface BodySource {
-  pause(): void
-  resume(): void
+  /** No more pieces for now: the reader has one that it does not read. */
+  hold(): void
+  release(): void
   /** The reader wants no more of it. */
   drop(): void
 }
@@ -15,6 +17,8 @@ export interface BodySource {
 /** A response body as the connection sees it: pieces go in, `body` is what the reader holds. */
 export interface IncomingBody {
   readonly body: UpstreamBody
+  /** The reader wants everything at once. */
+  readonly isReadWhole: boolean
   push(piece: Uint8Array): void
   /** No more pieces: the framing is satisfied. What was pushed can still be read. */
   end(): void
@@ -33,9 +37,8 @@ interface Waiter {
  */
 export function incomingBody(source: BodySource, endsWithConnection: boolean): IncomingBody {
   let pieces: Uint8Array[] = []
-  let first = 0
   let buffered = 0
-  let isPaused = false
+  let isHeld = false
   let isOpen = true
   let error: TransportError | undefined
   let waiter: Waiter | undefined
@@ -50,35 +53,27 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
   }
 
   function takeAll(): Uint8Array {
-    const all = pieces.length - first === 1 ? (pieces[first] ?? new Uint8Array(0)) : new Uint8Array(Buffer.concat(pieces.slice(first)))
+    const all = pieces.length === 1 ? (pieces[0] ?? new Uint8Array(0)) : new Uint8Array(Buffer.concat(pieces))
     drop()
     return all
   }
 
   function drop(): void {
     pieces = []
-    first = 0
     buffered = 0
   }
 
   function takeOne(): Uint8Array | undefined {
-    const piece = pieces[first]
+    const piece = pieces.shift()
     if (piece === undefined) return undefined
     buffered -= piece.length
-    if (++first === pieces.length) {
-      pieces.length = 0
-      first = 0
-    } else if (first === 1_024) {
-      pieces = pieces.slice(first)
-      first = 0
-    }
-    if (isPaused && buffered <= bufferedBytesMax / 2) unpause()
+    if (isHeld && pieces.length === 0) release()
     return piece
   }
 
-  function unpause(): void {
-    isPaused = false
-    if (isOpen) source.resume()
+  function release(): void {
+    isHeld = false
+    if (isOpen) source.release()
   }
 
   const body: UpstreamBody = {
@@ -98,7 +93,7 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
       return new Promise((resolve, reject) => {
         readsAll = true
         waiter = { resolve: () => resolve(takeAll()), reject }
-        if (isPaused) unpause()
+        release()
       })
     },
     cancel() {
@@ -110,6 +105,7 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
 
   return {
     body,
+    get isReadWhole() { return readsAll },
     push(piece) {
       if (!isOpen) return
       if (waiter !== undefined && !readsAll) {
@@ -119,15 +115,14 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
       }
       pieces.push(piece)
       buffered += piece.length
-      if (buffered > bufferedBytesMax && !isPaused && !readsAll) {
-        isPaused = true
-        source.pause()
-      }
+      if (isHeld || readsAll || (buffered < sliceBytes && pieces.length < piecesMost)) return
+      isHeld = true
+      source.hold()
     },
     end() {
       if (!isOpen) return
       // The connection may carry another exchange, whose body would wait for this one's reader.
-      if (isPaused) unpause()
+      if (isHeld) release()
       close()?.resolve(undefined)
     },
     fail(reason, keepsPieces) {
