@@ -4,6 +4,7 @@ import { shareOf } from '../config/share-of.ts'
 import { bodyBudget } from '../http/body-budget.ts'
 import type { ChatOptions } from '../http/chat-completions.ts'
 import { headroom, requestsWithin, type HeadroomOptions } from '../http/headroom.ts'
+import { uploadsUnderWay } from '../http/uploads.ts'
 import { descriptorsMost, descriptorUse } from './descriptors.ts'
 
 const bodyBudgetBytesMost = 512 * 1024 * 1024
@@ -17,14 +18,16 @@ export interface RoomOptions extends Pick<HeadroomOptions, 'upstreams' | 'underW
 }
 
 /** What this process has room for: as its owner says, else by the descriptors and the memory there are. */
-export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'bodyBudget'> {
+export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'bodyBudget' | 'uploads'> {
   const most = descriptorsMost()
   const requestsMost = most === undefined ? Number.POSITIVE_INFINITY : requestsWithin(most)
   const bodyBytesMost = shareOf(defaultBodyBudget(memoryBytes()), workers)
+  const uploads = uploadsUnderWay()
   return {
     requestsMost: () => limits().maxConcurrent ?? requestsMost,
     hasRoom: headroom({ look: () => descriptorUse(most), upstreams, underWay, now: () => performance.now() }),
-    bodyBudget: bodyBudget(() => limits().bodyBudgetBytes ?? bodyBytesMost),
+    bodyBudget: bodyBudget(() => limits().bodyBudgetBytes ?? bodyBytesMost, uploads),
+    uploads,
   }
 }
 

@@ -1,5 +1,6 @@
 import { overloaded } from '../gateway/all-failed.ts'
 import type { WireError } from '../wire/error.ts'
+import type { Uploads } from './uploads.ts'
 
 /** What decides whether one more request may begin. */
 export interface AdmissionOptions {
@@ -8,6 +9,8 @@ export interface AdmissionOptions {
   /** Whether there are descriptors for one request more; else 503. */
   readonly hasRoom: () => boolean
   readonly underWay: { readonly count: number }
+  /** Who is sending. Where there is no room, one that comes slowly is ended. */
+  readonly uploads: Pick<Uploads, 'endSlow'>
 }
 
 /** Bodies up to this size have come with their head, most likely. */
@@ -20,9 +23,11 @@ const noDescriptors = overloaded('The service is out of descriptors; try again s
 const noDescriptorsAndClosed = overloaded('The service is out of descriptors; try again shortly', undefined, { connection: 'close' })
 
 /** Why a request may not begin: 503 with Retry-After, before anything of it is read; `undefined`: it may. */
-export function refusalOf({ headers }: Request, { requestsMost, hasRoom, underWay }: AdmissionOptions): WireError | undefined {
-  if (underWay.count >= requestsMost()) return tooMany
+export function refusalOf({ headers }: Request, { requestsMost, hasRoom, underWay, uploads }: AdmissionOptions): WireError | undefined {
+  if (underWay.count >= requestsMost() && !uploads.endSlow()) return tooMany
   if (hasRoom()) return undefined
+  // Its descriptor comes back too late for this one, in time for the next.
+  uploads.endSlow()
   // A client that may still be sending would be reset before it could read why.
   const length = headers.get('content-length')
   return length !== null && Number(length) <= arrivedBytesMax ? noDescriptorsAndClosed : noDescriptors

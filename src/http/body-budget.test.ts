@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bodyBudget } from './body-budget.ts'
+import { uploadsUnderWay } from './uploads.ts'
 
 describe('a budget of bodies', () => {
   test('is held until it is given back, once', () => {
@@ -39,6 +40,77 @@ describe('a budget of bodies', () => {
     share.release()
     share.take(50)
     expect(budget.held).toBe(0)
+  })
+
+  test('refuses what is announced and would not fit, and takes nothing for it', () => {
+    const budget = bodyBudget(() => 100)
+    budget.share().take(60)
+    const second = budget.share()
+    expect(() => second.take(0, 41)).toThrow()
+    second.take(0, 40)
+    expect(budget.held).toBe(60)
+  })
+
+  test('has again what is given back', () => {
+    const budget = bodyBudget(() => 100)
+    const share = budget.share()
+    share.take(80)
+    share.giveBack(30)
+    expect(budget.held).toBe(50)
+    share.release()
+    share.giveBack(10)
+    expect(budget.held).toBe(0)
+  })
+
+  /** A budget of 100 bytes, of which senders that stall hold so many each. */
+  function hoarded(count: number, bytes: number) {
+    const state = { time: 0, ended: 0 }
+    const budget = bodyBudget(() => 100, uploadsUnderWay(() => state.time))
+    for (let number = 0; number < count; number += 1) {
+      const share = budget.share()
+      share.take(bytes)
+      share.begin({ arrived: () => bytes, end() { state.ended += 1; share.release() } })
+    }
+    state.time = 2_000
+    return { budget, state }
+  }
+
+  test('ends bodies that come slowly for one that needs their room, and no more of them than it needs', () => {
+    const { budget, state } = hoarded(10, 10)
+    budget.share().take(25)
+    expect([state.ended, budget.held]).toEqual([3, 95])
+    budget.share().take(0, 5)
+    expect(state.ended).toBe(3)
+  })
+
+  test('ends a bounded number of bodies for one taking', () => {
+    const { budget, state } = hoarded(100, 1)
+    expect(() => budget.share().take(90)).toThrow()
+    expect(state.ended).toBe(64)
+    budget.share().take(90)
+    expect(budget.held).toBeLessThanOrEqual(100)
+  })
+
+  test('ends nobody who has sent all, nor anybody while there is room', () => {
+    const { budget, state } = hoarded(5, 10)
+    const whole = budget.share()
+    whole.take(50)
+    whole.begin({ arrived: () => 50, end() { throw new Error('ended') } })()
+    expect(state.ended).toBe(0)
+    expect(() => budget.share().take(60)).toThrow()
+    expect([state.ended, budget.held]).toEqual([5, 50])
+  })
+
+  test('takes nothing more for a slow one that was ended for its own sake', () => {
+    let time = 0
+    const budget = bodyBudget(() => 100, uploadsUnderWay(() => time))
+    budget.share().take(60)
+    const share = budget.share()
+    share.take(40)
+    share.begin({ arrived: () => 40, end: () => share.release() })
+    time = 2_000
+    share.take(40)
+    expect(budget.held).toBe(60)
   })
 
   test('follows a change of the limit', () => {

@@ -1,4 +1,5 @@
 import { overloaded } from '../gateway/all-failed.ts'
+import { uploadsUnderWay, type Upload, type Uploads } from './uploads.ts'
 
 /** The bytes that request bodies may hold, over all requests. */
 export interface BodyBudget {
@@ -11,28 +12,48 @@ export interface BodyBudget {
 /** What one request holds of the budget. */
 export interface BodyShare {
   /**
-   * Takes so many bytes more. A body that nobody is beside is taken however large, or it could never be.
+   * Takes so many bytes more. When they are not there, bodies that come slowly are ended for it. A body that nobody is beside is taken
+   * however large, or it could never be.
+   * @param ahead how many more must be there, though they are not taken yet
    * @throws {WireError} 503 when they are not there
    */
-  take(bytes: number): void
+  take(bytes: number, ahead?: number): void
+  /** Gives so many bytes back. */
+  giveBack(bytes: number): void
+  /** Its body is on its way in from now on: when it comes slowly, it may be ended for others. @returns to be called when it has come, or comes no more */
+  begin(upload: Upload): () => void
   /** Gives everything back, and takes nothing from then on. May be called more than once. */
   release(): void
 }
 
+/** So many are ended for one taking at most: each is answered, which takes its time. */
+const endedMost = 64
+
 /** A budget of `bytesMost()` bytes, asked for at each taking, so that a reload changes it. */
-export function bodyBudget(bytesMost: () => number): BodyBudget {
+export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUnderWay()): BodyBudget {
   let held = 0
   return {
     share() {
       let own = 0
       let isReleased = false
+      const lacks = (bytes: number): boolean => held > own && held + bytes > bytesMost()
       return {
-        take(bytes) {
+        take(bytes, ahead = 0) {
           if (isReleased) return
-          if (held > own && held + bytes > bytesMost()) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
+          let looks = endedMost
+          while (looks > 0 && lacks(bytes + ahead) && uploads.endSlow()) looks -= 1
+          // It may have been the slow one itself.
+          if (isReleased) return
+          if (lacks(bytes + ahead)) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
           own += bytes
           held += bytes
         },
+        giveBack(bytes) {
+          if (isReleased) return
+          own -= bytes
+          held -= bytes
+        },
+        begin: (upload) => uploads.begin(upload),
         release() {
           held -= own
           own = 0

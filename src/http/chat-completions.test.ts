@@ -25,6 +25,7 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     requestsMost: () => 10,
     hasRoom: () => true,
     bodyBudget: bodyBudget(() => 8 * 1024 * 1024),
+    uploads: { endSlow: () => false },
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },
     underWay: requests,
     streamsOpen: { add(difference) { open += difference } },

@@ -108,7 +108,7 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
   try {
     request.signal.addEventListener('abort', leave, { once: true })
     exchange.keepOpen()
-    const body = await readBody(request, options.bodyLimits(), share.take)
+    const body = await readBody(request, options.bodyLimits(), share)
     const chat = body.length > sliceBytes ? await parseLargeChatRequest(body, nextTurn) : parseChatRequest(body)
     progress.model = chat.model
     progress.stream = chat.stream

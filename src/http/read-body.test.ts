@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../wire/error.ts'
+import { bodyBudget } from './body-budget.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
+import { uploadsUnderWay } from './uploads.ts'
 
 const limits: BodyLimits = { bytesMax: 200_000, totalMs: 30_000, idleMs: 10_000 }
 
@@ -112,36 +114,66 @@ describe('a request\'s body', () => {
 })
 
 describe('what a body holds', () => {
-  /** Reads a body, and tells what was asked for, piece by piece. */
-  async function taken(request: Request): Promise<readonly number[]> {
-    const asked: number[] = []
-    await readBody(request, { ...limits, bytesMax: 4_000_000 }, (bytes) => void asked.push(bytes))
-    return asked
+  /** Reads a body, and tells what the budget held meanwhile: before each piece was asked for, and at the end. */
+  async function held(pieces: readonly string[], headers: Readonly<Record<string, string>> = {}, end: 'ends' | 'breaks' = 'ends'): Promise<readonly number[]> {
+    const budget = bodyBudget(() => 10_000_000)
+    const seen: number[] = []
+    const left = [...pieces]
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        seen.push(budget.held)
+        const piece = left.shift()
+        if (piece !== undefined) controller.enqueue(new TextEncoder().encode(piece))
+        else if (end === 'ends') controller.close()
+        else controller.error(new Error('connection lost'))
+      },
+    }, { highWaterMark: 0 })
+    await readBody(post(body, headers), { ...limits, bytesMax: 4_000_000 }, budget.share()).catch(() => undefined)
+    return [...seen, budget.held]
   }
 
-  test.each<readonly [string, () => Request, readonly number[]]>([
-    ['that is small is asked for before it is read', () => post('{"a":1}', { 'content-length': '7' }), [7]],
-    ['of a known length is asked for before it is read', () => post(bodyOf(['x'.repeat(70_000), 'x'.repeat(30_000)]), { 'content-length': '100000' }), [100_000]],
-    ['beyond a mebibyte is asked for as it comes', () => post(bodyOf(['x'.repeat(1_000_000), 'x'.repeat(1_000_000)]), { 'content-length': '2000000' }), [1_048_576, 951_424]],
-    ['of no known length is asked for as it comes', () => post(bodyOf(['x'.repeat(70_000), 'x'.repeat(30_000)])), [0, 70_000, 30_000]],
-  ])('%s', async (_name, request, expected) => {
-    expect(await taken(request())).toEqual([...expected])
+  const piece = 'x'.repeat(30_000)
+  test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, readonly number[]]>([
+    ['that is small is there before it is read', ['{"a":1}'], { 'content-length': '7' }, [7, 7, 7]],
+    ['that is announced and does not come is next to nothing', ['{'], { 'content-length': '2000000' }, [0, 4_096, 1]],
+    ['of a known length grows with what comes, to no more than was announced', [piece, piece, piece], { 'content-length': '90000' }, [0, 60_000, 60_000, 90_000, 90_000]],
+    ['of no known length grows with what comes, and is what has come in the end', [piece, piece, piece], {}, [0, 60_000, 60_000, 180_000, 90_000]],
+  ])('%s', async (_name, pieces, headers, expected) => {
+    expect(await held(pieces, headers)).toEqual([...expected])
   })
 
-  const full = new WireError(503, 'overloaded_error', 'overloaded', 'full')
-  const refuse = (): never => { throw full }
-
-  test.each([['7'], ['100000']])('is not read when it is refused (content-length %p)', async (length) => {
+  test.each([['7'], ['100000']])('is not read when there is no room for what is announced (content-length %p)', async (length) => {
+    const budget = bodyBudget(() => 100_000)
+    budget.share().take(99_999)
     const request = post(bodyOf([], 'hangs'), { 'content-length': length })
-    expect(await readBody(request, limits, refuse).catch((error: unknown) => error)).toBe(full)
-    expect(request.bodyUsed).toBe(false)
+    expect(await readBody(request, limits, budget.share()).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
+    expect([request.bodyUsed, budget.held]).toEqual([false, 99_999])
   })
 
-  test('is read no further when it is refused on the way', async () => {
+  test('is read no further when there is no room on the way', async () => {
+    const budget = bodyBudget(() => 10_000)
+    budget.share().take(5_000)
     let given = 0
-    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(1_000)) } }, { highWaterMark: 0 })
-    const refuseSecond = (bytes: number): void => { if (given > 2 && bytes > 0) refuse() }
-    expect(await readBody(post(endless), limits, refuseSecond).catch((error: unknown) => error)).toBe(full)
+    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(2_000)) } }, { highWaterMark: 0 })
+    expect(await readBody(post(endless), limits, budget.share()).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
     expect(given).toBe(3)
+  })
+
+  test.each<readonly [string, Readonly<Record<string, string>>]>([
+    ['small', { 'content-length': '16000' }],
+    ['of a known length', { 'content-length': '100000' }],
+    ['chunked', {}],
+  ])('and does not come is given up for one that needs its room: %s', async (_name, headers) => {
+    let time = 0
+    const budget = bodyBudget(() => 16_500, uploadsUnderWay(() => time))
+    const share = budget.share()
+    const slow = readBody(post(bodyOf(['{'.repeat(9_000), '{'], 'hangs'), headers), limits, share).catch((error: unknown) => error)
+    while (budget.held < 15_000) await Bun.sleep(0)
+    expect(() => budget.share().take(9_000)).toThrow(expect.objectContaining({ status: 503 }))
+    time = 3_000
+    budget.share().take(9_000)
+    expect(budget.held).toBe(9_000)
+    expect(await slow).toMatchObject({ status: 408, code: 'request_timeout', headers: { connection: 'close' }, message: 'The request body came slowly, and others needed its room' })
+    expect(budget.held).toBe(9_000)
   })
 })

@@ -1,11 +1,10 @@
 import { WireError } from '../wire/error.ts'
+import type { BodyShare } from './body-budget.ts'
+import { growingBytes } from './growing-bytes.ts'
 import { nextTurn } from './next-turn.ts'
 
 /** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
 const smallBytesMax = 16 * 1024
-
-/** As much of a declared length is taken before the first byte. The rest is taken as it comes: who declares much and sends little must not keep the others out. */
-const takenAheadMax = 1024 * 1024
 
 /** When its time is up, what came while this process stood still is read for at most so long: who never pauses must not have all the time there is. */
 const lateMsMax = 1_000
@@ -29,28 +28,31 @@ export class ClientLeft extends Error {
 /**
  * Reads a request's body (failover.md, "request head and body from the client"). One that is refused before its end is left to the server, which reads
  * on and forgets: closing the connection would cost a client that still sends its answer.
- * @param take told of the bytes to hold: up to 1 MiB of a declared length before any is read, others as they come; may refuse them
- * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow
+ * @param share what it holds is taken of, and what a slow one is ended by. A small body is taken before it is read. Of a larger one as much is taken as
+ * comes, when there is room for all that was announced.
+ * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow altogether, or for others who need the room
  * @throws {ClientLeft}
- * @throws what `take` throws
+ * @throws what `share` throws
  */
-export function readBody(request: Request, limits: BodyLimits, take: (bytes: number) => void = takeAll): Promise<Uint8Array> {
+export function readBody(request: Request, limits: BodyLimits, share: BodyShare = unbounded): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? undefined : Number(declared)
   const refusal = refusalOf(request.headers.get('content-encoding'), length, limits)
   if (refusal !== undefined) return Promise.reject(refusal)
-  const ahead = Math.min(length ?? 0, takenAheadMax)
+  const isSmall = length !== undefined && length <= smallBytesMax
   try {
-    take(ahead)
+    if (isSmall) share.take(length)
+    else share.take(0, length)
   } catch (error) {
     return Promise.reject(error)
   }
-  if (length !== undefined && length <= smallBytesMax) return readSmall(request, limits)
+  if (isSmall) return readSmall(request, limits, share)
   // Only here: asking for `body` makes a stream, which costs more than reading a small body does.
-  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, { length, ahead, take }, limits)
+  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, length, limits, share)
 }
 
-function takeAll(): void {}
+/** Of a budget without end. */
+const unbounded: BodyShare = { take() {}, giveBack() {}, begin: () => () => {}, release() {} }
 
 function refusalOf(encoding: string | null, length: number | undefined, limits: BodyLimits): WireError | undefined {
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
@@ -59,15 +61,26 @@ function refusalOf(encoding: string | null, length: number | undefined, limits: 
   return length !== undefined && length > limits.bytesMax ? tooLarge(limits) : undefined
 }
 
-function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array> {
+function readSmall(request: Request, { idleMs }: BodyLimits, share: BodyShare): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const cancel = after(idleMs, () => reject(tooSlow()))
+    const arrived = share.begin({
+      // Not known before all has come. A body so small comes with its head, or a moment later.
+      arrived: () => 0,
+      end() {
+        share.release()
+        cancel()
+        reject(tooSlowForOthers())
+      },
+    })
     request.bytes().then(
       (bytes) => {
+        arrived()
         cancel()
         resolve(bytes)
       },
       (cause: unknown) => {
+        arrived()
         cancel()
         reject(new ClientLeft('the client left while it was sending', { cause }))
       },
@@ -75,47 +88,54 @@ function readSmall(request: Request, { idleMs }: BodyLimits): Promise<Uint8Array
   })
 }
 
-interface LargeBody {
-  readonly length: number | undefined
-  /** Bytes that are taken already. */
-  readonly ahead: number
-  readonly take: (bytes: number) => void
-}
-
-async function readLarge(body: ReadableStream<Uint8Array>, { length, ahead, take }: LargeBody, limits: BodyLimits): Promise<Uint8Array> {
-  const { bytesMax, totalMs, idleMs } = limits
+async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, length: number | undefined, limits: BodyLimits, share: BodyShare): Promise<Uint8Array> {
+  const { bytesMax } = limits
   const reader = body.getReader()
-  const started = performance.now()
-  const pieces: Uint8Array[] = []
-  const whole = length === undefined ? undefined : Buffer.allocUnsafe(length)
-  let received = 0
-  let taken = ahead
-  let lateSince: number | undefined
+  const remainingMs = patience(limits)
+  const bytes = growingBytes(length ?? bytesMax)
+  let wasEnded = false
+  const arrived = share.begin({
+    arrived: () => bytes.length,
+    end() {
+      wasEnded = true
+      bytes.letGo()
+      share.release()
+      reader.cancel().catch(() => undefined)
+    },
+  })
   try {
     for (;;) {
-      const now = performance.now()
-      const remainingMs = started + totalMs - now
-      if (remainingMs <= 0) lateSince ??= now
-      if (lateSince !== undefined && now - lateSince > Math.min(lateMsMax, totalMs)) throw tooSlow()
-      const { done, value } = await inTime(reader.read(), Math.min(idleMs, remainingMs))
+      const { done, value } = await inTime(reader.read(), remainingMs())
+      if (wasEnded) throw tooSlowForOthers()
       if (done) break
-      if (received + value.length > bytesMax) throw tooLarge(limits)
-      if (received + value.length > taken) {
-        take(received + value.length - taken)
-        taken = received + value.length
-      }
-      if (whole === undefined) pieces.push(value)
-      else whole.set(value, received)
-      received += value.length
+      if (bytes.length + value.length > bytesMax) throw tooLarge(limits)
+      share.take(bytes.growth(value.length))
+      bytes.add(value)
       // Bun reads some 5 MB at once from a fast client, and would hold up everybody else for 12 ms.
       await nextTurn()
     }
   } catch (error) {
+    bytes.letGo()
     reader.cancel().catch(() => undefined) // It is over either way.
     throw error instanceof WireError ? error : new ClientLeft('the client left while it was sending', { cause: error })
+  } finally {
+    arrived()
   }
-  // Never more than what came: the rest of the buffer holds whatever was in that memory before.
-  return whole?.subarray(0, received) ?? Buffer.concat(pieces, received)
+  share.giveBack(bytes.trim())
+  return bytes.whole()
+}
+
+/** Tells how long the next piece may take. What it returns throws when the whole takes too long. */
+function patience({ totalMs, idleMs }: BodyLimits): () => number {
+  const started = performance.now()
+  let lateSince: number | undefined
+  return () => {
+    const now = performance.now()
+    const remainingMs = started + totalMs - now
+    if (remainingMs <= 0) lateSince ??= now
+    if (lateSince !== undefined && now - lateSince > Math.min(lateMsMax, totalMs)) throw tooSlow()
+    return Math.min(idleMs, remainingMs)
+  }
 }
 
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
@@ -137,4 +157,8 @@ function tooLarge({ bytesMax, setting }: BodyLimits): WireError {
 
 function tooSlow(): WireError {
   return new WireError(408, 'invalid_request_error', 'request_timeout', 'The request body did not arrive in time', { headers: { connection: 'close' } })
+}
+
+function tooSlowForOthers(): WireError {
+  return new WireError(408, 'invalid_request_error', 'request_timeout', 'The request body came slowly, and others needed its room', { headers: { connection: 'close' } })
 }

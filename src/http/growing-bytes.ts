@@ -1,0 +1,71 @@
+/** Bytes that come piece by piece, in memory that grows with them. */
+export interface GrowingBytes {
+  /** Those that have come. */
+  readonly length: number
+  /** Bytes of memory that another piece of so many would take more than is held. */
+  growth(pieceBytes: number): number
+  /** Takes a piece over: its memory is gone afterwards. */
+  add(piece: Uint8Array<ArrayBuffer>): void
+  /** Gives up the memory beyond what has come. @returns how many bytes that was */
+  trim(): number
+  /** All that have come. */
+  whole(): Uint8Array<ArrayBuffer>
+  /** Gives up all memory, now and not when the collector comes by. Nothing may be added afterwards. */
+  letGo(): void
+}
+
+/** Smaller pieces are not worth letting go of. */
+const smallest = 4 * 1024
+
+/**
+ * Holds at most twice what has come, or 4 KiB, and never more than `bytesMost`: who announces much and sends little makes it hold little. What comes in one
+ * piece is not copied; otherwise pieces are let go of as they are copied, so that nothing is held twice.
+ */
+export function growingBytes(bytesMost: number): GrowingBytes {
+  let memory = new Uint8Array(0)
+  let length = 0
+
+  function sizeFor(pieceBytes: number): number {
+    const needed = length + pieceBytes
+    return needed <= memory.length ? memory.length : Math.max(needed, Math.min(bytesMost, Math.max(smallest, needed * 2)))
+  }
+
+  function moveTo(size: number): void {
+    const larger = Buffer.allocUnsafeSlow(size)
+    larger.set(memory.subarray(0, length))
+    letGoOf(memory)
+    memory = larger
+  }
+
+  return {
+    get length() { return length },
+    growth: (pieceBytes) => sizeFor(pieceBytes) - memory.length,
+    add(piece) {
+      const added = piece.length
+      const size = sizeFor(added)
+      if (length === 0 && size === added) memory = piece
+      else {
+        if (size > memory.length) moveTo(size)
+        memory.set(piece, length)
+        letGoOf(piece)
+      }
+      length += added
+    },
+    trim() {
+      const surplus = memory.length - length
+      if (surplus > 0) moveTo(length)
+      return surplus
+    },
+    whole: () => memory.subarray(0, length),
+    letGo() {
+      letGoOf(memory)
+      memory = new Uint8Array(0)
+      length = 0
+    },
+  }
+}
+
+/** Moving what is in a buffer elsewhere is what frees it at once. One that others may see too is left alone. */
+function letGoOf(bytes: Uint8Array<ArrayBuffer>): void {
+  if (bytes.length >= smallest && bytes.length === bytes.buffer.byteLength) bytes.buffer.transfer(0)
+}

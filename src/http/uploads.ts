@@ -1,0 +1,53 @@
+/** A body that is on its way in. */
+export interface Upload {
+  /** Bytes that have come so far. */
+  arrived(): number
+  /** Ends it. What it holds is given back by the time this returns. */
+  end(): void
+}
+
+/** The bodies that are on their way in. */
+export interface Uploads {
+  /** One begins. @returns to be called when it has come, or comes no more */
+  begin(upload: Upload): () => void
+  /** Ends one that comes slowly, for somebody who needs its room. @returns whether one was found */
+  endSlow(): boolean
+}
+
+/** Nobody is slow before so long. A lost packet is sent again within it. */
+const graceMs = 1_000
+/** Who has sent fewer than so many bytes for each millisecond beyond the grace is slow. */
+const bytesEachMs = 16
+/** At most so many are looked at for one that is slow; the next search goes on where this one ended. */
+const looksMost = 256
+
+/**
+ * Remembers who is sending, so that there is somebody to end when room runs short: who sends less than 16 KB a second, a second of grace apart. Costs
+ * nothing to speak of until then.
+ * @param now milliseconds on a monotonic clock
+ */
+export function uploadsUnderWay(now: () => number = () => performance.now()): Uploads {
+  /** When each began, by the order of looking: the oldest first, at first. */
+  const beginnings = new Map<Upload, number>()
+  return {
+    begin(upload) {
+      beginnings.set(upload, now())
+      return () => void beginnings.delete(upload)
+    },
+    endSlow() {
+      const time = now()
+      let looks = Math.min(beginnings.size, looksMost)
+      for (const [upload, began] of beginnings) {
+        if (looks === 0) return false
+        looks -= 1
+        beginnings.delete(upload)
+        if (upload.arrived() < (time - began - graceMs) * bytesEachMs) {
+          upload.end()
+          return true
+        }
+        beginnings.set(upload, began)
+      }
+      return false
+    },
+  }
+}
