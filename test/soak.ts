@@ -7,23 +7,23 @@ import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
 import { provider, quick, startService, type ServiceUnderTest } from './harness.ts'
 import { disturb, type Disturbing } from './load/disturbances.ts'
-import { runLoadCommand, readLoadOptions } from './load/load-options.ts'
-import { commandLine, mebibytes, tellReport, type LoadReport, type Target } from './load/load-report.ts'
+import { runLoadCommand, workersOption } from './load/load-options.ts'
+import { mebibytes, type Findings, type Target } from './load/load-report.ts'
 import { moody } from './load/moody.ts'
 import { gaugeService, type ServiceGauge } from './load/service-gauge.ts'
 import { floorOf, slopeOf, sumOf, type Measured } from './load/slope.ts'
 import { soakFor, soakTally, type SoakTally } from './load/soak-load.ts'
 
 const usage = {
-  headline: 'npm run soak -- [options]: streams and plain requests for a long time, every token looked at, with faults, departures, reloads, rolling restarts and killed workers',
+  name: 'soak',
+  does: 'streams and plain requests for a long time, every token looked at, with faults, departures, reloads, rolling restarts and killed workers',
   numbers: {
     minutes: { fallback: 1, least: 0.01, most: 100_000, does: 'how long' },
     seconds: { fallback: 60, least: 1, most: 6_000_000, does: 'the same in seconds' },
-    workers: { fallback: 0, least: 0, most: 64, does: 'workers of the service; 0: one process' },
+    workers: workersOption,
     rate: { fallback: 200, least: 1, most: 10_000, does: 'requests a second' },
   },
   switches: { steady: 'no restarts and no killed workers: memory is that of processes that grow old' },
-  parts: [],
 } as const
 
 /** After the load, everything has so long to come back. */
@@ -78,7 +78,7 @@ function timeOrSignal(seconds: number): Promise<unknown> {
 }
 
 interface Rise {
-  readonly rows: LoadReport['rows']
+  readonly rows: Findings['rows']
   readonly targets: readonly Target[]
 }
 
@@ -99,7 +99,6 @@ function riseOf(samples: readonly Measured[], seconds: number, isSteady: boolean
 
 interface Soaked {
   readonly seconds: number
-  readonly command: string
   readonly isSteady: boolean
   readonly tally: SoakTally
   readonly disturbing: Disturbing
@@ -110,12 +109,11 @@ interface Soaked {
   readonly mistakes: readonly string[]
 }
 
-function reportOf({ seconds, command, isSteady, tally, disturbing, gauges, samples, lastStatus, mistakes }: Soaked): LoadReport {
+function reportOf({ seconds, isSteady, tally, disturbing, gauges, samples, lastStatus, mistakes }: Soaked): Findings {
   const { before, loaded, after } = gauges
   const rise = riseOf(samples, seconds, isSteady)
   const times = (read: (gauge: Gauge) => string) => `${read(before)} warm, ${read(loaded)} loaded, ${read(after)} settled`
   return {
-    command,
     rows: [
       ['requests', `${tally.begun} in ${seconds.toFixed(0)} s: ${tally.right} right (${tally.tokensRight} tokens; ${tally.resumedOrMovedOn} by failover or resume), ${tally.lost} streams lost and said so, ${tally.departed} departed, ${tally.wrongs} wrong`],
       ['meanwhile', `${disturbing.reloads} reloads, ${disturbing.rolls} rolling restarts, ${disturbing.kills} workers killed, which broke ${tally.brokenByKill} requests visibly`],
@@ -138,7 +136,7 @@ function reportOf({ seconds, command, isSteady, tally, disturbing, gauges, sampl
   }
 }
 
-async function soak(command: string, seconds: number, workers: number, ratePerSecond: number, isSteady: boolean): Promise<LoadReport> {
+async function soak(seconds: number, workers: number, ratePerSecond: number, isSteady: boolean): Promise<Findings> {
   const a = faultUpstream(moody()), b = faultUpstream(good({ pauseMs: 1 })), c = faultUpstream(good()), upstreams = [a, b, c]
   const providers = [provider('a', a.url, ['m'], quick), provider('b', b.url), provider('c', c.url)] as const
   const service = await startService({ providers }, { flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])] })
@@ -168,13 +166,10 @@ async function soak(command: string, seconds: number, workers: number, ratePerSe
   await service.stop()
   for (const upstream of upstreams) upstream.stop()
   const mistakes = [...a.faults, ...service.logs.flatMap(({ message, error }) => (message === 'a mistake of this service' ? [String(error)] : []))]
-  return reportOf({ seconds: loadedSeconds, command, isSteady, tally, disturbing, gauges: { before, loaded, after }, samples, lastStatus: last.status, mistakes })
+  return reportOf({ seconds: loadedSeconds, isSteady, tally, disturbing, gauges: { before, loaded, after }, samples, lastStatus: last.status, mistakes })
 }
 
-await runLoadCommand(async () => {
-  const options = readLoadOptions(process.argv.slice(2), usage)
-  if (options === undefined) return 0
+await runLoadCommand(usage, async (options) => {
   const seconds = options.has('minutes') ? options.number('minutes') * 60 : options.number('seconds')
-  const command = commandLine('soak', process.argv.slice(2))
-  return await tellReport(await soak(command, seconds, options.number('workers'), options.number('rate'), options.has('steady')), options)
+  return await soak(seconds, options.number('workers'), options.number('rate'), options.has('steady'))
 })

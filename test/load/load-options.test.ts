@@ -3,7 +3,8 @@ import { LoadUsageError, readLoadOptions } from './load-options.ts'
 import { commandLine } from './load-report.ts'
 
 const usage = {
-  headline: 'npm run load',
+  name: 'load',
+  does: 'weighs',
   numbers: { streams: { fallback: 7, least: 1, most: 100, does: 'streams' } },
   switches: { steady: 'no restarts' },
   parts: ['one', 'two'],

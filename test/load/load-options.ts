@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { ReportOutput } from './load-report.ts'
+import { commandLine, tellReport, type Findings, type ReportOutput } from './load-report.ts'
 
 /** The command line is not understood. The message says what is, in one line. */
 export class LoadUsageError extends Error {
@@ -15,6 +15,9 @@ export interface NumberOption {
   readonly does: string
 }
 
+/** `--workers`, which every command has that starts one service. */
+export const workersOption: NumberOption = { fallback: 0, least: 0, most: 64, does: 'workers of the service; 0: one process' }
+
 /** What a load command was asked. */
 export interface LoadOptions<Name extends string, Switch extends string> extends ReportOutput {
   number(name: Name): number
@@ -24,27 +27,29 @@ export interface LoadOptions<Name extends string, Switch extends string> extends
 }
 
 /** What a load command understands. */
-export interface LoadUsage<Name extends string, Switch extends string> {
-  /** Its first line of help: `npm run streams -- [options]: what it does`. */
-  readonly headline: string
+export interface LoadUsage<Name extends string, Switch extends string = never> {
+  /** As in `npm run NAME`. */
+  readonly name: string
+  /** What it does, for its first line of help. */
+  readonly does: string
   readonly numbers: Readonly<Record<Name, NumberOption>>
   /** Switch → what it does. */
-  readonly switches: Readonly<Record<Switch, string>>
-  /** What `--only` may name; none: there is no such option. */
-  readonly parts: readonly string[]
+  readonly switches?: Readonly<Record<Switch, string>>
+  /** What `--only` may name. Default: there is no such option. */
+  readonly parts?: readonly string[]
 }
 
 /**
  * Reads a command line; `undefined` when it asks for help, which is printed.
  * @throws {LoadUsageError}
  */
-export function readLoadOptions<Name extends string, Switch extends string>(commandLine: readonly string[], usage: LoadUsage<Name, Switch>): LoadOptions<Name, Switch> | undefined {
-  const values = parse(commandLine, usage)
+export function readLoadOptions<Name extends string, Switch extends string = never>(commandLine: readonly string[], usage: LoadUsage<Name, Switch>): LoadOptions<Name, Switch> | undefined {
+  const values = parse(commandLine, usage), { parts = [] } = usage
   if (values['help'] === true) return void console.log(helpText(usage))
   const numbers = new Map(Object.entries<NumberOption>(usage.numbers).map(([name, option]) => [name, readNumber(name, option, values[name])]))
-  const only = typeof values['only'] === 'string' ? values['only'].split(',') : usage.parts
-  const unknown = only.find((part) => !usage.parts.includes(part))
-  if (unknown !== undefined) throw new LoadUsageError(`--only: found '${unknown}', allowed: ${usage.parts.join(', ')}`)
+  const only = typeof values['only'] === 'string' ? values['only'].split(',') : parts
+  const unknown = only.find((part) => !parts.includes(part))
+  if (unknown !== undefined) throw new LoadUsageError(`--only: found '${unknown}', allowed: ${parts.join(', ')}`)
   const write = values['write']
   if (typeof write === 'string' && !/^[^#]+#[a-z0-9-]+$/.test(write)) throw new LoadUsageError(`--write: found '${write}', wanted FILE#SECTION`)
   return {
@@ -56,7 +61,7 @@ export function readLoadOptions<Name extends string, Switch extends string>(comm
   }
 }
 
-function parse(commandLine: readonly string[], { numbers, switches, parts }: LoadUsage<string, string>): Readonly<Record<string, unknown>> {
+function parse(commandLine: readonly string[], { numbers, switches = {}, parts = [] }: LoadUsage<string, string>): Readonly<Record<string, unknown>> {
   const texts = [...Object.keys(numbers), 'write', ...(parts.length === 0 ? [] : ['only'])].map((name) => [name, { type: 'string' as const }] as const)
   const flags = [...Object.keys(switches), 'markdown', 'help'].map((name) => [name, { type: 'boolean' as const }] as const)
   try {
@@ -72,23 +77,25 @@ function readNumber(name: string, { fallback, least, most }: NumberOption, text:
   throw new LoadUsageError(`--${name}: found '${String(text)}', allowed: a number from ${least} to ${most}`)
 }
 
-function helpText({ headline, numbers, switches, parts }: LoadUsage<string, string>): string {
+function helpText({ name, does, numbers, switches = {}, parts = [] }: LoadUsage<string, string>): string {
   const lines: readonly (readonly [string, string])[] = [
-    ...Object.entries(numbers).map(([name, { does, fallback }]) => [`--${name} N`, `${does} (default ${fallback})`] as const),
-    ...Object.entries(switches).map(([name, does]) => [`--${name}`, does] as const),
+    ...Object.entries(numbers).map(([option, { does, fallback }]) => [`--${option} N`, `${does} (default ${fallback})`] as const),
+    ...Object.entries(switches).map(([option, does]) => [`--${option}`, does] as const),
     ...(parts.length === 0 ? [] : [['--only LIST', `of ${parts.join(',')} (default all)`] as const]),
     ['--markdown', 'prints the report as Markdown'],
     ['--write FILE#SECTION', 'writes it into a document, between its lines <!-- SECTION: begin --> and <!-- SECTION: end -->'],
     ['--help', 'this'],
   ]
-  const width = Math.max(...lines.map(([name]) => name.length)) + 2
-  return `${headline}\n\n${lines.map(([name, does]) => `  ${name.padEnd(width)}${does}`).join('\n')}\n\nExit code 1: a target was missed. 2: the command line is not understood.`
+  const width = Math.max(...lines.map(([option]) => option.length)) + 2
+  return `npm run ${name} -- [options]: ${does}\n\n${lines.map(([option, does]) => `  ${option.padEnd(width)}${does}`).join('\n')}\n\nExit code 1: a target was missed. 2: the command line is not understood.`
 }
 
-/** Runs a load command to its exit code; says on one line what was wrong with its command line. */
-export async function runLoadCommand(run: () => Promise<number>): Promise<never> {
+/** Runs a load command to its exit code: has what its command line asks for measured, and tells the report; says on one line what is wrong with a command line. */
+export async function runLoadCommand<Name extends string, Switch extends string = never>(usage: LoadUsage<Name, Switch>, measure: (options: LoadOptions<Name, Switch>) => Promise<Findings>): Promise<never> {
+  const given = process.argv.slice(2)
   try {
-    process.exit(await run())
+    const options = readLoadOptions(given, usage)
+    process.exit(options === undefined ? 0 : await tellReport({ command: commandLine(usage.name, given), ...await measure(options) }, options))
   } catch (error) {
     if (!(error instanceof LoadUsageError)) throw error
     console.error(`${error.message}\n--help lists the options.`)

@@ -3,15 +3,19 @@ import { markdownTable } from '../../bench/table.ts'
 import { writeSection } from '../../scripts/write-section.ts'
 import { packageVersion } from '../../src/cli/process.ts'
 
-/** What a load run found out. */
-export interface LoadReport {
-  /** The command that makes it again. */
-  readonly command: string
+/** What a load run, or a part of it, found out. */
+export interface Findings {
   /** What was measured and how it came out, in order. */
   readonly rows: readonly (readonly [name: string, value: string])[]
   readonly targets: readonly Target[]
   /** Of what went wrong, a line each. */
   readonly complaints: readonly string[]
+}
+
+/** What a load run tells. */
+export interface LoadReport extends Findings {
+  /** The command that makes it again. */
+  readonly command: string
 }
 
 /** What was to be reached. */
@@ -60,6 +64,15 @@ function reportMarkdown({ command, rows, targets, complaints }: LoadReport, { pr
     markdownTable(['Measured', ''], rows.map(([name, value]) => [name, value])),
     ...(complaints.length === 0 ? [] : [complaints.slice(0, complaintsShown).map((complaint) => `- ${complaint}`).join('\n')]),
   ].join('\n\n')
+}
+
+/** What the parts of a run found out, in order. */
+export function together(parts: readonly Findings[]): Findings {
+  return {
+    rows: parts.flatMap(({ rows }) => rows),
+    targets: parts.flatMap(({ targets }) => targets),
+    complaints: parts.flatMap(({ complaints }) => complaints),
+  }
 }
 
 /** The command that makes a report again: `npm run NAME -- …`, without where the report goes. */

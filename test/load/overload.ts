@@ -1,15 +1,14 @@
 /** `npm run overload`: what the real process does with ten times the load it can take, and beside clients that do not read, trickle or do nothing. `--help` says how. */
-import { readLoadOptions, runLoadCommand } from './load-options.ts'
-import { commandLine, milliseconds, tellReport, type LoadReport, type Target } from './load-report.ts'
+import { runLoadCommand } from './load-options.ts'
+import { milliseconds, together, type Findings, type Target } from './load-report.ts'
 import { asFastAsItGoes, besideHurtfulClients, beyondTheLimit, type Beside, type Overload } from './overload-measures.ts'
 
 const usage = {
-  headline: 'npm run overload -- [options]: ten times the load the service can take, and clients that do not read, trickle or do nothing beside good ones; some 40 seconds',
+  name: 'overload',
+  does: 'ten times the load the service can take, and clients that do not read, trickle or do nothing beside good ones; some 40 seconds',
   numbers: {
     rounds: { fallback: 4, least: 1, most: 100, does: 'rounds of each measure; the median counts' },
   },
-  switches: {},
-  parts: [],
 } as const
 
 const roundMs = 1_000
@@ -23,9 +22,7 @@ const refusedMsMost = 5
 /** Hurtful clients cost the others at most so much of p99, or so many milliseconds. */
 const slowerMost = 2, slowerMsMost = 5
 
-type Part = Pick<LoadReport, 'rows' | 'targets' | 'complaints'>
-
-function overloadPart(name: string, { best, overloaded, ratio, outcome, health, odd }: Overload): Part {
+function overloadPart(name: string, { best, overloaded, ratio, outcome, health, odd }: Overload): Findings {
   const refusedUs = outcome.refusedUs.percentile(99), healthUs = health.us.percentile(99)
   const refusals: Target = { name: `${name}: a refusal within ${refusedMsMost} ms at p99, or as /health`, found: milliseconds(refusedUs), isMet: refusedUs <= Math.max(refusedMsMost * 1000, healthUs * 1.5) }
   return {
@@ -43,7 +40,7 @@ function overloadPart(name: string, { best, overloaded, ratio, outcome, health, 
   }
 }
 
-function besidePart({ before, beside, after, health }: Beside): Part {
+function besidePart({ before, beside, after, health }: Beside): Findings {
   const aloneUs = Math.max(before.answeredUs.percentile(99), after.answeredUs.percentile(99)), besideUs = beside.answeredUs.percentile(99)
   const { stuckReaders, slowWriters, idle } = hurtful
   return {
@@ -59,10 +56,8 @@ function besidePart({ before, beside, after, health }: Beside): Part {
   }
 }
 
-await runLoadCommand(async () => {
-  const options = readLoadOptions(process.argv.slice(2), usage)
-  if (options === undefined) return 0
-  const parts: Part[] = []
+await runLoadCommand(usage, async (options) => {
+  const parts: Findings[] = []
   for (const [name, measure] of [
     ['as fast as it goes', async () => overloadPart('as fast as it goes', await asFastAsItGoes(roundMs, options.number('rounds')))],
     ['beyond max_concurrent', async () => overloadPart('beyond max_concurrent', await beyondTheLimit(1.5 * roundMs, options.number('rounds'), limited))],
@@ -71,10 +66,5 @@ await runLoadCommand(async () => {
     console.error(`overload: ${name}`)
     parts.push(await measure())
   }
-  return await tellReport({
-    command: commandLine('overload', process.argv.slice(2)),
-    rows: parts.flatMap(({ rows }) => rows),
-    targets: parts.flatMap(({ targets }) => targets),
-    complaints: parts.flatMap(({ complaints }) => complaints),
-  }, options)
+  return together(parts)
 })

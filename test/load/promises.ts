@@ -2,14 +2,15 @@
 import { measureAborts } from './aborts.ts'
 import { measureFailovers } from './failovers.ts'
 import { histogram, type Histogram } from './histogram.ts'
-import { runLoadCommand, readLoadOptions } from './load-options.ts'
-import { commandLine, milliseconds, tellReport, type LoadReport } from './load-report.ts'
+import { runLoadCommand, workersOption } from './load-options.ts'
+import { milliseconds, together, type Findings } from './load-report.ts'
 import { measureRestarts } from './restarts.ts'
 
 const usage = {
-  headline: 'npm run promises -- [options]: that an abort reaches the provider at once, that a failover costs next to nothing, and that restarts and reloads cost nobody anything',
+  name: 'promises',
+  does: 'that an abort reaches the provider at once, that a failover costs next to nothing, and that restarts and reloads cost nobody anything',
   numbers: {
-    workers: { fallback: 0, least: 0, most: 64, does: 'workers of the service; 0: one process, which cannot be restarted' },
+    workers: { ...workersOption, does: `${workersOption.does}, which cannot be restarted` },
     count: { fallback: 1_000, least: 1, most: 100_000, does: 'aborts, and failovers of each kind' },
     rolls: { fallback: 20, least: 0, most: 1_000, does: 'rolling restarts' },
     seconds: { fallback: 20, least: 1, most: 86_400, does: 'how long there are restarts and reloads, at least' },
@@ -17,11 +18,8 @@ const usage = {
     rate: { fallback: 1_000, least: 1, most: 100_000, does: 'plain requests a second during restarts and reloads' },
     streams: { fallback: 200, least: 1, most: 10_000, does: 'streams open at once meanwhile' },
   },
-  switches: {},
   parts: ['aborts', 'failovers', 'restarts'],
 } as const
-
-type Part = Omit<LoadReport, 'command'>
 
 const abortMostUs = 50_000, failoverMostUs = 5_000
 
@@ -29,7 +27,7 @@ function spread(durations: Histogram): string {
   return `p50 ${milliseconds(durations.percentile(50))}, p99 ${milliseconds(durations.percentile(99))}`
 }
 
-async function aborts(workers: number, count: number): Promise<Part> {
+async function aborts(workers: number, count: number): Promise<Findings> {
   const { delays, direct, left, missed, early, broken, complaints } = await measureAborts({ workers, count })
   const p99 = delays.percentile(99)
   return {
@@ -46,7 +44,7 @@ async function aborts(workers: number, count: number): Promise<Part> {
   }
 }
 
-async function failovers(workers: number, count: number): Promise<Part> {
+async function failovers(workers: number, count: number): Promise<Findings> {
   const { untroubled, refused, failed, failingItself, wrong, complaints } = await measureFailovers({ workers, count })
   const refusedUs = refused.percentile(99) - untroubled.percentile(99)
   const failedUs = failed.percentile(99) - untroubled.percentile(99) - failingItself.percentile(50)
@@ -66,7 +64,7 @@ async function failovers(workers: number, count: number): Promise<Part> {
   }
 }
 
-async function restarts(workers: number, number: (name: 'rolls' | 'seconds' | 'reloads' | 'rate' | 'streams') => number): Promise<Part> {
+async function restarts(workers: number, number: (name: 'rolls' | 'seconds' | 'reloads' | 'rate' | 'streams') => number): Promise<Findings> {
   const wanted = workers === 0 ? 0 : number('rolls')
   const { outcome, rolls, written, reloads, seconds, complaints } = await measureRestarts({
     workers, rolls: wanted, seconds: number('seconds'), reloadsPerSecond: number('reloads'), requestsPerSecond: number('rate'), streams: number('streams'),
@@ -89,17 +87,10 @@ async function restarts(workers: number, number: (name: 'rolls' | 'seconds' | 'r
   }
 }
 
-await runLoadCommand(async () => {
-  const options = readLoadOptions(process.argv.slice(2), usage)
-  if (options === undefined) return 0
-  const workers = options.number('workers'), parts: Part[] = []
+await runLoadCommand(usage, async (options) => {
+  const workers = options.number('workers'), parts: Findings[] = []
   if (options.only.includes('aborts')) parts.push(await aborts(workers, options.number('count')))
   if (options.only.includes('failovers')) parts.push(await failovers(workers, options.number('count')))
   if (options.only.includes('restarts')) parts.push(await restarts(workers, options.number))
-  return await tellReport({
-    command: commandLine('promises', process.argv.slice(2)),
-    rows: parts.flatMap(({ rows }) => rows),
-    targets: parts.flatMap(({ targets }) => targets),
-    complaints: parts.flatMap(({ complaints }) => complaints),
-  }, options)
+  return together(parts)
 })

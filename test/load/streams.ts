@@ -1,28 +1,26 @@
 /** `npm run streams`: many streams open at once, every token looked at. `--help` says how. */
 import { histogram } from './histogram.ts'
-import { runLoadCommand, readLoadOptions } from './load-options.ts'
-import { commandLine, mebibytes, milliseconds, tellReport, type LoadReport } from './load-report.ts'
+import { runLoadCommand, workersOption } from './load-options.ts'
+import { mebibytes, milliseconds, type Findings } from './load-report.ts'
 import { openStreams, type OpenStreams, type OpenStreamsFound } from './open-streams.ts'
 
 const usage = {
-  headline: 'npm run streams -- [options]: many streams open at once through the service, a token a second each, every token looked at as it comes',
+  name: 'streams',
+  does: 'many streams open at once through the service, a token a second each, every token looked at as it comes',
   numbers: {
     streams: { fallback: 1_000, least: 1, most: 100_000, does: 'streams open at once' },
-    workers: { fallback: 0, least: 0, most: 64, does: 'workers of the service; 0: one process' },
+    workers: workersOption,
     minutes: { fallback: 1, least: 0.01, most: 1_440, does: 'how long all of them stay open' },
     ramp: { fallback: 0, least: 0, most: 600, does: 'seconds over which they are opened; 0: 10, or as many as keep it at 500 a second' },
     memory: { fallback: 700, least: 1, most: 1_000_000, does: 'MiB that all processes of the service together may hold' },
   },
-  switches: {},
-  parts: [],
 } as const
 
-function reportOf(asked: OpenStreams, { outcome, idle, peak, after, samples, cpuShare, seconds }: OpenStreamsFound, memoryMostMiB: number): LoadReport {
+function reportOf(asked: OpenStreams, { outcome, idle, peak, after, samples, cpuShare, seconds }: OpenStreamsFound, memoryMostMiB: number): Findings {
   const { streams, faults } = outcome
   const delays = histogram(outcome.delays)
   const wrong = faults.lost + faults.garbled + faults.duplicated
   return {
-    command: commandLine('streams', process.argv.slice(2)),
     rows: [
       ['streams', `${streams.complete} complete, ${streams.broken} broken, at most ${streams.openMost} open at once`],
       ['tokens', `${streams.tokensExpected} expected, ${faults.seen} came, ${faults.lost} lost, ${faults.garbled} garbled, ${faults.duplicated} twice`],
@@ -44,9 +42,7 @@ function reportOf(asked: OpenStreams, { outcome, idle, peak, after, samples, cpu
   }
 }
 
-await runLoadCommand(async () => {
-  const options = readLoadOptions(process.argv.slice(2), usage)
-  if (options === undefined) return 0
+await runLoadCommand(usage, async (options) => {
   const streams = options.number('streams')
   const asked: OpenStreams = {
     streams,
@@ -55,5 +51,5 @@ await runLoadCommand(async () => {
     rampSeconds: options.number('ramp') || Math.max(10, streams / 500),
   }
   const found = await openStreams(asked, (line) => console.error(`streams: ${line}`))
-  return await tellReport(reportOf(asked, found, options.number('memory')), options)
+  return reportOf(asked, found, options.number('memory'))
 })
