@@ -44,7 +44,8 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
     reload() {
       for (const reload of reloads) reload()
     },
-    leavePort: async () => undefined,
+    doOthersStay: () => false,
+    leavePort: async () => false,
     leftPort: () => undefined,
     async close() {
       process.off('SIGUSR2', cannotRoll)

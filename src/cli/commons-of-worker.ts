@@ -1,7 +1,7 @@
 import type { Answers } from '../cluster/channel.ts'
 import { followTogether } from '../cluster/follow-together.ts'
 import { sharedPort, type SharedPort } from '../cluster/shared-port.ts'
-import type { WorkerLife } from '../cluster/worker-life.ts'
+import { restartReason, type WorkerLife } from '../cluster/worker-life.ts'
 import { isFirstWorker, linkToPrimary } from '../cluster/worker-link.ts'
 import { mistake } from '../observe/log.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
@@ -61,6 +61,8 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
     buildPage: () => primary.ask('buildPage', undefined),
     // A signal of its own has it leave too; the primary then puts another in its place.
     leaving: AbortSignal.any([leaving, signal]),
+    // What the primary says counts: who is told to end by itself is replaced.
+    doOthersStay: () => leaving.aborted ? leaving.reason === restartReason : workers > 1,
     listening(ownPort, lines) {
       shared = sharedPort({ port: ownPort, onUnable: (reason) => log.debug('connections may be lost when a worker leaves', { reason }) })
       primary.tell('listening', { port: ownPort, lines })
@@ -68,7 +70,7 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
     reload: () => void primary.ask('reloadAll', undefined).catch(() => undefined),
     async leavePort() {
       const where = await primary.ask('placeInGroup', undefined).catch(() => undefined)
-      return shared !== undefined && where !== undefined && await shared.leave(where) ? shared.connections : undefined
+      return shared !== undefined && where !== undefined && await shared.leave(where)
     },
     leftPort: () => primary.tell('leftPort', undefined),
     async close() {

@@ -22,15 +22,17 @@ export interface Commons {
   buildPage(): Promise<void>
   /** Aborts when this process is to end. Its reason is a signal's name, or the cause in words. */
   readonly leaving: AbortSignal
+  /** Whether others of this service go on serving when this process leaves. */
+  doOthersStay(): boolean
   /** It listens. @param lines for whoever started the service */
   listening(port: number, lines: string): void
   /** Everything anew, as SIGHUP asks for. */
   reload(): void
   /**
    * Leaves a port that others of this service go on listening on, losing nobody. The server must go on serving until its connections have gone.
-   * @returns how many there are, whenever asked; nothing where the port is not left but closed
+   * @returns whether it was left; if not, it still listens
    */
-  leavePort(): Promise<(() => number) | undefined>
+  leavePort(): Promise<boolean>
   /** The server listens no more. */
   leftPort(): void
   close(): Promise<void>

@@ -1,4 +1,3 @@
-import { restartReason } from '../cluster/worker-life.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { configOfWorker } from '../config/share-of.ts'
 import { UnknownExtension } from '../extensions/load.ts'
@@ -62,7 +61,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
     chatRoute(chatOptions({ inForce, room, timers, requests, observer, log })),
     ...modelRoutes(() => inForce.gateway, Date.now()),
     ...statusRoutes({
-      unready: () => (isDraining && leaving.reason !== restartReason ? 'stopping' : inForce.gateway.providers.length === 0 ? 'no provider is usable' : undefined),
+      unready: () => (isDraining && !commons.doOthersStay() ? 'stopping' : inForce.gateway.providers.length === 0 ? 'no provider is usable' : undefined),
       metrics: () => observer.metricsText(),
       page: page.front,
     }),

@@ -12,6 +12,8 @@ export interface Exchange {
   readonly started: number
   /** The address the connection comes from; empty once it is gone. */
   readonly address: () => string
+  /** The port the connection comes from; `undefined` once it is gone. */
+  readonly peerPort: () => number | undefined
   /** Who a guard said it is from. */
   readonly user?: string
   /** Asks the guards that are in force by then who it is from. @throws what a guard throws */

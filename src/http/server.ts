@@ -37,6 +37,8 @@ export interface ServerOptions {
 /** A server that listens. */
 export interface Server {
   readonly port: number
+  /** How many requests are being answered. */
+  readonly pending: number
   /** Stops listening and lets the responses under way finish; `now`: drops them. */
   stop(now: boolean): Promise<void>
 }
@@ -89,6 +91,7 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
         response = await answer({
           request, path, id, started, address,
           whoNow: () => passGuards(routing().guards, { request, path, id, address }),
+          peerPort: () => server.requestIP(request)?.port,
           keepOpen: () => server.timeout(request, 0),
           letClose: () => server.timeout(request, idleSeconds),
           letRead: () => server.timeout(request, readSeconds),
@@ -106,6 +109,7 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
 
   return {
     port: server.port ?? port,
+    get pending() { return server.pendingRequests },
     stop: (now) => server.stop(now),
   }
 }

@@ -28,6 +28,16 @@ describe('the requests under way', () => {
     expect(idle).toEqual(['a', 'b'])
   })
 
+  test('are known by the ports of their clients, as long as these are connected', () => {
+    const requests = underWay()
+    let port: number | undefined = 4_000
+    requests.begin(() => undefined, () => port)
+    requests.begin(() => undefined)
+    expect(requests.peers()).toEqual(new Set([4_000]))
+    port = undefined
+    expect(requests.peers()).toEqual(new Set())
+  })
+
   test('are none at once when there is none', async () => {
     await underWay().idle()
   })

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { openConnections } from './open-connections.ts'
+
+const get = 'GET / HTTP/1.1\r\nhost: test\r\n\r\n'
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(get))
+  await once(socket, 'data')
+  return socket
+}
+
+test.skipIf(process.platform !== 'linux')('idle connections are ended; not who waits for an answer, who has just asked, nor who was at work until now', async () => {
+  await using server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, fetch: () => new Response('hello') })
+  const port = server.port ?? 0
+  const open = openConnections(port)
+  if (open === undefined) throw new Error('connections cannot be told here')
+  const idle = await connected(port), busy = await connected(port), asking = await connected(port)
+  expect(open.count()).toBe(3)
+  open.endIdle(new Set(), 60_000)
+  expect(open.count()).toBe(3)
+  const ended = once(idle, 'end'), answered = once(asking, 'data')
+  asking.write(get)
+  // What was written lies in the kernel: the server's turn has not come.
+  open.endIdle(new Set([busy.localPort ?? 0]), 0)
+  expect(open.count()).toBe(2)
+  await ended
+  expect(String(await answered)).toContain('hello')
+  for (const socket of [idle, busy, asking]) socket.destroy()
+})
+
+test.skipIf(process.platform !== 'linux')('listening stops, and those who are connected are served on', async () => {
+  await using server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, fetch: () => new Response('hello') })
+  const port = server.port ?? 0, open = openConnections(port)
+  const socket = await connected(port)
+  expect(await open?.stopListening()).toBe(true)
+  const answered = once(socket, 'data')
+  socket.write(get)
+  expect(String(await answered)).toContain('hello')
+  await expect(connected(port)).rejects.toThrow()
+  socket.destroy()
+})
+
+test('where nobody listens, nothing can be done', () => {
+  expect(openConnections(1)).toBeUndefined()
+})
