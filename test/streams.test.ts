@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { answerOf, chunkedBody, isDone, metric, question, rawChat, rawConnection } from './client.ts'
+import { answerOf, chat, chunkedBody, isDone, metric, question, rawChat, rawConnection } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
 import { firstTokens } from './fakes/faults/cut.ts'
+import { good } from './fakes/good.ts'
 import { startUpstreamProcess } from './fakes/process.ts'
 import { framed, streamHead, tokens } from './fakes/replies.ts'
 import { provider, startService } from './harness.ts'
+import { hurtfulClients } from './load/hurtful-clients.ts'
 import { startRig } from './rig.ts'
 
 const streams = 1_000, chunksEach = 200
@@ -45,4 +48,30 @@ describe('three hundred abandoned streams', () => {
     expect([upstream?.hits.length, upstream?.open]).toEqual([300, 0])
     expect(await metric(rig.service.url, 'svc_streams_open')).toBe(0)
   }, 30_000)
+})
+
+describe('a hundred streams that never pause, whose clients do not read,', () => {
+  /** Room for a slow machine: it takes some milliseconds, and took many seconds when each stream had all its work done at once. */
+  const answeredMs = 500
+
+  test.each(['endless-events', 'endless-tiny-events', 'endless-bytes'])('keep nobody else waiting: %s', async (mode) => {
+    await using upstream = await startUpstreamProcess()
+    using quick = new DisposableStack()
+    const { url } = quick.adopt(faultUpstream(good()), (started) => started.stop())
+    await using service = await startService({ providers: [provider('a', url), provider('b', upstream.url(mode), ['endless'])] })
+    const clients = await hurtfulClients(service.port, { stuckReaders: 100, slowWriters: 0, idle: 0 }, JSON.stringify(question({ model: 'endless', stream: true })))
+    try {
+      const waits: number[] = []
+      for (let count = 0; count < 9; count++) {
+        const asked = performance.now()
+        expect((await fetch(`${service.url}/health`, { keepalive: false })).status).toBe(200)
+        expect((await chat(service.url, question())).status).toBe(200)
+        waits.push(performance.now() - asked)
+      }
+      // What else the machine does may take seconds now and then.
+      expect(waits.toSorted((one, other) => one - other)[4]).toBeLessThan(answeredMs)
+    } finally {
+      clients.stop()
+    }
+  }, 90_000)
 })

@@ -4,6 +4,9 @@ import type { Turns } from './turns.ts'
 /** Bytes held that nobody has looked at before the upstream is held back. */
 export const heldBytesMax = 256 * 1024
 
+/** So little is received at once: tokens as they come. The event loop looks at a thousand sockets at most before others have their turn. */
+const tokenBytes = 2 * 1024
+
 /** What a block takes beside its bytes, however small it is. */
 const blockBytes = 1024
 
@@ -91,6 +94,7 @@ export function inflow({ turns, socket, receive, closed, isLight }: InflowOption
     get isDry() { return length === 0 && end === undefined },
     push(bytes) {
       if (isStopped) return
+      if (length === 0 && !isHeld && bytes.length <= tokenBytes) return receive(bytes)
       blocks.push(bytes)
       length += bytes.length
       go()

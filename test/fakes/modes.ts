@@ -1,6 +1,7 @@
 import { bodyFaults } from './faults/body.ts'
 import { connectionFaults } from './faults/connection.ts'
 import { cuts } from './faults/cut.ts'
+import { endlessStreams } from './faults/endless.ts'
 import { statusFaults } from './faults/status.ts'
 import { streamFaults } from './faults/stream.ts'
 import { good } from './good.ts'
@@ -14,6 +15,7 @@ export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, .
 export const modes: Readonly<Record<string, Script | undefined>> = {
   good: good(),
   paced: good({ pauseMs: 25 }),
+  ...endlessStreams,
   ...Object.fromEntries([...faults, ...cuts].map(({ name, script }) => [name, script])),
 }
 
