@@ -1,6 +1,6 @@
 import { failureEffects, type FailureClass, type UpstreamFailure } from './failure.ts'
 import { HealthBreaker } from './health-breaker.ts'
-import { isNews, type Happening, type HeldOff } from './health-news.ts'
+import { isNews, type Happening, type HeldOff, type Recovery } from './health-news.ts'
 import { HealthPauses } from './health-pauses.ts'
 
 const waitMs = 1_000
@@ -44,6 +44,9 @@ export function circuit(now: () => number, random: () => number = Math.random, t
   let hasAnswered = false
   /** Others may hold something against it, which the next success here ends. That of another does not: a failure may have crossed it. */
   let isSuspect = false
+  /** When it last failed, and when it last was well, here or elsewhere, as far as others could care. */
+  let illAt = -Infinity
+  let wellAt = -Infinity
 
   function heldOff(): { readonly heldOff?: HeldOff } {
     const time = now()
@@ -61,6 +64,20 @@ export function circuit(now: () => number, random: () => number = Math.random, t
 
   function giveUp(isProbe: boolean): void {
     if (isProbe && breaker.giveUpProbe()) tell?.({ kind: 'probe_over' })
+  }
+
+  /** What holds it off all the same was told with it. */
+  function hearRecovery({ kind, heldOff: held = {}, agoMs = 0 }: Recovery): void {
+    if (illAt > now() - agoMs) return
+    wellAt = Math.max(wellAt, now() - agoMs)
+    if (kind === 'answered') {
+      if (breaker.isOpen) breaker.close()
+    } else {
+      breaker.heardSuccess()
+      pauses.forgive()
+      hasAnswered = true
+    }
+    pauses.takeOver(held)
   }
 
   return {
@@ -83,6 +100,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
     answered() {
       if (!breaker.isOpen) return
       breaker.close()
+      wellAt = now()
       tell?.({ kind: 'answered', ...heldOff() })
     },
     succeeded() {
@@ -91,6 +109,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       hasAnswered = true
       if (!isSuspect) return
       isSuspect = false
+      wellAt = now()
       tell?.({ kind: 'succeeded', ...heldOff() })
     },
     failed({ failure, retryAfterMs }, isProbe) {
@@ -100,6 +119,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       if (!counts) giveUp(isProbe)
       if (!isNews(failure)) return
       isSuspect = true
+      illAt = now()
       tell?.({ kind: 'failed', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isPaused || hasOpened ? heldOff() : {}) })
     },
     abandoned: giveUp,
@@ -107,6 +127,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       switch (happening.kind) {
         case 'failed':
           isSuspect = true
+          illAt = now()
           pauses.failed(happening.failure, happening.retryAfterMs)
           pauses.takeOver(happening.heldOff ?? {})
           // First what was told, so that nothing is opened by counting that was opened with jitter.
@@ -114,19 +135,15 @@ export function circuit(now: () => number, random: () => number = Math.random, t
           if (failureEffects[happening.failure].breaker) breaker.heardFailure()
           return
         case 'standing':
+          // What is newer counts, whichever came first.
+          if (happening.agoMs !== undefined && wellAt > now() - happening.agoMs) return
           isSuspect = true
           pauses.takeOver(happening.heldOff ?? {})
           pauses.takeOverRow(happening)
           breaker.takeOver(happening.heldOff?.breaker, happening.row)
           return
         case 'answered':
-          if (breaker.isOpen) breaker.close()
-          return
-        case 'succeeded':
-          breaker.heardSuccess()
-          pauses.forgive()
-          hasAnswered = true
-          return
+        case 'succeeded': return hearRecovery(happening)
         case 'probing': return breaker.heardProbe(true)
         case 'probe_over': return breaker.heardProbe(false)
       }

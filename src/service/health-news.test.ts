@@ -84,9 +84,9 @@ describe('what is kept for newcomers', () => {
   test.each([
     ['an open breaker, until a newcomer may begin with a probe', { kind: 'failed', failure: 'connect', heldOff: open }, 34_001],
     ['the longest of what holds it off', { kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 300_000, ...open } }, 300_000],
-    ['a Retry-After that outlives a success', { kind: 'succeeded', heldOff: { retryAfterMs: 9_000 } }, 9_000],
-    ['nothing any more after a success', { kind: 'succeeded' }, 0],
-    ['nothing any more when it answers', { kind: 'answered' }, 0],
+    ['a Retry-After that outlives a success', { kind: 'succeeded', heldOff: { retryAfterMs: 500_000 } }, 500_000],
+    ['a success, for as long as what it ends could have lasted', { kind: 'succeeded' }, 300_000],
+    ['that it answers, for as long', { kind: 'answered' }, 300_000],
   ] as const)('is %s', (_, happening, ms) => {
     expect(keptFor({ provider: 'groq', model: 'small', ...happening })).toEqual({ key: '["groq","small"]', ms })
   })
@@ -109,19 +109,19 @@ describe('aged news', () => {
 
   test('say what remains, and count no failure again', () => {
     const subject = { provider: 'groq', target: 'a', model: 'small', kind: 'standing', row: 0, sameClass: 0, failure: 'overloaded' } as const
-    expect(aged(news, 1_000)).toEqual({ ...subject, heldOff: { retryAfterMs: 2_000, coolDownMs: 5_000, breaker: { remainingMs: 3_000, stepMs: 5_000 } } })
-    expect(aged(news, 5_000)).toEqual({ ...subject, heldOff: { coolDownMs: 1_000, breaker: { remainingMs: 0, stepMs: 5_000 } } })
+    expect(aged(news, 1_000)).toEqual({ ...subject, agoMs: 1_000, heldOff: { retryAfterMs: 2_000, coolDownMs: 5_000, breaker: { remainingMs: 3_000, stepMs: 5_000 } } })
+    expect(aged(news, 5_000)).toEqual({ ...subject, agoMs: 5_000, heldOff: { coolDownMs: 1_000, breaker: { remainingMs: 0, stepMs: 5_000 } } })
   })
 
   test('say nothing when all is over', () => {
     expect(aged(news, 33_999)).toBeDefined()
     expect(aged(news, 34_000)).toBeUndefined()
     expect(aged({ provider: 'groq', kind: 'probing' }, 0)).toBeUndefined()
-    expect(aged({ provider: 'groq', kind: 'succeeded' }, 0)).toBeUndefined()
+    expect(aged({ provider: 'groq', kind: 'failed', failure: 'connect' }, 0)).toBeUndefined()
+    expect(aged({ provider: 'groq', kind: 'succeeded' }, 300_000)).toBeUndefined()
   })
 
-  test('of a success still say the Retry-After that it did not end', () => {
-    expect(aged({ provider: 'groq', kind: 'succeeded', heldOff: { retryAfterMs: 9_000 } }, 2_000))
-      .toEqual({ provider: 'groq', kind: 'standing', row: 0, sameClass: 0, heldOff: { retryAfterMs: 7_000 } })
+  test('of a success say how long ago it was, and the Retry-After that it did not end', () => {
+    expect(aged({ provider: 'groq', kind: 'succeeded', heldOff: { retryAfterMs: 9_000 } }, 2_000)).toEqual({ provider: 'groq', kind: 'succeeded', heldOff: { retryAfterMs: 7_000 }, agoMs: 2_000 })
   })
 })

@@ -33,6 +33,15 @@ export interface Standing {
   readonly failure?: FailureClass
   readonly sameClass: number
   readonly heldOff?: HeldOff
+  /** It was so when it was told, so long ago; absent: it is so now. */
+  readonly agoMs?: number
+}
+
+/** `answered` or `succeeded`. `agoMs`: so long ago; absent: just now. */
+export interface Recovery {
+  readonly kind: 'answered' | 'succeeded'
+  readonly heldOff?: HeldOff
+  readonly agoMs?: number
 }
 
 /**
@@ -42,8 +51,7 @@ export interface Standing {
 export type Happening =
   | HeardFailure
   | Standing
-  | { readonly kind: 'answered'; readonly heldOff?: HeldOff }
-  | { readonly kind: 'succeeded'; readonly heldOff?: HeldOff }
+  | Recovery
   | { readonly kind: 'probing' }
   | { readonly kind: 'probe_over' }
 
@@ -63,15 +71,14 @@ export function isNews(failure: FailureClass): boolean {
 }
 
 /**
- * What is to be kept for newcomers: under which key, and for how many milliseconds, a whole number. The latest takes the place of what was kept under its key;
- * 0 ms: nothing is to be kept there any more. `undefined`: what is kept stays as it is. An open breaker is kept for longer than it is open, so that
- * a newcomer begins with a probe.
+ * What is to be kept, for newcomers and for who missed it: under which key, and for how many milliseconds, a whole number. The latest takes the place of what was
+ * kept under its key. `undefined`: what is kept stays as it is. An open breaker is kept for longer than it is open, so that a newcomer begins with a probe; that
+ * a trouble is over, for as long as it could have lasted.
  */
 export function keptFor(news: HealthNews): { readonly key: string; readonly ms: number } | undefined {
   if (news.kind === 'probing' || news.kind === 'probe_over') return undefined
-  const isOver = news.kind === 'answered' || news.kind === 'succeeded'
-  if (news.heldOff === undefined && !isOver) return undefined
-  return { key: keyOf(news), ms: Math.ceil(msOf(news.heldOff ?? {})) }
+  if (news.heldOff === undefined && !isRecovery(news.kind)) return undefined
+  return { key: keyOf(news), ms: Math.ceil(msOf(news)) }
 }
 
 function keyOf({ provider, target, model }: HealthNews): string {
@@ -79,20 +86,29 @@ function keyOf({ provider, target, model }: HealthNews): string {
   return JSON.stringify(model === undefined ? [provider] : [provider, model])
 }
 
-function msOf({ retryAfterMs = 0, coolDownMs = 0, breaker }: HeldOff): number {
-  return Math.max(retryAfterMs, coolDownMs, breaker === undefined ? 0 : breaker.remainingMs + probeMsMost)
+function msOf(news: HealthNews): number {
+  const { retryAfterMs = 0, coolDownMs = 0, breaker } = ('heldOff' in news ? news.heldOff : undefined) ?? {}
+  return Math.max(retryAfterMs, coolDownMs, breaker === undefined ? 0 : breaker.remainingMs + probeMsMost, isRecovery(news.kind) ? coolDownMsMost : 0)
 }
 
-/** What a news that was kept still says to a newcomer, `elapsedMs` after it was told. `undefined`: nothing. */
+function isRecovery(kind: HealthNews['kind']): kind is Recovery['kind'] {
+  return kind === 'answered' || kind === 'succeeded'
+}
+
+/** What a news that was kept still says, `elapsedMs` after it was told. `undefined`: nothing. */
 export function aged(news: HealthNews, elapsedMs: number): HealthNews | undefined {
-  if (news.kind === 'probing' || news.kind === 'probe_over' || news.heldOff === undefined || elapsedMs >= msOf(news.heldOff)) return undefined
-  const { provider, target, model, heldOff: { retryAfterMs = 0, coolDownMs = 0, breaker } } = news
+  if (news.kind === 'probing' || news.kind === 'probe_over' || elapsedMs >= msOf(news)) return undefined
+  const { provider, target, model } = news
+  const subject = { provider, ...(target === undefined ? {} : { target }), ...(model === undefined ? {} : { model }) }
+  const rest = { ...remaining(news.heldOff, elapsedMs), agoMs: elapsedMs }
+  if (isRecovery(news.kind)) return { ...subject, kind: news.kind, ...rest }
+  return { ...subject, kind: 'standing', row: 0, sameClass: 0, ...('failure' in news ? { failure: news.failure } : {}), ...rest }
+}
+
+function remaining(heldOff: HeldOff | undefined, elapsedMs: number): { readonly heldOff?: HeldOff } {
+  if (heldOff === undefined) return {}
+  const { retryAfterMs = 0, coolDownMs = 0, breaker } = heldOff
   return {
-    provider,
-    ...(target === undefined ? {} : { target }),
-    ...(model === undefined ? {} : { model }),
-    kind: 'standing', row: 0, sameClass: 0,
-    ...((news.kind === 'failed' || news.kind === 'standing') && news.failure !== undefined ? { failure: news.failure } : {}),
     heldOff: {
       ...(retryAfterMs > elapsedMs ? { retryAfterMs: retryAfterMs - elapsedMs } : {}),
       ...(coolDownMs > elapsedMs ? { coolDownMs: coolDownMs - elapsedMs } : {}),

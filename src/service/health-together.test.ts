@@ -397,6 +397,49 @@ describe('what a book hears', () => {
   })
 })
 
+describe('late news', () => {
+  const subject = { provider: 'groq', model: 'small' } as const
+
+  test('of a success end the trouble that was before it, and no other', () => {
+    const clock = fakeClock(), book = healthBook(clock.now, () => 0.5)
+    fail(book, 3, 'model_gone')
+    clock.pass(1_000)
+    book.hear({ ...subject, kind: 'succeeded', agoMs: 2_000 })
+    expect(held([book])[0]?.reason).toBe('cool_down')
+    book.hear({ ...subject, kind: 'succeeded', agoMs: 500 })
+    expect(held([book])).toEqual([undefined])
+  })
+
+  test('of a breaker that closed close it, unless it opened after that', () => {
+    const clock = fakeClock(), book = healthBook(clock.now, () => 0.5)
+    fail(book, 5)
+    clock.pass(1_000)
+    book.hear({ ...subject, kind: 'answered', agoMs: 1_500 })
+    expect(held([book])[0]?.reason).toBe('open')
+    book.hear({ ...subject, kind: 'answered', agoMs: 500 })
+    expect(held([book])).toEqual([undefined])
+  })
+
+  test.each([['here', (book: HealthBook) => attempt(book)], ['elsewhere', (book: HealthBook) => book.hear({ ...subject, kind: 'succeeded' })]])('of a trouble that a success %s has ended begin it not again', (_, succeed) => {
+    const clock = fakeClock(), book = healthBook(clock.now, () => 0.5)
+    fail(book, 1)
+    clock.pass(1_000)
+    succeed(book)
+    clock.pass(1_000)
+    const standing = { ...subject, kind: 'standing', row: 0, sameClass: 0, heldOff: { coolDownMs: 60_000 } } as const
+    book.hear({ ...standing, agoMs: 1_500 })
+    expect(held([book])).toEqual([undefined])
+    book.hear({ ...standing, agoMs: 500 })
+    expect(held([book])[0]?.reason).toBe('cool_down')
+  })
+
+  test('of a success say what holds it off all the same, also to who knew nothing of it', () => {
+    const book = healthBook(fakeClock().now)
+    book.hear({ ...subject, kind: 'succeeded', heldOff: { retryAfterMs: 7_000 }, agoMs: 2_000 })
+    expect(held([book])).toEqual([{ reason: 'retry_after', remainingMs: 7_000 }])
+  })
+})
+
 describe('a name that means different things', () => {
   /** Two processes that hear each other; each is said what the name means to it. */
   function two(one: string, other: string) {

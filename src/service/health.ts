@@ -112,8 +112,9 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   }
 
   /** Only trouble makes an entry: of whom nothing is known, nothing is to be ended. */
-  function heardOf({ provider, model, target = targets?.get(provider), kind }: HealthNews): Circuit | undefined {
-    if (kind !== 'failed' && kind !== 'standing') return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.circuit
+  function heardOf(news: HealthNews): Circuit | undefined {
+    const { provider, model, target = targets?.get(provider) } = news
+    if (!isTrouble(news)) return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.circuit
     if (!providers.has(keyOf(provider, target)) && providers.size >= providersMost && !isMeant(provider, target)) return undefined
     const whole = ofProvider(provider, target)
     return model === undefined ? whole : ofModel(provider, target, model).circuit
@@ -157,6 +158,10 @@ function about({ subject, circuit: known }: Entry): readonly HealthNews[] {
 
 function keyOf(provider: string, target = '', model = ''): string {
   return `${provider}\n${target}\n${model}`
+}
+
+function isTrouble(news: HealthNews): boolean {
+  return news.kind === 'failed' || news.kind === 'standing' || ('heldOff' in news && news.heldOff !== undefined)
 }
 
 /** @param entries the last wanted last: what came of it is what the provider did last */

@@ -3,20 +3,20 @@ import { noticeQueue, type Telling } from './notice-queue.ts'
 import { noticeKeptMsMost, noticeLengthMost } from './store.ts'
 
 /** A queue whose batches a test settles, one after the other. */
-function queue() {
-  const batches: { readonly texts: readonly string[]; readonly settled: PromiseWithResolvers<void> }[] = []
-  const tell = noticeQueue((batch: readonly Telling[]) => {
+function queue(now: () => number = () => 0, againMs = 1_000) {
+  const batches: { readonly batch: readonly Telling[]; readonly texts: readonly string[]; readonly settled: PromiseWithResolvers<void> }[] = []
+  const { tell, close } = noticeQueue((batch: readonly Telling[]) => {
     const settled = Promise.withResolvers<void>()
-    batches.push({ texts: batch.map(({ text }) => text), settled })
+    batches.push({ batch, texts: batch.map(({ text }) => text), settled })
     return settled.promise
-  })
+  }, { now, againMs })
   async function settle(index: number, error?: Error): Promise<void> {
     if (error === undefined) batches[index]?.settled.resolve()
     else batches[index]?.settled.reject(error)
     // A turn for each step from there to the next batch.
     for (let turn = 0; turn < 5; turn++) await Promise.resolve()
   }
-  return { tell, settle, batches: () => batches.map(({ texts }) => texts) }
+  return { tell, close, settle, batches: () => batches.map(({ texts }) => texts), kept: (index: number) => batches[index]?.batch.map(({ kept }) => kept?.ms) }
 }
 
 describe('what is to be told', () => {
@@ -45,6 +45,47 @@ describe('what is to be told', () => {
     await settle(0, new Error('away'))
     tell('d')
     expect(batches()).toEqual([['a'], ['d']])
+  })
+
+  test('is told again, when it is kept and was refused, with the time it has left: the last under each key', async () => {
+    let time = 0
+    const { tell, settle, batches, kept } = queue(() => time)
+    tell('old', { key: 'a', ms: 5_000 })
+    tell('lost')
+    for (const key of ['b', 'c', 'd']) tell(`ill ${key}`, { key, ms: 5_000 })
+    tell('well', { key: 'a', ms: 60_000 })
+    await settle(0)
+    tell('better', { key: 'b', ms: 60_000 })
+    time = 4_000
+    await settle(1, new Error('away'))
+    tell('short', { key: 'c', ms: 500 })
+    expect(batches()[2]).toEqual(['ill d', 'well', 'better', 'short'])
+    expect(kept(2)).toEqual([1_000, 56_000, 56_000, 500])
+    await settle(2, new Error('away'))
+    time = 5_500
+    tell('news')
+    expect([batches()[3], kept(3)]).toEqual([['well', 'better', 'news'], [54_500, 54_500, undefined]])
+  })
+
+  test('is told again by itself, and no more when it is closed', async () => {
+    const { tell, settle, batches, close } = queue(() => 0, 1)
+    tell('well', { key: 'a', ms: 5_000 })
+    await settle(0, new Error('away'))
+    while (batches().length < 2) await Bun.sleep(1)
+    expect(batches()).toEqual([['well'], ['well']])
+    close()
+    await settle(1, new Error('away'))
+    await Bun.sleep(10)
+    expect(batches().length).toBe(2)
+  })
+
+  test('gives no last state up for what only passes', async () => {
+    const { tell, settle, batches } = queue()
+    tell('first')
+    tell('well', { key: 'a', ms: 5_000 })
+    for (let index = 0; index < 1_000; index++) tell(`${index}`)
+    await settle(0)
+    expect([batches()[1]?.[0], batches()[1]?.length]).toEqual(['well', 257])
   })
 
   test('is bounded: the oldest that wait are dropped', async () => {

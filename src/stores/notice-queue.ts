@@ -6,40 +6,108 @@ export interface Telling {
   readonly kept: KeptNotice | undefined
 }
 
-/** Notices that wait to be told; beyond, the oldest is dropped. */
-const waitingMost = 256
+/** Tells one batch after the other. */
+export interface NoticeQueue {
+  tell(text: string, kept?: KeptNotice): void
+  /** What waits is told no more. */
+  close(): void
+}
+
+/** How {@link noticeQueue} tells the time. */
+export interface NoticeQueueOptions {
+  /** Milliseconds on a monotonic clock. */
+  readonly now: () => number
+  /** After which what was refused is told again; then twice as long, and so on up to tenfold. */
+  readonly againMs: number
+}
+
+interface Waiting extends Telling {
+  readonly since: number
+  readonly wasRefused: boolean
+}
+
+/** Of what is not kept; beyond, the oldest is dropped. */
+const passingMost = 256
+/** Of what is kept, which is the last state of something; beyond, the oldest is dropped. */
+const keptMost = 1_000
 
 /**
  * Tells one batch after the other, so that however much there is to tell, the server is asked once at a time. Of what waits under the same key, the last counts.
- * @param send when it rejects, what waits is dropped
+ * What is kept is told for as long as it would be kept, with the time that is left of it then.
+ * @param send when it rejects, what is kept waits on, and the rest is dropped
  */
-export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown>): (text: string, kept?: KeptNotice) => void {
-  let waiting: Telling[] = []
+export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown>, { now, againMs }: NoticeQueueOptions = { now: () => performance.now(), againMs: 1_000 }): NoticeQueue {
+  let waiting: readonly Waiting[] = []
   let isSending = false
+  let isClosed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let pauseMs = againMs
 
   async function sendAll(): Promise<void> {
+    clearTimeout(timer)
     isSending = true
-    try {
-      while (waiting.length > 0) {
-        const batch = waiting
-        waiting = []
-        await send(batch)
-      }
-    } catch {
-      // The store is away. What was to be told is old when it is back.
+    while (waiting.length > 0) {
+      const batch = waiting
       waiting = []
-    } finally {
-      isSending = false
+      if (await isRefused(batch)) return sendLater(batch)
+    }
+    pauseMs = againMs
+    isSending = false
+  }
+
+  async function isRefused(batch: readonly Waiting[]): Promise<boolean> {
+    const timely = batch.flatMap((each) => inTime(each, now()))
+    try {
+      if (timely.length > 0) await send(timely)
+      return false
+    } catch {
+      return true
     }
   }
 
-  return function tell(text, kept) {
-    if (text.length > noticeLengthMost || (kept !== undefined && !mayBeKept(kept))) return
-    if (kept !== undefined) waiting = waiting.filter((other) => other.kept?.key !== kept.key)
-    waiting.push({ text, kept })
-    if (waiting.length > waitingMost) waiting.shift()
-    if (!isSending) void sendAll()
+  /** The store is away. What is not kept is old when it is back. */
+  function sendLater(batch: readonly Waiting[]): void {
+    isSending = false
+    waiting = [...batch.filter(({ kept }) => !isUnder(waiting, kept)), ...waiting].flatMap((each) => (each.kept === undefined ? [] : [{ ...each, wasRefused: true }])).slice(-keptMost)
+    if (waiting.length === 0 || isClosed) return
+    timer = setTimeout(() => void sendAll(), pauseMs)
+    timer.unref()
+    pauseMs = Math.min(pauseMs * 2, againMs * 10)
   }
+
+  return {
+    tell(text, kept) {
+      if (isClosed || text.length > noticeLengthMost || (kept !== undefined && !mayBeKept(kept))) return
+      const others = waiting.filter((other) => kept === undefined || other.kept?.key !== kept.key)
+      waiting = within([...others, { text, kept, since: now(), wasRefused: false }])
+      if (!isSending) void sendAll()
+    },
+    close() {
+      isClosed = true
+      waiting = []
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** What has waited for a store that was away, with what is left of its time; nothing when that is over. */
+function inTime({ text, kept, since, wasRefused }: Waiting, now: number): readonly Telling[] {
+  if (!wasRefused || kept === undefined || kept.ms === 0) return [{ text, kept }]
+  const ms = kept.ms - (now - since)
+  return ms > 0 ? [{ text, kept: { ...kept, ms } }] : []
+}
+
+/** Without the oldest of what there is too much of. */
+function within(all: readonly Waiting[]): readonly Waiting[] {
+  const last = all.at(-1)
+  const isLike = (each: Waiting): boolean => (each.kept === undefined) === (last?.kept === undefined)
+  const count = all.filter(isLike).length
+  if (count <= (last?.kept === undefined ? passingMost : keptMost)) return all
+  return all.toSpliced(all.findIndex(isLike), 1)
+}
+
+function isUnder(all: readonly Waiting[], kept: KeptNotice | undefined): boolean {
+  return kept !== undefined && all.some((other) => other.kept?.key === kept.key)
 }
 
 function mayBeKept({ key, ms }: KeptNotice): boolean {

@@ -12,7 +12,7 @@ export interface RedisListenerOptions {
   readonly heartbeatMs?: number
   /** What was published, in order. */
   readonly onMessage: (message: string) => void
-  /** Every time it begins to listen, before any message is passed on. When it rejects, listening begins anew, later. */
+  /** Every time it begins to listen. When it rejects, listening begins anew, later. */
   readonly onListening: () => Promise<void>
 }
 
@@ -22,8 +22,6 @@ export interface RedisListener {
 }
 
 const pauseMsFirst = 250, pauseMsMost = 10_000
-/** Messages that wait while it begins to listen; beyond, they are dropped. */
-const waitingMost = 1_000
 
 /** Listens from now on. After a connection was lost, or could not be had, it tries again after 250 ms, then 500 ms, … 10 s. */
 export function redisListener(options: RedisListenerOptions): RedisListener {
@@ -62,16 +60,8 @@ export function redisListener(options: RedisListenerOptions): RedisListener {
 async function listenWith(client: RedisClient, { channel, timeoutMs = 2_000, heartbeatMs = 10_000, onMessage, onListening }: RedisListenerOptions, onBegin: () => void): Promise<void> {
   const lost = Promise.withResolvers<void>()
   client.onclose = () => lost.resolve()
-  // What is published while that is read which was kept until then comes after it.
-  let waiting: string[] | undefined = []
-  await inTime(client.subscribe(channel, (message) => {
-    if (waiting === undefined) onMessage(message)
-    else if (waiting.length < waitingMost) waiting.push(message)
-  }), timeoutMs)
+  await inTime(client.subscribe(channel, onMessage), timeoutMs)
   await onListening()
-  const early = waiting
-  waiting = undefined
-  early.forEach(onMessage)
   onBegin()
   // A machine that is gone says nothing of it. Nothing is asked that may be refused: Bun's client (1.4.5) does not survive that while it listens.
   const heartbeat = setInterval(() => void inTime(client.send('PING', []), timeoutMs).catch(() => client.close()), heartbeatMs)

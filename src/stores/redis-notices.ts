@@ -1,15 +1,14 @@
-import { parseNoticeMessage, writeNoticeMessage } from './notice-message.ts'
+import { writeNoticeMessage } from './notice-message.ts'
 import { noticeQueue, type Telling } from './notice-queue.ts'
 import type { RedisConnection } from './redis-connection.ts'
+import { redisHearing, type Hearing, type KeptMessage } from './redis-hearing.ts'
 import { redisListener, type RedisListener, type RedisListenerOptions } from './redis-listener.ts'
 import { keptScript, tellScript } from './redis-notice-scripts.ts'
 import { escaped } from './redis-text.ts'
-import { noticeKeptMsMost, type Hear, type Notices } from './store.ts'
+import { noticeKeptMsMost, type Notices } from './store.ts'
 
 /** Notices that are kept, of one name; beyond, those that would end soonest are let go. */
 const keptMost = 1_000
-/** What is heard within a second; beyond, it is not. */
-const heardMost = 1_000
 
 /** {@link Notices} through a Redis server. */
 export interface RedisNotices extends Notices {
@@ -32,41 +31,34 @@ export function redisNotices({ connection, name, from, ...listening }: RedisNoti
   // Channels are the whole server's, whatever the database.
   const channel = `svc:${name}:notices:${new URL(listening.url).pathname.slice(1) || '0'}`
   let listener: RedisListener | undefined
+  let hearing: Hearing | undefined
 
   async function send(batch: readonly Telling[]): Promise<void> {
     const words = batch.flatMap(({ text, kept }) => [writeNoticeMessage(from, text, kept), escaped(kept?.key ?? ''), String(kept === undefined ? -1 : Math.ceil(kept.ms))])
     await connection.send('EVAL', [tellScript, '2', ...keys, channel, String(keptMost), String(noticeKeptMsMost), ...words])
   }
 
+  async function readKept(): Promise<readonly KeptMessage[]> {
+    const kept = await connection.send('EVAL', [keptScript, '2', ...keys, String(keptMost), String(noticeKeptMsMost)])
+    return Array.isArray(kept) ? inPairs(kept) : []
+  }
+
+  const queue = noticeQueue(send)
   return {
-    tell: noticeQueue(send),
+    tell: queue.tell,
     listen(hear) {
-      const told = hearing(from, hear)
-      listener ??= redisListener({
-        ...listening, channel,
-        onMessage: (message) => told(message, undefined),
-        async onListening() {
-          const kept = await connection.send('EVAL', [keptScript, '2', ...keys, String(keptMost), String(noticeKeptMsMost)])
-          if (!Array.isArray(kept)) return
-          for (let index = 0; index < kept.length; index += 2) told(String(kept[index]), Number(kept[index + 1]))
-        },
-      })
+      if (listener !== undefined) return
+      const { take, catchUp } = hearing = redisHearing({ from, hear, readKept })
+      listener = redisListener({ ...listening, channel, onMessage: take, onListening: catchUp })
     },
-    close: () => listener?.close(),
+    close() {
+      queue.close()
+      listener?.close()
+      hearing?.close()
+    },
   }
 }
 
-/** Passes on what others told, and no more of it than anybody should have to hear. */
-function hearing(from: string, hear: Hear): (message: string, leftMs: number | undefined) => void {
-  let second = 0
-  let heard = 0
-
-  return function told(message, leftMs) {
-    const now = Math.floor(performance.now() / 1000)
-    if (now !== second) heard = 0
-    second = now
-    if (++heard > heardMost) return
-    const notice = parseNoticeMessage(message)
-    if (notice !== undefined && notice.from !== from) hear(notice.text, leftMs ?? notice.keptMs)
-  }
+function inPairs(kept: readonly unknown[]): readonly KeptMessage[] {
+  return Array.from({ length: Math.floor(kept.length / 2) }, (_, index) => [String(kept[2 * index]), Number(kept[2 * index + 1])])
 }

@@ -49,15 +49,16 @@ export const noticeLengthMost = 2_000
 /** Longest time for which a notice is kept: an hour. */
 export const noticeKeptMsMost = 3_600_000
 
-/** Small news between all who share the stores. Hints: any of them may be lost, and nobody vouches for what they say. */
+/** Small news between all who share the stores. Hints: any that is not kept may be lost, and nobody vouches for what they say. */
 export interface Notices {
   /**
-   * Tells all others. Returns at once and never throws: while the store is away, or when there is too much to tell, it is dropped.
+   * Tells all others. Returns at once and never throws: while the store is away, or when there is too much to tell, it is dropped. What is kept is told when the
+   * store is back, if it would still be kept then, and it is the last under its key that always arrives.
    * @param text at most {@link noticeLengthMost}
    * @param kept for those who come later
    */
   tell(text: string, kept?: KeptNotice): void
-  /** Hears what others tell from now on and, at the start and whenever the store was away, all that is kept of it. Once for each name. */
+  /** Hears what others tell from now on and, at the start and whenever something may have been missed, all that is kept of it. Once for each name. */
   listen(hear: Hear): void
 }
 
