@@ -159,6 +159,67 @@ describe('more bytes than limits.body_budget_bytes', () => {
   })
 })
 
+/** Connections that announce so large a body, send a byte of it, and then nothing. */
+async function hoarders(rig: Rig, count: number, announced: number): Promise<{ readonly connections: readonly RawConnection[]; stop(): void }> {
+  const connections = Array.from({ length: count }, () => rawConnection(rig.service.port, `${rawChat('', { 'content-length': String(announced) })}{`, 60_000))
+  await Promise.all(connections.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))))
+  // Asked after them, and so answered after they were heard.
+  await expectAlive(rig)
+  return { connections, stop() { for (const { socket } of connections) socket.destroy() } }
+}
+
+/** Asks until there is room. */
+async function askUntilServed(rig: Rig, bytes: number): Promise<Answer> {
+  for (;;) {
+    const answer = await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(bytes) }] })
+    if (answer.status !== 503) return answer
+    await Bun.sleep(50)
+  }
+}
+
+describe('connections that announce bodies and do not send them', () => {
+  /** The usual times would free the budget after 10 s. */
+  const environment = { SVC_BODY_IDLE_MS: '60000', SVC_BODY_TIMEOUT_MS: '60000' }
+
+  test('keep nobody out: what has not come does not count', async () => {
+    await using rig = await startRig([good()], { limits: { body_budget_bytes: 2_200_000 }, environment })
+    const { stop } = await hoarders(rig, 200, 2_000_000)
+    const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(200_000) }] })))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    stop()
+  })
+
+  test('and hold the whole budget are ended for those who send, also for a link of 50 KB a second', async () => {
+    await using rig = await startRig([good()], { limits: { body_budget_bytes: 500_000 }, environment })
+    const { connections, stop } = await hoarders(rig, 200, 50_000)
+    expect((await askUntilServed(rig, 60_000)).status).toBe(200)
+    const body = textOf(75_000)
+    const slow = rawConnection(rig.service.port, rawChat('', { 'content-length': String(body.length), connection: 'close' }), 20_000)
+    await new Promise((resolve) => slow.socket.once('connect', resolve))
+    const sending = (async () => {
+      for (let at = 0; at < body.length; at += 5_000) {
+        slow.socket.write(body.slice(at, at + 5_000))
+        await Bun.sleep(100)
+      }
+    })()
+    for (let number = 0; number < 5; number += 1) expect((await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(100_000) }] })).status).toBe(200)
+    await sending
+    expect((await slow.response).slice(9, 12)).toBe('200')
+    const ended = await Promise.race(connections.map(async ({ response }) => { const text = await response; return text.includes('408') ? text : await new Promise<string>(() => undefined) }))
+    expect(told(ended)).toEqual(['408', 'request_timeout'])
+    expect(ended.toLowerCase()).toContain('connection: close')
+    stop()
+  }, 20_000)
+
+  test('and are as many as there may be at once give way to those who send', async () => {
+    await using rig = await startRig([good()], { limits: { max_concurrent: 50 }, environment })
+    const { stop } = await hoarders(rig, 60, 50_000)
+    expect((await askUntilServed(rig, 10)).status).toBe(200)
+    for (let number = 0; number < 10; number += 1) expect((await rig.ask()).status).toBe(200)
+    stop()
+  }, 20_000)
+})
+
 describe('fewer descriptors than requests need', () => {
   test('leave room for health checks; the rest is turned away before anybody is asked, and served as soon as there are some', async () => {
     const { script, release } = held()
