@@ -124,6 +124,27 @@ describe('a stream', () => {
     expect(body.reads).toBe(1)
   })
 
+  test('lets others have their turn while it reads a piece that is large', async () => {
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    count()
+    const { text } = await readSteps(lo.repeat(10_000), stop)
+    isOver = true
+    expect(text).toBe('lo'.repeat(10_000))
+    expect(turns).toBeGreaterThan(50)
+  })
+
+  test('that is let go while others have their turn gives nothing more', async () => {
+    const reply = replyOf(fakeBody([hel.repeat(1_000), stop]))
+    const reading = reply.read()
+    reply.cancel()
+    expect(await reading).toBeUndefined()
+  })
+
   test('hands a mistake of ours on as it is', async () => {
     const mistake = new TypeError('ours')
     const reply = streamReply(fakeBody([hel]), { decode() { throw mistake } }, idleMs)

@@ -1,6 +1,7 @@
 import { UpstreamFailure } from '../service/failure.ts'
 import { watchdog, type Watchdog } from '../service/watchdog.ts'
 import { TransportError, type UpstreamBody } from '../transport/transport.ts'
+import { sliceBytes } from '../transport/turns.ts'
 import type { ChatChunk } from '../wire/chat-chunk.ts'
 import { EventTooLarge, eventStreamReader, type ServerSentEvent } from '../wire/event-stream.ts'
 import { MalformedAnswer } from '../wire/malformed-answer.ts'
@@ -12,8 +13,6 @@ const eventBytesMax = 1024 * 1024
 const afterDoneMs = 250
 const barrenMs = 300_000
 const malformedEventsMost = 3
-/** After so many events without a pause, others have their turn. */
-const eventsATurn = 1_000
 
 /**
  * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun, silence of `idleMs`,
@@ -34,7 +33,6 @@ export function streamReply(
   let hasFinished = false
   let hasOpenChoice = false
   let malformed = 0
-  let eventsThisTurn = 0
   /** Why the stream ended, where it did not end well; told to every later read as well. */
   let failure: { readonly error: unknown } | undefined
   let idle: Watchdog | undefined
@@ -139,13 +137,14 @@ export function streamReply(
           bytes = await body.read()
           idle?.pause()
         }
-        const received = bytes === undefined ? events.end() : events.push(bytes)
-        const chunks = decode(received)
-        eventsThisTurn += received.length
-        if (eventsThisTurn > eventsATurn) {
-          eventsThisTurn = 0
+        if (bytes !== undefined && bytes.length > sliceBytes) {
+          // Decompressed, or read before it was known for events: others have their turn between its slices.
+          pending = bytes.subarray(sliceBytes)
+          bytes = bytes.subarray(0, sliceBytes)
           await new Promise((resolve) => setImmediate(resolve))
+          if (isOver) break
         }
+        const chunks = decode(bytes === undefined ? events.end() : events.push(bytes))
         if (bytes === undefined && !isOver) atEndOfBody()
         if (chunks.length > 0) return chunks
       } catch (error) {
