@@ -41,3 +41,13 @@ test.concurrent('a worker that leaves alone says on old connections that the ser
   const last = answers.filter((answer) => /connection: close/i.test(answer)).length
   expect([last > 0, last < 24]).toEqual([true, true])
 }, 20_000)
+
+test.concurrent('a connection that was idle during a rolling restart is answered once more', async () => {
+  await using rig = await startRig([good()], { flags: ['--workers', '1'] })
+  const connection = rawConnection(rig.service.port, `${get}\r\n`, 15_000)
+  await connection.until('ready\n')
+  rig.service.signal('SIGUSR2')
+  await written(rig.service, 'rolling restart done', 1)
+  connection.socket.write(`${get}\r\n`)
+  expect(await connection.response).toMatch(/^HTTP\/1\.1 200[^]*ready\nHTTP\/1\.1 200[^]*connection: close[^]*ready\n$/i)
+}, 20_000)
