@@ -4,12 +4,13 @@ import type { BodyDecoder } from './body-framing.ts'
 import { decodedBody } from './content-decoding.ts'
 import { incomingBody } from './incoming-body.ts'
 import type { BodySource, IncomingBody } from './incoming-body.ts'
-import { inflow } from './inflow.ts'
+import { inflow, tokenBytes } from './inflow.ts'
 import { keepAliveMs, responseHeadReader } from './response-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError } from './transport.ts'
 import type { UpstreamRequest, UpstreamResponse, UpstreamSignal } from './transport.ts'
+import { sliceBytes } from './turns.ts'
 import type { Turns } from './turns.ts'
 
 /** Requests up to this size, in bytes, go out in one write; `scratch` holds as much. */
@@ -78,7 +79,7 @@ const nothing: readonly Uint8Array[] = []
  */
 export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer, turns: Turns): Connection {
   const headReader = responseHeadReader()
-  const flow = inflow({ turns, socket, receive, closed: ended, isLight })
+  const flow = inflow({ turns, socket, receive, closed: ended, freeBytes })
   const source: BodySource = { hold: flow.hold, release: flow.release, drop: onAbort }
   let progress: Progress | undefined
   let isClosed = false
@@ -153,9 +154,10 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     else flow.push(bytes)
   }
 
-  /** A head, or a body that is read as a whole: they make little work, and somebody waits for all of it. */
-  function isLight(): boolean {
-    return progress?.incoming === undefined || progress.incoming.isReadWhole
+  /** A head makes little work, and a body that is read as a whole, all of which somebody waits for. */
+  function freeBytes(): number {
+    if (progress?.incoming === undefined) return tokenBytes
+    return progress.incoming.isReadWhole ? sliceBytes : 0
   }
 
   function receive(bytes: Buffer): void {

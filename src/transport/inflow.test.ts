@@ -13,7 +13,7 @@ interface Watched {
   readonly calls: string[]
 }
 
-function watched({ turns = eventLoopTurns(), isLight = false, onReceive = () => {} }: { turns?: Turns; isLight?: boolean; onReceive?: (flow: Watched['flow']) => void } = {}): Watched {
+function watched({ turns = eventLoopTurns(), freeBytes = 0, onReceive = () => {} }: { turns?: Turns; freeBytes?: number; onReceive?: (flow: Watched['flow']) => void } = {}): Watched {
   const received: Buffer[] = []
   const calls: string[] = []
   const flow = inflow({
@@ -24,7 +24,7 @@ function watched({ turns = eventLoopTurns(), isLight = false, onReceive = () => 
       onReceive(flow)
     },
     closed: (error) => void calls.push(error === undefined ? 'closed' : error.message),
-    isLight: () => isLight,
+    freeBytes: () => freeBytes,
   })
   return { flow, received, calls }
 }
@@ -96,8 +96,9 @@ describe('what arrives', () => {
   })
 
   test('waits for no turn where it makes little work', () => {
-    const { flow, received } = watched({ turns: noTurns(), isLight: true })
+    const { flow, received } = watched({ turns: noTurns(), freeBytes: 100 })
     flow.push(large)
+    expect(received[0]?.length).toBe(100)
     expect(Buffer.concat(received).length).toBe(large.length)
   })
 
@@ -130,7 +131,7 @@ describe('the end', () => {
     flow.push(large)
     flow.close(undefined)
     flow.close(new Error('twice'))
-    for (let index = 0; index < 20; index++) turns.give()
+    for (let index = 0; index <= heldBytesMax / sliceBytes; index++) turns.give()
     expect(calls).toEqual(['pause', 'closed'])
     expect(flow.isDry).toBe(false)
   })

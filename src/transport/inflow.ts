@@ -4,8 +4,8 @@ import type { Turns } from './turns.ts'
 /** Bytes held that nobody has looked at before the upstream is held back. */
 export const heldBytesMax = 256 * 1024
 
-/** So little is received at once: tokens as they come. The event loop looks at a thousand sockets at most before others have their turn. */
-const tokenBytes = 2 * 1024
+/** So little is received at once: heads, and tokens as they come. The event loop looks at a thousand sockets at most before others have their turn. */
+export const tokenBytes = 2 * 1024
 
 /** What a block takes beside its bytes, however small it is. */
 const blockBytes = 1024
@@ -19,8 +19,8 @@ export interface InflowOptions {
   readonly receive: (bytes: Buffer) => void
   /** Everything has been received, and the socket is closed. */
   readonly closed: (error: Error | undefined) => void
-  /** Whether what comes makes little work, so that it need not wait for its turn. */
-  readonly isLight: () => boolean
+  /** Most bytes that may be received at a time without waiting for a turn, because they make little work; 0: none. */
+  readonly freeBytes: () => number
 }
 
 /** Bytes on their way from a socket to whoever looks at them. */
@@ -41,7 +41,7 @@ export interface Inflow {
  * Hands on what arrives: at once where it is little, and in slices of {@link sliceBytes}, each in its turn, where it is much.
  * What upstreams send as fast as they can is looked at no faster than it is read, and does not keep the event loop from others.
  */
-export function inflow({ turns, socket, receive, closed, isLight }: InflowOptions): Inflow {
+export function inflow({ turns, socket, receive, closed, freeBytes }: InflowOptions): Inflow {
   const blocks: Buffer[] = []
   let length = 0
   let isHeld = false
@@ -52,7 +52,7 @@ export function inflow({ turns, socket, receive, closed, isLight }: InflowOption
 
   /** Whether the next slice may be received now; otherwise `granted` is called when it may. */
   function hasTurn(): boolean {
-    if (isLight()) return true
+    if (freeBytes() > 0) return true
     if (isInQueue) return false
     isInQueue = !turns.take(Math.min(length, sliceBytes), granted)
     return !isInQueue
@@ -75,9 +75,10 @@ export function inflow({ turns, socket, receive, closed, isLight }: InflowOption
   function receiveSlice(): void {
     const block = blocks[0]
     if (block === undefined) return
-    const slice = block.length <= sliceBytes ? block : block.subarray(0, sliceBytes)
+    const most = freeBytes() || sliceBytes
+    const slice = block.length <= most ? block : block.subarray(0, most)
     if (slice === block) blocks.shift()
-    else blocks[0] = block.subarray(sliceBytes)
+    else blocks[0] = block.subarray(most)
     length -= slice.length
     if (isPaused && end === undefined && weight() <= heldBytesMax / 2) {
       isPaused = false

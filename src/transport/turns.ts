@@ -1,8 +1,8 @@
 /** Most bytes of one body that are looked at at a time. */
-export const sliceBytes = 16 * 1024
+export const sliceBytes = 8 * 1024
 
-/** Most bytes read of all bodies in one turn of the event loop: some milliseconds of work, even where events are tiny. */
-const turnBytes = 64 * 1024
+/** Most bytes read of all bodies in one turn of the event loop: a few milliseconds of work, even where events are tiny. */
+const turnBytes = 32 * 1024
 
 /** What reading costs, however little is read. */
 const readCost = 256
