@@ -1,7 +1,7 @@
 import { channel, type Answers, type Channel } from './channel.ts'
 import { watchLiveness } from './liveness.ts'
 import { workerVariable, type Listening, type PrimaryLife, type WorkerLife } from './worker-life.ts'
-import type { Worker } from './workforce.ts'
+import type { Worker } from './worker.ts'
 
 /** A start may wait for an identity provider, or a busy machine; one that takes longer hangs. */
 const startMsMost = 60_000

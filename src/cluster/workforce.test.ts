@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Listening } from './worker-life.ts'
-import { StartFailed, workforce, type Worker } from './workforce.ts'
+import { StartFailed, workforce } from './workforce.ts'
+import type { Worker } from './worker.ts'
 
 interface Actor extends Worker {
   readonly number: number
