@@ -65,7 +65,7 @@ export function growingBytes(bytesMost: number): GrowingBytes {
   }
 }
 
-/** Moving what is in a buffer elsewhere is what frees it at once. One that others may see too is left alone. */
-function letGoOf(bytes: Uint8Array<ArrayBuffer>): void {
-  if (bytes.length >= smallest && bytes.length === bytes.buffer.byteLength) bytes.buffer.transfer(0)
+/** Frees them now and not when the collector comes by: it knows little of the memory of pieces. What others may see too is left alone. */
+export function letGoOf(bytes: Uint8Array<ArrayBuffer>): void {
+  if (bytes.length >= smallest && bytes.length === bytes.buffer.byteLength) bytes.buffer.transfer(0) // Moving what is in a buffer elsewhere is what frees it.
 }

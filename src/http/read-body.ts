@@ -1,6 +1,6 @@
 import { WireError } from '../wire/error.ts'
 import type { BodyShare } from './body-budget.ts'
-import { growingBytes } from './growing-bytes.ts'
+import { growingBytes, letGoOf } from './growing-bytes.ts'
 import { nextTurn } from './next-turn.ts'
 
 /** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
@@ -94,6 +94,7 @@ async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, length: 
   const remainingMs = patience(limits)
   const bytes = growingBytes(length ?? bytesMax)
   let wasEnded = false
+  let piece: Uint8Array<ArrayBuffer> | undefined
   const arrived = share.begin({
     arrived: () => bytes.length,
     end() {
@@ -105,17 +106,18 @@ async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, length: 
   })
   try {
     for (;;) {
-      const { done, value } = await inTime(reader.read(), remainingMs())
+      piece = (await inTime(reader.read(), remainingMs())).value
       if (wasEnded) throw tooSlowForOthers()
-      if (done) break
-      if (bytes.length + value.length > bytesMax) throw tooLarge(limits)
-      share.take(bytes.growth(value.length))
-      bytes.add(value)
+      if (piece === undefined) break
+      if (bytes.length + piece.length > bytesMax) throw tooLarge(limits)
+      share.take(bytes.growth(piece.length))
+      bytes.add(piece)
       // Bun reads some 5 MB at once from a fast client, and would hold up everybody else for 12 ms.
       await nextTurn()
     }
   } catch (error) {
     bytes.letGo()
+    if (piece !== undefined) letGoOf(piece)
     reader.cancel().catch(() => undefined) // It is over either way.
     throw error instanceof WireError ? error : new ClientLeft('the client left while it was sending', { cause: error })
   } finally {
