@@ -6,6 +6,7 @@ import { good } from '../fakes/good.ts'
 import { errorReply, reply } from '../fakes/replies.ts'
 import { provider, quick, startService } from '../harness.ts'
 import { startRig } from '../rig.ts'
+import { testOnRows } from './test-on-rows.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 
 const silent: Script = (exchange) => exchange.hang()
@@ -28,22 +29,22 @@ describe('all failed', () => {
     ['malformed answers', [notJson, notJson], 502, 'true'],
   ]
 
-  for (const [words, scripts, code, shouldRetry, retryAfter] of table) {
-    test.each([['plain', false], ['streaming', true]] as const)(`${words}, %s › ${code}, x-should-retry: ${shouldRetry}`, async (_, stream) => {
-      await using rig = await startRig(scripts, { every: quick })
-      const answer = await rig.ask(stream ? { stream } : {})
-      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([code, shouldRetry])
-      expect(answer.headers.get('content-type')).toStartWith('application/json')
-      const error = errorOf(answer)
-      expect(error?.message).toStartWith("All providers failed for model 'm'")
-      expect(error?.message).toMatch(/\ba\b.*\bb\b/s)
-      expect([typeof error?.type, typeof error?.code]).toEqual(['string', 'string'])
-      if (code === 502) expect([error?.type, error?.code]).toEqual(['api_error', 'provider_error'])
-      if (retryAfter !== undefined) expect(answer.headers.get('retry-after')).toBe(retryAfter)
-      expect(answer.headers.get('x-svc-attempts')).toBe('2')
-      expect(rig.hits()).toEqual([1, 1])
-    })
-  }
+  const cases = table.flatMap(([words, scripts, code, shouldRetry, retryAfter]) => [false, true].map((stream) => (
+    { words: `${words}, ${stream ? 'streaming' : 'plain'} › ${code}, x-should-retry: ${shouldRetry}`, scripts, stream, code, shouldRetry, retryAfter })))
+
+  testOnRows('%s', cases, async (rig, { stream, code, shouldRetry, retryAfter }) => {
+    const answer = await rig.ask(stream ? { stream } : {})
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([code, shouldRetry])
+    expect(answer.headers.get('content-type')).toStartWith('application/json')
+    const error = errorOf(answer)
+    expect(error?.message).toStartWith(`All providers failed for model '${rig.model}'`)
+    expect(error?.message).toMatch(/\ba-\d+\b.*\bb-\d+\b/s)
+    expect([typeof error?.type, typeof error?.code]).toEqual(['string', 'string'])
+    if (code === 502) expect([error?.type, error?.code]).toEqual(['api_error', 'provider_error'])
+    if (retryAfter !== undefined) expect(answer.headers.get('retry-after')).toBe(retryAfter)
+    expect(answer.headers.get('x-svc-attempts')).toBe('2')
+    expect(rig.hits()).toEqual([1, 1])
+  }, { every: quick })
 
   test('while all have asked to be left alone › they are asked anyway, 429, and the least Retry-After is told', async () => {
     await using rig = await startRig([status(429, { 'retry-after': '20' }), status(429, { 'retry-after': '7' })])

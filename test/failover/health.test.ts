@@ -8,8 +8,9 @@ import { good, goodText } from '../fakes/good.ts'
 import { completion, errorReply, event, reply } from '../fakes/replies.ts'
 import { provider, startService } from '../harness.ts'
 import { startRig } from '../rig.ts'
+import { testOnRows, type Case } from './test-on-rows.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
-import type { Rig } from '../rig.ts'
+import type { Row } from '../rig.ts'
 
 /** Waits, then does as `script` says, and counts how many of its requests are under way at once. */
 function crowded(waitMs: number, script: Script): { readonly script: Script; readonly most: () => number } {
@@ -29,7 +30,7 @@ function crowded(waitMs: number, script: Script): { readonly script: Script; rea
   }
 }
 
-async function askTimes(rig: Rig, times: number): Promise<void> {
+async function askTimes(rig: Row, times: number): Promise<void> {
   for (let round = 0; round < times; round++) await rig.ask()
 }
 
@@ -37,8 +38,13 @@ function saying(code: number, error: object): Script {
   return (exchange) => exchange.write(errorReply(code, error))
 }
 
+/** One that does so, and a good one after it. */
+function beforeGood(table: readonly (readonly [words: string, script: Script])[]): readonly Case[] {
+  return table.map(([words, script]) => ({ words, scripts: [script, good()] }))
+}
+
 describe('row 18 › 429', () => {
-  test.each([
+  test.concurrent.each([
     ['retry-after in seconds', { 'retry-after': '1' }],
     ['retry-after-ms', { 'retry-after-ms': '900' }],
     ['an HTTP date against the provider’s own clock', { date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' }],
@@ -51,8 +57,8 @@ describe('row 18 › 429', () => {
     expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
   })
 
-  test.each(['-5', 'soon', '1e99', '', 'Infinity', '0x10'])('nonsense in Retry-After (%p) › is ignored: order is a promise', async (value) => {
-    await using rig = await startRig([status(429, { 'retry-after': value }), good()])
+  const nonsense = ['-5', 'soon', '1e99', '', 'Infinity', '0x10']
+  testOnRows('nonsense in Retry-After (%s) › is ignored: order is a promise', beforeGood(nonsense.map((value) => [JSON.stringify(value), status(429, { 'retry-after': value })])), async (rig) => {
     await askTimes(rig, 2)
     expect(rig.hits()).toEqual([2, 2])
   })
@@ -100,15 +106,14 @@ describe('row 19 › retries', () => {
     expect(rig.hits()).toEqual([2, 1])
   })
 
-  test.each([400, 401, 402, 404, 413])('%d, with retries › is not asked again', async (code) => {
-    await using rig = await startRig([status(code), good()], { every: { retries: 2 } })
+  testOnRows('%s, with retries › is not asked again', beforeGood([400, 401, 402, 404, 413].map((code) => [String(code), status(code)])), async (rig) => {
     await rig.ask()
     expect(rig.hits()).toEqual([1, 1])
-  })
+  }, { every: { retries: 2 } })
 })
 
 describe('a cool-down', () => {
-  test.each([
+  testOnRows('%s › from the third in a row the provider is left alone', beforeGood([
     ['row 9 › a redirect', status(302)],
     ['row 11 › a key problem told by its text', saying(400, { message: 'API key not valid.' })],
     ['row 11 › a credit problem told by its text', saying(400, { message: 'Your credit balance is too low to access the API.' })],
@@ -121,8 +126,7 @@ describe('a cool-down', () => {
     ['row 16 › 410', status(410)],
     ['row 22 › 200 with a quota error', saying(200, { message: 'no more', code: 'insufficient_quota' })],
     ['row 22 › 200 with a key error', saying(200, { message: 'no', code: 'invalid_api_key' })],
-  ] as const)('%s › from the third in a row the provider is left alone', async (_, script) => {
-    await using rig = await startRig([script, good()])
+  ]), async (rig) => {
     await askTimes(rig, 5)
     expect(rig.hits()).toEqual([3, 5])
   })
@@ -160,19 +164,17 @@ describe('a cool-down', () => {
     expect(rig.hits()).toEqual([6, 6])
   })
 
-  test.each([
+  testOnRows('%s as often as you like › puts nobody aside', beforeGood([
     ['row 12 › 413', status(413)],
     ['row 17 › 425', status(425)],
     ['row 22 › 200 with an error of the request', saying(200, { message: 'no', type: 'invalid_request_error' })],
     ['row 27 › an answer with nothing in it', (exchange) => exchange.write(reply(200, JSON.stringify(completion(''))))],
-  ] as readonly (readonly [string, Script])[])('%s as often as you like › puts nobody aside', async (_, script) => {
-    await using rig = await startRig([script, good()])
+  ]), async (rig) => {
     await askTimes(rig, 7)
     expect(rig.hits()).toEqual([7, 7])
   })
 
-  test.each([400, 422, 409])('row 10 and 17 › %d as often as you like › puts nobody aside', async (code) => {
-    await using rig = await startRig([status(code), good()])
+  testOnRows('row 10 and 17 › %s as often as you like › puts nobody aside', beforeGood([400, 422, 409].map((code) => [String(code), status(code)])), async (rig) => {
     await askTimes(rig, 12)
     expect(rig.hits()).toEqual([12, 12])
   })
@@ -185,7 +187,7 @@ describe('the circuit breaker', () => {
     expect(rig.hits()).toEqual([5, 9])
   })
 
-  test.each([
+  testOnRows('%s › opens it at five in a row', beforeGood([
     ['row 4 › a reset', (exchange) => exchange.reset()],
     ['row 8 › informational responses without end', (exchange) => exchange.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(25))],
     ['row 17 › 408', status(408)],
@@ -195,8 +197,7 @@ describe('the circuit breaker', () => {
     ['row 23 › malformed JSON', (exchange) => exchange.write(reply(200, '{"choices": oops}'))],
     ['row 25 › an empty body', (exchange) => exchange.write(reply(200, ''))],
     ['row 26 › no choices', (exchange) => exchange.write(reply(200, '{}'))],
-  ] as readonly (readonly [string, Script])[])('%s › opens it at five in a row', async (_, script) => {
-    await using rig = await startRig([script, good()])
+  ]), async (rig) => {
     await askTimes(rig, 7)
     expect(rig.hits()).toEqual([5, 7])
   })
