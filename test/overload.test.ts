@@ -182,7 +182,7 @@ describe('connections that announce bodies and do not send them', () => {
   const environment = { SVC_BODY_IDLE_MS: '60000', SVC_BODY_TIMEOUT_MS: '60000' }
 
   test('keep nobody out: what has not come does not count', async () => {
-    await using rig = await startRig([good()], { limits: { body_budget_bytes: 2_200_000 }, environment })
+    await using rig = await startRig([good()], { limits: { body_budget_bytes: 14_500_000 }, environment })
     const { stop } = await hoarders(rig, 200, 2_000_000)
     const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(200_000) }] })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])

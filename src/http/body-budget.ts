@@ -14,10 +14,9 @@ export interface BodyShare {
   /**
    * Takes so many bytes more. When they are not there, bodies that come slowly are ended for it. A body that nobody is beside is taken
    * however large, or it could never be.
-   * @param ahead how many more must be there, though they are not taken yet
    * @throws {WireError} 503 when they are not there
    */
-  take(bytes: number, ahead?: number): void
+  take(bytes: number): void
   /** Gives so many bytes back. */
   giveBack(bytes: number): void
   /** Its body is on its way in from now on: when it comes slowly, it may be ended for others. @returns to be called when it has come, or comes no more */
@@ -38,13 +37,13 @@ export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUn
       let isReleased = false
       const lacks = (bytes: number): boolean => held > own && held + bytes > bytesMost()
       return {
-        take(bytes, ahead = 0) {
+        take(bytes) {
           if (isReleased) return
           let looks = endedMost
-          while (looks > 0 && lacks(bytes + ahead) && uploads.endSlow()) looks -= 1
+          while (looks > 0 && lacks(bytes) && uploads.endSlow()) looks -= 1
           // It may have been the slow one itself.
           if (isReleased) return
-          if (lacks(bytes + ahead)) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
+          if (lacks(bytes)) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
           own += bytes
           held += bytes
         },

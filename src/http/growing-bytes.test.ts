@@ -11,14 +11,14 @@ describe('bytes that grow', () => {
       const bytes = growingBytes(total + more)
       let memory = 0, came = 0
       for (const [index, size] of sizes.entries()) {
-        memory += bytes.growth(size)
+        memory = bytes.sizeWith(size)
         bytes.add(filled(size, index + 1))
         came += size
         expect(bytes.length).toBe(came)
         expect(memory).toBeGreaterThanOrEqual(came)
         expect(memory).toBeLessThanOrEqual(Math.min(total + more, Math.max(4_096, came * 2)))
       }
-      expect(memory - bytes.trim()).toBe(total)
+      bytes.trim()
       expect(Buffer.compare(bytes.whole(), Buffer.concat(sizes.map((size, index) => filled(size, index + 1))))).toBe(0)
       expect(bytes.whole().buffer.byteLength).toBe(total)
     }))
@@ -28,7 +28,7 @@ describe('bytes that grow', () => {
     const bytes = growingBytes(10_000)
     const piece = filled(10_000, 1)
     bytes.add(piece)
-    expect(bytes.trim()).toBe(0)
+    bytes.trim()
     expect(bytes.whole().buffer).toBe(piece.buffer)
   })
 

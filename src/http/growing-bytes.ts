@@ -2,12 +2,12 @@
 export interface GrowingBytes {
   /** Those that have come. */
   readonly length: number
-  /** Bytes of memory that another piece of so many would take more than is held. */
-  growth(pieceBytes: number): number
+  /** Bytes of memory it will all take with another piece of so many. */
+  sizeWith(pieceBytes: number): number
   /** Takes a piece over: its memory is gone afterwards. */
   add(piece: Uint8Array<ArrayBuffer>): void
-  /** Gives up the memory beyond what has come. @returns how many bytes that was */
-  trim(): number
+  /** Gives up the memory beyond what has come. */
+  trim(): void
   /** All that have come. */
   whole(): Uint8Array<ArrayBuffer>
   /** Gives up all memory, now and not when the collector comes by. Nothing may be added afterwards. */
@@ -25,7 +25,7 @@ export function growingBytes(bytesMost: number): GrowingBytes {
   let memory = new Uint8Array(0)
   let length = 0
 
-  function sizeFor(pieceBytes: number): number {
+  function sizeWith(pieceBytes: number): number {
     const needed = length + pieceBytes
     return needed <= memory.length ? memory.length : Math.max(needed, Math.min(bytesMost, Math.max(smallest, needed * 2)))
   }
@@ -39,10 +39,10 @@ export function growingBytes(bytesMost: number): GrowingBytes {
 
   return {
     get length() { return length },
-    growth: (pieceBytes) => sizeFor(pieceBytes) - memory.length,
+    sizeWith,
     add(piece) {
       const added = piece.length
-      const size = sizeFor(added)
+      const size = sizeWith(added)
       if (length === 0 && size === added) memory = piece
       else {
         if (size > memory.length) moveTo(size)
@@ -52,9 +52,7 @@ export function growingBytes(bytesMost: number): GrowingBytes {
       length += added
     },
     trim() {
-      const surplus = memory.length - length
-      if (surplus > 0) moveTo(length)
-      return surplus
+      if (memory.length > length) moveTo(length)
     },
     whole: () => memory.subarray(0, length),
     letGo() {

@@ -135,9 +135,9 @@ describe('what a body holds', () => {
   const piece = 'x'.repeat(30_000)
   test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, readonly number[]]>([
     ['that is small is there before it is read', ['{"a":1}'], { 'content-length': '7' }, [7, 7, 7]],
-    ['that is announced and does not come is next to nothing', ['{'], { 'content-length': '2000000' }, [0, 4_096, 1]],
-    ['of a known length grows with what comes, to no more than was announced', [piece, piece, piece], { 'content-length': '90000' }, [0, 60_000, 60_000, 90_000, 90_000]],
-    ['of no known length grows with what comes, and is what has come in the end', [piece, piece, piece], {}, [0, 60_000, 60_000, 180_000, 90_000]],
+    ['that is announced and does not come is little', ['{'], { 'content-length': '2000000' }, [65_536, 65_536, 1]],
+    ['of a known length grows with what comes, to no more than was announced', [piece, piece, piece], { 'content-length': '90000' }, [65_536, 65_536, 65_536, 90_000, 90_000]],
+    ['of no known length grows with what comes, and is what has come in the end', [piece, piece, piece], {}, [65_536, 65_536, 65_536, 180_000, 90_000]],
   ])('%s', async (_name, pieces, headers, expected) => {
     expect(await held(pieces, headers)).toEqual([...expected])
   })
@@ -151,10 +151,10 @@ describe('what a body holds', () => {
   })
 
   test('is read no further when there is no room on the way', async () => {
-    const budget = bodyBudget(() => 10_000)
-    budget.share().take(5_000)
+    const budget = bodyBudget(() => 100_000)
+    budget.share().take(34_000)
     let given = 0
-    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(2_000)) } }, { highWaterMark: 0 })
+    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(20_000)) } }, { highWaterMark: 0 })
     expect(await readBody(post(endless), limits, budget.share()).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
     expect(given).toBe(3)
   })
@@ -165,15 +165,15 @@ describe('what a body holds', () => {
     ['chunked', {}],
   ])('and does not come is given up for one that needs its room: %s', async (_name, headers) => {
     let time = 0
-    const budget = bodyBudget(() => 16_500, uploadsUnderWay(() => time))
+    const budget = bodyBudget(() => 100_100, uploadsUnderWay(() => time))
     const share = budget.share()
     const slow = readBody(post(bodyOf(['{'.repeat(9_000), '{'], 'hangs'), headers), limits, share).catch((error: unknown) => error)
-    while (budget.held < 15_000) await Bun.sleep(0)
-    expect(() => budget.share().take(9_000)).toThrow(expect.objectContaining({ status: 503 }))
+    while (budget.held < 16_000) await Bun.sleep(0)
+    expect(() => budget.share().take(90_000)).toThrow(expect.objectContaining({ status: 503 }))
     time = 3_000
-    budget.share().take(9_000)
-    expect(budget.held).toBe(9_000)
+    budget.share().take(90_000)
+    expect(budget.held).toBe(90_000)
     expect(await slow).toMatchObject({ status: 408, code: 'request_timeout', headers: { connection: 'close' }, message: 'The request body came slowly, and others needed its room' })
-    expect(budget.held).toBe(9_000)
+    expect(budget.held).toBe(90_000)
   })
 })

@@ -6,6 +6,9 @@ import { nextTurn } from './next-turn.ts'
 /** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
 const smallBytesMax = 16 * 1024
 
+/** Of a larger body so much is taken before it is read, for what the server holds of it until it is handed over; the rest is taken as it comes. */
+const aheadBytes = 64 * 1024
+
 /** When its time is up, what came while this process stood still is read for at most so long: who never pauses must not have all the time there is. */
 const lateMsMax = 1_000
 
@@ -28,8 +31,7 @@ export class ClientLeft extends Error {
 /**
  * Reads a request's body (failover.md, "request head and body from the client"). One that is refused before its end is left to the server, which reads
  * on and forgets: closing the connection would cost a client that still sends its answer.
- * @param share what it holds is taken of, and what a slow one is ended by. A small body is taken before it is read. Of a larger one as much is taken as
- * comes, when there is room for all that was announced.
+ * @param share what it holds is taken of, and what a slow one is ended by. Up to 64 KiB are taken before it is read, the rest as it comes.
  * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow altogether, or for others who need the room
  * @throws {ClientLeft}
  * @throws what `share` throws
@@ -40,15 +42,15 @@ export function readBody(request: Request, limits: BodyLimits, share: BodyShare 
   const refusal = refusalOf(request.headers.get('content-encoding'), length, limits)
   if (refusal !== undefined) return Promise.reject(refusal)
   const isSmall = length !== undefined && length <= smallBytesMax
+  const ahead = Math.min(length ?? aheadBytes, aheadBytes)
   try {
-    if (isSmall) share.take(length)
-    else share.take(0, length)
+    share.take(ahead)
   } catch (error) {
     return Promise.reject(error)
   }
   if (isSmall) return readSmall(request, limits, share)
   // Only here: asking for `body` makes a stream, which costs more than reading a small body does.
-  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, length, limits, share)
+  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, { length, ahead, share }, limits)
 }
 
 /** Of a budget without end. */
@@ -88,11 +90,19 @@ function readSmall(request: Request, { idleMs }: BodyLimits, share: BodyShare): 
   })
 }
 
-async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, length: number | undefined, limits: BodyLimits, share: BodyShare): Promise<Uint8Array> {
+interface LargeBody {
+  readonly length: number | undefined
+  /** Bytes that are taken already. */
+  readonly ahead: number
+  readonly share: BodyShare
+}
+
+async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, { length, ahead, share }: LargeBody, limits: BodyLimits): Promise<Uint8Array> {
   const { bytesMax } = limits
   const reader = body.getReader()
   const remainingMs = patience(limits)
   const bytes = growingBytes(length ?? bytesMax)
+  let taken = ahead
   let wasEnded = false
   let piece: Uint8Array<ArrayBuffer> | undefined
   const arrived = share.begin({
@@ -110,7 +120,11 @@ async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, length: 
       if (wasEnded) throw tooSlowForOthers()
       if (piece === undefined) break
       if (bytes.length + piece.length > bytesMax) throw tooLarge(limits)
-      share.take(bytes.growth(piece.length))
+      const more = bytes.sizeWith(piece.length) - taken
+      if (more > 0) {
+        share.take(more)
+        taken += more
+      }
       bytes.add(piece)
       // Bun reads some 5 MB at once from a fast client, and would hold up everybody else for 12 ms.
       await nextTurn()
@@ -123,7 +137,8 @@ async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, length: 
   } finally {
     arrived()
   }
-  share.giveBack(bytes.trim())
+  bytes.trim()
+  share.giveBack(taken - bytes.length)
   return bytes.whole()
 }
 
