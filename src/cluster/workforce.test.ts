@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { Worker } from './worker.ts'
 import type { Listening } from './worker-life.ts'
 import { StartFailed, workforce } from './workforce.ts'
-import type { Worker } from './worker.ts'
 
 interface Actor extends Worker {
   readonly number: number
