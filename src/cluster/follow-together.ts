@@ -1,5 +1,5 @@
 import type { Followed, FollowFile } from '../config/follow-file.ts'
-import { readFingerprint } from '../config/watch-config.ts'
+import { readDate, readFingerprint } from '../config/watch-config.ts'
 import { withinMs } from '../service/within.ts'
 import type { Channel } from './channel.ts'
 import { fromFileFault, toFileFault } from './file-fault.ts'
@@ -62,9 +62,9 @@ function entryOf<Value>({ path, load, apply, report, discard }: Followed<Value>)
       await letGo()
       // The file must be the same before and after, or nobody knows which one was loaded.
       for (let read = 1; read <= readsMost; read++) {
-        const before = await readFingerprint(path)
+        const date = await readDate(path), before = await readFingerprint(path)
         staged = { value: await load() }
-        if (await readFingerprint(path) === before) return before
+        if (await readDate(path) === date && await readFingerprint(path) === before) return before
         await letGo()
       }
       throw new Error(`${path} changes faster than it can be read`)

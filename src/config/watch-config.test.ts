@@ -165,6 +165,32 @@ describe('watchConfig', () => {
     expect([most, seen.applied]).toEqual([1, ['a', 'a', 'a']])
   })
 
+  test('loads again what was written while it was loading, even if it is what it was before', async () => {
+    const path = join(await makeFolder(), 'providers.json'), applied: string[] = [], { promise, resolve } = Promise.withResolvers<void>()
+    let loads = 0
+    const watch = watchConfig(
+      path,
+      async () => {
+        const isFirst = ++loads === 1
+        if (isFirst) await Bun.write(path, text('between'))
+        const config = await loadConfig({ file: path, environment: {} })
+        if (isFirst) await Bun.write(path, text('new'))
+        return config
+      },
+      ({ providers }) => {
+        applied.push(providers.map(({ id }) => id).join())
+        if (applied.at(-1) === 'new') resolve()
+      },
+      () => resolve(),
+      quick,
+    )
+    cleanUps.push(() => watch.close())
+    await watch.ready
+    await Bun.write(path, text('new'))
+    await promise
+    expect(applied.at(-1)).toBe('new')
+  })
+
   test('does not apply what was still loading when it was closed', async () => {
     const path = join(await makeFolder(), 'providers.json')
     await Bun.write(path, text('a'))

@@ -53,21 +53,29 @@ export function watchConfig<Value>(
   }
 
   async function remember(): Promise<void> {
-    content = await readFingerprint(path)
     date = await readDate(path)
+    content = await readFingerprint(path)
   }
 
   async function reloadIfChanged(): Promise<void> {
-    const found = await readFingerprint(path)
+    const seen = await readDate(path), found = await readFingerprint(path)
     if (found === content) return
     content = found
     if (found === fingerprint(undefined)) throw gone(path)
-    await loadAndApply()
+    await loadAndApply(seen)
   }
 
-  async function loadAndApply(): Promise<void> {
-    const config = await load()
-    if (!isClosed) await apply(config)
+  async function loadAndApply(seen: string | undefined): Promise<void> {
+    try {
+      const config = await load()
+      if (!isClosed) await apply(config)
+    } finally {
+      // Written meanwhile, perhaps to what it was before: nobody knows which text was loaded.
+      if (await readDate(path) !== seen) {
+        content = undefined
+        rouse()
+      }
+    }
   }
 
   async function lookAtDate(): Promise<void> {
@@ -108,7 +116,7 @@ export function watchConfig<Value>(
     reload() {
       return enqueue(async () => {
         await remember()
-        await loadAndApply()
+        await loadAndApply(date)
       })
     },
     close() {
@@ -134,7 +142,8 @@ export async function readFingerprint(path: string): Promise<string> {
   }
 }
 
-async function readDate(path: string): Promise<string> {
+/** When a file was last written, its size and which file it is: another text each time it is written. */
+export async function readDate(path: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path)
     return `${mtimeMs} ${size} ${ino}`
