@@ -6,6 +6,9 @@ import type { Worker } from './worker.ts'
 /** A start may wait for an identity provider, or a busy machine; one that takes longer hangs. */
 const startMsMost = 60_000
 
+/** As bin/svc has it, which the compiled program does not pass through. */
+const heapSetting = { BUN_JSC_heapGrowthSteepnessFactor: '300' }
+
 /** What {@link spawnWorker} needs. */
 export interface SpawnOptions<Theirs extends WorkerLife> {
   /** What starts this program, with the flags it was started with. */
@@ -54,7 +57,7 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
     },
   }
   const child = Bun.spawn([...command], {
-    env: { ...environment, [workerVariable]: String(place + 1) },
+    env: { ...heapSetting, ...environment, [workerVariable]: String(place + 1) },
     stdin: 'ignore', stdout: 'inherit', stderr: 'inherit', serialization: 'advanced',
     ipc: (message: unknown) => own.take(message),
   })

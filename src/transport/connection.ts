@@ -195,7 +195,7 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     if (decoder === undefined || head === undefined || incoming === undefined) return
     const end = decoder.push(bytes, from, deliver)
     if (!decoder.isComplete() || progress !== current) return
-    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && flow.isDry
+    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && flow.isDry()
     finish()
     if (!isReusable) destroy()
     incoming.end()

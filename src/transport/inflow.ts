@@ -26,7 +26,7 @@ export interface InflowOptions {
 /** Bytes on their way from a socket to whoever looks at them. */
 export interface Inflow {
   /** Nothing waits to be received, nor will anything come. */
-  readonly isDry: boolean
+  isDry(): boolean
   push(bytes: Buffer): void
   /** The socket is closed; `closed` is told when what came before has been received. */
   close(error: Error | undefined): void
@@ -92,7 +92,7 @@ export function inflow({ turns, socket, receive, closed, freeBytes }: InflowOpti
   }
 
   return {
-    get isDry() { return length === 0 && end === undefined },
+    isDry: () => length === 0 && end === undefined,
     push(bytes) {
       if (isStopped) return
       if (length === 0 && !isHeld && bytes.length <= tokenBytes) return receive(bytes)
