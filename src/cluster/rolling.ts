@@ -37,18 +37,15 @@ export function rolling(crew: Crew, { log, sleep, begun, leaveMs }: RollingOptio
   async function rollPlace(place: Place): Promise<boolean> {
     place.isRolling = true
     const fresh = crew.hire(place)
-    try {
-      await fresh.listening
-    } catch {
+    await fresh.listening.catch(() => undefined)
+    place.isRolling = false
+    if (!listening.has(fresh)) {
+      if (place.worker === undefined) void crew.refill(place)
       log.error('the new worker did not start; the rolling restart ends here, and those at work stay', { worker: place.number })
       return false
-    } finally {
-      place.isRolling = false
-      if (!listening.has(fresh) && place.worker === undefined) void crew.refill(place)
     }
     const before = place.worker
     place.worker = fresh
-    if (!living.has(fresh)) return false
     if (before !== undefined) {
       void endLate(before)
       await before.leave(restartReason)

@@ -171,6 +171,21 @@ describe('workforce', () => {
     expect(actors.length).toBe(3)
   })
 
+  test('a new one that ends as soon as it listens leaves the place to the old one, which is replaced when it ends', async () => {
+    const { force, actors, events, pass, hireWith } = await started(1)
+    hireWith((actor) => {
+      actor.listen()
+      actor.end(139)
+    })
+    await force.roll()
+    expect(events.filter((event) => event.includes('leaves'))).toEqual([])
+    hireWith(() => undefined)
+    pass(10_000)
+    actors[0]?.end(139)
+    await settle()
+    expect(actors.length).toBe(3)
+  })
+
   test('an old one that ends while its successor starts is replaced by it, and by nobody else', async () => {
     const { force, actors, events, sleeps } = await started(1)
     const roll = force.roll()
