@@ -74,12 +74,19 @@ describe('a budget of bodies', () => {
     expect(state.ended).toBe(3)
   })
 
-  test('ends a bounded number of bodies for one taking', () => {
-    const { budget, state } = hoarded(100, 1)
-    expect(() => budget.share().take(90)).toThrow()
-    expect(state.ended).toBe(64)
-    budget.share().take(90)
-    expect(budget.held).toBeLessThanOrEqual(100)
+  test('ends nobody for one that is refused all the same', () => {
+    const { budget, state } = hoarded(5, 10)
+    budget.share().take(50)
+    expect(() => budget.share().take(51)).toThrow(expect.objectContaining({ status: 503 }))
+    expect([state.ended, budget.held]).toEqual([0, 100])
+    budget.share().take(50)
+    expect([state.ended, budget.held]).toEqual([5, 100])
+  })
+
+  test('ends all others for a body larger than the budget', () => {
+    const { budget, state } = hoarded(10, 10)
+    budget.share().take(1_000)
+    expect([state.ended, budget.held]).toEqual([10, 1_000])
   })
 
   test('ends nobody who has sent all, nor anybody while there is room', () => {
@@ -89,19 +96,23 @@ describe('a budget of bodies', () => {
     whole.begin({ arrived: () => 50, end() { throw new Error('ended') } })()
     expect(state.ended).toBe(0)
     expect(() => budget.share().take(60)).toThrow()
-    expect([state.ended, budget.held]).toEqual([5, 50])
+    expect([state.ended, budget.held]).toEqual([0, 100])
+    budget.share().take(50)
+    expect([state.ended, budget.held]).toEqual([5, 100])
   })
 
-  test('takes nothing more for a slow one that was ended for its own sake', () => {
-    let time = 0
-    const budget = bodyBudget(() => 100, uploadsUnderWay(() => time))
-    budget.share().take(60)
+  test('ends nobody for its own sake: it is refused, or others that come slowly give way', () => {
+    const { budget, state } = hoarded(1, 20)
+    budget.share().take(40)
+    state.time = 0
     const share = budget.share()
     share.take(40)
-    share.begin({ arrived: () => 40, end: () => share.release() })
-    time = 2_000
-    share.take(40)
-    expect(budget.held).toBe(60)
+    share.begin({ arrived: () => 40, end() { throw new Error('ended') } })
+    state.time = 10_000
+    expect(() => share.take(21)).toThrow(expect.objectContaining({ status: 503 }))
+    expect([state.ended, budget.held]).toEqual([0, 100])
+    share.take(20)
+    expect([state.ended, budget.held]).toEqual([1, 100])
   })
 
   test('follows a change of the limit', () => {

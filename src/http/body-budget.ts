@@ -12,21 +12,18 @@ export interface BodyBudget {
 /** What one request holds of the budget. */
 export interface BodyShare {
   /**
-   * Takes so many bytes more. When they are not there, bodies that come slowly are ended for it. A body that nobody is beside is taken
-   * however large, or it could never be.
+   * Takes so many bytes more. When they are not there, others that come slowly are ended for it, if that suffices. A body that nobody is beside is
+   * taken however large, or it could never be.
    * @throws {WireError} 503 when they are not there
    */
   take(bytes: number): void
   /** Gives so many bytes back. */
   giveBack(bytes: number): void
   /** Its body is on its way in from now on: when it comes slowly, it may be ended for others. @returns to be called when it has come, or comes no more */
-  begin(upload: Upload): () => void
+  begin(upload: Pick<Upload, 'arrived' | 'end'>): () => void
   /** Gives everything back, and takes nothing from then on. May be called more than once. */
   release(): void
 }
-
-/** So many are ended for one taking at most: each is answered, which takes its time. */
-const endedMost = 64
 
 /** A budget of `bytesMost()` bytes, asked for at each taking, so that a reload changes it. */
 export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUnderWay()): BodyBudget {
@@ -35,15 +32,14 @@ export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUn
     share() {
       let own = 0
       let isReleased = false
-      const lacks = (bytes: number): boolean => held > own && held + bytes > bytesMost()
+      let ownUpload: Upload | undefined
+      /** So many bytes others would have to give back first. */
+      const lacking = (bytes: number): number => Math.min(held - own, held + bytes - bytesMost())
       return {
         take(bytes) {
           if (isReleased) return
-          let looks = endedMost
-          while (looks > 0 && lacks(bytes) && uploads.endSlow()) looks -= 1
-          // It may have been the slow one itself.
-          if (isReleased) return
-          if (lacks(bytes)) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
+          const lack = lacking(bytes)
+          if (lack > 0 && !uploads.endSlow(lack, ownUpload)) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
           own += bytes
           held += bytes
         },
@@ -52,7 +48,10 @@ export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUn
           own -= bytes
           held -= bytes
         },
-        begin: (upload) => uploads.begin(upload),
+        begin({ arrived, end }) {
+          ownUpload = { arrived, holds: () => own, end }
+          return uploads.begin(ownUpload)
+        },
         release() {
           held -= own
           own = 0

@@ -19,7 +19,8 @@ const smallest = 4 * 1024
 
 /**
  * Holds at most twice what has come, or 4 KiB, and never more than `bytesMost`: who announces much and sends little makes it hold little. What comes in one
- * piece is not copied; otherwise pieces are let go of as they are copied, so that nothing is held twice.
+ * piece is not copied; otherwise pieces are let go of as they are copied. Only while it grows, or is trimmed, it holds the old memory beside the new: up to three
+ * times what has come, for one body of the process at a time.
  */
 export function growingBytes(bytesMost: number): GrowingBytes {
   let memory = new Uint8Array(0)

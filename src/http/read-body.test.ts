@@ -176,4 +176,30 @@ describe('what a body holds', () => {
     expect(await slow).toMatchObject({ status: 408, code: 'request_timeout', headers: { connection: 'close' }, message: 'The request body came slowly, and others needed its room' })
     expect(budget.held).toBe(90_000)
   })
+
+  test('and is large and goes on after a pause is not ended for its own sake: others give way, or it is refused', async () => {
+    let time = 0
+    const budget = bodyBudget(() => 250_000, uploadsUnderWay(() => time))
+    const hoarder = budget.share()
+    hoarder.take(100_000)
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const reading = readBody(post(readable, { 'content-length': '190000' }), limits, budget.share()).then((bytes) => bytes.length, (error: unknown) => error)
+    await writer.write(new Uint8Array(60_000))
+    hoarder.begin({ arrived: () => 0, end: () => hoarder.release() })
+    time = 10_000
+    await writer.write(new Uint8Array(130_000))
+    await writer.close()
+    expect(await reading).toBe(190_000)
+    expect(budget.held).toBe(190_000)
+  })
+
+  test('no longer counts as on its way once its time is up', async () => {
+    let time = 0
+    const uploads = uploadsUnderWay(() => time)
+    const share = bodyBudget(() => 100_000, uploads).share()
+    expect(await readBody(post(bodyOf([], 'hangs'), { 'content-length': '7' }), { ...limits, idleMs: 10 }, share).catch((error: unknown) => error)).toMatchObject({ status: 408 })
+    time = 60_000
+    expect(uploads.endSlow()).toBe(false)
+  })
 })

@@ -65,27 +65,27 @@ function refusalOf(encoding: string | null, length: number | undefined, limits: 
 
 function readSmall(request: Request, { idleMs }: BodyLimits, share: BodyShare): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const cancel = after(idleMs, () => reject(tooSlow()))
+    const cancel = after(idleMs, () => giveUp(tooSlow()))
     const arrived = share.begin({
       // Not known before all has come. A body so small comes with its head, or a moment later.
       arrived: () => 0,
       end() {
         share.release()
-        cancel()
-        reject(tooSlowForOthers())
+        giveUp(tooSlowForOthers())
       },
     })
+    function giveUp(error: WireError | ClientLeft): void {
+      arrived()
+      cancel()
+      reject(error)
+    }
     request.bytes().then(
       (bytes) => {
         arrived()
         cancel()
         resolve(bytes)
       },
-      (cause: unknown) => {
-        arrived()
-        cancel()
-        reject(new ClientLeft('the client left while it was sending', { cause }))
-      },
+      (cause: unknown) => giveUp(new ClientLeft('the client left while it was sending', { cause })),
     )
   })
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { uploadsUnderWay } from './uploads.ts'
+import { uploadsUnderWay, type Upload } from './uploads.ts'
 
 /** Uploads on a clock that a test sets; `ended` names those that were ended, in order. */
 function subject() {
   const state = { time: 0 }
   const ended: string[] = []
   const uploads = uploadsUnderWay(() => state.time)
-  const begin = (name: string, arrived: number) => uploads.begin({ arrived: () => arrived, end: () => void ended.push(name) })
-  return { state, ended, uploads, begin }
+  const upload = (name: string, arrived: number, holds = arrived): Upload => ({ arrived: () => arrived, holds: () => holds, end: () => void ended.push(name) })
+  const begin = (...given: Parameters<typeof upload>) => uploads.begin(upload(...given))
+  return { state, ended, uploads, upload, begin }
 }
 
 describe('an upload', () => {
@@ -46,10 +47,32 @@ describe('an upload', () => {
   test('that is slow is found behind any number of quick ones, a bounded number of looks at a time', () => {
     const { state, ended, uploads, begin } = subject()
     let looks = 0
-    for (let number = 0; number < 1_000; number += 1) uploads.begin({ arrived() { looks += 1; return 1_000_000 }, end: () => void ended.push('quick') })
+    for (let number = 0; number < 1_000; number += 1) uploads.begin({ arrived() { looks += 1; return 1_000_000 }, holds: () => 0, end: () => void ended.push('quick') })
     begin('slow', 0)
     state.time = 10_000
     const found = Array.from({ length: 4 }, () => uploads.endSlow())
     expect([found, ended, looks]).toEqual([[false, false, false, true], ['slow'], 1_000])
+  })
+
+  test('is ended with others where only all of them hold what is needed, and none of them where they do not', () => {
+    const { state, ended, uploads, begin } = subject()
+    begin('a', 10)
+    begin('quick', 1_000_000)
+    begin('b', 20, 30)
+    begin('c', 10)
+    state.time = 10_000
+    expect([uploads.endSlow(51), ended]).toEqual([false, []])
+    expect([uploads.endSlow(40), ended]).toEqual([true, ['a', 'b']])
+    expect([uploads.endSlow(11), uploads.endSlow(10), ended]).toEqual([false, true, ['a', 'b', 'c']])
+  })
+
+  test('is not ended for its own sake, nor counted', () => {
+    const { state, ended, uploads, upload, begin } = subject()
+    const own = upload('own', 50)
+    uploads.begin(own)
+    begin('other', 50)
+    state.time = 10_000
+    expect([uploads.endSlow(51, own), ended]).toEqual([false, []])
+    expect([uploads.endSlow(50, own), ended]).toEqual([true, ['other']])
   })
 })

@@ -2,6 +2,8 @@
 export interface Upload {
   /** Bytes that have come so far. */
   arrived(): number
+  /** Bytes of the budget that are given back when it ends. */
+  holds(): number
   /** Ends it. What it holds is given back by the time this returns. */
   end(): void
 }
@@ -10,15 +12,19 @@ export interface Upload {
 export interface Uploads {
   /** One begins. @returns to be called when it has come, or comes no more */
   begin(upload: Upload): () => void
-  /** Ends one that comes slowly, for somebody who needs its room. @returns whether one was found */
-  endSlow(): boolean
+  /**
+   * Ends those that come slowly, the oldest first, for somebody who needs their room: one, and more until they held so many bytes. Nobody where they do not suffice.
+   * @param spared whoever needs the room, if it is on its way in itself
+   * @returns whether they did
+   */
+  endSlow(bytes?: number, spared?: Upload): boolean
 }
 
 /** Nobody is slow before so long. A lost packet is sent again within it. */
 const graceMs = 1_000
 /** Who has sent fewer than so many bytes for each millisecond beyond the grace is slow. */
 const bytesEachMs = 16
-/** At most so many are looked at for one that is slow; the next search goes on where this one ended. */
+/** At most so many are looked at in one search, which may end as many; the next goes on where this one ended. */
 const looksMost = 256
 
 /**
@@ -34,18 +40,26 @@ export function uploadsUnderWay(now: () => number = () => performance.now()): Up
       beginnings.set(upload, now())
       return () => void beginnings.delete(upload)
     },
-    endSlow() {
+    endSlow(bytes = 0, spared) {
       const time = now()
+      const slow: Upload[] = []
+      let held = 0
       let looks = Math.min(beginnings.size, looksMost)
       for (const [upload, began] of beginnings) {
         if (looks === 0) return false
         looks -= 1
+        // The next search begins behind it.
         beginnings.delete(upload)
-        if (upload.arrived() < (time - began - graceMs) * bytesEachMs) {
-          upload.end()
-          return true
-        }
         beginnings.set(upload, began)
+        if (upload === spared || upload.arrived() >= (time - began - graceMs) * bytesEachMs) continue
+        slow.push(upload)
+        held += upload.holds()
+        if (held < bytes) continue
+        for (const each of slow) {
+          beginnings.delete(each)
+          each.end()
+        }
+        return true
       }
       return false
     },
