@@ -18,14 +18,14 @@ export interface RoomOptions extends Pick<HeadroomOptions, 'upstreams' | 'underW
 }
 
 /** What this process has room for: as its owner says, else by the descriptors and the memory there are. */
-export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'bodyBudget' | 'uploads'> {
+export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'uploads'> {
   const most = descriptorsMost()
   const requestsMost = most === undefined ? Number.POSITIVE_INFINITY : requestsWithin(most)
   const bodyBytesMost = shareOf(defaultBodyBudget(memoryBytes()), workers)
   const uploads = uploadsUnderWay()
   return {
     requestsMost: () => limits().maxConcurrent ?? requestsMost,
-    hasRoom: headroom({ look: () => descriptorUse(most), upstreams, underWay, now: () => performance.now() }),
+    ...headroom({ look: () => descriptorUse(most), upstreams, underWay, now: () => performance.now() }),
     bodyBudget: bodyBudget(() => limits().bodyBudgetBytes ?? bodyBytesMost, uploads),
     uploads,
   }

@@ -8,6 +8,8 @@ export interface AdmissionOptions {
   readonly requestsMost: () => number
   /** Whether there are descriptors for one request more; else 503. */
   readonly hasRoom: () => boolean
+  /** Whether it is known that too few are free. */
+  readonly lacksDescriptors: () => boolean
   readonly underWay: { readonly count: number }
   /** Who is sending. Where there is no room, one that comes slowly is ended. */
   readonly uploads: Pick<Uploads, 'endSlow'>
@@ -23,11 +25,12 @@ const noDescriptors = overloaded('The service is out of descriptors; try again s
 const noDescriptorsAndClosed = overloaded('The service is out of descriptors; try again shortly', undefined, { connection: 'close' })
 
 /** Why a request may not begin: 503 with Retry-After, before anything of it is read; `undefined`: it may. */
-export function refusalOf({ headers }: Request, { requestsMost, hasRoom, underWay, uploads }: AdmissionOptions): WireError | undefined {
-  if (underWay.count >= requestsMost() && !uploads.endSlow()) return tooMany
+export function refusalOf({ headers }: Request, { requestsMost, hasRoom, lacksDescriptors, underWay, uploads }: AdmissionOptions): WireError | undefined {
+  const isFull = underWay.count >= requestsMost()
+  if (isFull && !uploads.endSlow()) return tooMany
   if (hasRoom()) return undefined
-  // Its descriptor comes back too late for this one, in time for the next.
-  uploads.endSlow()
+  // Its descriptor comes back too late for this one, in time for the next. The one of who was ended above does, too.
+  if (!isFull && lacksDescriptors()) uploads.endSlow()
   // A client that may still be sending would be reset before it could read why.
   const length = headers.get('content-length')
   return length !== null && Number(length) <= arrivedBytesMax ? noDescriptorsAndClosed : noDescriptors

@@ -24,6 +24,7 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     deadlineMs: () => 5_000,
     requestsMost: () => 10,
     hasRoom: () => true,
+    lacksDescriptors: () => false,
     bodyBudget: bodyBudget(() => 8 * 1024 * 1024),
     uploads: { endSlow: () => false },
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },

@@ -7,7 +7,7 @@ function subject(use: DescriptorUse | undefined, lookMs = 0) {
   const connections = { active: 0, idle: 0 }
   let drops = 0
   const underWay = { count: 0 }
-  const hasRoom = headroom({
+  const { hasRoom, lacksDescriptors } = headroom({
     look() {
       state.looks += 1
       state.time += lookMs
@@ -15,7 +15,7 @@ function subject(use: DescriptorUse | undefined, lookMs = 0) {
     },
     upstreams: { connections, dropIdle() { drops += 1 } }, underWay, now: () => state.time,
   })
-  return { state, connections, underWay, hasRoom, drops: () => drops }
+  return { state, connections, underWay, hasRoom, lacksDescriptors, drops: () => drops }
 }
 
 /** How many of `most` questions in a row are answered with yes. */
@@ -72,6 +72,17 @@ describe('headroom', () => {
     const { hasRoom, state } = subject({ most: 1_000, open: 1_000 }, 5)
     for (; state.time < 10_000; state.time += 1) hasRoom()
     expect(state.looks * 5).toBeLessThan(10_000 / 20 + 10)
+  })
+
+  test('lacks descriptors only where the last look found too few, not while there is no time to look', () => {
+    const { hasRoom, lacksDescriptors, state } = subject({ most: 1_000, open: 934 }, 5)
+    expect([letIn(hasRoom, 5), state.looks, lacksDescriptors()]).toEqual([2, 1, false])
+    state.use = { most: 1_000, open: 938 }
+    state.time += 5 * 20
+    expect([hasRoom(), state.looks, lacksDescriptors()]).toEqual([false, 2, true])
+    state.use = undefined
+    state.time += 5 * 20
+    expect([hasRoom(), state.looks, lacksDescriptors()]).toEqual([true, 3, false])
   })
 
   test('is not known, and so not denied, where the system does not tell', () => {

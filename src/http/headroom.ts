@@ -18,6 +18,14 @@ export interface HeadroomOptions {
   readonly now: () => number
 }
 
+/** Whether there are descriptors for more requests. */
+export interface Headroom {
+  /** For one more, beside a reserve. Asked once a request. */
+  hasRoom(): boolean
+  /** The last look found too few. Without it there may be no room for as long as looking again would take too much time. */
+  lacksDescriptors(): boolean
+}
+
 /** A look holds for so long while there is room. Connections that ask for nothing are not noticed in between. */
 const freshMs = 200
 /** Looking takes at most one part in so many of the time: where it is slow, it is done seldom. */
@@ -35,13 +43,11 @@ export function requestsWithin(most: number): number {
   return Math.max(1, Math.floor((most - reservedDescriptors(most)) / descriptorsEach))
 }
 
-/**
- * Whether there are descriptors for one more request, beside a reserve. Asked once a request; looks at the system at most five times a second, but
- * when they run short, at each request.
- */
-export function headroom({ look, upstreams, underWay, now }: HeadroomOptions): () => boolean {
+/** Looks at the system at most five times a second, but when descriptors run short, at each request. */
+export function headroom({ look, upstreams, underWay, now }: HeadroomOptions): Headroom {
   /** Requests that can still be let in by the last look. */
   let room = 0
+  let isShort = false
   let freshUntil = Number.NEGATIVE_INFINITY
   let restsUntil = Number.NEGATIVE_INFINITY
 
@@ -53,6 +59,7 @@ export function headroom({ look, upstreams, underWay, now }: HeadroomOptions): (
     restsUntil = ended + (ended - started) * restFactor
     if (use === undefined) {
       room = Number.POSITIVE_INFINITY
+      isShort = false
       return
     }
     const { active, idle } = upstreams.connections
@@ -63,13 +70,17 @@ export function headroom({ look, upstreams, underWay, now }: HeadroomOptions): (
       free += idle
     }
     room = free < descriptorsEach ? free : Math.floor(free / descriptorsEach)
+    isShort = room < 1
   }
 
-  return function hasRoom() {
-    const time = now()
-    if (time >= freshUntil || (room < 1 && time >= restsUntil)) lookAgain()
-    if (room < 1) return false
-    room -= 1
-    return true
+  return {
+    hasRoom() {
+      const time = now()
+      if (time >= freshUntil || (room < 1 && time >= restsUntil)) lookAgain()
+      if (room < 1) return false
+      room -= 1
+      return true
+    },
+    lacksDescriptors: () => isShort,
   }
 }
