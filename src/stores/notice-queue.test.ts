@@ -16,7 +16,10 @@ function queue(now: () => number = () => 0, againMs = 1_000) {
     // A turn for each step from there to the next batch.
     for (let turn = 0; turn < 5; turn++) await Promise.resolve()
   }
-  return { tell, close, settle, batches: () => batches.map(({ texts }) => texts), kept: (index: number) => batches[index]?.batch.map(({ kept }) => kept?.ms) }
+  async function until(count: number): Promise<void> {
+    while (batches.length < count) await Bun.sleep(1)
+  }
+  return { tell, close, settle, until, batches: () => batches.map(({ texts }) => texts), kept: (index: number) => batches[index]?.batch.map(({ kept }) => kept?.ms) }
 }
 
 describe('what is to be told', () => {
@@ -49,7 +52,7 @@ describe('what is to be told', () => {
 
   test('is told again, when it is kept and was refused, with the time it has left: the last under each key', async () => {
     let time = 0
-    const { tell, settle, batches, kept } = queue(() => time)
+    const { tell, settle, until, batches, kept } = queue(() => time, 1)
     tell('old', { key: 'a', ms: 5_000 })
     tell('lost')
     for (const key of ['b', 'c', 'd']) tell(`ill ${key}`, { key, ms: 5_000 })
@@ -59,19 +62,38 @@ describe('what is to be told', () => {
     time = 4_000
     await settle(1, new Error('away'))
     tell('short', { key: 'c', ms: 500 })
+    await until(3)
     expect(batches()[2]).toEqual(['ill d', 'well', 'better', 'short'])
     expect(kept(2)).toEqual([1_000, 56_000, 56_000, 500])
-    await settle(2, new Error('away'))
     time = 5_500
-    tell('news')
-    expect([batches()[3], kept(3)]).toEqual([['well', 'better', 'news'], [54_500, 54_500, undefined]])
+    await settle(2, new Error('away'))
+    tell('news', { key: 'e', ms: 1_000 })
+    await until(4)
+    expect([batches()[3], kept(3)]).toEqual([['well', 'better', 'news'], [54_500, 54_500, 1_000]])
+  })
+
+  test('waits for the end of the pause after a refusal, whatever there is to tell; what only passes is dropped meanwhile', async () => {
+    let time = 0
+    const { tell, settle, until, batches, kept, close } = queue(() => time, 20)
+    tell('ill', { key: 'a', ms: 5_000 })
+    await settle(0, new Error('away'))
+    tell('passing')
+    tell('well', { key: 'a', ms: 5_000 })
+    expect(batches()).toEqual([['ill']])
+    time = 1_000
+    await until(2)
+    expect(kept(1)).toEqual([4_000])
+    tell('then')
+    await settle(1)
+    expect(batches()).toEqual([['ill'], ['well'], ['then']])
+    close()
   })
 
   test('is told again by itself, and no more when it is closed', async () => {
-    const { tell, settle, batches, close } = queue(() => 0, 1)
+    const { tell, settle, until, batches, close } = queue(() => 0, 1)
     tell('well', { key: 'a', ms: 5_000 })
     await settle(0, new Error('away'))
-    while (batches().length < 2) await Bun.sleep(1)
+    await until(2)
     expect(batches()).toEqual([['well'], ['well']])
     close()
     await settle(1, new Error('away'))

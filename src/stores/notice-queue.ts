@@ -23,7 +23,8 @@ export interface NoticeQueueOptions {
 
 interface Waiting extends Telling {
   readonly since: number
-  readonly wasRefused: boolean
+  /** It has waited for a store that was away. */
+  readonly isLate: boolean
 }
 
 /** Of what is not kept; beyond, the oldest is dropped. */
@@ -33,7 +34,8 @@ const keptMost = 1_000
 
 /**
  * Tells one batch after the other, so that however much there is to tell, the server is asked once at a time. Of what waits under the same key, the last counts.
- * What is kept is told for as long as it would be kept, with the time that is left of it then.
+ * What is kept is told for as long as it would be kept, with the time that is left of it then. Nothing is sent in the pause after a refusal, so that to tell costs little
+ * while the server is away.
  * @param send when it rejects, what is kept waits on, and the rest is dropped
  */
 export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown>, { now, againMs }: NoticeQueueOptions = { now: () => performance.now(), againMs: 1_000 }): NoticeQueue {
@@ -44,7 +46,7 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
   let pauseMs = againMs
 
   async function sendAll(): Promise<void> {
-    clearTimeout(timer)
+    timer = undefined
     isSending = true
     while (waiting.length > 0) {
       const batch = waiting
@@ -68,7 +70,7 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
   /** The store is away. What is not kept is old when it is back. */
   function sendLater(batch: readonly Waiting[]): void {
     isSending = false
-    waiting = [...batch.filter(({ kept }) => !isUnder(waiting, kept)), ...waiting].flatMap((each) => (each.kept === undefined ? [] : [{ ...each, wasRefused: true }])).slice(-keptMost)
+    waiting = [...batch.filter(({ kept }) => !isUnder(waiting, kept)), ...waiting].flatMap((each) => (each.kept === undefined ? [] : [{ ...each, isLate: true }])).slice(-keptMost)
     if (waiting.length === 0 || isClosed) return
     timer = setTimeout(() => void sendAll(), pauseMs)
     timer.unref()
@@ -77,22 +79,23 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
 
   return {
     tell(text, kept) {
-      if (isClosed || text.length > noticeLengthMost || (kept !== undefined && !mayBeKept(kept))) return
+      if (isClosed || text.length > noticeLengthMost || (kept === undefined ? timer !== undefined : !mayBeKept(kept))) return
       const others = waiting.filter((other) => kept === undefined || other.kept?.key !== kept.key)
-      waiting = within([...others, { text, kept, since: now(), wasRefused: false }])
-      if (!isSending) void sendAll()
+      waiting = within([...others, { text, kept, since: now(), isLate: timer !== undefined }])
+      if (!isSending && timer === undefined) void sendAll()
     },
     close() {
       isClosed = true
       waiting = []
       clearTimeout(timer)
+      timer = undefined
     },
   }
 }
 
 /** What has waited for a store that was away, with what is left of its time; nothing when that is over. */
-function inTime({ text, kept, since, wasRefused }: Waiting, now: number): readonly Telling[] {
-  if (!wasRefused || kept === undefined || kept.ms === 0) return [{ text, kept }]
+function inTime({ text, kept, since, isLate }: Waiting, now: number): readonly Telling[] {
+  if (!isLate || kept === undefined || kept.ms === 0) return [{ text, kept }]
   const ms = kept.ms - (now - since)
   return ms > 0 ? [{ text, kept: { ...kept, ms } }] : []
 }
