@@ -38,8 +38,8 @@ export interface UpstreamResponse {
 /** A response body. Exactly one reader; either `read` until the end, `readAll`, or `cancel`. */
 export interface UpstreamBody {
   /**
-   * The next bytes, some 8 KiB at most; `undefined` at the end the framing announced. Not reading holds the upstream back (back-pressure; some 256 KiB
-   * are buffered, and what the socket brought with them).
+   * The next bytes: 8 KiB at most, or what 4 KiB of a compressed body unfold to. `undefined` at the end the framing announced. Not reading holds the
+   * upstream back (back-pressure; some 256 KiB are buffered, and what the socket brought with them).
    * @throws {TransportError} `short_body` when the connection ends before the framing says so, `reset`, `too_large`, `malformed`
    */
   read(): Promise<Uint8Array | undefined>
