@@ -1,6 +1,6 @@
 import { failureEffects, type FailureClass, type UpstreamFailure } from './failure.ts'
 import { HealthBreaker } from './health-breaker.ts'
-import { isNews, type Happening, type HeldOff, type Recovery } from './health-news.ts'
+import { isNews, probeMsMost, type Happening, type HeldOff, type Recovery } from './health-news.ts'
 import { HealthPauses } from './health-pauses.ts'
 
 const waitMs = 1_000
@@ -28,6 +28,8 @@ export interface Circuit {
   abandoned(isProbe: boolean): void
   /** Takes over what another process learned, and tells nobody. */
   hear(happening: Happening): void
+  /** Until when what is known of it says anything, if nobody here asks it and nobody tells more of it: on the clock it is given. */
+  readonly mattersUntil: number
   /** What a process that knows nothing of it should hear now, in order. */
   standing(): readonly Happening[]
 }
@@ -47,6 +49,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
   /** When it last failed, and when it last was well, here or elsewhere, as far as others could care. */
   let illAt = -Infinity
   let wellAt = -Infinity
+  let heardAt = -Infinity
 
   function heldOff(): { readonly heldOff?: HeldOff } {
     const time = now()
@@ -123,7 +126,12 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       tell?.({ kind: 'failed', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isPaused || hasOpened ? heldOff() : {}) })
     },
     abandoned: giveUp,
+    get mattersUntil() {
+      // An open breaker waits for a probe, and others may be about to count on.
+      return Math.max(pauses.retryAfterUntil, pauses.coolDownUntil, probeMsMost + Math.max(illAt, heardAt, breaker.isOpen ? breaker.openUntil : -Infinity))
+    },
     hear(happening) {
+      heardAt = now()
       switch (happening.kind) {
         case 'failed':
           isSuspect = true

@@ -509,7 +509,45 @@ describe('a name that means different things', () => {
     book.setTargets(new Map([['groq', 'a']]))
     book.hear({ provider: 'groq', target: 'a', kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 1_000 } })
     expect(book.of('groq', 'small', 'a').unavailable()?.reason).toBe('cool_down')
-    book.hear({ provider: 'groq', target: 'b', kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 1_000 } })
-    expect(book.of('groq', 'small', 'b').unavailable()).toBeUndefined()
+    expect(book.of('provider-1', 'small', 'x').unavailable()).toBeUndefined()
+  })
+
+  test('has, at the bound, the place of whom nobody told of for longest, unless that one is meant', () => {
+    const book = healthBook(fakeClock().now)
+    const trouble = (provider: string, target: string) => book.hear({ provider, target, kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 60_000 } })
+    book.setTargets(new Map([['groq', 'a']]))
+    trouble('groq', 'a')
+    for (let count = 1; count < 1_000; count += 1) trouble(`provider-${count}`, 'x')
+    trouble('provider-1', 'x')
+    trouble('groq', 'b')
+    const reasons = [['groq', 'a'], ['groq', 'b'], ['provider-1', 'x'], ['provider-2', 'x'], ['provider-3', 'x']] as const
+    expect(reasons.map(([provider, target]) => book.of(provider, 'small', target).unavailable()?.reason)).toEqual(['cool_down', 'cool_down', 'cool_down', undefined, 'cool_down'])
+  })
+
+  test('is told to newcomers before a thousand that are not meant', () => {
+    const { first, breaks } = two('a', 'z')
+    for (let count = 0; count < 999; count += 1) first.hear({ provider: 'groq', target: `${count}`, kind: 'failed', failure: 'connect', heldOff: { breaker: { remainingMs: 5_000, stepMs: 5_000 } } })
+    for (let time = 0; time < 5; time += 1) first.of('groq', 'small', 'a').begin().failed(failureOf('server_error'))
+    breaks(first, 'a')
+    const standing = first.standing()
+    expect([standing.length, standing[0], standing[1]]).toMatchObject([1_000, { target: 'a' }, { target: 'a', model: 'small' }])
+    expect(standing[2]?.target).toBe('0')
+  })
+
+  test('is let go where it is not meant and its trouble is over, and stays where it is meant', () => {
+    const { clock, first, breaks } = two('a', 'z')
+    breaks(first, 'a')
+    const heard = { provider: 'groq', model: 'small', kind: 'failed' } as const
+    first.hear({ ...heard, target: 'b', failure: 'server_error', heldOff: { breaker: { remainingMs: 5_000, stepMs: 5_000 } } })
+    first.hear({ ...heard, target: 'c', failure: 'model_gone', heldOff: { coolDownMs: 60_000 } })
+    clock.pass(34_999)
+    expect(first.standing().map(({ target }) => target)).toEqual(['a', 'c', 'b'])
+    clock.pass(1)
+    expect(first.standing().map(({ target }) => target)).toEqual(['a', 'c'])
+    clock.pass(25_000)
+    first.hear({ ...heard, target: 'd', failure: 'server_error' })
+    expect(first.standing().map(({ target }) => target)).toEqual(['a', 'd'])
+    first.setTargets(new Map([['groq', 'b']]))
+    expect(first.openBreakers()).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { circuit, type Circuit, type Unavailability } from './circuit.ts'
 import { requestFailures, type FailureClass } from './failure.ts'
 import { BegunAttempt, type AttemptHealth } from './health-attempt.ts'
-import type { Happening, HealthNews } from './health-news.ts'
+import { probeMsMost, type Happening, type HealthNews } from './health-news.ts'
 
 const modelsMost = 10_000
 /** Of whom others told. Who is asked here is known from the configuration, which bounds it. */
@@ -61,9 +61,12 @@ export interface HealthBook {
    * is well. Of what it hears nothing is told on. The listener is called on the path of a request: it must be quick, and must not throw.
    */
   onNews(listener: (news: HealthNews) => void): void
-  /** Takes over what another process has learned. News of one teller must come in the order of their telling. */
+  /**
+   * Takes over what another process has learned. News of one teller must come in the order of their telling. What is not meant here (see `setTargets`) is let go when its trouble
+   * is over by its own time, or when more than 1,000 providers are known: then what was not heard of for longest.
+   */
   hear(news: HealthNews): void
-  /** What a newcomer should hear now, in order: at most some 1,000, whole providers first, then the models wanted last. */
+  /** What a newcomer should hear now, in order: at most 1,000, first of those that are meant (see `setTargets`), and of them whole providers before models, those wanted last first. */
   standing(): readonly HealthNews[]
 }
 
@@ -74,6 +77,7 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   const models = new Map<string, Entry>()
   const listeners: ((news: HealthNews) => void)[] = []
   let targets: ReadonlyMap<string, string> | undefined
+  let lookedThroughAt = -Infinity
 
   function entryOf(subject: Subject): Entry {
     const tell = (happening: Happening): void => {
@@ -100,22 +104,38 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   function ofModel(provider: string, target: string | undefined, model: string): { readonly circuit: Circuit; readonly want: () => void } {
     const key = keyOf(provider, target, model)
     const entry = models.get(key) ?? entryOf(target === undefined ? { provider, model } : { provider, target, model })
-    touch(key, entry)
+    touch(models, key, entry)
     const [oldest] = models.keys()
     if (models.size > modelsMost && oldest !== undefined) models.delete(oldest)
-    return { circuit: entry.circuit, want: () => touch(key, entry) }
+    return { circuit: entry.circuit, want: () => touch(models, key, entry) }
   }
 
-  function touch(key: string, entry: Entry): void {
-    models.delete(key)
-    models.set(key, entry)
+  function isOver(entry: Entry): boolean {
+    return !isShown(entry) && entry.circuit.mattersUntil <= now()
+  }
+
+  /** Walks through all that is known only now and then. */
+  function letGoOfWhatIsOver(): void {
+    if (now() < lookedThroughAt + probeMsMost) return
+    lookedThroughAt = now()
+    for (const entries of [providers, models]) for (const [key, entry] of entries) if (isOver(entry)) entries.delete(key)
+  }
+
+  /** For a provider that is not meant here. */
+  function hasRoomFor(key: string): boolean {
+    letGoOfWhatIsOver()
+    const known = providers.get(key)
+    if (known !== undefined) touch(providers, key, known)
+    if (known !== undefined || providers.size < providersMost) return true
+    const oldest = providers.entries().find(([, { subject }]) => !isMeant(subject.provider, subject.target))
+    return oldest !== undefined && providers.delete(oldest[0])
   }
 
   /** Only trouble makes an entry: of whom nothing is known, nothing is to be ended. */
   function heardOf(news: HealthNews): Circuit | undefined {
     const { provider, model, target = targets?.get(provider) } = news
     if (!isTrouble(news)) return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.circuit
-    if (!providers.has(keyOf(provider, target)) && providers.size >= providersMost && !isMeant(provider, target)) return undefined
+    if (!isMeant(provider, target) && !hasRoomFor(keyOf(provider, target))) return undefined
     const whole = ofProvider(provider, target)
     return model === undefined ? whole : ofModel(provider, target, model).circuit
   }
@@ -147,13 +167,19 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
     onNews(listener) { listeners.push(listener) },
     hear(news) { heardOf(news)?.hear(news) },
     standing() {
-      return [...providers.values(), ...[...models.values()].reverse()].flatMap(about).slice(0, standingMost)
+      const all = [...providers.values(), ...[...models.values()].reverse()].filter((entry) => !isOver(entry))
+      return [...all.filter(isShown), ...all.filter((entry) => !isShown(entry))].flatMap(about).slice(0, standingMost)
     },
   }
 }
 
 function about({ subject, circuit: known }: Entry): readonly HealthNews[] {
   return known.standing().map((happening) => ({ ...subject, ...happening }))
+}
+
+function touch(entries: Map<string, Entry>, key: string, entry: Entry): void {
+  entries.delete(key)
+  entries.set(key, entry)
 }
 
 function keyOf(provider: string, target = '', model = ''): string {
