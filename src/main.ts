@@ -1,9 +1,11 @@
 import { commands } from './cli/commands.ts'
 import { dispatch, reportFailure } from './cli/dispatch.ts'
 import { interruption, packageVersion, processInput, processOutput } from './cli/process.ts'
+import { mistake, type Logger } from './observe/log.ts'
 
 let isService = false
 let hasFailed = false
+let log: Logger | undefined
 
 function readerLeft(): void {
   if (!isService) process.exit(0)
@@ -18,8 +20,8 @@ const { signal, stop } = interruption()
 
 /** A service does not go on in a state nobody knows, but lets the requests under way finish; whoever supervises it starts it again. */
 function uncaught(error: unknown): void {
-  const exitCode = reportFailure(error, argv, { stderr, environment })
-  if (!isService) process.exit(exitCode)
+  if (log === undefined) process.exit(reportFailure(error, argv, { stderr, environment }))
+  log.error('an uncaught error; the service stops', mistake(error))
   hasFailed = true
   stop('uncaught error')
 }
@@ -35,5 +37,9 @@ const exitCode = await dispatch(argv, commands, packageVersion(), {
   starting: (command) => {
     isService = command.isService === true
   },
+  logging: (one) => {
+    log = one
+  },
 })
+await log?.flush()
 process.exit(hasFailed ? 1 : exitCode)

@@ -1,3 +1,4 @@
+import type { Logger } from '../observe/log.ts'
 import type { Flags, FlagValues } from './arguments.ts'
 import type { Input, Output } from './terminal.ts'
 
@@ -11,6 +12,8 @@ export interface CommandContext<Of extends Flags = Flags> {
   readonly stderr: Output
   /** Aborts on SIGINT and SIGTERM; its reason is the signal's name. A second SIGINT ends the process at once. */
   readonly signal: AbortSignal
+  /** Told the log of a service, as soon as it has one. */
+  readonly logging?: (log: Logger) => void
 }
 
 /** What may follow a command's name beside flags. */

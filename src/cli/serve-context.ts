@@ -20,14 +20,16 @@ export interface ServeContext {
 }
 
 /** What the flags and the environment say. @throws {HomeError} when there is no home, and no file is named */
-export function serveContext({ flags: given, environment, stderr }: CommandContext<typeof serveFlags>): ServeContext {
+export function serveContext({ flags: given, environment, stderr, logging }: CommandContext<typeof serveFlags>): ServeContext {
   const { logLevel, logFormat } = given
   const format = logFormat === 'auto' ? (stderr.isTerminal ? 'human' : 'json') : logFormat
+  const log = logger({ level: logLevel, format, write: descriptorWriter(2, { isShared: given.workers !== undefined }), hasColour: stderr.hasColour })
+  logging?.(log)
   return {
     given,
     environment,
     path: given.config ?? findHome(environment).providers,
-    log: logger({ level: logLevel, format, write: descriptorWriter(2, { isShared: given.workers !== undefined }), hasColour: stderr.hasColour }),
+    log,
     modelsCache: modelsCacheOf(environment),
   }
 }
