@@ -7,6 +7,8 @@ import type { ServeTimers } from './timers.ts'
 const lastWordsMs = 1_000
 /** Between two looks at the connections that are left. */
 const lookMs = 200, lastLookMs = 20
+/** While requests are under way, looking takes at most one part in so many of the time, and a little more. */
+const restFactor = 10
 /**
  * While others serve, clients may use an idle connection once more for so much of the time to leave; the answer says that it was the last one.
  * Those that stay idle are ended then: a request that came at the last moment could not be finished.
@@ -64,12 +66,18 @@ export async function drain({ server, requests, log, timers, isHasty, leavePort,
   /** Ends idle connections, one after the other, until all have gone. Where nobody else serves, waiting for them helps nobody. */
   async function farewell(): Promise<void> {
     while (!isOver) {
-      const quietMs = hasLeftPort && !isLate ? timers.drainMs * quietShare : 0
-      // Of what is not chat, it is not known who waits for it.
-      if (server.pending <= requests.count) connections?.endIdle(requests.peers(), quietMs)
-      if (countOf(connections) === 0) return
-      await Bun.sleep(hasLeftPort && !isLate ? lookMs : lastLookMs)
+      const looked = performance.now(), isPatient = hasLeftPort && !isLate
+      if (endIdle(isPatient ? timers.drainMs * quietShare : 0) === 0) return
+      const restMs = (performance.now() - looked) * restFactor
+      await Bun.sleep(isPatient ? lookMs : lastLookMs)
+      if (requests.count > 0) await Promise.race([requests.idle(), Bun.sleep(restMs)])
     }
+  }
+
+  /** @returns how many connections are left */
+  function endIdle(quietMs: number): number {
+    // Of what is not chat, it is not known who waits for it.
+    return server.pending > requests.count ? countOf(connections) : connections?.endIdle(requests.peers(), quietMs) ?? 1
   }
 
   /** A last request may have been on its way to us when the others ended. */

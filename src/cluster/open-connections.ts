@@ -9,8 +9,9 @@ export interface OpenConnections {
    * arrived. One that is sent while the end is on its way is lost all the same; no server can prevent that.
    * @param busy ports of clients who wait for an answer
    * @param quietMs those that were used within so many milliseconds stay
+   * @returns how many stay; at least 1 when it cannot be told
    */
-  endIdle(busy: ReadonlySet<number>, quietMs: number): void
+  endIdle(busy: ReadonlySet<number>, quietMs: number): number
   /** Stops listening, and touches none of them. @returns whether that was done */
   stopListening(): Promise<boolean>
 }
@@ -23,10 +24,11 @@ export function openConnections(port: number): OpenConnections | undefined {
   return {
     count: () => orElse(() => calls.find(port, 'established').length, 1),
     endIdle(busy, quietMs) {
-      for (const socket of orElse(() => calls.find(port, 'established'), [])) {
+      const isIdle = (socket: number): boolean => {
         const peer = calls.peerPort(socket)
-        if (peer !== undefined && !busy.has(peer) && calls.isQuiet(socket, quietMs)) calls.endSending(socket)
+        return peer !== undefined && !busy.has(peer) && calls.isQuiet(socket, quietMs)
       }
+      return orElse(() => calls.find(port, 'established').filter((socket) => !(isIdle(socket) && calls.endSending(socket))).length, 1)
     },
     stopListening: () => closeListener(listener).catch(() => false),
   }
