@@ -54,6 +54,24 @@ describe('news of health between machines', () => {
     expect([book.openBreakers(), book.of('a', 'm').unavailable()]).toEqual([[], undefined])
   })
 
+  test('a success that was missed, and is read later, ends what was told before it, although that was heard after it was told', () => {
+    let time = 0
+    const { notices, told } = place(), other = place(), one = healthBook(() => time, () => 0.5), book = healthBook(() => time)
+    one.onNews(shareHealth(notices, one.hear))
+    shareHealth(other.notices, book.hear)
+    failOften(one, 4)
+    const late = one.of('a', 'm').begin()
+    failOften(one, 1)
+    late.succeeded()
+    const success = told.pop()
+    time = 20
+    for (const { text, kept } of told) other.hear(text, kept?.ms)
+    expect(book.openBreakers()).toEqual([{ provider: 'a' }])
+    time = 1_000
+    other.hear(success?.text ?? '', (success?.kept?.ms ?? 0) - time)
+    expect(book.openBreakers()).toEqual([])
+  })
+
   test('what is over, and what is no news, is passed over', () => {
     const { notices, hear } = place(), heard: unknown[] = []
     shareHealth(notices, (news) => heard.push(news))

@@ -46,7 +46,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
   let hasAnswered = false
   /** Others may hold something against it, which the next success here ends. That of another does not: a failure may have crossed it. */
   let isSuspect = false
-  /** When it last failed, and when it last was well, here or elsewhere, as far as others could care. */
+  /** When it last failed, and when it last was well, here or elsewhere, as far as others could care. Of what was heard late, the earliest that it can have been. */
   let illAt = -Infinity
   let wellAt = -Infinity
   let heardAt = -Infinity
@@ -70,9 +70,9 @@ export function circuit(now: () => number, random: () => number = Math.random, t
   }
 
   /** What holds it off all the same was told with it. */
-  function hearRecovery({ kind, heldOff: held = {}, agoMs = 0 }: Recovery): void {
+  function hearRecovery({ kind, heldOff: held = {}, agoMs = 0, lagMs = 0 }: Recovery): void {
     if (illAt > now() - agoMs) return
-    wellAt = Math.max(wellAt, now() - agoMs)
+    wellAt = Math.max(wellAt, now() - agoMs - lagMs)
     if (kind === 'answered') {
       if (breaker.isOpen) breaker.close()
     } else {
@@ -135,7 +135,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       switch (happening.kind) {
         case 'failed':
           isSuspect = true
-          illAt = now()
+          illAt = Math.max(illAt, now() - (happening.lagMs ?? 0))
           pauses.failed(happening.failure, happening.retryAfterMs)
           pauses.takeOver(happening.heldOff ?? {})
           // First what was told, so that nothing is opened by counting that was opened with jitter.

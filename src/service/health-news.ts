@@ -24,6 +24,8 @@ export interface HeardFailure {
   readonly failure: FailureClass
   readonly retryAfterMs?: number
   readonly heldOff?: HeldOff
+  /** As of {@link Recovery}. */
+  readonly lagMs?: number
 }
 
 /** What is known of an upstream in trouble, for who knows nothing of it yet: failures in a row, and how many of them of the last class. */
@@ -37,11 +39,12 @@ export interface Standing {
   readonly agoMs?: number
 }
 
-/** `answered` or `succeeded`. `agoMs`: so long ago; absent: just now. */
+/** `answered` or `succeeded`. `agoMs`: so long ago; absent: just now. `lagMs`: it is heard when it was told, or up to so much later; absent: when it was told. */
 export interface Recovery {
   readonly kind: 'answered' | 'succeeded'
   readonly heldOff?: HeldOff
   readonly agoMs?: number
+  readonly lagMs?: number
 }
 
 /**

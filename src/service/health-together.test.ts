@@ -433,6 +433,23 @@ describe('late news', () => {
     expect(held([book])[0]?.reason).toBe('cool_down')
   })
 
+  test.each([[0, 'open'], [1_000, undefined]] as const)('of a success end a trouble that was told before it and heard after it, where hearing may lag by %i ms', (lagMs, reason) => {
+    const clock = fakeClock(), book = healthBook(clock.now)
+    book.hear({ ...subject, kind: 'failed', failure: 'server_error', heldOff: { breaker: { remainingMs: 50_000, stepMs: 50_000 } }, lagMs })
+    clock.pass(1_000)
+    book.hear({ ...subject, kind: 'succeeded', agoMs: 1_015 })
+    expect(held([book])[0]?.reason).toBe(reason)
+  })
+
+  test.each([[0, undefined], [1_000, 'cool_down']] as const)('of a trouble that was told after a success, and before that was heard, begin it where hearing may lag by %i ms', (lagMs, reason) => {
+    const clock = fakeClock(), book = healthBook(clock.now)
+    attempt(book, 'server_error')
+    book.hear({ ...subject, kind: 'succeeded', lagMs })
+    clock.pass(1_000)
+    book.hear({ ...subject, kind: 'standing', row: 0, sameClass: 0, heldOff: { coolDownMs: 60_000 }, agoMs: 1_015 })
+    expect(held([book])[0]?.reason).toBe(reason)
+  })
+
   test('of a success say what holds it off all the same, also to who knew nothing of it', () => {
     const book = healthBook(fakeClock().now)
     book.hear({ ...subject, kind: 'succeeded', heldOff: { retryAfterMs: 7_000 }, agoMs: 2_000 })
