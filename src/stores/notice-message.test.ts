@@ -5,10 +5,11 @@ import { noticeKeptMsMost, noticeLengthMost } from './store.ts'
 
 test('a notice › is read as it was written, whatever it says, and is never too long', () => {
   const kept = fc.option(fc.record({ key: fc.string(), ms: fc.nat(noticeKeptMsMost) }), { nil: undefined })
-  fc.assert(fc.property(fc.string(), fc.string({ unit: 'binary', maxLength: noticeLengthMost / 2 }), kept, (from, text, kept) => {
-    const message = writeNoticeMessage(from.slice(0, 36), text, kept)
+  const ago = fc.option(fc.double({ min: 0, max: noticeKeptMsMost }), { nil: undefined })
+  fc.assert(fc.property(fc.string(), fc.string({ unit: 'binary', maxLength: noticeLengthMost / 2 }), kept, ago, (from, text, kept, agoMs) => {
+    const message = writeNoticeMessage(from.slice(0, 36), text, kept, agoMs)
     expect(parseNoticeMessage(message)).toEqual({ from: from.slice(0, 36), text, ...(kept === undefined ? {} : { keptMs: kept.ms }) })
-  }), { examples: [['', '\ud800'.repeat(noticeLengthMost), undefined]] })
+  }), { examples: [['', '\ud800'.repeat(noticeLengthMost), undefined, undefined]] })
 })
 
 test('what anybody may have written › is a notice or none, and nothing else happens', () => {

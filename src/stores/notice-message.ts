@@ -12,9 +12,9 @@ export interface NoticeMessage {
 /** Of what carries a notice: each character takes up to 6 of JSON, and the rest little. */
 export const messageLengthMost = 6 * noticeLengthMost + 200
 
-/** A notice as it travels. */
-export function writeNoticeMessage(from: string, text: string, kept: KeptNotice | undefined): string {
-  return JSON.stringify({ from, text, ...(kept === undefined ? {} : { keptMs: kept.ms }) })
+/** A notice as it travels. @param agoMs how long it has waited to be told; who hears it sees so by what is left of its time, the server that keeps it by this */
+export function writeNoticeMessage(from: string, text: string, kept: KeptNotice | undefined, agoMs?: number): string {
+  return JSON.stringify({ from, text, ...(kept === undefined ? {} : { keptMs: kept.ms }), ...(agoMs === undefined ? {} : { agoMs }) })
 }
 
 /** What somebody told; `undefined`: it is no notice. Anybody who reaches the server may have written it. */

@@ -4,6 +4,8 @@ import { noticeKeptMsMost, noticeLengthMost, type KeptNotice } from './store.ts'
 export interface Telling {
   readonly text: string
   readonly kept: KeptNotice | undefined
+  /** It was to be told so long ago, in milliseconds, and `kept.ms` is what is left of its time. Absent: now. */
+  readonly agoMs?: number
 }
 
 /** Tells one batch after the other. */
@@ -96,8 +98,8 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
 /** What has waited for a store that was away, with what is left of its time; nothing when that is over. */
 function inTime({ text, kept, since, isLate }: Waiting, now: number): readonly Telling[] {
   if (!isLate || kept === undefined || kept.ms === 0) return [{ text, kept }]
-  const ms = kept.ms - (now - since)
-  return ms > 0 ? [{ text, kept: { ...kept, ms } }] : []
+  const agoMs = now - since, ms = kept.ms - agoMs
+  return ms > 0 ? [{ text, kept: { ...kept, ms }, agoMs }] : []
 }
 
 /** Without the oldest of what there is too much of. */

@@ -1,9 +1,10 @@
 /**
  * Tells notices, and keeps those that are to be kept. KEYS: a sorted set of their keys by the moment they end (the server's clock, in milliseconds), a hash of
- * what they say. ARGV: channel, how many are kept, the longest time, and of each notice: what it says, its key, its time (-1: not to be kept, 0: no longer).
+ * what they say. ARGV: channel, how many are kept, the longest time, who tells, and of each notice: what it says, its key, its time (-1: not to be kept, 0: no longer),
+ * and how long ago it was to be told: what is late takes the place of nothing that another told after that.
  */
 export const tellScript = `
-local ends, texts, channel, most, longest = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local ends, texts, channel, most, longest, teller = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function written(number) return string.format('%.0f', number) end
@@ -21,9 +22,17 @@ local function holds(key, wanted)
 end
 if not (holds(ends, 'zset') and holds(texts, 'hash')) then redis.call('DEL', ends, texts) end
 
-for index = 4, #ARGV, 3 do
-  local text, key, ms = ARGV[index], ARGV[index + 1], tonumber(ARGV[index + 2])
-  if ms > 0 then
+-- Whether another told what is kept after this moment. One's own notices come in order.
+local function isOutdated(key, since)
+  local ending, text = redis.call('ZSCORE', ends, key), redis.call('HGET', texts, key)
+  local isRead, notice = pcall(cjson.decode, text or '')
+  if not (ending and isRead and type(notice) == 'table') or notice.from == teller then return false end
+  return ending - (tonumber(notice.keptMs) or 0) - (tonumber(notice.agoMs) or 0) > since
+end
+
+for index = 5, #ARGV, 4 do
+  local text, key, ms, ago = ARGV[index], ARGV[index + 1], tonumber(ARGV[index + 2]), tonumber(ARGV[index + 3])
+  if ms > 0 and not (ago > 0 and isOutdated(key, now - ago)) then
     redis.call('HSET', texts, key, text)
     redis.call('ZADD', ends, written(now + ms), key)
   elseif ms == 0 then

@@ -6,7 +6,7 @@ import { messageLengthMost } from './notice-message.ts'
 import { redisConnection } from './redis-connection.ts'
 import { redisNotices } from './redis-notices.ts'
 import { redisStores, type RedisStores } from './redis.ts'
-import { noticeLengthMost, type Notices } from './store.ts'
+import { noticeLengthMost, StoreUnavailable, type Notices } from './store.ts'
 import { unusedName } from './testing.ts'
 
 const cleanUps: (() => unknown)[] = []
@@ -86,6 +86,25 @@ describe.skipIf(needs('redis-server') === undefined)('redis: notices', () => {
     return ear
   }
 
+  /** Notices of somebody whose commands are all refused until it is connected. */
+  function connectedWhenAsked(name: string) {
+    const connection = redisConnection({ url: server.url }), refused = Promise.withResolvers<void>()
+    let isConnected = false
+    const notices = redisNotices({
+      url: server.url, name, from: 'refused',
+      connection: {
+        close: connection.close,
+        send(command, words) {
+          if (isConnected) return connection.send(command, words)
+          refused.resolve()
+          return Promise.reject(new StoreUnavailable('away'))
+        },
+      },
+    })
+    cleanUps.push(() => { notices.close(); connection.close() })
+    return { tell: notices.tell, refused: refused.promise, connect: () => { isConnected = true } }
+  }
+
   test('are heard by all others, in order, and not by who told them', async () => {
     const name = unusedName()
     const one = storesAt(server.url).notices(name), two = storesAt(server.url).notices(name), three = storesAt(server.url).notices(name)
@@ -151,6 +170,23 @@ describe.skipIf(needs('redis-server') === undefined)('redis: notices', () => {
       one.tell('over', { key: 'a', ms: 0 })
       await ear.until(5)
       expect(await keysOf(name)).toEqual([])
+    })
+
+    test('and were refused take, when the store is back, the place of what is older, and of nothing that another told after them', async () => {
+      const name = unusedName(), ear = await watcher(name), two = storesAt(server.url).notices(name)
+      const one = connectedWhenAsked(name)
+      two.tell('ill, before', { key: 'b', ms: 60_000 })
+      await ear.until(1)
+      await Bun.sleep(5)
+      for (const key of ['a', 'b']) one.tell(`${key}: told`, { key, ms: 60_000 })
+      await one.refused
+      // Well above what a command takes to arrive, and below the second after which it is told again.
+      await Bun.sleep(300)
+      two.tell('well again', { key: 'a', ms: 60_000 })
+      await ear.until(2)
+      one.connect()
+      await ear.until(4)
+      expect((await latecomer(name, 2)).texts().toSorted()).toEqual(['b: told', 'well again'])
     })
 
     test('end by the clock of the server, and their keys by themselves', async () => {

@@ -34,8 +34,11 @@ export function redisNotices({ connection, name, from, ...listening }: RedisNoti
   let hearing: Hearing | undefined
 
   async function send(batch: readonly Telling[]): Promise<void> {
-    const words = batch.flatMap(({ text, kept }) => [writeNoticeMessage(from, text, kept), escaped(kept?.key ?? ''), String(kept === undefined ? -1 : Math.ceil(kept.ms))])
-    await connection.send('EVAL', [tellScript, '2', ...keys, channel, String(keptMost), String(noticeKeptMsMost), ...words])
+    const words = batch.flatMap(({ text, kept, agoMs }) => [
+      writeNoticeMessage(from, text, kept, agoMs), escaped(kept?.key ?? ''),
+      String(kept === undefined ? -1 : Math.ceil(kept.ms)), String(Math.floor(agoMs ?? 0)),
+    ])
+    await connection.send('EVAL', [tellScript, '2', ...keys, channel, String(keptMost), String(noticeKeptMsMost), from, ...words])
   }
 
   async function readKept(): Promise<readonly KeptMessage[]> {
