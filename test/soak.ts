@@ -7,6 +7,7 @@ import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
 import { provider, quick, startService, type ServiceUnderTest } from './harness.ts'
 import { disturb, type Disturbing } from './load/disturbances.ts'
+import { liveHeap } from './load/live-heap.ts'
 import { runLoadCommand, workersOption } from './load/load-options.ts'
 import { mebibytes, type Findings, type Target } from './load/load-report.ts'
 import { moody } from './load/moody.ts'
@@ -23,7 +24,10 @@ const usage = {
     workers: workersOption,
     rate: { fallback: 200, least: 1, most: 10_000, does: 'requests a second' },
   },
-  switches: { steady: 'no restarts and no killed workers: memory is that of processes that grow old' },
+  switches: {
+    steady: 'no restarts and no killed workers: memory is that of processes that grow old',
+    collect: 'with --steady: all garbage is collected each half minute, and what lives then is judged',
+  },
 } as const
 
 /** After the load, everything has so long to come back. */
@@ -37,7 +41,7 @@ const reloadMs = 2_000
 /** In a short run there are some of them, too. */
 const rollMs = 60_000, rollsLeast = 4, killMs = 90_000, killsLeast = 3
 /** Young memory says nothing of its slope: the first so much, or the first sixth, is left out, and short runs are not judged. */
-const youngSeconds = 600, floorSeconds = 60, slopeMostMiB = 0.5, slopeSecondsLeast = 1_800
+const youngSeconds = 600, floorSeconds = 60, slopeMostMiB = 0.5, slopeSecondsLeast = 1_500
 
 interface Gauge extends ServiceGauge {
   readonly streams: number
@@ -82,20 +86,29 @@ interface Rise {
   readonly targets: readonly Target[]
 }
 
-/** All samples rise and fall with the garbage in them: the floor is what is judged, and only of processes that stay. */
-function riseOf(samples: readonly Measured[], seconds: number, isSteady: boolean): Rise {
+/**
+ * What processes that stay add in an hour. Judged is what lives in them, where that was looked at, and else the floor of what they hold: all samples rise and fall
+ * with the garbage in them.
+ */
+function riseOf(samples: readonly Measured[], live: readonly Measured[], seconds: number, isSteady: boolean): Rise {
   if (!isSteady) return { rows: [], targets: [] }
-  const old = samples.filter(({ atSeconds }) => atSeconds >= Math.min(youngSeconds, seconds / 6))
-  const all = slopeOf(old.map(({ atSeconds, values }) => ({ atSeconds, value: sumOf(values.values()) })))
-  const floors = floorOf(old, floorSeconds), floor = slopeOf(floors)
-  const found = `${floor.anHour.toFixed(2)} ± ${floor.errorAnHour.toFixed(2)} MiB an hour over ${floors.length} minutes`
+  const youngest = Math.min(youngSeconds, seconds / 6), isOld = ({ atSeconds }: Measured) => atSeconds >= youngest
+  const old = samples.filter(isOld), all = slopeOf(old.map(({ atSeconds, values }) => ({ atSeconds, value: sumOf(values.values()) })))
+  const floor = floorSlope(old), judged = live.length === 0 ? floor : floorSlope(live.filter(isOld))
   return {
     rows: [
       ['memory rises', `${all.anHour.toFixed(2)} MiB an hour over ${old.length} samples`],
-      ['memory rises, least of each minute', found],
+      ['memory rises, least of each minute', floor.found],
+      ...(live.length === 0 ? [] : [['what lives rises', judged.found] as const]),
     ],
-    targets: seconds >= slopeSecondsLeast ? [{ name: `memory rises by at most ${slopeMostMiB} MiB an hour`, found, isMet: floor.anHour <= slopeMostMiB }] : [],
+    targets: seconds >= slopeSecondsLeast ? [{ name: `memory rises by at most ${slopeMostMiB} MiB an hour`, found: judged.found, isMet: judged.anHour <= slopeMostMiB }] : [],
   }
+}
+
+function floorSlope(measured: readonly Measured[]): { readonly anHour: number; readonly found: string } {
+  const floors = floorOf(measured, floorSeconds), { anHour, errorAnHour } = slopeOf(floors)
+  const [first, last] = [floors.at(0)?.value ?? 0, floors.at(-1)?.value ?? 0]
+  return { anHour, found: `${anHour.toFixed(2)} ± ${errorAnHour.toFixed(2)} MiB an hour over ${floors.length} minutes (${first.toFixed(1)} at first, ${last.toFixed(1)} at last)` }
 }
 
 interface Soaked {
@@ -105,14 +118,16 @@ interface Soaked {
   readonly disturbing: Disturbing
   readonly gauges: { readonly before: Gauge; readonly loaded: Gauge; readonly after: Gauge }
   readonly samples: readonly Measured[]
+  /** What lives in the processes; empty: not looked at. */
+  readonly live: readonly Measured[]
   readonly lastStatus: number
   /** What the upstreams and the service's log complained of. */
   readonly mistakes: readonly string[]
 }
 
-function reportOf({ seconds, isSteady, tally, disturbing, gauges, samples, lastStatus, mistakes }: Soaked): Findings {
+function reportOf({ seconds, isSteady, tally, disturbing, gauges, samples, live, lastStatus, mistakes }: Soaked): Findings {
   const { before, loaded, after } = gauges
-  const rise = riseOf(samples, seconds, isSteady)
+  const rise = riseOf(samples, live, seconds, isSteady)
   const times = (read: (gauge: Gauge) => string) => `${read(before)} warm, ${read(loaded)} loaded, ${read(after)} settled`
   return {
     rows: [
@@ -137,14 +152,24 @@ function reportOf({ seconds, isSteady, tally, disturbing, gauges, samples, lastS
   }
 }
 
-async function soak(seconds: number, workers: number, ratePerSecond: number, isSteady: boolean): Promise<Findings> {
+interface Soak {
+  readonly seconds: number
+  readonly workers: number
+  readonly ratePerSecond: number
+  readonly isSteady: boolean
+  /** Garbage is collected each half minute, and what lives is looked at. */
+  readonly collects: boolean
+}
+
+async function soak({ seconds, workers, ratePerSecond, isSteady, collects }: Soak): Promise<Findings> {
   const a = faultUpstream(moody()), b = faultUpstream(good({ pauseMs: 1 })), c = faultUpstream(good()), upstreams = [a, b, c]
   const providers = [provider('a', a.url, ['m'], quick), provider('b', b.url), provider('c', c.url)] as const
-  const service = await startService({ providers }, { flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])] })
+  await using heap = collects ? await liveHeap() : undefined
+  const service = await startService({ providers }, { flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])], environment: heap?.environment ?? {} })
   const tally = soakTally(), samples: Measured[] = []
   await soakFor(Bun.sleep(Math.min(5, seconds / 4) * 1_000), { port: service.port, ratePerSecond, tally, hasKilledSince: () => false })
   await Bun.sleep(1_000)
-  const before = await measure(service), began = performance.now()
+  const before = await measure(service), began = performance.now(), beganMs = Date.now()
   const elapsed = () => (performance.now() - began) / 1_000
 
   const disturbing = disturb(service, {
@@ -167,10 +192,11 @@ async function soak(seconds: number, workers: number, ratePerSecond: number, isS
   await service.stop()
   for (const upstream of upstreams) upstream.stop()
   const mistakes = [...a.faults, ...service.logs.flatMap(({ message, error }) => (message === 'a mistake of this service' ? [String(error)] : []))]
-  return reportOf({ seconds: loadedSeconds, isSteady, tally, disturbing, gauges: { before, loaded, after }, samples, lastStatus: last.status, mistakes })
+  const live = await heap?.measured(beganMs) ?? []
+  return reportOf({ seconds: loadedSeconds, isSteady, tally, disturbing, gauges: { before, loaded, after }, samples, live, lastStatus: last.status, mistakes })
 }
 
 await runLoadCommand(usage, async (options) => {
   const seconds = options.has('minutes') ? options.number('minutes') * 60 : options.number('seconds')
-  return await soak(seconds, options.number('workers'), options.number('rate'), options.has('steady'))
+  return await soak({ seconds, workers: options.number('workers'), ratePerSecond: options.number('rate'), isSteady: options.has('steady'), collects: options.has('collect') })
 })

@@ -16,7 +16,7 @@ export const portFlag = integerFlag('port to listen on; 0 picks a free one and p
 export const authFlag = namesFlag('extensions to switch on, separated by commas: provider_auth makes people sign in', 'NAMES', { environment: 'SVC_AUTH', otherwise: 'nobody need sign in' })
 
 /** `--store URL`: where sessions and sign-ins under way are kept (decisions.md 6). */
-export const storeFlag = textFlag('where sessions are kept: memory, or a Redis or Valkey server that several machines share', 'URL', { environment: 'SVC_STORE', otherwise: 'memory, of this process' })
+export const storeFlag = textFlag('where sessions and limits are kept: memory, or a Redis or Valkey server that several machines share, with what they know of providers', 'URL', { environment: 'SVC_STORE', otherwise: 'memory, of this process' })
 
 const workersMost = 128
 

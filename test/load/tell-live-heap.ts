@@ -1,0 +1,15 @@
+import { heapStats } from 'bun:jsc'
+import { appendFileSync } from 'node:fs'
+import type { LiveHeapLine } from './live-heap.ts'
+
+/** Loaded into every process of a service whose live heap is looked at: `./live-heap.ts` says how. */
+const everyMs = 30_000, file = process.env['LIVE_HEAP_FILE']
+
+function tell(path: string): void {
+  Bun.gc(true)
+  const { heapSize, extraMemorySize } = heapStats()
+  const line: LiveHeapLine = { atMs: Date.now(), pid: process.pid, mebibytes: (heapSize + extraMemorySize) / 2 ** 20 }
+  appendFileSync(path, `${JSON.stringify(line)}\n`)
+}
+
+if (file !== undefined && process.argv[1]?.endsWith('src/main.ts') === true) setInterval(() => tell(file), everyMs).unref()
