@@ -38,6 +38,7 @@ const descriptorsMore = 32
 const memoryFactorMax = 1.3, memoryMoreMiB = 24
 const sampleMs = 2_000, progressMs = 10_000
 const reloadMs = 2_000
+const collectMs = 30_000
 /** In a short run there are some of them, too. */
 const rollMs = 60_000, rollsLeast = 4, killMs = 90_000, killsLeast = 3
 /** Young memory says nothing of its slope: the first so much, or the first sixth, is left out, and short runs are not judged. */
@@ -164,7 +165,7 @@ interface Soak {
 async function soak({ seconds, workers, ratePerSecond, isSteady, collects }: Soak): Promise<Findings> {
   const a = faultUpstream(moody()), b = faultUpstream(good({ pauseMs: 1 })), c = faultUpstream(good()), upstreams = [a, b, c]
   const providers = [provider('a', a.url, ['m'], quick), provider('b', b.url), provider('c', c.url)] as const
-  await using heap = collects ? await liveHeap() : undefined
+  await using heap = collects ? await liveHeap(collectMs) : undefined
   const service = await startService({ providers }, { flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])], environment: heap?.environment ?? {} })
   const tally = soakTally(), samples: Measured[] = []
   await soakFor(Bun.sleep(Math.min(5, seconds / 4) * 1_000), { port: service.port, ratePerSecond, tally, hasKilledSince: () => false })

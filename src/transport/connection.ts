@@ -157,7 +157,7 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
   /** A head makes little work, and a body that is read as a whole, all of which somebody waits for. */
   function freeBytes(): number {
     if (progress?.incoming === undefined) return tokenBytes
-    return progress.incoming.isReadWhole ? sliceBytes : 0
+    return progress.incoming.isReadWhole() ? sliceBytes : 0
   }
 
   function receive(bytes: Buffer): void {

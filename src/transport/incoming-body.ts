@@ -18,7 +18,7 @@ export interface BodySource {
 export interface IncomingBody {
   readonly body: UpstreamBody
   /** The reader wants everything at once. */
-  readonly isReadWhole: boolean
+  isReadWhole(): boolean
   push(piece: Uint8Array): void
   /** No more pieces: the framing is satisfied. What was pushed can still be read. */
   end(): void
@@ -105,7 +105,7 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
 
   return {
     body,
-    get isReadWhole() { return readsAll },
+    isReadWhole: () => readsAll,
     push(piece) {
       if (!isOpen) return
       if (waiter !== undefined && !readsAll) {

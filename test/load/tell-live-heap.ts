@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import type { LiveHeapLine } from './live-heap.ts'
 
 /** Loaded into every process of a service whose live heap is looked at: `./live-heap.ts` says how. */
-const everyMs = 30_000, file = process.env['LIVE_HEAP_FILE']
+const everyMs = Number(process.env['LIVE_HEAP_EVERY_MS']), file = process.env['LIVE_HEAP_FILE']
 
 function tell(path: string): void {
   Bun.gc(true)
