@@ -39,6 +39,18 @@ describe.skipIf(!hasRedis)('several machines with one store', () => {
     well.stop()
   }, 20_000)
 
+  test('while the store is away, chat goes on, and workers can be restarted', async () => {
+    await using away = await startRedisServer()
+    const well = faultUpstream(good())
+    await using service = await startService({ providers: [provider('well', well.url)] }, { flags: ['--workers', '2', '--store', away.url] })
+    await away.kill()
+    service.signal('SIGUSR2')
+    while (!/rolling restart (?:done|ends)/.test(service.output)) await Bun.sleep(10)
+    expect(service.output).toContain('rolling restart done')
+    expect((await chat(service.url, question())).status).toBe(200)
+    well.stop()
+  }, 20_000)
+
   test('a provider that answers one of them again is asked by the others, too, before its time is over', async () => {
     const id = `back-${crypto.randomUUID().slice(0, 8)}`, { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>(), answer = good()
     let isFirst = true

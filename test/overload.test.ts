@@ -6,6 +6,8 @@ import { startRig, type Rig } from './rig.ts'
 import type { Answer, RawConnection } from './client.ts'
 import type { Hit, Script } from './fakes/fault-upstream.ts'
 
+const mebibyte = 1024 * 1024
+
 /** Answers when it is told to; until then requests are under way. */
 function held(): { readonly script: Script; release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -156,6 +158,37 @@ describe('more bytes than limits.body_budget_bytes', () => {
     const second = await begun(rig, textOf(60_000))
     release()
     expect([(await first.response).slice(9, 12), (await second.response).slice(9, 12)]).toEqual(['200', '200'])
+  })
+})
+
+/** A whole answer of 4 MiB, 3 of them at once and the rest when it is told to. */
+function largeAnswer(): { readonly script: Script; release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const body = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(4 * mebibyte) }, finish_reason: 'stop' }] })
+  return {
+    release: resolve,
+    async script({ write }) {
+      await write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 3 * mebibyte)}`)
+      await promise
+      await write(body.slice(3 * mebibyte))
+    },
+  }
+}
+
+describe('large answers, gathered at once', () => {
+  test('beyond what bodies may hold, are turned away with 503 and Retry-After, nobody is blamed, and taken as soon as there is room', async () => {
+    const { script, release } = largeAnswer()
+    await using rig = await startRig([script, good()], { limits: { body_budget_bytes: 3 * mebibyte } })
+    const both = [rig.ask(), rig.ask()]
+    const refused = await Promise.race(both)
+    expect([refused.status, errorOf(refused)?.type, errorOf(refused)?.code]).toEqual([503, 'overloaded_error', 'overloaded'])
+    expect([refused.headers.get('retry-after'), refused.headers.get('x-svc-trail')]).toEqual(['1', expect.stringMatching(/^a;class=resources;ms=\d+$/)])
+    await expectAlive(rig)
+    release()
+    expect((await Promise.all(both)).map(({ status }) => status).toSorted()).toEqual([200, 503])
+    const served = await rig.ask()
+    expect([served.status, served.text.length > 4 * mebibyte]).toEqual([200, true])
+    expect(rig.hits()).toEqual([3, 0])
   })
 })
 

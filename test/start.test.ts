@@ -5,11 +5,11 @@ import { provider, startService } from './harness.ts'
 import { startRig } from './rig.ts'
 
 describe('starting', () => {
-  test('on a port that is taken › exits with 2 and says so, and the one that has it goes on', async () => {
+  test('on a port that is taken › exits with 1 and says so, and the one that has it goes on', async () => {
     await using rig = await startRig([(exchange) => exchange.hang()])
     const failure = await startService({ providers: [provider('a', rig.upstreams[0]?.url ?? '')] }, { flags: ['--port', String(rig.service.port)] })
       .then((second) => second.stop().then(() => 'it started'), String)
-    expect(failure).toContain('exited with 2')
+    expect(failure).toContain('exited with 1')
     expect(failure).toContain(`port ${rig.service.port} of 127.0.0.1 is in use: choose another with --port, or 0 for a free one`)
     expect((await fetch(`${rig.service.url}/health`)).status).toBe(200)
   })

@@ -9,6 +9,7 @@ import { resolveProvider } from '../config/resolve-provider.ts'
 import { readAll, requestOf, textOf } from '../gateway/testing.ts'
 import type { ChatReply } from '../protocols/protocol.ts'
 import { chunkJson, completionJson, event, fakeBody, fakeTransport, transportError, type FakeAnswer, type FakeTransport } from '../protocols/testing.ts'
+import { endlessRoom } from '../service/answer-room.ts'
 import { healthBook, type HealthBook } from '../service/health.ts'
 import { callOf, fakeClock, rejection } from '../service/testing.ts'
 import type { Transport } from '../transport/transport.ts'
@@ -51,7 +52,7 @@ function assemble(upstreams: Readonly<Record<string, Answers>>, changes: Readonl
   const health = healthBook(more.clock ?? (() => performance.now()), () => 0.5)
   const warnings: string[] = []
   const gateway = assembleGateway(config, {
-    transport, health, log: { debug: () => undefined, warn: (message) => warnings.push(message) }, ...(more.modelsCache === undefined ? {} : { modelsCache: more.modelsCache }),
+    transport, health, answerRoom: endlessRoom, log: { debug: () => undefined, warn: (message) => warnings.push(message) }, ...(more.modelsCache === undefined ? {} : { modelsCache: more.modelsCache }),
   })
   cleanUps.push(() => gateway.close())
   return { gateway, hits: (id) => transports[id]?.requests.length ?? 0, transports, health, warnings }
@@ -221,12 +222,13 @@ describe('models that are asked for', () => {
     await gateway.providers[0]?.models.pending
     expect(gateway.models().map(({ name, offers }) => [name, offers[0].model.context])).toEqual([['x', 4096], ['y', undefined]])
     expect(transports['a']?.requests).toMatchObject([{ method: 'GET', path: '/v1/models' }])
-    expect(JSON.parse(await readFile(join(modelsCache, 'a.json'), 'utf8'))).toEqual([{ name: 'x', context: 4096 }, { name: 'y' }])
+    expect(JSON.parse(await readFile(join(modelsCache, 'a.json'), 'utf8'))).toEqual({ target: gateway.assembled[0]?.target, models: [{ name: 'x', context: 4096 }, { name: 'y' }] })
   })
 
   test('are known from the last start while the provider is down', async () => {
     const modelsCache = await folder()
-    await writeFile(join(modelsCache, 'a.json'), '[{"name":"x","context":4096},{"no":"name"},null]')
+    const target = assemble({ a: [down] }, asking).gateway.assembled[0]?.target
+    await writeFile(join(modelsCache, 'a.json'), JSON.stringify({ target, models: [{ name: 'x', context: 4096 }, { no: 'name' }, null] }))
     const { gateway, warnings } = assemble({ a: [down] }, asking, { modelsCache })
     await gateway.providers[0]?.models.pending
     expect(gateway.models().map(({ name }) => name)).toEqual(['x'])
@@ -234,9 +236,13 @@ describe('models that are asked for', () => {
     expect(warnings).toEqual(['could not list the models of a provider'])
   })
 
-  test('are asked for as if nothing were kept when what is kept is broken', async () => {
+  test.each([
+    ['is broken', '[{"name":'],
+    ['was written before targets were', '[{"name":"y"}]'],
+    ['is of another server by the same name', '{"target":"0123456789ab","models":[{"name":"y"}]}'],
+  ])('are asked for as if nothing were kept when what is kept %s', async (_name, kept) => {
     const modelsCache = await folder()
-    await writeFile(join(modelsCache, 'a.json'), '[{"name":')
+    await writeFile(join(modelsCache, 'a.json'), kept)
     const { gateway } = assemble({ a: [{ body: ['{"data":[{"id":"x"}]}'] }] }, asking, { modelsCache })
     await gateway.providers[0]?.models.pending
     expect(gateway.models().map(({ name }) => name)).toEqual(['x'])
@@ -254,7 +260,7 @@ describe('models that are asked for', () => {
       limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'echo' },
     }
     const health = healthBook(() => performance.now())
-    const gateway = assembleGateway(config, { transport, health, log: { debug: () => undefined, warn: () => undefined } })
+    const gateway = assembleGateway(config, { transport, health, answerRoom: endlessRoom, log: { debug: () => undefined, warn: () => undefined } })
     cleanUps.push(() => gateway.close())
     await gateway.providers[0]?.models.pending
 

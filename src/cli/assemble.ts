@@ -16,6 +16,7 @@ import { gemini } from '../protocols/gemini.ts'
 import { listModels, modelsStatus } from '../protocols/list-models.ts'
 import { openai } from '../protocols/openai.ts'
 import type { ChatReply, ChatService, Connection, Protocol } from '../protocols/protocol.ts'
+import type { AnswerRoom } from '../service/answer-room.ts'
 import type { HealthBook } from '../service/health.ts'
 import { bulkhead } from '../service/layers/bulkhead.ts'
 import { deadline } from '../service/layers/deadline.ts'
@@ -24,6 +25,7 @@ import { retry } from '../service/layers/retry.ts'
 import { stack } from '../service/service.ts'
 import type { Transport } from '../transport/transport.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
+import { isRecord } from '../wire/json-value.ts'
 
 const protocols: Readonly<Record<Exclude<ProviderConfig['protocol'], 'echo'>, Protocol>> = { openai, anthropic, gemini }
 const listModelsMs = 15_000
@@ -33,6 +35,8 @@ const candidatesMost = 2_000
 export interface Surroundings {
   readonly transport: Transport
   readonly health: HealthBook
+  /** What the answers share that are gathered before they are handed on. */
+  readonly answerRoom: AnswerRoom
   /** Folder of the model lists' cache; absent: none is kept. */
   readonly modelsCache?: string
   readonly log: Pick<Logger, 'debug' | 'warn'>
@@ -101,21 +105,22 @@ export interface AssembledProvider {
 }
 
 /** Makes a provider: its models, and for each a service with its layers. The order of layers is written here and nowhere else. */
-export function assembleProvider(config: ProviderConfig, { transport, health, modelsCache, log }: Surroundings): AssembledProvider {
+export function assembleProvider(config: ProviderConfig, surroundings: Surroundings): AssembledProvider {
+  const { transport, health, answerRoom } = surroundings
   const connection: Connection = {
     id: config.id, baseUrl: config.baseUrl, apiKey: config.apiKey, headers: config.headers,
     overrides: config.overrides, rename: config.quirks.rename, drop: config.quirks.drop, streamUsage: config.quirks.streamUsage,
   }
-  const models = modelsOf(config, connection, transport, modelsCache, log)
   const { timeouts } = config
   const target = providerTarget(config)
+  const models = modelsOf({ config, connection, target }, surroundings)
   const limit = config.maxConcurrent === undefined ? undefined : bulkhead<ChatRequest, ChatReply>(config.maxConcurrent, watchEnd)
   const candidates = new Map<string, ChatCandidate>()
 
   function serviceOf(model: string): ChatService {
     if (config.protocol === 'echo') return echo()
     return chatExchange({
-      transport, connection, model, protocol: protocols[config.protocol], connectMs: timeouts.connectMs, idleMs: timeouts.idleMs,
+      transport, connection, model, protocol: protocols[config.protocol], connectMs: timeouts.connectMs, idleMs: timeouts.idleMs, room: answerRoom,
     })
   }
 
@@ -128,7 +133,7 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
       observed({ name: config.id, health: modelHealth, watchEnd, now: () => performance.now() }),
       deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs)),
       firstEvent,
-      conversion,
+      conversion(answerRoom),
     )
     return {
       name: config.id,
@@ -163,7 +168,13 @@ export function assembleProvider(config: ProviderConfig, { transport, health, mo
   }
 }
 
-function modelsOf(config: ProviderConfig, connection: Connection, transport: Transport, modelsCache: string | undefined, log: Pick<Logger, 'debug' | 'warn'>): ModelList | LearnedModels {
+interface ListedProvider {
+  readonly config: ProviderConfig
+  readonly connection: Connection
+  readonly target: string
+}
+
+function modelsOf({ config, connection, target }: ListedProvider, { transport, modelsCache, log }: Pick<Surroundings, 'transport' | 'modelsCache' | 'log'>): ModelList | LearnedModels {
   if (config.models !== '*') return fixedModels(config.models)
   if (config.protocol === 'echo') return fixedModels([offered('echo')])
   const headers = protocols[config.protocol].headers(connection)
@@ -173,7 +184,7 @@ function modelsOf(config: ProviderConfig, connection: Connection, transport: Tra
       const list = await listModels(transport, connection, headers, config.timeouts.connectMs, limited)
       return list.map(({ name, context }) => ({ ...offered(name), ...(context === undefined ? {} : { context }) }))
     },
-    cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`)),
+    cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`), target),
     onFailure: (error) => log.warn('could not list the models of a provider', { provider: config.id, reason: error instanceof Error ? error.message : String(error) }),
   })
 }
@@ -184,13 +195,16 @@ function offered(name: string): OfferedModel {
 
 const noCache: ModelListCache = { read: async () => undefined, write: async () => undefined }
 
-/** A cache that is allowed to fail: without it a list is asked for again. */
-function fileCache(path: string): ModelListCache {
+/**
+ * A cache that is allowed to fail: without it a list is asked for again.
+ * @param target whose list it is: one that was written for another by the same name is none
+ */
+function fileCache(path: string, target: string): ModelListCache {
   return {
     async read() {
       try {
         const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
-        return Array.isArray(parsed) ? parsed.flatMap((entry: unknown) => readOffered(entry) ?? []) : undefined
+        return isRecord(parsed) && parsed['target'] === target && Array.isArray(parsed['models']) ? parsed['models'].flatMap((entry: unknown) => readOffered(entry) ?? []) : undefined
       } catch {
         return undefined
       }
@@ -199,7 +213,7 @@ function fileCache(path: string): ModelListCache {
       const temporary = `${path}.${process.pid}.tmp`
       try {
         await mkdir(join(path, '..'), { recursive: true })
-        await writeFile(temporary, JSON.stringify(models.map(({ name, context }) => ({ name, context }))), { mode: 0o600 })
+        await writeFile(temporary, JSON.stringify({ target, models: models.map(({ name, context }) => ({ name, context })) }), { mode: 0o600 })
         await rename(temporary, path)
       } catch {
         // A read-only home or a full disk is no reason not to serve. What has been begun is of no use.

@@ -17,7 +17,7 @@ const flags = {
 
 type Context = CommandContext<typeof flags>
 
-/** `svc chat` (decisions.md 2). */
+/** `svc chat` (docs/commands.md). */
 export function chatCommand(access: GatewayAccess): Command<typeof flags> {
   async function runChat(context: Context): Promise<number> {
     const { flags } = context

@@ -32,7 +32,7 @@ interface Row {
   readonly error?: string
 }
 
-/** `svc check` (decisions.md 2). */
+/** `svc check` (docs/commands.md). */
 export function checkCommand(access: GatewayAccess): Command<typeof flags> {
   async function runCheck(context: Context): Promise<number> {
     const { flags, stdout } = context

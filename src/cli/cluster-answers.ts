@@ -1,6 +1,7 @@
 import type { FileCoordinatorAnswers, FileFollowerAnswers } from '../cluster/file-messages.ts'
 import type { PlaceInGroup } from '../cluster/shared-port-order.ts'
 import type { PrimaryLife, WorkerLife } from '../cluster/worker-life.ts'
+import type { Probe } from '../config/detect.ts'
 import type { PrimaryObservation, WorkerObservation } from '../observe/observer-messages.ts'
 import type { HealthNews } from '../service/health-news.ts'
 import type { StoreAnswer, StoreOperation } from '../stores/remote.ts'
@@ -30,6 +31,8 @@ export type PrimaryAnswers = PrimaryLife & FileCoordinatorAnswers & PrimaryObser
   targets(targets: ReadonlyMap<string, string>): void
   /** Where this worker's socket stands; nothing where all leave. */
   placeInGroup(nothing: undefined): PlaceInGroup | undefined
+  /** The models of a server at this port of 127.0.0.1, the same for all workers until a configuration is loaded anew. */
+  probe(port: number): ReturnType<Probe>
   /** Answered when the page has been built. */
   buildPage(nothing: undefined): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { CommandEntry } from './command.ts'
 
-/** The commands of decisions.md 2, in the order the help lists them. The first runs when none is named. */
+/** The commands of docs/commands.md, in the order the help lists them. The first runs when none is named. */
 export const commands: readonly CommandEntry[] = [
   { name: 'serve', load: async () => (await import('./serve.ts')).serve },
   { name: 'check', load: async () => (await import('./check.ts')).check },

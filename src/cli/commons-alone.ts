@@ -1,4 +1,5 @@
 import { followHere } from '../config/follow-file.ts'
+import { probeModels } from '../config/probe.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health.ts'
 import type { CommandContext } from './command.ts'
@@ -9,7 +10,7 @@ import { buildPage } from './page-build.ts'
 import { packageVersion } from './process.ts'
 import type { ServeContext } from './serve-context.ts'
 
-/** For a service of one process: all there is in common is its own. @throws {UsageError} when the store cannot be used */
+/** For a service of one process: all there is in common is its own. @throws what {@link findStores} does */
 export async function commonsAlone({ given, log }: ServeContext, { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>): Promise<Commons> {
   const health = healthBook(() => performance.now())
   const observer = localObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped }, Date.now)
@@ -38,6 +39,7 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
         },
       }
     },
+    probe: probeModels,
     buildPage,
     leaving: signal,
     listening: (_, lines) => stdout.write(lines),

@@ -7,7 +7,7 @@ import { mistake } from '../observe/log.ts'
 import { workerObserver } from '../observe/worker-observer.ts'
 import { healthBook } from '../service/health.ts'
 import { withinMs } from '../service/within.ts'
-import { remoteStores, type StoreAnswer } from '../stores/remote.ts'
+import { remoteStores, type StoreAnswer, type StoreOperation } from '../stores/remote.ts'
 import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
 import type { Commons } from './commons.ts'
 import { findStores } from './find-stores.ts'
@@ -16,7 +16,7 @@ import type { ServeContext } from './serve-context.ts'
 /** A primary that does not answer for so long stands still: its stores are as good as away, as those of a server that hangs are. */
 const storeMs = 2_000
 
-/** For one of several workers: what is in common is the primary's, or in a server that all share. @throws {UsageError} when the store cannot be used */
+/** For one of several workers: what is in common is the primary's, or in a server that all share. @throws what {@link findStores} does */
 export async function commonsOfWorker({ given, environment, log }: ServeContext, signal: AbortSignal): Promise<Commons> {
   const health = healthBook(() => performance.now())
   const onFault = (error: unknown) => log.error('a mistake of this service', mistake(error))
@@ -43,7 +43,7 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
   const { port, workers, hasBegun, standing } = await primary.ask('welcome', undefined)
   for (const news of standing) health.hear(news)
   health.onNews((news) => primary.tell('news', news))
-  const stores = given.store === undefined || given.store === 'memory' ? remoteStores((operation) => withinStoreMs(primary.ask('store', operation))) : await findStores(given.store, log)
+  const stores = given.store === undefined || given.store === 'memory' ? remoteStores(withoutWaiting((operation) => primary.ask('store', operation))) : await findStores(given.store, log, hasBegun)
   return {
     port, workers,
     isPortShared: true,
@@ -58,6 +58,7 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
     },
     stores, observer,
     follow: together.follow,
+    probe: (port) => primary.ask('probe', port),
     buildPage: () => primary.ask('buildPage', undefined),
     // A signal of its own has it leave too; the primary then puts another in its place.
     leaving: AbortSignal.any([leaving, signal]),
@@ -80,9 +81,16 @@ export async function commonsOfWorker({ given, environment, log }: ServeContext,
   }
 }
 
-/** @throws when there is no answer in time */
-async function withinStoreMs(question: Promise<StoreAnswer>): Promise<StoreAnswer> {
-  const answer = await withinMs(question, storeMs)
-  if (answer === undefined) throw new Error(`no answer within ${storeMs} ms`)
-  return answer
+/** Once the primary has left a question without an answer, nobody asks, nor waits, until it has answered that one: what is asked of it would pile up. */
+function withoutWaiting(ask: (operation: StoreOperation) => Promise<StoreAnswer>): (operation: StoreOperation) => Promise<StoreAnswer> {
+  let unanswered = 0
+  return async function askStore(operation) {
+    if (unanswered > 0) throw new Error('the primary does not answer')
+    const question = ask(operation)
+    const answer = await withinMs(question, storeMs)
+    if (answer !== undefined) return answer
+    unanswered += 1
+    question.catch(() => undefined).finally(() => { unanswered -= 1 })
+    throw new Error(`no answer within ${storeMs} ms`)
+  }
 }

@@ -1,3 +1,4 @@
+import type { Probe } from '../config/detect.ts'
 import type { FollowFile } from '../config/follow-file.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { HealthBook } from '../service/health.ts'
@@ -18,6 +19,8 @@ export interface Commons {
   readonly stores: Stores
   readonly observer: Observer
   readonly follow: FollowFile
+  /** Asks a local port for its models, all processes with the same result. */
+  readonly probe: Probe
   /** Has the page built where that is to be done, once for all. @throws when it cannot be */
   buildPage(): Promise<void>
   /** Aborts when this process is to end. Its reason is a signal's name, or the cause in words. */

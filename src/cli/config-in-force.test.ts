@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { followHere } from '../config/follow-file.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { fakeTransport } from '../protocols/testing.ts'
+import { endlessRoom } from '../service/answer-room.ts'
 import { healthBook } from '../service/health.ts'
 import { configInForce } from './config-in-force.ts'
 
@@ -45,7 +46,7 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
   async function start() {
     const inForce = await configInForce({
       path, load,
-      surroundings: { transport: fakeTransport(), health: healthBook(() => 0), log: { debug: log, warn: log } },
+      surroundings: { transport: fakeTransport(), health: healthBook(() => 0), answerRoom: endlessRoom, log: { debug: log, warn: log } },
       log: { info: log, warn: log, error: log },
       onReload(result) {
         reloads.push(result)

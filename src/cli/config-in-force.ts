@@ -32,7 +32,7 @@ export interface ConfigInForce {
   close(): void
 }
 
-/** Loads a configuration, and loads it again for each change of its file: all or nothing (decisions.md 3). @throws what the first `load` does */
+/** Loads a configuration, and loads it again for each change of its file: all or nothing (docs/configuration.md). @throws what the first `load` does */
 export async function configInForce({ path, load, surroundings, log, onReload, follow }: ConfigInForceOptions): Promise<ConfigInForce> {
   const started = Promise.withResolvers<void>()
   let notice: ReloadNotice | undefined

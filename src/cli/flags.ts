@@ -6,16 +6,16 @@ export const configFlag = textFlag('provider file to use', 'FILE', {
   environment: 'SVC_CONFIG', otherwise: '~/.svc/providers.json, or what is found on this machine',
 })
 
-/** `--host ADDRESS` (decisions.md 1). */
+/** `--host ADDRESS` (docs/commands.md). */
 export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' })
 
-/** `--port PORT` (decisions.md 1). */
+/** `--port PORT` (docs/commands.md). */
 export const portFlag = integerFlag('port to listen on; 0 picks a free one and prints it', 'PORT', { short: 'p', environment: 'SVC_PORT', minimum: 0, maximum: 65_535, fallback: 8000 })
 
-/** `--auth NAMES`: extensions, such as the one for sign-in (service.md 5.2). */
+/** `--auth NAMES`: extensions, such as the one for sign-in (docs/sign-in.md). */
 export const authFlag = namesFlag('extensions to switch on, separated by commas: provider_auth makes people sign in', 'NAMES', { environment: 'SVC_AUTH', otherwise: 'nobody need sign in' })
 
-/** `--store URL`: where sessions and sign-ins under way are kept (decisions.md 6). */
+/** `--store URL`: where sessions and sign-ins under way are kept (docs/deployment.md). */
 export const storeFlag = textFlag('where sessions and limits are kept: memory, or a Redis or Valkey server that several machines share, with what they know of providers', 'URL', { environment: 'SVC_STORE', otherwise: 'memory, of this process' })
 
 const workersMost = 128

@@ -29,13 +29,14 @@ async function loadHere(file: string | undefined, { environment, stderr }: Pick<
 }
 
 async function openHere(config: Config, environment: CommandContext['environment'], { isFresh }: { readonly isFresh: boolean }): Promise<OpenGateway> {
-  const [{ assembleGateway }, { httpClient }, { healthBook }, { findHome }] = await Promise.all([
-    import('./assemble.ts'), import('../transport/http-client.ts'), import('../service/health.ts'), import('../config/home.ts'),
+  const [{ assembleGateway }, { httpClient }, { healthBook }, { endlessRoom }, { findHome }] = await Promise.all([
+    import('./assemble.ts'), import('../transport/http-client.ts'), import('../service/health.ts'), import('../service/answer-room.ts'), import('../config/home.ts'),
   ])
   const transport = httpClient()
   const assembled = assembleGateway(config, {
     transport,
     health: healthBook(() => performance.now()),
+    answerRoom: endlessRoom,
     log: { debug: () => {}, warn: () => {} },
     ...(isFresh ? {} : { modelsCache: findHome(environment).modelsCache }),
   })

@@ -20,7 +20,7 @@ const flags = {
   force: booleanFlag('replace a file that is there'),
 }
 
-/** `svc init` (decisions.md 2). @param probe asks a local port for its models; for tests */
+/** `svc init` (docs/commands.md). @param probe asks a local port for its models; for tests */
 export function initCommand(probe?: Probe): Command<typeof flags> {
   async function writeFirstConfig({ flags: { config, force }, environment, stdout, stderr }: CommandContext<typeof flags>): Promise<number> {
     const path = config ?? findHome(environment).providers

@@ -1,8 +1,9 @@
 import { errorCode } from '../config/error-code.ts'
 import { startServer, type Server, type ServerOptions } from '../http/server.ts'
 import { UsageError } from './arguments.ts'
+import { NotNow } from './not-now.ts'
 
-/** Listens, and answers. @throws {UsageError} when the address cannot be had, with what to do */
+/** Listens, and answers. @throws {UsageError} when the address can never be had, {NotNow} when another has it; both with what to do */
 export function listen(options: ServerOptions): Server {
   const { host, port } = options
   return withAdvice(host, port, () => startServer(options))
@@ -11,7 +12,7 @@ export function listen(options: ServerOptions): Server {
 /**
  * Makes sure that nobody listens there, and on Linux that no other service begins to: those who share a port cannot tell by themselves whether it is one of theirs.
  * @returns lets others begin
- * @throws {UsageError} as {@link listen} does
+ * @throws as {@link listen} does
  */
 export function holdPort(host: string, port: number): () => void {
   if (port === 0) return () => undefined
@@ -38,7 +39,7 @@ function withAdvice<Value>(host: string, port: number, take: () => Value): Value
     return take()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`, { cause: error })
+    if (code === 'EADDRINUSE') throw new NotNow(`port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`, { cause: error })
     if (code === 'EACCES') throw new UsageError(`port ${port} needs more rights than this user has: choose one from 1024 with --port`, { cause: error })
     throw new UsageError(`cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}: --host takes an address of this machine`, { cause: error })
   }

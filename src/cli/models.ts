@@ -9,7 +9,7 @@ import type { Output } from './terminal.ts'
 
 const flags = { config: configFlag, json: jsonFlag }
 
-/** `svc models` (decisions.md 2). */
+/** `svc models` (docs/commands.md). */
 export function modelsCommand(access: GatewayAccess): Command<typeof flags> {
   async function listModels(context: CommandContext<typeof flags>): Promise<number> {
     const { flags, environment, stdout, stderr, signal } = context

@@ -2,6 +2,7 @@ import type { Channel } from '../cluster/channel.ts'
 import type { Circle } from '../cluster/circle.ts'
 import type { FileCoordinator } from '../cluster/file-coordinator.ts'
 import type { PrimaryLife } from '../cluster/worker-life.ts'
+import type { Probe } from '../config/detect.ts'
 import type { ObservedWorker } from '../observe/primary-observer.ts'
 import { answerStoreOperation } from '../stores/remote.ts'
 import type { Stores } from '../stores/store.ts'
@@ -28,12 +29,13 @@ export interface PrimaryAnswersOptions {
   readonly health: PrimaryHealth
   readonly files: FileCoordinator
   readonly stores: Stores
+  readonly probe: Probe
   /** Begins a rolling restart. */
   readonly roll: () => void
 }
 
 /** What the primary answers its workers. @returns that for one of them, but for what its life is about */
-export function primaryAnswers({ count, progress, workers, health, files, stores, roll }: PrimaryAnswersOptions) {
+export function primaryAnswers({ count, progress, workers, health, files, stores, probe, roll }: PrimaryAnswersOptions) {
   let pageIsBuilt: Promise<void> | undefined
 
   return function answersTo(worker: Channel<WorkerAnswers>, observed: ObservedWorker): Omit<PrimaryAnswers, keyof PrimaryLife> {
@@ -46,6 +48,7 @@ export function primaryAnswers({ count, progress, workers, health, files, stores
       roll,
       store: (operation) => answerStoreOperation(stores, operation),
       placeInGroup: () => (progress.isStopping ? undefined : workers.placeOf(worker)),
+      probe,
       buildPage: () => pageIsBuilt ??= buildPage(),
     }
   }

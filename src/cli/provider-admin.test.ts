@@ -8,6 +8,7 @@ import { parseConfig } from '../config/parse-config.ts'
 import { providerTarget } from '../config/provider-target.ts'
 import type { ReloadNotice } from '../http/page-api.ts'
 import { completionJson, fakeBody, fakeTransport, transportError, type FakeAnswer } from '../protocols/testing.ts'
+import { endlessRoom } from '../service/answer-room.ts'
 import { healthBook } from '../service/health.ts'
 import { failureOf, fakeClock } from '../service/testing.ts'
 import { WireError } from '../wire/error.ts'
@@ -32,7 +33,7 @@ function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { r
   const clock = fakeClock()
   const health = healthBook(clock.now, () => 0.5)
   const transport = fakeTransport(...answers)
-  const surroundings = { transport, health, log: { debug: () => undefined, warn: () => undefined } }
+  const surroundings = { transport, health, answerRoom: endlessRoom, log: { debug: () => undefined, warn: () => undefined } }
   const logged: unknown[] = []
   let notice: ReloadNotice | undefined
   let reloads = 0

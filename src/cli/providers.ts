@@ -22,7 +22,7 @@ interface Row {
 
 const probeMs = 10_000
 
-/** `svc providers` (decisions.md 2). */
+/** `svc providers` (docs/commands.md). */
 export function providersCommand(access: GatewayAccess): Command<typeof flags> {
   async function listProviders(context: CommandContext<typeof flags>): Promise<number> {
     const { flags, environment, stdout, signal } = context

@@ -42,6 +42,16 @@ describe('the budget of bodies', () => {
     expect(() => bodyBudget.share().take(1)).not.toThrow()
   })
 
+  test('is that of large answers too, apart from bodies', () => {
+    const { answerRoom, bodyBudget } = room({ bodyBudgetBytes: 10 })
+    bodyBudget.share().take(10)
+    expect(answerRoom.share().hold(mebibyte + 6)).toBe(true)
+    expect([answerRoom.share().hold(mebibyte + 5), answerRoom.share().hold(mebibyte + 4)]).toEqual([false, true])
+    const halved = room({}, 2).answerRoom
+    halved.share().hold(mebibyte + 1)
+    expect(halved.share().hold(mebibyte + defaultBodyBudget(totalmem()) / 2)).toBe(false)
+  })
+
   test('is what the owner says', () => {
     const { bodyBudget } = room({ bodyBudgetBytes: 10 })
     bodyBudget.share().take(6)

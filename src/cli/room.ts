@@ -5,6 +5,7 @@ import { bodyBudget } from '../http/body-budget.ts'
 import type { ChatOptions } from '../http/chat-completions.ts'
 import { headroom, requestsWithin, type HeadroomOptions } from '../http/headroom.ts'
 import { uploadsUnderWay } from '../http/uploads.ts'
+import { answerRoom, type AnswerRoom } from '../service/answer-room.ts'
 import { descriptorsMost, descriptorUse } from './descriptors.ts'
 
 const bodyBudgetBytesMost = 512 * 1024 * 1024
@@ -17,16 +18,23 @@ export interface RoomOptions extends Pick<HeadroomOptions, 'upstreams' | 'underW
   readonly workers: number
 }
 
-/** What this process has room for: as its owner says, else by the descriptors and the memory there are. */
-export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'uploads'> {
+/** What a process has room for. */
+export interface Room extends Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'uploads'> {
+  readonly answerRoom: AnswerRoom
+}
+
+/** What this process has room for: as its owner says, else by the descriptors and the memory there are. Answers have as much as bodies, apart from them: what providers send keeps no request out. */
+export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Room {
   const most = descriptorsMost()
   const requestsMost = most === undefined ? Number.POSITIVE_INFINITY : requestsWithin(most)
-  const bodyBytesMost = shareOf(defaultBodyBudget(memoryBytes()), workers)
+  const bodyBytesDefault = shareOf(defaultBodyBudget(memoryBytes()), workers)
+  const bodyBytesMost = () => limits().bodyBudgetBytes ?? bodyBytesDefault
   const uploads = uploadsUnderWay()
   return {
     requestsMost: () => limits().maxConcurrent ?? requestsMost,
     ...headroom({ look: () => descriptorUse(most), upstreams, underWay, now: () => performance.now() }),
-    bodyBudget: bodyBudget(() => limits().bodyBudgetBytes ?? bodyBytesMost, uploads),
+    bodyBudget: bodyBudget(bodyBytesMost, uploads),
+    answerRoom: answerRoom(bodyBytesMost),
     uploads,
   }
 }

@@ -147,7 +147,7 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
 function closed(name: string): Contribution {
   return {
     async guard() {
-      throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`)
+      throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`, { headers: { 'retry-after': '10' } })
     },
   }
 }

@@ -21,7 +21,7 @@ import { drain } from './drain.ts'
 import { hostFetch } from './host-fetch.ts'
 import { listen } from './listen.ts'
 import { programName } from './process.ts'
-import { roomFor } from './room.ts'
+import { roomFor, type Room } from './room.ts'
 import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './run-extensions.ts'
 import type { ServeContext } from './serve-context.ts'
 import { servePage } from './serve-page.ts'
@@ -36,15 +36,15 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   const transport = httpClient()
   const { health, observer, stores, follow, leaving } = commons
   const warn: Logger['warn'] = commons.isSpeaker ? log.warn : () => undefined
-  const surroundings: Surroundings = { transport, health, log, ...(modelsCache === undefined ? {} : { modelsCache }) }
+  const requests = underWay()
+  const room = roomFor({ limits: () => inForce.config.limits, upstreams: transport, underWay: requests, workers: commons.workers })
+  const surroundings: Surroundings = { transport, health, answerRoom: room.answerRoom, log, ...(modelsCache === undefined ? {} : { modelsCache }) }
   const inForce = await configInForce({
     path, surroundings, log, follow,
-    load: async () => configOfWorker(await loadConfig({ environment, ownPort: commons.port, warn, ...(given.config === undefined ? {} : { file: given.config }) }), commons.workers),
+    load: async () => configOfWorker(await loadConfig({ environment, ownPort: commons.port, probe: commons.probe, warn, ...(given.config === undefined ? {} : { file: given.config }) }), commons.workers),
     onReload: (result) => observer.reloaded(result),
   })
-  const requests = underWay()
   const followers = underWay()
-  const room = roomFor({ limits: () => inForce.config.limits, upstreams: transport, underWay: requests, workers: commons.workers })
   let isDraining = false
   const isClosing = () => isDraining
   let routing: Routing | undefined
@@ -95,7 +95,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
 
 interface ChatSurroundings {
   readonly inForce: ConfigInForce
-  readonly room: ReturnType<typeof roomFor>
+  readonly room: Omit<Room, 'answerRoom'>
   readonly timers: ServeTimers
   readonly requests: UnderWay
   readonly observer: Observer
@@ -120,7 +120,7 @@ function chatOptions({ inForce, room, timers, requests, observer, log }: ChatSur
   }
 }
 
-/** Sign-in that was asked for and does not exist must not leave the service open (decisions.md 5). */
+/** Sign-in that was asked for and does not exist must not leave the service open (docs/sign-in.md). */
 async function startExtensions(options: ExtensionsOptions): Promise<RunningExtensions> {
   try {
     return await runExtensions(options)

@@ -12,6 +12,7 @@ import { primaryAnswers, type Progress } from './primary-answers.ts'
 import { primaryHealth } from './primary-health.ts'
 import { packageVersion } from './process.ts'
 import type { ServeContext } from './serve-context.ts'
+import { sharedProbe } from './shared-probe.ts'
 import { startWorker } from './start-worker.ts'
 import { readTimers } from './timers.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -22,8 +23,10 @@ const graceMs = 10_000
 /** The primary of a service of many processes: it serves nobody, and holds what they have in common (docs/decisions/0009-many-processes.md). */
 export async function servePrimary(context: ServeContext, { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>): Promise<number> {
   const letGoOfPort = holdPort(context.given.host, context.given.port)
-  const { force, files, progress, close } = await primaryOf(context)
-  const disobey = obey({ SIGUSR2: () => void force.roll(), SIGHUP: () => void files.reloadAll() })
+  const { force, files, progress, roll, close } = await primaryOf(context)
+  const disobey = obey({ SIGUSR2: roll, SIGHUP: () => void files.reloadAll() })
+  // A second signal ends this process at once, and its workers with it.
+  process.on('exit', () => force.end())
   try {
     const begun = force.start().then(({ lines }) => {
       progress.hasBegun = true
@@ -33,6 +36,7 @@ export async function servePrimary(context: ServeContext, { stdout, signal }: Pi
     await Promise.race([begun, untilAborted(signal)])
     await untilAborted(signal)
     progress.isStopping = true
+    disobey()
     letGoOfPort()
     await force.stop(String(signal.reason))
     return 0
@@ -49,6 +53,8 @@ interface Primary {
   readonly force: Workforce
   readonly files: FileCoordinator
   readonly progress: Progress
+  /** Begins a rolling restart. */
+  roll(): void
   close(): Promise<void>
 }
 
@@ -61,15 +67,18 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   const workers = circle<WorkerAnswers>()
   const health = primaryHealth(workers, stores.notices('health'))
   const observer = primaryObserver({ version: packageVersion(), breakers: () => breakersOf(health.book), logLinesDropped: () => log.dropped, now: Date.now })
+  const local = sharedProbe()
+  const isOurs = (file: string): boolean => resolve(file) === resolve(path)
   const files = fileCoordinator({
+    onPrepare: (file) => { if (isOurs(file)) local.forget() },
     onOutcome(file, outcome) {
-      if (resolve(file) === resolve(path)) observer.reloaded(outcome)
+      if (isOurs(file)) observer.reloaded(outcome)
       // A worker that ended while the file was faulty could not be replaced.
       if (outcome === 'ok') force.wake()
     },
   })
-  const answersTo = primaryAnswers({ count, progress, workers, health, files, stores, roll: () => void force.roll() })
-  const force = workforce({
+  const answersTo = primaryAnswers({ count, progress, workers, health, files, stores, probe: local.probe, roll })
+  const force: Workforce = workforce({
     count, log,
     start(place) {
       const worker = startWorker(place, { environment, livenessMs: timers.livenessMs, log, workers, observer, files, answersTo })
@@ -83,8 +92,14 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     now: () => performance.now(),
     sleep: (ms) => Bun.sleep(ms),
   })
+  function roll(): void {
+    // The new ones begin with what is there now.
+    local.forget()
+    void force.roll()
+  }
+
   return {
-    force, files, progress,
+    force, files, progress, roll,
     async close() {
       files.close()
       await stores.close()

@@ -4,6 +4,7 @@ import { mistake } from '../observe/log.ts'
 import { UsageError } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import type { Commons } from './commons.ts'
+import { NotNow } from './not-now.ts'
 import { serveContext, serveFlags, type ServeContext } from './serve-context.ts'
 
 /** `svc serve` (docs/commands.md): starts the service, as one process or as many. */
@@ -23,6 +24,7 @@ export const serve: Command<typeof serveFlags> = {
 
 /** Each kind of process loads what it needs and no more. */
 async function run(command: CommandContext<typeof serveFlags>): Promise<number> {
+  outliveSignals()
   const context = serveContext(command)
   if (command.flags.workers !== undefined && !isWorker(command.environment)) {
     const { servePrimary } = await import('./serve-primary.ts')
@@ -38,10 +40,15 @@ async function run(command: CommandContext<typeof serveFlags>): Promise<number> 
   }
 }
 
+/** What asks for a reload or a restart while the service starts or leaves is too early or too late, and no reason to end: which it would be if nobody listened. */
+function outliveSignals(): void {
+  for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+}
+
 /** What a log is read by may know one form of line only. @returns the exit code */
 async function logFailure(error: unknown, { log }: ServeContext): Promise<number> {
   const isOfOwner = error instanceof ConfigError || error instanceof UsageError
-  log.error('this worker cannot start', isOfOwner ? { reason: error.message } : mistake(error))
+  log.error('this worker cannot start', isOfOwner || error instanceof NotNow ? { reason: error.message } : mistake(error))
   await log.flush()
   return isOfOwner ? 2 : 1
 }

@@ -16,8 +16,14 @@ describe('the times of the service', () => {
   ]
   test.each(variables)('are changed by %s', (name, timer) => {
     expect(readTimers({ [name]: '1234' })).toEqual({ ...defaults, [timer]: 1234 })
-    expect(readTimers({ [name]: '0' })[timer]).toBe(0)
     expect(readTimers({ [name]: '3600000' })[timer]).toBe(3_600_000)
+  })
+
+  test.each([
+    ['SVC_HEARTBEAT_MS', 10], ['SVC_STALL_MS', 100], ['SVC_BODY_TIMEOUT_MS', 100], ['SVC_BODY_IDLE_MS', 100], ['SVC_DRAIN_MS', 0], ['SVC_DRAIN_WINDOW_MS', 0], ['SVC_LIVENESS_MS', 100],
+  ])('are refused where they would do harm: %s below %p', (name, least) => {
+    expect(Object.values(readTimers({ [name]: String(least) }))).toContain(least)
+    expect(() => readTimers({ [name]: String(least - 1) })).toThrow(`${name} must be a whole number of milliseconds from ${least} to 3600000`)
   })
 
   test.each(['-1', '1.5', '3600001', 'soon', '1e3', ' 5', '0x10', '99999999999'])('are refused when they are %j, and the variable is named', (value) => {

@@ -18,24 +18,24 @@ export interface ServeTimers {
   readonly livenessMs: number
 }
 
-const variables: Readonly<Record<keyof ServeTimers, { readonly name: string; readonly fallback: number }>> = {
-  heartbeatMs: { name: 'SVC_HEARTBEAT_MS', fallback: 10_000 },
-  stallMs: { name: 'SVC_STALL_MS', fallback: 30_000 },
-  bodyMs: { name: 'SVC_BODY_TIMEOUT_MS', fallback: 30_000 },
-  bodyIdleMs: { name: 'SVC_BODY_IDLE_MS', fallback: 10_000 },
-  drainMs: { name: 'SVC_DRAIN_MS', fallback: 30_000 },
-  drainWindowMs: { name: 'SVC_DRAIN_WINDOW_MS', fallback: 1_000 },
-  livenessMs: { name: 'SVC_LIVENESS_MS', fallback: 5_000 },
+const variables: Readonly<Record<keyof ServeTimers, { readonly name: string; readonly fallback: number; readonly least: number }>> = {
+  heartbeatMs: { name: 'SVC_HEARTBEAT_MS', fallback: 10_000, least: 10 },
+  stallMs: { name: 'SVC_STALL_MS', fallback: 30_000, least: 100 },
+  bodyMs: { name: 'SVC_BODY_TIMEOUT_MS', fallback: 30_000, least: 100 },
+  bodyIdleMs: { name: 'SVC_BODY_IDLE_MS', fallback: 10_000, least: 100 },
+  drainMs: { name: 'SVC_DRAIN_MS', fallback: 30_000, least: 0 },
+  drainWindowMs: { name: 'SVC_DRAIN_WINDOW_MS', fallback: 1_000, least: 0 },
+  livenessMs: { name: 'SVC_LIVENESS_MS', fallback: 5_000, least: 100 },
 }
 
-/** @throws {UsageError} for a value that is not a whole number from 0 to 3,600,000 */
+/** @throws {UsageError} for a value that is not a whole number up to 3,600,000, or so small that it would do harm */
 export function readTimers(environment: Readonly<Record<string, string | undefined>>): ServeTimers {
   const read = (timer: keyof ServeTimers): number => {
-    const { name, fallback } = variables[timer]
+    const { name, fallback, least } = variables[timer]
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value <= 3_600_000)) throw new UsageError(`${name} must be a whole number of milliseconds from 0 to 3600000`)
+    if (!(value >= least && value <= 3_600_000)) throw new UsageError(`${name} must be a whole number of milliseconds from ${least} to 3600000`)
     return value
   }
   return {

@@ -29,6 +29,8 @@ const triesMost = 5
 
 /** What {@link fileCoordinator} needs. */
 export interface FileCoordinatorOptions {
+  /** Called before the workers load a file anew. */
+  readonly onPrepare?: (path: string) => void
   /** Told of every attempt to take a file over. */
   readonly onOutcome?: (path: string, outcome: 'ok' | 'failed') => void
   /** How fast changes are noticed. */
@@ -38,7 +40,7 @@ export interface FileCoordinatorOptions {
 }
 
 /** Watches files for workers. */
-export function fileCoordinator({ onOutcome, timing, answerMs = 60_000 }: FileCoordinatorOptions = {}): FileCoordinator {
+export function fileCoordinator({ onPrepare, onOutcome, timing, answerMs = 60_000 }: FileCoordinatorOptions = {}): FileCoordinator {
   const files = new Map<string, Shared>()
 
   function fileOf(path: string): Shared {
@@ -48,7 +50,10 @@ export function fileCoordinator({ onOutcome, timing, answerMs = 60_000 }: FileCo
     const made: Shared = {
       workers,
       isNeeded: false,
-      watch: watchConfig(path, () => prepareAll(path, workers, answerMs), async (ready) => {
+      watch: watchConfig(path, () => {
+        onPrepare?.(path)
+        return prepareAll(path, workers, answerMs)
+      }, async (ready) => {
         await takeOver(path, ready)
         made.isNeeded = await isThere(path)
       }, async (error) => {

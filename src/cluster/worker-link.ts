@@ -26,8 +26,6 @@ export function linkToPrimary<Theirs extends PrimaryLife>(ours: Record<string, A
   process.on('message', (message: unknown) => primary.take(message))
   process.on('disconnect', () => {
     primary.close()
-    // The second SIGINT ends the primary at once, and its workers with it.
-    if (controller.signal.reason === 'SIGINT') process.exit(1)
     controller.abort('the primary has ended')
   })
   return { primary, leaving: controller.signal }

@@ -19,6 +19,8 @@ export interface Workforce {
   wake(): void
   /** Has all leave. Resolves when all have ended. */
   stop(reason: string): Promise<void>
+  /** Ends all at once. */
+  end(): void
 }
 
 /** A worker has ended before it listened; it has said why on standard error. */
@@ -36,11 +38,15 @@ export function workforce({ leaveMs, ...options }: WorkforceOptions): Workforce 
   const crew = emptyCrew(options)
   const begun = Promise.withResolvers<void>()
 
+  function end(): void {
+    for (const worker of crew.living) worker.kill()
+  }
+
   async function listeningOf(worker: Worker): Promise<Listening> {
     try {
       return await worker.listening
     } catch {
-      if (!crew.isDismissed) for (const other of crew.living) other.kill()
+      if (!crew.isDismissed) end()
       crew.dismiss()
       throw new StartFailed(await worker.exited)
     }
@@ -68,8 +74,9 @@ export function workforce({ leaveMs, ...options }: WorkforceOptions): Workforce 
       for (const worker of all) void worker.leave(reason)
       const ended = Promise.all(all.map((worker) => worker.exited))
       await Promise.race([ended, options.sleep(leaveMs)])
-      for (const worker of crew.living) worker.kill()
+      end()
       await ended
     },
+    end,
   }
 }

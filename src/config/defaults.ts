@@ -4,7 +4,7 @@ import { table } from './table.ts'
 /** Milliseconds (failover.md, Timers). */
 export const defaultTimeouts: Timeouts = { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 60_000, attemptMs: 120_000 }
 
-/** (decisions.md 3 and 4; failover.md, Timers) */
+/** (docs/configuration.md) */
 export const defaultLimits: Limits = { bodyBytes: 32 * 1024 * 1024, deadlineMs: 600_000 }
 
 /** (failover.md row 13, A cut) */

@@ -20,7 +20,7 @@ export interface DetectOptions {
 
 /**
  * A configuration of what is found: local servers that answer, then brands whose key is in the environment, each in the catalogue's order;
- * the echo when there is nothing (decisions.md 3). All ports are asked at once; a closed one answers at once.
+ * the echo when there is nothing (docs/configuration.md). All ports are asked at once; a closed one answers at once.
  */
 export async function detectProviders({ environment, ownPort, probe = probeModels }: DetectOptions): Promise<Config> {
   const local = await Promise.all(brands.map((brand) => answers(brand, ownPort, probe)))

@@ -15,13 +15,13 @@ export interface Home {
   readonly modelsCache: string
 }
 
-/** `SVC_HOME`, else `.svc` in the home directory (decisions.md 1). @throws {HomeError} when neither is known */
+/** `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
 export function findHome(environment: Environment): Home {
   const folder = homeFolder(environment)
   return { folder, providers: join(folder, 'providers.json'), modelsCache: join(folder, 'cache', 'models') }
 }
 
-/** An extension's configuration file (service.md 5.2). @throws {HomeError} when the home folder is not known */
+/** An extension's configuration file (docs/sign-in.md). @throws {HomeError} when the home folder is not known */
 export function extensionFile(environment: Environment, name: string): string {
   return join(homeFolder(environment), 'users', 'default', name, 'config.json')
 }

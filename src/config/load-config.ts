@@ -21,7 +21,7 @@ export interface LoadOptions {
 }
 
 /**
- * The configuration of this machine: the file, or without one what is found (decisions.md 3).
+ * The configuration of this machine: the file, or without one what is found (docs/configuration.md).
  * @throws {ConfigError} when the file is there but cannot be used, or a named one is missing
  * @throws {HomeError} when no file is named and there is no home folder
  */

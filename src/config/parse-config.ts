@@ -37,7 +37,7 @@ export interface ParseOptions {
 }
 
 /**
- * Reads a configuration: JSON with comments and trailing commas, at most 1 MiB and 64 levels deep (decisions.md 3). Pure.
+ * Reads a configuration: JSON with comments and trailing commas, at most 1 MiB and 64 levels deep (docs/configuration.md). Pure.
  * A `$NAME` that is not set makes its provider unavailable; everything else that is wrong is a fault.
  * @throws {ConfigError} with every fault in it, in the order of the file
  */

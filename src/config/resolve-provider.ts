@@ -38,7 +38,7 @@ export function readVariable(environment: Environment, name: string): string | u
   return value === '' ? undefined : value
 }
 
-/** Completes an entry from the catalogue and the environment. What cannot be completed makes it unavailable, not invalid (decisions.md 3). */
+/** Completes an entry from the catalogue and the environment. What cannot be completed makes it unavailable, not invalid (docs/configuration.md). */
 export function resolveProvider(entry: ProviderEntry, environment: Environment): ProviderConfig {
   const brand = brandOf(entry)
   const protocol = entry.protocol ?? brand?.protocol ?? 'openai'

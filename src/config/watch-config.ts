@@ -24,7 +24,7 @@ export interface ConfigWatch {
 }
 
 /**
- * Watches a configuration file (decisions.md 3). When its content has changed, `load` is called and its result given to `apply`: all or nothing.
+ * Watches a configuration file (docs/configuration.md). When its content has changed, `load` is called and its result given to `apply`: all or nothing.
  * What `load` or `apply` throw goes to `report`, and what is in force stays. A file that appears is loaded; one that disappears is reported only.
  * Reloads never overlap. Neither the watch nor its timer keeps the process alive.
  * Begin the watch and await `ready` before the first load: then no change falls between the two.

@@ -36,7 +36,7 @@ describe('when all have failed the status', () => {
 })
 
 describe('when all have failed the message', () => {
-  test('names the model, and each provider with its reason (service.md 7.1)', () => {
+  test('names the model, and each provider with its reason (docs/errors.md)', () => {
     expect(failed(['server_error', 'dns']).message).toBe("All providers failed for model 'm': p1: it was server_error; p2: it was dns")
   })
 })
@@ -107,7 +107,7 @@ describe('the other errors', () => {
     expect(cutOff(failureOf('cut'))).toMatchObject({ type: 'api_error', code: 'provider_error', message: 'The answer was cut off: it was cut' })
   })
 
-  test('tell an unknown model as 404, not to be retried (service.md 7.1)', () => {
+  test('tell an unknown model as 404, not to be retried (docs/errors.md)', () => {
     expect(modelNotFound('x')).toMatchObject({
       status: 404, type: 'invalid_request_error', code: 'model_not_found', param: 'model', message: "The model 'x' was not found in any enabled provider", headers: { 'x-should-retry': 'false' },
     })

@@ -4,7 +4,7 @@ import { WireError } from '../wire/error.ts'
 
 const whenAllAreFullMs = 1_000
 
-/** The error of service.md 7.1 when nobody answered, with the status that says why (failover.md, "All failed"). */
+/** The error of docs/errors.md when nobody answered, with the status that says why (failover.md, "When all fail"). */
 export function allFailed(model: string, error: AllFailed): WireError {
   const { failures, skipped } = error
   const clauses = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join('; ')
@@ -41,7 +41,7 @@ export function cutOff(failure: UpstreamFailure): WireError {
   })
 }
 
-/** No enabled provider supports the model (service.md 7.1). */
+/** No enabled provider supports the model (docs/errors.md). */
 export function modelNotFound(model: string): WireError {
   return new WireError(404, 'invalid_request_error', 'model_not_found', `The model '${model}' was not found in any enabled provider`, {
     param: 'model', headers: { 'x-should-retry': 'false' },

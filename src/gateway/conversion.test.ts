@@ -1,18 +1,24 @@
 import { describe, expect, test } from 'bun:test'
-import type { ChatReply } from '../protocols/protocol.ts'
+import type { ChatReply, ChatService } from '../protocols/protocol.ts'
+import { answerRoom, endlessRoom, type AnswerRoom } from '../service/answer-room.ts'
 import { deadline } from '../service/layers/deadline.ts'
 import { stack } from '../service/service.ts'
 import { callOf, rejection } from '../service/testing.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { conversion } from './conversion.ts'
-import { chunks, cutFailure, fakeStream, failureOf, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeStream, type Step } from './testing.ts'
+import { chunks, cutFailure, fakeStream, failureOf, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeStream, type StreamStep } from './testing.ts'
 
 const plain = requestOf()
 const streaming = requestOf({ stream: true })
 const streamingWithUsage = requestOf({ stream: true, stream_options: { include_usage: true } })
 
-function convert(reply: ChatReply, request: ChatRequest): Promise<ChatReply> {
-  return conversion(async () => reply)(request, callOf())
+/** A service whose answers are converted. */
+function converting(inner: ChatService, room: AnswerRoom = endlessRoom): ChatService {
+  return conversion(room)(inner)
+}
+
+function convert(reply: ChatReply, request: ChatRequest, room?: AnswerRoom): Promise<ChatReply> {
+  return converting(async () => reply, room)(request, callOf())
 }
 
 /** A stream that says a little, then nothing; cancelled, it ends, as streams do. */
@@ -74,7 +80,7 @@ describe('conversion', () => {
     expect(reply.isEmpty).toBe(false)
   })
 
-  const empties: readonly (readonly [string, readonly Step[], boolean])[] = [
+  const empties: readonly (readonly [string, readonly StreamStep[], boolean])[] = [
     ['a stream that says nothing and stops', [chunks.role(), chunks.finish('stop')], true],
     ['a stream that says nothing for its length', [chunks.role(), chunks.finish('length')], false],
     ['a stream of a tool call', [chunks.toolCall(), chunks.finish('stop')], false],
@@ -92,18 +98,18 @@ describe('conversion', () => {
 
   test('never makes a whole answer of a stream whose attempt ran out of time', async () => {
     const stream = begun()
-    const service = stack<ChatRequest, ChatReply>(async () => stream, deadline(() => 10), conversion)
+    const service = stack<ChatRequest, ChatReply>(async () => stream, deadline(() => 10), conversion(endlessRoom))
     expect(await rejection(service(plain, callOf()))).toMatchObject({ failure: 'timeout' })
     expect(stream.isCancelled).toBe(true)
   })
 
   test('never makes a whole answer of a stream whose caller has left', async () => {
     const controller = new AbortController()
-    const converting = rejection(conversion(async () => begun())(plain, callOf(controller.signal)))
+    const rejected = rejection(converting(async () => begun())(plain, callOf(controller.signal)))
     await Promise.resolve()
     const gone = new Error('gone')
     controller.abort(gone)
-    expect(await converting).toBe(gone)
+    expect(await rejected).toBe(gone)
   })
 
   test('takes a stream without any choice for malformed', async () => {
@@ -118,9 +124,21 @@ describe('conversion', () => {
     expect(stream.reads).toBe(3)
   })
 
+  test('gathers no more than there is room for beside other large ones, and gives it back (row 42)', async () => {
+    const large = { ...chunks.text('x'), data: new TextEncoder().encode(`${' '.repeat(2 * 1024 * 1024)}{"choices":[]}`) }
+    const room = answerRoom(() => 1024 * 1024)
+    const other = room.share()
+    other.hold(2 * 1024 * 1024)
+    const stream = fakeStream(chunks.text('x'), large, chunks.finish())
+    expect(await rejection(convert(stream, plain, room))).toMatchObject({ failure: 'resources', isFinal: true })
+    expect([stream.isCancelled, stream.reads]).toEqual([true, 2])
+    other.release()
+    for (let count = 0; count < 3; count += 1) expect((await convert(fakeStream(chunks.text('x'), large, chunks.finish()), plain, room)).kind).toBe('whole')
+  })
+
   test('hands failures on', async () => {
     const failure = failureOf('rate_limit')
-    expect(await rejection(conversion(async () => { throw failure })(plain, callOf()))).toBe(failure)
+    expect(await rejection(converting(async () => { throw failure })(plain, callOf()))).toBe(failure)
   })
 
   test('of a whole answer to a stream is over when it is cancelled', async () => {
@@ -134,6 +152,6 @@ describe('conversion', () => {
 test('an answer that cannot become a stream is its provider\'s failure', async () => {
   const choices = Array.from({ length: 129 }, (_, index) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }))
   const body = new TextEncoder().encode(JSON.stringify({ choices }))
-  const ask = conversion(async () => ({ kind: 'whole', body, usage: undefined, isEmpty: false }))
+  const ask = converting(async () => ({ kind: 'whole', body, usage: undefined, isEmpty: false }))
   expect(await rejection(ask(streaming, callOf()))).toMatchObject({ name: 'UpstreamFailure', failure: 'malformed' })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatReply } from '../protocols/protocol.ts'
 import { callOf, rejection } from '../service/testing.ts'
 import { firstEvent } from './first-event.ts'
-import { chunks, cutFailure, fakeStream, failureOf, readAll, requestOf, silentStream, wholeReply, type FakeStream, type Step } from './testing.ts'
+import { chunks, cutFailure, fakeStream, failureOf, readAll, requestOf, silentStream, wholeReply, type FakeStream, type StreamStep } from './testing.ts'
 
 const request = requestOf({ stream: true })
 
@@ -16,7 +16,7 @@ async function held(stream: FakeStream) {
   return reply
 }
 
-const meaningful: readonly (readonly [string, Step])[] = [
+const meaningful: readonly (readonly [string, StreamStep])[] = [
   ['text', chunks.text('Hel')],
   ['a tool call', chunks.toolCall()],
   ['reasoning', chunks.reasoning('They ask')],
@@ -115,7 +115,7 @@ describe('a stream is held back until its first event', () => {
 })
 
 describe('a stream that was held back is empty', () => {
-  const cases: readonly (readonly [string, readonly Step[], boolean])[] = [
+  const cases: readonly (readonly [string, readonly StreamStep[], boolean])[] = [
     ['when it has finished with stop and said nothing', [chunks.role(), chunks.finish('stop')], true],
     ['but not when it has finished for its length (failover.md row 28)', [chunks.role(), chunks.finish('length')], false],
     ['but not when its content was filtered (failover.md row 28)', [chunks.role(), chunks.finish('content_filter')], false],

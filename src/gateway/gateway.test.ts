@@ -22,7 +22,7 @@ describe('the gateway', () => {
     expect(served).toEqual({ reply: whole, provider: 'a', model: 'm-2024' })
   })
 
-  test('fails over in the order of providers (service.md 4.1)', async () => {
+  test('fails over in the order of providers (docs/api.md)', async () => {
     const providers = [fakeProvider('c', [down()]), fakeProvider('a', [down()]), fakeProvider('b', [wholeReply('hello')])]
     expect((await gatewayTo(providers).chat(request, callOf())).provider).toBe('b')
     expect(providers.map(({ requests }) => requests.length)).toEqual([1, 1, 1])

@@ -36,7 +36,7 @@ export interface ServedReply {
 /** The providers behind one door. */
 export interface Gateway {
   /**
-   * Finds the providers that offer the model and fails over between them (service.md 4.1).
+   * Finds the providers that offer the model and fails over between them (docs/api.md).
    * @param letGo told when the bytes of the request are not needed any more although its stream goes on: nobody could resume it
    * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason when the caller has left
    */

@@ -9,21 +9,21 @@ import { WireError } from '../wire/error.ts'
 import { deltaChunk } from '../wire/testing.ts'
 import { resumable } from './resume.ts'
 import {
-  chunks, cutFailure, fakeProvider, fakeStream, failureOf, headFrom, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeProvider, type Step,
+  chunks, cutFailure, fakeProvider, fakeStream, failureOf, headFrom, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeProvider, type StreamStep,
 } from './testing.ts'
 
 const request = requestOf({ stream: true })
 const { text, finish } = chunks
 
 /** A stream that was cut after these steps, and those who may take it up. */
-function interrupted(steps: readonly Step[], others: readonly FakeProvider[], call: Call = callOf(), isResumable = true) {
+function interrupted(steps: readonly StreamStep[], others: readonly FakeProvider[], call: Call = callOf(), isResumable = true) {
   const first = fakeStream(...steps, cutFailure())
   const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>(others.map((provider) => provider.candidate('m')))
   return resumable({ first, request, call, walk, isResumable })
 }
 
 /** Another provider that answers with these steps. */
-function other(...steps: readonly Step[]): FakeProvider {
+function other(...steps: readonly StreamStep[]): FakeProvider {
   return fakeProvider('second', [fakeStream(...steps)])
 }
 
@@ -54,7 +54,7 @@ describe('a stream that is not cut', () => {
 })
 
 describe('a stream that is cut', () => {
-  const same: readonly (readonly [string, readonly Step[], readonly Step[]])[] = [
+  const same: readonly (readonly [string, readonly StreamStep[], readonly StreamStep[]])[] = [
     ['in the same pieces', [text('Hel'), text('lo')], texts('Hel', 'lo', ' world')],
     ['in smaller pieces', [text('Hello')], texts('H', 'e', 'l', 'l', 'o', ' world')],
     ['in larger pieces', [text('H'), text('e'), text('llo')], texts('Hello world')],
@@ -113,7 +113,7 @@ describe('a stream that is cut', () => {
     expect(read.at(-1)?.finishReason).toBe('stop')
   })
 
-  const differing: readonly (readonly [string, readonly Step[]])[] = [
+  const differing: readonly (readonly [string, readonly StreamStep[]])[] = [
     ['at the first character', texts('Good day', ' to you')],
     ['later', texts('Hel', 'p me')],
     ['in a letter\'s case', texts('HELLO world')],
@@ -185,7 +185,7 @@ describe('a stream that is cut', () => {
     expect(second.requests).toEqual([])
   })
 
-  const beyondText: readonly (readonly [string, Step])[] = [
+  const beyondText: readonly (readonly [string, StreamStep])[] = [
     ['a tool call', chunks.toolCall()], ['reasoning', chunks.reasoning('They ask')], ['a refusal', chunks.refusal('I cannot')], ['a second choice', chunks.secondChoice('Hi')],
   ]
   test.each(beyondText)('is an error at once when it had %s', async (_name, step) => {
@@ -238,7 +238,7 @@ describe('a stream that is cut', () => {
 })
 
 describe('a stream that is cut and continued', () => {
-  const continuing = (...steps: readonly Step[]) => fakeProvider('second', [fakeStream(...steps)], { continues: true })
+  const continuing = (...steps: readonly StreamStep[]) => fakeProvider('second', [fakeStream(...steps)], { continues: true })
   const messagesOf = (provider: FakeProvider, position = 0): unknown => {
     const body = provider.requests[position]?.body
     return body === undefined ? undefined : jsonOf({ data: body })['messages']
@@ -371,7 +371,7 @@ describe('a stream that is cancelled', () => {
 
 describe('the request behind a stream', () => {
   /** What was told after each read: how often the request was let go of. */
-  async function lettingGo(steps: readonly Step[], isResumable = true): Promise<readonly number[]> {
+  async function lettingGo(steps: readonly StreamStep[], isResumable = true): Promise<readonly number[]> {
     let times = 0
     const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
     const stream = resumable({ first: fakeStream(...steps), request, call: callOf(), walk, isResumable, letGo: () => { times += 1 } })

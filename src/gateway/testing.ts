@@ -25,8 +25,8 @@ export const chunks = {
   secondChoice: (text: string) => deltaChunk(head, { content: text }, 1),
 }
 
-/** One read of a fake stream: chunks, or a failure. */
-export type Step = ChatChunk | readonly ChatChunk[] | Error
+/** One read of a stream that a test has written: chunks, or a failure. */
+export type StreamStep = ChatChunk | readonly ChatChunk[] | Error
 
 /** A stream that a test has written. */
 export interface FakeStream extends StreamReply {
@@ -34,11 +34,12 @@ export interface FakeStream extends StreamReply {
   readonly isCancelled: boolean
 }
 
-/** A stream that gives these steps, then ends. Cancelled, it ends at once. For tests. */
-export function fakeStream(...steps: readonly Step[]): FakeStream {
+/** A stream that gives these steps, then ends; with `hangs` it says nothing more. Cancelled, it ends at once. For tests. */
+export function writtenStream(steps: readonly StreamStep[], { hangs = false }: { readonly hangs?: boolean } = {}): FakeStream {
   const left = [...steps]
   let reads = 0
   let isCancelled = false
+  let wake = (): void => undefined
   return {
     kind: 'stream',
     isEmpty: false,
@@ -47,9 +48,14 @@ export function fakeStream(...steps: readonly Step[]): FakeStream {
       if (isCancelled) return undefined
       const step = left.shift()
       if (step instanceof Error) throw step
-      return step === undefined || isChunks(step) ? step : [step]
+      if (step !== undefined) return isChunks(step) ? step : [step]
+      if (!hangs) return undefined
+      return new Promise((resolve) => { wake = () => resolve(undefined) })
     },
-    cancel() { isCancelled = true },
+    cancel() {
+      isCancelled = true
+      wake()
+    },
     get reads() { return reads },
     get isCancelled() { return isCancelled },
   }
@@ -59,28 +65,14 @@ function isChunks(step: ChatChunk | readonly ChatChunk[]): step is readonly Chat
   return Array.isArray(step)
 }
 
+/** A stream that gives these steps, then ends. Cancelled, it ends at once. For tests. */
+export function fakeStream(...steps: readonly StreamStep[]): FakeStream {
+  return writtenStream(steps)
+}
+
 /** A stream that never gives anything until it is cancelled. For tests. */
 export function silentStream(): FakeStream {
-  let isCancelled = false
-  let reads = 0
-  let wake = (): void => undefined
-  return {
-    kind: 'stream',
-    isEmpty: false,
-    read() {
-      reads += 1
-      return new Promise((resolve) => {
-        if (isCancelled) resolve(undefined)
-        wake = () => resolve(undefined)
-      })
-    },
-    cancel() {
-      isCancelled = true
-      wake()
-    },
-    get reads() { return reads },
-    get isCancelled() { return isCancelled },
-  }
+  return writtenStream([], { hangs: true })
 }
 
 /** A whole answer that says this. For tests. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ServedReply } from '../gateway/gateway.ts'
+import { writtenStream } from '../gateway/testing.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import type { ChatReply } from '../protocols/protocol.ts'
 import type { Call } from '../service/service.ts'
@@ -7,7 +8,7 @@ import type { ChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
 import { bodyBudget } from './body-budget.ts'
 import { chatRoute, type ChatOptions } from './chat-completions.ts'
-import { chunks, exchangeOf, fakeGateway, fakeStream, readPieces, untilAborted, wholeReply } from './testing.ts'
+import { chunks, exchangeOf, fakeGateway, readPieces, untilAborted, wholeReply } from './testing.ts'
 import { underWay } from './under-way.ts'
 
 type Chat = (request: ChatRequest, call: Call) => Promise<ServedReply>
@@ -228,7 +229,7 @@ describe('the time for a whole request', () => {
   })
 
   test('ends a stream with an error event', async () => {
-    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
     const { post, records, open } = subject(serving(reply), { deadlineMs: () => 20 })
     const response = await post({ stream: true })
     const pieces = await readPieces(response.body ?? new ReadableStream())
@@ -242,7 +243,7 @@ describe('the time for a whole request', () => {
 
 describe('a stream', () => {
   test('is answered with its headers, chunks and [DONE]', async () => {
-    const { post, records, open, requests } = subject(serving(fakeStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]])))
+    const { post, records, open, requests } = subject(serving(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]])))
     const response = await post({ stream: true })
     expect(open()).toBe(1)
     expect(requests.count).toBe(1)
@@ -271,7 +272,7 @@ describe('a stream', () => {
 
   test('that is cut ends with an error event and no [DONE], and is told as failed', async () => {
     const cut = new WireError(502, 'api_error', 'provider_error', 'The answer was cut off')
-    const { post, records } = subject(serving(fakeStream([[chunks.text('Hel')], cut])))
+    const { post, records } = subject(serving(writtenStream([[chunks.text('Hel')], cut])))
     const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
     expect(pieces.at(-1)).toBe('data: {"error":{"message":"The answer was cut off","type":"api_error","param":null,"code":"provider_error"}}\n\n')
     expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
@@ -279,7 +280,7 @@ describe('a stream', () => {
 
   test('that meets a mistake of ours tells nothing of it, but the log', async () => {
     const mistake = new TypeError('secret')
-    const { post, records } = subject(serving(fakeStream([[chunks.text('Hel')], mistake])))
+    const { post, records } = subject(serving(writtenStream([[chunks.text('Hel')], mistake])))
     const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
     expect(pieces.at(-1)).toContain('"code":"internal_error"')
     expect(pieces.at(-1)).not.toContain('secret')
@@ -290,7 +291,7 @@ describe('a stream', () => {
     const { promise: decided, resolve: decide } = Promise.withResolvers<void>()
     const { post } = subject(async (request, call) => {
       await decided
-      return serving(fakeStream([[chunks.text('Hi')]]))(request, call)
+      return serving(writtenStream([[chunks.text('Hi')]]))(request, call)
     }, { timers: { heartbeatMs: 5, stallMs: 1_000 } })
     const response = await post({ stream: true })
     expect(response.status).toBe(200)
@@ -307,7 +308,7 @@ describe('a stream', () => {
   test('gives its bytes back when the gateway lets go of them, else at its end', async () => {
     const budget = bodyBudget(() => 1_000)
     let letGo: (() => void) | undefined
-    const reply = fakeStream([[chunks.text('Hi')], [chunks.finish()]])
+    const reply = writtenStream([[chunks.text('Hi')], [chunks.finish()]])
     const { post } = subject(serving(reply), { bodyBudget: budget, gateway: () => ({ ...fakeGateway(serving(reply)), chat(request, call, told) {
       letGo = told
       return serving(reply)(request, call)
@@ -353,7 +354,7 @@ describe('a client that leaves', () => {
 
   test('while it reads a stream aborts the work', async () => {
     const client = new AbortController()
-    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
     let call: Call | undefined
     const { post, records, open } = subject(async (request, given) => {
       call = given
@@ -370,7 +371,7 @@ describe('a client that leaves', () => {
   })
 
   test('by giving the body up aborts the work', async () => {
-    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
     const { post, records } = subject(serving(reply))
     const response = await post({ stream: true })
     await response.body?.cancel()
@@ -397,8 +398,8 @@ describe('the connection of a chat request', () => {
   test.each<readonly [string, Readonly<Record<string, unknown>>, Chat]>([
     ['answered', {}, serving(wholeReply())],
     ['refused', { model: '' }, serving(wholeReply())],
-    ['streamed', { stream: true }, serving(fakeStream([[chunks.text('Hi')], [chunks.finish()]]))],
-    ['cut', { stream: true }, serving(fakeStream([[chunks.text('Hi')], new Error('cut')]))],
+    ['streamed', { stream: true }, serving(writtenStream([[chunks.text('Hi')], [chunks.finish()]]))],
+    ['cut', { stream: true }, serving(writtenStream([[chunks.text('Hi')], new Error('cut')]))],
   ])('may be idle as long as any other once the request was %s', async (_, fields, chat) => {
     const { post, limits } = subject(chat)
     await (await post(fields)).text()
@@ -412,7 +413,7 @@ describe('the connection of a chat request', () => {
   })
 
   test('is closed when the client does not read', async () => {
-    const { post, limits } = subject(serving(fakeStream([[chunks.text('Hi')]], { hangs: true })), { timers: { heartbeatMs: 1_000, stallMs: 2 } })
+    const { post, limits } = subject(serving(writtenStream([[chunks.text('Hi')]], { hangs: true })), { timers: { heartbeatMs: 1_000, stallMs: 2 } })
     const reader = (await post({ stream: true })).body?.getReader()
     await reader?.read()
     await reader?.closed.catch(() => undefined)
@@ -422,7 +423,7 @@ describe('the connection of a chat request', () => {
 
 describe('a service that stops', () => {
   test('ends plain requests with 503 and streams with an error event', async () => {
-    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
     const { post, requests } = subject(async (request, call) => (request.stream ? serving(reply)(request, call) : untilAborted(call)))
     const plain = post()
     const stream = await post({ stream: true })

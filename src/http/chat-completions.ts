@@ -45,7 +45,7 @@ export interface ChatOptions extends AdmissionOptions {
   readonly record: (record: RequestRecord) => void
 }
 
-/** `POST /v1/chat/completions` (service.md 4.1). */
+/** `POST /v1/chat/completions` (docs/api.md). */
 export function chatRoute(options: ChatOptions): Route {
   return { method: 'POST', path: '/v1/chat/completions', isPublic: false, handle }
 

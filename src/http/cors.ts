@@ -3,7 +3,7 @@ const exposed = 'x-request-id, x-svc-provider, x-svc-model, x-svc-attempts, x-sv
 /** Which pages may call the API from a browser: any, or these origins only. Never with credentials. */
 export type AllowedOrigins = '*' | ReadonlySet<string>
 
-/** The answer to a preflight: the requested headers are echoed, since a fixed list breaks every client that adds one (decisions.md 4, CORS). */
+/** The answer to a preflight: the requested headers are echoed, since a fixed list breaks every client that adds one (docs/api.md). */
 export function preflight(request: Request, methods: string, allowed: AllowedOrigins): Response {
   const headers = new Headers({ allow: methods, vary: 'Origin, Access-Control-Request-Headers' })
   if (isAllowed(request, allowed) && isApi(request)) {

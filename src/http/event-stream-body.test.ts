@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
+import { writtenStream, type FakeStream } from '../gateway/testing.ts'
 import type { StreamReply } from '../protocols/protocol.ts'
 import { WireError } from '../wire/error.ts'
 import { eventStreamBody, type StreamOutcome } from './event-stream-body.ts'
-import { chunks, fakeStream, readPieces, type FakeStream } from './testing.ts'
+import { chunks, readPieces } from './testing.ts'
 
 afterEach(() => void jest.useRealTimers())
 
@@ -45,26 +46,26 @@ async function readOne(reader: { read(): Promise<{ readonly value?: Uint8Array |
 
 describe('a stream to a client', () => {
   test('gives chunks as they come, several in one piece, and [DONE] after a proper end', async () => {
-    const { body, outcomes } = subject(fakeStream([[chunks.text('Hel')], [chunks.text('lo'), chunks.finish()]]))
+    const { body, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo'), chunks.finish()]]))
     expect(await readPieces(body)).toEqual([eventOf(chunks.text('Hel')), eventOf(chunks.text('lo')) + eventOf(chunks.finish()), done])
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
   })
 
   test('ends with an error event and no [DONE] when it fails (failover.md rule 4)', async () => {
-    const { body, outcomes, aborts } = subject(fakeStream([[chunks.text('Hel')], new Error('cut')]))
+    const { body, outcomes, aborts } = subject(writtenStream([[chunks.text('Hel')], new Error('cut')]))
     expect(await readPieces(body)).toEqual([eventOf(chunks.text('Hel')), errorEvent('told: cut')])
     expect(outcomes).toMatchObject([{ hasClientLeft: false, error: { code: 'provider_error' } }])
     expect(aborts()).toBe(1)
   })
 
   test('tells usage when it has ended', async () => {
-    const { body, outcomes } = subject(fakeStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]]))
+    const { body, outcomes } = subject(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]]))
     await readPieces(body)
     expect(outcomes[0]?.usage).toEqual({ promptTokens: 1, completionTokens: 2, totalTokens: 3 })
   })
 
   test('reads as fast as the client and no faster', async () => {
-    const reply = fakeStream([[chunks.text('a')], [chunks.text('b')], [chunks.text('c')]])
+    const reply = writtenStream([[chunks.text('a')], [chunks.text('b')], [chunks.text('c')]])
     const { body, leave } = subject(reply)
     await settle()
     expect(reply.reads).toBe(0)
@@ -77,7 +78,7 @@ describe('a stream to a client', () => {
 
   test('leaves no timer when it has ended', async () => {
     jest.useFakeTimers()
-    const { body } = subject(fakeStream([[chunks.text('a')]]))
+    const { body } = subject(writtenStream([[chunks.text('a')]]))
     await readPieces(body)
     expect(jest.getTimerCount()).toBe(0)
   })
@@ -113,7 +114,7 @@ describe('a stream that is not decided yet', () => {
     }
     expect(comments).toEqual([keepAlive, keepAlive, keepAlive])
     expect(counts.slice(1)).toEqual([1, 1, 2, 2, 3])
-    decide(fakeStream([[chunks.text('Hi')]]))
+    decide(writtenStream([[chunks.text('Hi')]]))
     expect(await readOne(reader)).toBe(eventOf(chunks.text('Hi')))
     expect(await readOne(reader)).toBe(done)
   })
@@ -121,7 +122,7 @@ describe('a stream that is not decided yet', () => {
   test('begins as soon as it is decided', async () => {
     const { body, decide } = undecided()
     const reading = readPieces(body)
-    decide(fakeStream([[chunks.text('Hi')]]))
+    decide(writtenStream([[chunks.text('Hi')]]))
     expect(await reading).toEqual([eventOf(chunks.text('Hi')), done])
   })
 
@@ -147,7 +148,7 @@ describe('a stream that must end', () => {
   const stop = new WireError(503, 'api_error', 'provider_error', 'the service stops')
 
   test('while it waits for the upstream ends with an error event', async () => {
-    const reply = fakeStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
     const { body, fail, outcomes } = subject(reply)
     const reading = readPieces(body)
     await settle()
@@ -158,7 +159,7 @@ describe('a stream that must end', () => {
   })
 
   test('while the client does not read ends with an error event after what it has', async () => {
-    const { body, fail, outcomes } = subject(fakeStream([[chunks.text('Hel')], [chunks.text('lo')]]))
+    const { body, fail, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo')]]))
     const reader = body.getReader()
     expect(await readOne(reader)).toBe(eventOf(chunks.text('Hel')))
     fail(stop)
@@ -168,13 +169,13 @@ describe('a stream that must end', () => {
   })
 
   test('before it was read at all ends with an error event', async () => {
-    const { body, fail } = subject(fakeStream([[chunks.text('Hel')]]))
+    const { body, fail } = subject(writtenStream([[chunks.text('Hel')]]))
     fail(stop)
     expect(await readPieces(body)).toEqual([errorEvent('the service stops')])
   })
 
   test('but has ended is left alone', async () => {
-    const { body, fail, outcomes, aborts } = subject(fakeStream([[chunks.text('Hel')]]))
+    const { body, fail, outcomes, aborts } = subject(writtenStream([[chunks.text('Hel')]]))
     await readPieces(body)
     fail(stop)
     expect(outcomes).toHaveLength(1)
@@ -182,7 +183,7 @@ describe('a stream that must end', () => {
   })
 
   test('ends once, whatever else comes', async () => {
-    const { body, fail, leave, outcomes } = subject(fakeStream([[chunks.text('Hel')]], { hangs: true }))
+    const { body, fail, leave, outcomes } = subject(writtenStream([[chunks.text('Hel')]], { hangs: true }))
     const reading = readPieces(body)
     await settle()
     fail(stop)
@@ -194,7 +195,7 @@ describe('a stream that must end', () => {
 
 describe('a client that', () => {
   function served(): { readonly reply: FakeStream } & ReturnType<typeof subject> {
-    const reply = fakeStream([[chunks.text('Hel')], [chunks.usage()], [chunks.text('lo')]], { hangs: true })
+    const reply = writtenStream([[chunks.text('Hel')], [chunks.usage()], [chunks.text('lo')]], { hangs: true })
     return { reply, ...subject(reply) }
   }
 
@@ -217,7 +218,7 @@ describe('a client that', () => {
   })
 
   test('leaves while the upstream is waited for ends the work', async () => {
-    const reply = fakeStream([], { hangs: true })
+    const reply = writtenStream([], { hangs: true })
     const { body, outcomes } = subject(reply)
     const reader = body.getReader()
     void reader.read().catch(() => undefined)
@@ -245,7 +246,7 @@ describe('a client that', () => {
 
   test('waits for the upstream is not taken to have left', async () => {
     jest.useFakeTimers()
-    const { body, outcomes, leave } = subject(fakeStream([], { hangs: true }))
+    const { body, outcomes, leave } = subject(writtenStream([], { hangs: true }))
     void body.getReader().read().catch(() => undefined)
     await settle()
     jest.advanceTimersByTime(10 * stallMs)

@@ -19,14 +19,14 @@ describe('a request\'s id', () => {
 })
 
 describe('an error as a response', () => {
-  test('has the shape of service.md 2.4', async () => {
+  test('has the shape of docs/errors.md', async () => {
     const response = errorResponse(new WireError(400, 'invalid_request_error', 'invalid_type', 'no', { param: 'model' }), 'id-1')
     expect(response.status).toBe(400)
     expect(await response.json()).toEqual({ error: { message: 'no', type: 'invalid_request_error', param: 'model', code: 'invalid_type' } })
     expect(Object.fromEntries(response.headers)).toMatchObject({ 'content-type': 'application/json', 'x-request-id': 'id-1', 'x-should-retry': 'false' })
   })
 
-  test.each([[503, 'true'], [408, 'true'], [400, 'false'], [404, 'false'], [413, 'false'], [500, 'false']])('of status %p says x-should-retry: %s unless it says itself', (status, expected) => {
+  test.each([[503, 'true'], [429, 'true'], [408, 'true'], [400, 'false'], [404, 'false'], [413, 'false'], [500, 'false']])('of status %p says x-should-retry: %s unless it says itself', (status, expected) => {
     expect(errorResponse(new WireError(status, 'api_error', 'c', 'm'), 'id').headers.get('x-should-retry')).toBe(expected)
     expect(errorResponse(new WireError(status, 'api_error', 'c', 'm', { headers: { 'x-should-retry': 'own' } }), 'id').headers.get('x-should-retry')).toBe('own')
   })

@@ -30,7 +30,7 @@ export interface Exchange {
 
 const acceptableId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, else a new one (decisions.md 4, "Headers"). */
+/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, else a new one (docs/api.md). */
 export function requestId(request: Request): string {
   const given = request.headers.get('x-request-id')
   return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
@@ -44,7 +44,7 @@ const harmless = {
   'x-frame-options': 'DENY',
 }
 
-/** An error as a response: JSON of service.md 2.4, whatever the path. */
+/** An error as a response: in the shape of docs/errors.md, whatever the path. */
 export function errorResponse(error: WireError, id: string, headers?: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify(error), {
     status: error.status,
@@ -57,12 +57,15 @@ export function errorResponse(error: WireError, id: string, headers?: Readonly<R
   })
 }
 
+/** Too slow, too much, or not now. */
+const tryAgain: ReadonlySet<number> = new Set([408, 429, 503])
+
 /** Headers of an error in any form. */
 export function errorHeaders(error: WireError, id: string): Readonly<Record<string, string>> {
   return {
     ...harmless,
     'x-request-id': id,
-    'x-should-retry': error.status === 503 || error.status === 408 ? 'true' : 'false',
+    'x-should-retry': tryAgain.has(error.status) ? 'true' : 'false',
     ...error.headers,
   }
 }

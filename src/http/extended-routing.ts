@@ -6,7 +6,7 @@ import type { Routing } from './server.ts'
 /**
  * The service's own routes, with what extensions add. Own routes win, then those of the extension that was named first: none can take over another's.
  * Whatever lies below `/api/` is for the pages of this service. Without a guard pages from everywhere may call the rest of the API; with one, only those of
- * the origins that extensions name and of the ones listed (decisions.md 4, CORS).
+ * the origins that extensions name and of the ones listed (docs/api.md).
  */
 export function extendedRouting(own: readonly Route[], contributions: readonly Contribution[], corsOrigins: readonly string[]): Routing {
   const guards = contributions.flatMap(({ guard }) => guard ?? [])

@@ -29,7 +29,7 @@ export class ClientLeft extends Error {
 }
 
 /**
- * Reads a request's body (failover.md, "request head and body from the client"). One that is refused before its end is left to the server, which reads
+ * Reads a request's body (docs/api.md, "Limits"). One that is refused before its end is left to the server, which reads
  * on and forgets: closing the connection would cost a client that still sends its answer.
  * @param share what it holds is taken of, and what a slow one is ended by. Up to 64 KiB are taken before it is read, the rest as it comes.
  * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow altogether, or for others who need the room

@@ -63,7 +63,7 @@ describe('the server', () => {
   })
 
   test.each([['GET', '/nowhere', 404, 'not_found'], ['POST', '/open', 405, 'method_not_allowed'], ['GET', '/v1/echo', 405, 'method_not_allowed']] as const)(
-    'answers %s %s with %p in the shape of service.md 2.4', async (method, path, status, code) => {
+    'answers %s %s with %p in the shape of docs/errors.md', async (method, path, status, code) => {
       const response = await fetch(`${start()}${path}`, { method })
       expect(response.status).toBe(status)
       expect(response.headers.get('content-type')).toBe('application/json')

@@ -13,7 +13,7 @@ export interface Status {
   readonly page: (exchange: Exchange) => Promise<Response>
 }
 
-/** `/health`, `/ready` and `/metrics` (decisions.md 4), and a word at `/` for people. */
+/** `/health`, `/ready` and `/metrics` (docs/api.md), and a word at `/` for people. */
 export function statusRoutes({ unready, metrics, page }: Status): readonly Route[] {
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },

@@ -1,7 +1,6 @@
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
-import type { StreamReply, WholeReply } from '../protocols/protocol.ts'
+import type { WholeReply } from '../protocols/protocol.ts'
 import type { Call } from '../service/service.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { finishChunk, textChunk, usageChunk } from '../wire/testing.ts'
 import type { Exchange } from './exchange.ts'
@@ -13,42 +12,6 @@ export const chunks = {
   text: (text: string) => textChunk(head, text),
   finish: () => finishChunk(head, 'stop'),
   usage: () => usageChunk(head, 1, 2),
-}
-
-/** One read of a fake stream: chunks, or a failure. */
-export type Step = readonly ChatChunk[] | Error
-
-/** A stream that a test has written. */
-export interface FakeStream extends StreamReply {
-  readonly reads: number
-  readonly isCancelled: boolean
-}
-
-/** A stream that gives these steps, then ends, or hangs until it is cancelled. For tests. */
-export function fakeStream(steps: readonly Step[], { hangs = false }: { readonly hangs?: boolean } = {}): FakeStream {
-  const left = [...steps]
-  let reads = 0
-  let isCancelled = false
-  let wake = (): void => undefined
-  return {
-    kind: 'stream',
-    isEmpty: false,
-    async read() {
-      reads += 1
-      if (isCancelled) return undefined
-      const step = left.shift()
-      if (step instanceof Error) throw step
-      if (step !== undefined || !hangs) return step
-      await new Promise<void>((resolve) => { wake = resolve })
-      return undefined
-    },
-    cancel() {
-      isCancelled = true
-      wake()
-    },
-    get reads() { return reads },
-    get isCancelled() { return isCancelled },
-  }
 }
 
 /** A whole answer. For tests. */

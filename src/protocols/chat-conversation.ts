@@ -45,7 +45,7 @@ export function untranslatable(what: string): UpstreamFailure {
 }
 
 /**
- * Reads `messages` (service.md 2.2 and the format's own `developer`, `tool` and `function`).
+ * Reads `messages` (docs/api.md and the format's own `developer`, `tool` and `function`).
  * @throws {UpstreamFailure} for what no translation could carry: an unknown role or part, a custom tool call, a file by id
  */
 export function readConversation(messages: unknown): Conversation {

@@ -47,7 +47,7 @@ export interface Choice {
   readonly logprobs?: JsonObject | undefined
 }
 
-/** Builds a complete reply (service.md 2.3). `content` is null only beside tool calls or images. */
+/** Builds a complete reply (docs/api.md). `content` is null only beside tool calls or images. */
 export function wholeReply(head: ReplyHead, choices: readonly Choice[], counts: TokenCounts | undefined): WholeReply {
   const body = {
     id: head.id,

@@ -1,5 +1,6 @@
 import { describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
+import { answerRoom, endlessRoom, type AnswerRoom } from '../service/answer-room.ts'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { chatExchange } from './exchange.ts'
@@ -18,8 +19,8 @@ function callOf(signal: AbortSignal = new AbortController().signal): Call {
   return { signal, trail: [] }
 }
 
-function exchangeOver(transport: FakeTransport) {
-  return chatExchange({ transport, protocol: openai, connection: connectionTo('https://upstream.example/v1'), model: 'theirs', connectMs: 5_000, idleMs: 60_000 })
+function exchangeOver(transport: FakeTransport, room: AnswerRoom = endlessRoom) {
+  return chatExchange({ transport, protocol: openai, connection: connectionTo('https://upstream.example/v1'), model: 'theirs', connectMs: 5_000, idleMs: 60_000, room })
 }
 
 function ask(answer: FakeAnswer | Error, request = plain): Promise<ChatReply> {
@@ -124,6 +125,17 @@ describe('an answer fails', () => {
     const transport = fakeTransport({ headers: json, body: ['{', piece, piece, piece, piece, piece] })
     expect((await failureOf(exchangeOver(transport)(streaming, callOf()))).failure).toBe('too_large')
     expect(transport.bodies[0]?.isCancelled).toBe(true)
+  })
+
+  test.each([['to a plain request', plain], ['to a stream request', streaming]])('for lack of room beside other large ones, %s, and has its room when they are gone (row 42)', async (_name, request) => {
+    const mebibyte = 1024 * 1024
+    const room = answerRoom(() => 2 * mebibyte)
+    const ask = () => exchangeOver(fakeTransport({ headers: json, body: [JSON.stringify(completionJson()), ' '.repeat(mebibyte), ' '.repeat(mebibyte)] }), room)(request, callOf())
+    const other = room.share()
+    other.hold(3 * mebibyte)
+    expect(await failureOf(ask())).toMatchObject({ failure: 'resources', isFinal: true })
+    other.release()
+    for (let count = 0; count < 3; count += 1) expect(await textOf(await ask())).toBe('Hello')
   })
 
   test('because of a mistake of ours as it is', async () => {

@@ -1,10 +1,12 @@
+import type { AnswerRoom, AnswerShare } from '../service/answer-room.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
-import { TransportError, type Transport, type UpstreamBody, type UpstreamResponse } from '../transport/transport.ts'
+import { noRoomForAnswer, TransportError, type Transport, type UpstreamBody, type UpstreamResponse } from '../transport/transport.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
+import { hideSecrets } from './hide-secrets.ts'
 import type { ChatReply, ChatService, Connection, Protocol } from './protocol.ts'
-import { streamReply } from './stream-reply.ts'
+import { streamReply, type StreamReplyOptions } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 
 const bodyBytesMax = 32 * 1024 * 1024
@@ -25,14 +27,17 @@ export interface ExchangeOptions {
   readonly connectMs: number
   /** Milliseconds between two reads of a stream that has begun. */
   readonly idleMs: number
+  /** What answers share that are read as a whole. */
+  readonly room: AnswerRoom
 }
 
 /** A provider over HTTP: one request, one answer, every failure told as what it means (failover.md). */
-export function chatExchange({ transport, protocol, connection, model, connectMs, idleMs }: ExchangeOptions): ChatService {
+export function chatExchange({ transport, protocol, connection, model, connectMs, idleMs, room }: ExchangeOptions): ChatService {
   const origin = { ...parseOrigin(new URL(connection.baseUrl)), owner: connection.id }
   const headers = headerBlock(protocol.headers(connection))
   const wholePath = protocol.path(connection, model, false)
   const streamPath = protocol.path(connection, model, true)
+  const secrets = hideSecrets(connection)
 
   return async function askUpstream(request: ChatRequest, call: Call): Promise<ChatReply> {
     let response: UpstreamResponse
@@ -49,33 +54,35 @@ export function chatExchange({ transport, protocol, connection, model, connectMs
     } catch (error) {
       throw exchangeFailure(error)
     }
-    if (response.status === 200) return readAnswer(response, request, { protocol, connection, idleMs })
+    if (response.status === 200) return readAnswer(response, request, { protocol, connection, idleMs, room, hidden: secrets.inFailure })
     if (response.status === 204) {
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
     }
-    throw protocol.failure(response.status, response.headers, await readError(response.body))
+    throw secrets.inFailure(protocol.failure(response.status, response.headers, secrets.inBody(await readError(response.body))))
   }
 }
 
-async function readAnswer(
-  response: UpstreamResponse,
-  request: ChatRequest,
-  { protocol, connection, idleMs }: Pick<ExchangeOptions, 'protocol' | 'connection' | 'idleMs'>,
-): Promise<ChatReply> {
+interface AnswerOptions extends Pick<ExchangeOptions, 'protocol' | 'connection' | 'idleMs' | 'room'>, Pick<StreamReplyOptions, 'hidden'> {}
+
+async function readAnswer(response: UpstreamResponse, request: ChatRequest, { protocol, connection, idleMs, room, hidden }: AnswerOptions): Promise<ChatReply> {
   const { body } = response
+  const share = room.share()
+  const hasOneChoice = request.members.every(({ name }) => name !== 'n')
   const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
   try {
     if (!saysStream && !request.stream) {
-      const bytes = await body.readAll()
-      return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request, connection), idleMs) : decodeWhole(protocol, bytes, request)
+      const bytes = await body.readAll(share.hold)
+      return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request, connection), { idleMs, hasOneChoice, hidden }) : decodeWhole(protocol, bytes, request)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
-    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body), request)
-    return streamReply(body, protocol.stream(request, connection), idleMs, first)
+    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body, share), request)
+    return streamReply(body, protocol.stream(request, connection), { idleMs, first, hasOneChoice, hidden })
   } catch (error) {
-    throw bodyFailure(error)
+    throw hidden(bodyFailure(error))
+  } finally {
+    share.release()
   }
 }
 
@@ -100,15 +107,16 @@ function isTelling(bytes: Uint8Array): boolean {
   return bytes.length - start >= fieldNameBytes || bytes.length > beginningBytesMax || bytes.includes(0x0a, start) || bytes.includes(0x0d, start)
 }
 
-async function collect(first: Uint8Array, body: UpstreamBody): Promise<Uint8Array> {
+async function collect(first: Uint8Array, body: UpstreamBody, share: AnswerShare): Promise<Uint8Array> {
   const pieces = [first]
   let length = first.length
   for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
     pieces.push(piece)
     length += piece.length
-    if (length <= bodyBytesMax) continue
+    const hasRoom = share.hold(piece.length)
+    if (hasRoom && length <= bodyBytesMax) continue
     body.cancel()
-    throw new TransportError('too_large', 'the answer is too large')
+    throw hasRoom ? new TransportError('too_large', 'the answer is too large') : noRoomForAnswer()
   }
   return pieces.length === 1 ? first : Buffer.concat(pieces, length)
 }

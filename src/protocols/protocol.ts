@@ -8,7 +8,7 @@ import type { Usage } from '../wire/usage.ts'
 /** A complete answer. */
 export interface WholeReply {
   readonly kind: 'whole'
-  /** JSON of service.md 2.3: the upstream's own bytes, with what it left out filled in. */
+  /** JSON of docs/api.md: the upstream's own bytes, with what it left out filled in. */
   readonly body: Uint8Array
   readonly usage: Usage | undefined
   /** Well-formed but with nothing in it, finish `stop`: worth asking another provider (failover.md row 27). */

@@ -5,7 +5,7 @@ import type { ChatChunk } from '../wire/chat-chunk.ts'
 import { chatRequest, connectionTo } from './fixtures/load.ts'
 import { openai } from './openai.ts'
 import type { StreamReply } from './protocol.ts'
-import { streamReply } from './stream-reply.ts'
+import { streamReply, type StreamReplyOptions } from './stream-reply.ts'
 import { chunkJson, cutAt, event, fakeBody, transportError, type BodyStep, type FakeBody } from './testing.ts'
 
 const anyone = connectionTo('https://upstream.test/v1')
@@ -13,9 +13,10 @@ const anyone = connectionTo('https://upstream.test/v1')
 afterEach(() => void jest.useRealTimers())
 
 const idleMs = 60_000
+const options: StreamReplyOptions = { idleMs, hasOneChoice: true, hidden: (error) => error }
 
 function replyOf(body: FakeBody, first?: Uint8Array): StreamReply {
-  return streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), idleMs, first)
+  return streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), { ...options, ...(first === undefined ? {} : { first }) })
 }
 
 interface Read {
@@ -147,7 +148,7 @@ describe('a stream', () => {
 
   test('hands a mistake of ours on as it is', async () => {
     const mistake = new TypeError('ours')
-    const reply = streamReply(fakeBody([hel]), { decode() { throw mistake } }, idleMs)
+    const reply = streamReply(fakeBody([hel]), { decode() { throw mistake } }, options)
     expect(await reply.read().catch((error: unknown) => error)).toBe(mistake)
   })
 })
@@ -199,6 +200,24 @@ describe('a stream that falls silent', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
+  test('after its finish_reason ends well after its idle time, as if its body had ended (failover.md row 36)', async () => {
+    const { body, reading } = await hanging(hel, stop)
+    jest.advanceTimersByTime(idleMs + 1)
+    expect(await reading).toMatchObject({ failure: undefined })
+    expect(body.isCancelled).toBe(true)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('after a finish_reason is a cut where another choice may follow', async () => {
+    jest.useFakeTimers()
+    const body = fakeBody([hel, stop], { hangs: true })
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true, n: 2 }), anyone), { ...options, hasOneChoice: false })
+    for (let read = 0; read < 2; read += 1) await reply.read()
+    const reading = readAll(reply)
+    jest.advanceTimersByTime(idleMs + 1)
+    expect((await reading).failure).toMatchObject({ failure: 'cut', timedOut: true })
+  })
+
   test('before text is somebody else\'s affair: no timer runs', async () => {
     jest.useFakeTimers()
     void replyOf(fakeBody([role], { hangs: true })).read()
@@ -216,7 +235,7 @@ describe('a stream that falls silent', () => {
       }),
       cancel: () => undefined,
     }
-    const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), idleMs)
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), options)
     const texts: string[] = []
     const reading = (async () => {
       for (let next = await reply.read(); next !== undefined; next = await reply.read()) texts.push(...next.map(({ text }) => text))
@@ -243,7 +262,7 @@ describe('a stream that falls silent', () => {
       }),
       cancel() { isCancelled = true },
     }
-    const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), idleMs)
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), options)
     let outcome: Read | undefined
     void readAll(reply).then((read) => { outcome = read })
     for (let time = 0; time < seconds / 10; time += 1) {
@@ -300,7 +319,7 @@ describe('a stream that is cancelled', () => {
     jest.useFakeTimers()
     let cancels = 0
     const body = fakeBody([hel, stop, done])
-    const reply = streamReply({ read: () => body.read(), cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true }), anyone), idleMs)
+    const reply = streamReply({ read: () => body.read(), cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true }), anyone), options)
     await readAll(reply)
     reply.cancel()
     reply.cancel()

@@ -14,17 +14,23 @@ const afterDoneMs = 250
 const barrenMs = 300_000
 const malformedEventsMost = 3
 
+/** What {@link streamReply} needs beside a body and its decoder. */
+export interface StreamReplyOptions {
+  /** Milliseconds of silence. */
+  readonly idleMs: number
+  /** What was already read of the body. */
+  readonly first?: Uint8Array
+  /** No other choice can follow one that has its finish_reason. */
+  readonly hasOneChoice: boolean
+  /** A failure as it may be told. */
+  readonly hidden: (error: unknown) => unknown
+}
+
 /**
  * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun, silence of `idleMs`,
  * or 300 s without anything meaningful, is a cut; time in which nobody reads does not count.
- * @param first what was already read of the body
  */
-export function streamReply(
-  body: Pick<UpstreamBody, 'read' | 'cancel'>,
-  decoder: StreamDecoder,
-  idleMs: number,
-  first?: Uint8Array,
-): StreamReply {
+export function streamReply(body: Pick<UpstreamBody, 'read' | 'cancel'>, decoder: StreamDecoder, { idleMs, first, hasOneChoice, hidden }: StreamReplyOptions): StreamReply {
   const events = eventStreamReader({ eventBytesMax })
   let pending = first
   let isOver = false
@@ -44,8 +50,9 @@ export function streamReply(
     barren?.stop()
   }
 
+  /** It is silent, or says nothing: in the middle, or where only the end of the body is missing. */
   function giveUp(reason: string): void {
-    failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
+    if (!hasOneChoice || !isComplete()) failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
     end()
     body.cancel()
   }
@@ -54,7 +61,7 @@ export function streamReply(
     end()
     body.cancel()
     if (failure !== undefined || (isComplete() && error instanceof TransportError)) return
-    failure = { error: streamFailure(error, hasBegun) }
+    failure = { error: hidden(streamFailure(error, hasBegun)) }
   }
 
   /** Every choice that has begun has its finish_reason. */

@@ -1,4 +1,4 @@
-import { TransportError, type Transport, type TransportErrorKind, type UpstreamBody, type UpstreamRequest, type UpstreamResponse } from '../transport/transport.ts'
+import { noRoomForAnswer, TransportError, type Transport, type TransportErrorKind, type UpstreamBody, type UpstreamRequest, type UpstreamResponse } from '../transport/transport.ts'
 
 /** One read of a fake body: text or bytes, or a failure of the transport. */
 export type BodyStep = string | Uint8Array | Error
@@ -29,9 +29,12 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
 
   return {
     read,
-    async readAll() {
+    async readAll(mayHold) {
       const pieces: Uint8Array[] = []
-      for (let piece = await read(); piece !== undefined; piece = await read()) pieces.push(piece)
+      for (let piece = await read(); piece !== undefined; piece = await read()) {
+        if (mayHold?.(piece.length) === false) throw noRoomForAnswer()
+        pieces.push(piece)
+      }
       return Buffer.concat(pieces)
     },
     cancel() {

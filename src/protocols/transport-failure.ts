@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../service/failure.ts'
+import { outOfRoom, UpstreamFailure } from '../service/failure.ts'
 import { TransportError } from '../transport/transport.ts'
 
 /** What a failed exchange means before its answer's head has arrived (failover.md rows 1 to 8). Anything else is returned as it is. */
@@ -16,7 +16,7 @@ export function exchangeFailure(error: unknown): unknown {
     case 'malformed': return new UpstreamFailure('malformed', 'an answer that is not HTTP', { ...cause, ambiguous: true })
     case 'too_large': return new UpstreamFailure('too_large', 'an answer that is too large', cause)
     case 'short_body': return new UpstreamFailure('malformed', 'a truncated answer', { ...cause, ambiguous: true })
-    case 'resources': return new UpstreamFailure('resources', 'this service is out of room', { ...cause, isFinal: true })
+    case 'resources': return outOfRoom(error)
     case 'aborted': return error
   }
 }

@@ -53,7 +53,7 @@ export interface Walk<Asked, Reply> {
 }
 
 /**
- * Asks the candidates in order until one answers (service.md 4.1). Whether one may be asked is looked at when its turn comes: one that is to be left
+ * Asks the candidates in order until one answers (docs/api.md). Whether one may be asked is looked at when its turn comes: one that is to be left
  * alone is skipped while another is available. When nobody was, all that are to be left alone are asked, in order; when those that were have failed, and
  * not because of the request itself, the skipped are asked after all, but for those that asked to be left alone. Who is full is never asked.
  */

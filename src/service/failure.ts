@@ -94,3 +94,8 @@ export class UpstreamFailure extends Error {
     return new UpstreamFailure(this.failure, this.message, { ...this, status, cause: this.cause })
   }
 }
+
+/** Not the upstream's fault, and another one's answer would not fit either (failover.md row 42). */
+export function outOfRoom(cause?: unknown): UpstreamFailure {
+  return new UpstreamFailure('resources', 'this service is out of room', { cause, isFinal: true })
+}

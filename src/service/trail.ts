@@ -6,7 +6,7 @@ export interface Attempt {
   readonly name: string
   /** HTTP status the upstream sent; absent when none arrived. */
   readonly status?: number
-  /** Why it failed; absent when it answered. `skipped` attempts were never sent. */
+  /** Why it failed; absent when it answered. */
   readonly failure?: FailureClass
   /** A short, redacted reason, for the log and for the error that names every provider. */
   readonly reason?: string

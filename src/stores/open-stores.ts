@@ -9,17 +9,23 @@ export class BadStoreUrl extends Error {
 
 const form = 'allowed: memory, redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// with TLS; all but the host may be left out'
 
+/** What {@link openStores} needs beside a URL. */
+export interface OpenOptions extends Omit<RedisOptions, 'url'> {
+  /** The server need not answer yet. */
+  readonly mayBeAway?: boolean
+}
+
 /**
  * The stores that a URL names, checked to work.
  * @param url `memory` or `undefined`: in this process
  * @throws {BadStoreUrl}
  * @throws {StoreUnavailable} when the server named cannot be used
  */
-export async function openStores(url: string | undefined, { now, onTrouble, timeoutMs }: Omit<RedisOptions, 'url'>): Promise<Stores> {
+export async function openStores(url: string | undefined, { now, onTrouble, timeoutMs, mayBeAway = false }: OpenOptions): Promise<Stores> {
   if (url === undefined || url === 'memory') return memoryStores(now)
   const stores = redisStores({ url: checkRedisUrl(url), now, ...(onTrouble && { onTrouble }), ...(timeoutMs !== undefined && { timeoutMs }) })
   try {
-    await stores.ready()
+    if (!mayBeAway) await stores.ready()
     return stores
   } catch (error) {
     await stores.close()

@@ -110,6 +110,17 @@ describe('a compressed body', () => {
     expect(drops).toBe(1)
   })
 
+  test('that may not be held drops its connection', async () => {
+    let drops = 0
+    const incoming = incomingBody({ hold() {}, release() {}, drop: () => drops++ }, false)
+    incoming.push(gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 }))
+    const body = decodedBody(incoming.body, 'gzip', 1e9)
+    let held = 0
+    expect(await body.readAll((bytes) => (held += bytes) < 100_000).catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('resources')
+    expect(drops).toBe(1)
+    expect(held).toBeLessThan(200_000)
+  })
+
   test('is not decoded ahead of its reader', async () => {
     const piece = gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 })
     let reads = 0

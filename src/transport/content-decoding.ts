@@ -1,4 +1,4 @@
-import { TransportError } from './transport.ts'
+import { noRoomForAnswer, TransportError } from './transport.ts'
 import type { UpstreamBody } from './transport.ts'
 
 /** Most bytes that may come out for each that went in (failover.md row 29). */
@@ -97,9 +97,16 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
   return {
     endsWithConnection: body.endsWithConnection,
     read,
-    async readAll() {
+    async readAll(mayHold) {
       const pieces: Uint8Array[] = []
-      for (let piece = await read(); piece !== undefined; piece = await read()) pieces.push(piece)
+      for (let piece = await read(); piece !== undefined; piece = await read()) {
+        if (mayHold?.(piece.length) === false) {
+          const refusal = noRoomForAnswer()
+          stop(refusal)
+          throw refusal
+        }
+        pieces.push(piece)
+      }
       return new Uint8Array(Buffer.concat(pieces))
     },
     cancel() {

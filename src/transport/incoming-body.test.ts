@@ -60,6 +60,17 @@ describe('a body', () => {
     expect(calls).toEqual(['hold', 'release'])
   })
 
+  test('is refused a piece that the reader of the whole may not hold', async () => {
+    const { incoming, body } = watched()
+    const asked: number[] = []
+    const all = body.readAll((bytes) => asked.push(bytes) < 2)
+    incoming.push(half)
+    expect(() => incoming.push(half)).toThrow(expect.objectContaining({ kind: 'resources' }))
+    incoming.fail(cut, false)
+    expect(all).rejects.toBe(cut)
+    expect(asked).toEqual([half.length, half.length])
+  })
+
   test('that has ended leaves its connection to others, and asks nothing more of it', async () => {
     const { incoming, body, calls } = watched()
     for (let index = 0; index < 3; index++) incoming.push(half)

@@ -1,4 +1,4 @@
-import { TransportError } from './transport.ts'
+import { noRoomForAnswer, TransportError } from './transport.ts'
 import type { UpstreamBody } from './transport.ts'
 import { sliceBytes } from './turns.ts'
 
@@ -19,6 +19,7 @@ export interface IncomingBody {
   readonly body: UpstreamBody
   /** The reader wants everything at once. */
   isReadWhole(): boolean
+  /** @throws {TransportError} `resources` when the reader may not hold it */
   push(piece: Uint8Array): void
   /** No more pieces: the framing is satisfied. What was pushed can still be read. */
   end(): void
@@ -44,6 +45,7 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
   let waiter: Waiter | undefined
   /** The reader wants everything at once: hold nothing back, and wake it at the end. */
   let readsAll = false
+  let mayHold = (_bytes: number): boolean => true
 
   function close(): Waiter | undefined {
     isOpen = false
@@ -87,11 +89,12 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
         waiter = { resolve, reject }
       })
     },
-    readAll() {
+    readAll(mayHoldPiece = mayHold) {
       if (error !== undefined) return Promise.reject(error)
       if (!isOpen) return Promise.resolve(takeAll())
       return new Promise((resolve, reject) => {
         readsAll = true
+        mayHold = mayHoldPiece
         waiter = { resolve: () => resolve(takeAll()), reject }
         release()
       })
@@ -113,6 +116,7 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
         waiter = undefined
         return waiting.resolve(piece)
       }
+      if (readsAll && !mayHold(piece.length)) throw noRoomForAnswer()
       pieces.push(piece)
       buffered += piece.length
       if (isHeld || readsAll || (buffered < sliceBytes && pieces.length < piecesMost)) return

@@ -43,8 +43,12 @@ export interface UpstreamBody {
    * @throws {TransportError} `short_body` when the connection ends before the framing says so, `reset`, `too_large`, `malformed`
    */
   read(): Promise<Uint8Array | undefined>
-  /** The whole body in one piece. @throws as `read` */
-  readAll(): Promise<Uint8Array>
+  /**
+   * The whole body in one piece.
+   * @param mayHold asked for the bytes of each piece that comes from now on, before it is held. Absent: all may be held
+   * @throws as `read`; `resources` when a piece may not be held
+   */
+  readAll(mayHold?: (bytes: number) => boolean): Promise<Uint8Array>
   /** Drops the connection at once, if the body has not ended. May be called at any time, more than once. */
   cancel(): void
   /** The body was framed by the end of the connection: its end proves nothing. */
@@ -65,7 +69,7 @@ export type TransportErrorKind =
   | 'too_large'
   /** The body ended before its framing said so, or the connection was reset inside it. */
   | 'short_body'
-  /** This process or machine is out of descriptors, memory or ports: not the upstream's fault. */
+  /** This process or machine is out of descriptors, memory, ports, or room for an answer: not the upstream's fault. */
   | 'resources'
   /** The signal was aborted. */
   | 'aborted'
@@ -78,6 +82,11 @@ export class TransportError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     this.kind = kind
   }
+}
+
+/** An answer is too much for this service, not for what its provider may send. */
+export function noRoomForAnswer(): TransportError {
+  return new TransportError('resources', 'There is no room for so large an answer now')
 }
 
 /** What an exchange needs of an `AbortSignal`; one will do. */

@@ -10,7 +10,7 @@ import { encode, utf8 } from './text.ts'
 import { readUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
 
-/** A complete answer, checked and filled in (service.md 2.3). */
+/** A complete answer, checked and filled in (docs/api.md). */
 export interface Completion {
   readonly kind: 'completion'
   /** The upstream's bytes, with what it left out. */

@@ -20,7 +20,7 @@ export interface Member {
   readonly end: number
 }
 
-/** A request that was checked (service.md 2.1, 2.2). The caller's bytes travel on; only what the gateway needs is read out of them. */
+/** A request that was checked (docs/api.md). The caller's bytes travel on; only what the gateway needs is read out of them. */
 export interface ChatRequest {
   /** The caller's bytes, complete. */
   readonly body: Uint8Array
@@ -46,9 +46,9 @@ export interface ChatRequestChanges {
 }
 
 /**
- * Checks a request (service.md 2.1, 2.2) and reads what the gateway needs of it, without building the rest.
+ * Checks a request (docs/api.md) and reads what the gateway needs of it, without building the rest.
  * For bodies up to 1 MiB; parseLargeChatRequest takes larger ones without holding up the others.
- * Members that are not of service.md 2.1 are not looked at, but there may be at most 10,000. Of a known member that stands twice the last
+ * Members that docs/api.md does not name are not looked at, but there may be at most 10,000. Of a known member that stands twice the last
  * counts and all are checked; `model` may stand only once, since two readers might take different ones.
  *
  * @throws {WireError} 400: `invalid_json` before anything else, then the first fault as it stands in the body

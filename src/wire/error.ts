@@ -1,4 +1,4 @@
-/** `error.type` values this service answers with (service.md 7, docs/errors.md). */
+/** `error.type` values this service answers with (docs/errors.md). */
 export type WireErrorType =
   | 'invalid_request_error' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error' | 'overloaded_error'
 

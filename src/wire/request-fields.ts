@@ -7,7 +7,7 @@ import type { Pace, Walk } from './pace.ts'
 import { shown, wrongType } from './request-fault.ts'
 import { latin1 } from './text.ts'
 
-/** What service.md 2.1 says of a member. */
+/** What docs/api.md says of a member. */
 type Rule =
   | { readonly kind: 'number', readonly min: number, readonly max: number }
   | { readonly kind: 'integer', readonly min: number, readonly max: number }
@@ -17,7 +17,7 @@ type Rule =
 
 const anyInteger: Rule = { kind: 'integer', min: -Infinity, max: Infinity }
 
-/** Members that are checked. service.md gives the token counts no range, and some upstreams take -1 for no limit. */
+/** Members that are checked. Token counts have no range: some upstreams take -1 for no limit. */
 const rules: Readonly<Record<string, Rule>> = {
   model: { kind: 'model' },
   messages: { kind: 'messages' },

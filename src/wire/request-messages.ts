@@ -11,7 +11,7 @@ const messageNames = nameTable(['role', 'content'])
 const roles = ['user', 'assistant', 'system', 'developer', 'tool', 'function']
 const roleTable = nameTable(roles)
 
-/** Passes `messages` and checks them (service.md 2.2; decisions.md 4 for the roles and parts beyond it). */
+/** Passes `messages` and checks them (docs/api.md). */
 export function* checkMessages(cursor: JsonCursor, pace: Pace): Walk<void> {
   const kind = cursor.peek()
   if (kind !== 'array') throw wrongType('messages', 'an array of objects', kind)

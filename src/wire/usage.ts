@@ -1,7 +1,7 @@
 import type { JsonCursor } from './json-cursor.ts'
 import { nameTable } from './json-cursor.ts'
 
-/** Token counts of service.md 2.3. What a provider left out is absent. */
+/** Token counts of docs/api.md. What a provider left out is absent. */
 export interface Usage {
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined

@@ -22,6 +22,17 @@ describe('row 41 › draining', () => {
     expect(await rig.service.exited).toBe(0)
   })
 
+  test.each(['SIGHUP', 'SIGUSR2'] as const)('%s meanwhile › changes nothing: what is open finishes, and the service exits with 0', async (signal) => {
+    await using rig = await startRig([good({ tokens: 50, pauseMs: 10 })], { environment: { SVC_DRAIN_WINDOW_MS: '300' } })
+    const answer = rig.askStream()
+    await rig.upstreams[0]?.nextHit()
+    rig.service.signal('SIGTERM')
+    while ((await fetch(`${rig.service.url}/ready`)).status === 200) await Bun.sleep(5)
+    rig.service.signal(signal)
+    expect((await answer).content).toBe(goodText({ tokens: 50 }))
+    expect(await rig.service.exited).toBe(0)
+  })
+
   test('/ready says so at once, /health does not, and new requests are served within the window', async () => {
     await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { environment: { SVC_DRAIN_WINDOW_MS: '300' } })
     expect((await fetch(`${rig.service.url}/ready`)).status).toBe(200)

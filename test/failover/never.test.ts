@@ -96,6 +96,15 @@ describe('the provider’s key', () => {
     }
   })
 
+  test.each([['plain', 'correct-horse-battery-staple'], ['in the middle of a word', 'whale']])('that looks like words, %s › does not reach the client', async (_, words) => {
+    const echoing: Script = (exchange) => exchange.write(errorReply(401, { message: `Nobody is known by ${exchange.hit.headers.get('authorization')?.slice(7) ?? 'nothing'}s` }))
+    await using rig = await startRig([echoing], { each: { a: { api_key: '$TEST_KEY' } }, environment: { TEST_KEY: words, SVC_LOG_LEVEL: 'debug' } })
+    const answer = await rig.ask()
+    expect(errorOf(answer)?.message).toContain('Nobody is known by [redacted]s')
+    await rig.service.stop()
+    expect(answer.text + rig.service.output).not.toContain(words)
+  })
+
   test('is sent to its own provider alone, and the client’s to nobody', async () => {
     await using rig = await startRig([(exchange) => exchange.write(errorReply(500, { message: 'no' })), good()], {
       each: { a: { api_key: '$TEST_KEY' }, b: { headers: { 'x-extra': 'of-the-owner' } } }, environment: { TEST_KEY: key },

@@ -50,7 +50,7 @@ export interface Identity {
 
 export const identity: Identity = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'upstream-model' }
 
-/** A complete answer (service.md 2.3). `message` and `choice` add to or replace fields. */
+/** A complete answer (docs/api.md). `message` and `choice` add to or replace fields. */
 export function completion(content: unknown, more: { readonly message?: object; readonly choice?: object; readonly top?: object } = {}): object {
   return {
     ...identity,

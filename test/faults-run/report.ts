@@ -32,7 +32,7 @@ export async function writeTable(outcomes: readonly Outcome[]): Promise<void> {
 export function table(outcomes: readonly Outcome[], date: Date): string {
   const count = (wanted: Outcome['kind']) => outcomes.filter(({ kind }) => kind === wanted).length
   const day = date.toISOString().slice(0, 10)
-  const summary = `Made by \`npm run faults -- --write\` on ${day}: svc ${manifest.version}, Bun ${Bun.version}, Linux ${release()}. Of ${outcomes.length} faults ${count('held')} were held out against, ${count('failed')} were not, and ${count('impossible')} could not be made on that machine.`
+  const summary = `Made by \`npm run faults -- --write\` on ${day}: svc ${manifest.version}, Bun ${Bun.version}, Linux ${release().split('-')[0]}. Of ${outcomes.length} faults ${count('held')} were held out against, ${count('failed')} were not, and ${count('impossible')} could not be made on that machine.`
   const parts = areas.flatMap((area) => {
     const rows = outcomes.filter(({ fault }) => fault.area === area)
     return rows.length === 0 ? [] : [`### ${titles[area]}\n\n| Fault | What happened |\n|---|---|\n${rows.map(row).join('\n')}`]

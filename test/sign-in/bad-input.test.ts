@@ -114,7 +114,7 @@ describe('a callback whose state does not pass › 400 Invalid state parameter, 
     expect([page.status, isSignedIn(page)]).toEqual([400, false])
   })
 
-  test('of a script, which shows no mark of a browser › may follow service.md to the letter', async () => {
+  test('of a script, which shows no mark of a browser › needs no cookie', async () => {
     const script = rig.browser({ headers: { 'user-agent': 'curl/8.5.0', accept: '*/*' } })
     const begun = await fetch(`${rig.service.url}/auth/provider`, { redirect: 'manual', headers: { 'user-agent': 'curl/8.5.0' } })
     const callback = await rig.provider.approve(rig.browser(), begun.headers.get('location') ?? '', 'ada')

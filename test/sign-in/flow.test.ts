@@ -61,7 +61,7 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
     expect([status, json]).toEqual([200, { ...person, authProvider: 'provider', expiresAt: expect.any(Number) }])
   })
 
-  test('GET /auth/session › 200 with the record of service.md 2.5', async () => {
+  test('GET /auth/session › 200 with the record of docs/sign-in.md', async () => {
     const { status, json } = await rig.get('/auth/session', cookie())
     expect([status, json]).toEqual([200, { ...person, sessionToken: ada.token, created: expect.any(Number) }])
     const created: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, 'created') : undefined

@@ -6,7 +6,7 @@ import { startGithub } from '../fakes/identity/github.ts'
 import { configPath, logged, register, startProtected, startSignIn } from './rig.ts'
 import type { ServiceOptions } from '../harness.ts'
 
-/** Each way of decisions.md 5, "When it cannot work it does not fail open", by starting the real process. */
+/** When sign-in cannot work it does not fail open (docs/sign-in.md): each way, by starting the real process. */
 
 const upstream = faultUpstream()
 afterAll(() => upstream.stop())

@@ -127,6 +127,6 @@ test.each([
 
 test('a store where nobody answers, at the start › no start, rather than one that forgets', async () => {
   const failure = await startSignIn(startGithub, { flags: ['--store', `redis://:zq-password@127.0.0.1:${freePort()}`] }).then(() => 'it started', String)
-  expect(failure).toMatch(/exited with [1-9]/)
+  expect(failure).toContain('exited with 1')
   expect(failure).not.toContain('zq-password')
 })

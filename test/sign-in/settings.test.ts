@@ -5,7 +5,7 @@ import { startGithub } from '../fakes/identity/github.ts'
 import { configText, register, startSignIn } from './rig.ts'
 import type { Github } from '../fakes/identity/github.ts'
 
-/** The optional members of config.json (decisions.md 5), with the real process. */
+/** The optional members of config.json (docs/sign-in.md), with the real process. */
 
 const none = { provider: undefined, base_url: undefined }
 

@@ -7,7 +7,7 @@ import type { Page } from '../fakes/browser.ts'
 import type { Github } from '../fakes/identity/github.ts'
 import type { SignInRig } from './rig.ts'
 
-/** The rows of service.md 3, 5.2 and 7.2, by their words. Those that need time to pass are in clock.test.ts, those about starting in misconfigured.test.ts. */
+/** What was promised of sign-in, row by row and by its words: states and sessions, settings, errors (docs/sign-in.md). Those that need time to pass are in clock.test.ts, those about starting in misconfigured.test.ts. */
 
 const urlSafe32Bytes = /^[A-Za-z0-9_-]{43}$/
 
@@ -30,7 +30,7 @@ function formOf(body: Uint8Array | undefined): Readonly<Record<string, string>> 
   return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body)))
 }
 
-describe('service.md 3', () => {
+describe('states and sessions', () => {
   test('State token | GET /auth/provider | always | issued (valid) | Redirect to the identity provider with the token', async () => {
     const [first, second] = [await begun(), await begun()]
     expect(`${first.origin}${first.pathname}`).toBe(`${rig.provider.url}/login/oauth/authorize`)
@@ -80,7 +80,7 @@ describe('service.md 3', () => {
   })
 })
 
-describe('service.md 5.2', () => {
+describe('the settings', () => {
   test('Environment variable SVC_AUTH=provider_auth › sign-in is on', async () => {
     await using byVariable = await startSignIn(startGithub, { environment: { SVC_AUTH: 'provider_auth' }, isOnByFlag: false })
     expect((await byVariable.ask()).status).toBe(401)
@@ -157,7 +157,7 @@ describe('service.md 5.2', () => {
   })
 })
 
-describe('service.md 7.2', () => {
+describe('errors', () => {
   test('Client id or secret not set | \'OAuth not configured\' error for the identity provider', async () => {
     for (const missing of ['client_id', 'client_secret'] as const) {
       await using unset = await startSignIn(startGithub, { config: { [missing]: undefined } })

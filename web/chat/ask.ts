@@ -1,7 +1,7 @@
 import type { ChatSettings, Message, Parameters, UserMessage } from '../history/conversation.ts'
 import { parseParameters } from '../parameters/parameters.ts'
 
-/** A content part of service.md 2.2. */
+/** A content part of docs/api.md. */
 type Part =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }

@@ -1,4 +1,4 @@
-/** Whether a request shows any mark of a browser: `Sec-Fetch-*`, a `Mozilla/` user agent, a cookie (decisions.md 5, "State"). */
+/** Whether a request shows any mark of a browser: `Sec-Fetch-*`, a `Mozilla/` user agent, a cookie (docs/sign-in.md). */
 export function hasBrowserMark({ headers }: Request): boolean {
   return headers.has('cookie') || (headers.get('user-agent') ?? '').includes('Mozilla/') || [...headers.keys()].some((name) => name.startsWith('sec-fetch-'))
 }

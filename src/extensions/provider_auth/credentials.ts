@@ -10,7 +10,7 @@ export type Credential =
   | { readonly kind: 'dead' }
   | { readonly kind: 'live'; readonly by: 'header' | 'cookie'; readonly token: string; readonly session: Session }
 
-/** Reads who sends a request: `X-Session-Token`, else `Authorization: Bearer`, else the cookie (decisions.md 5, "Transport"). Never the address. */
+/** Reads who sends a request: `X-Session-Token`, else `Authorization: Bearer`, else the cookie (docs/sign-in.md). Never the address. */
 export interface Credentials {
   find(request: Request): Promise<Credential>
   /** @throws {WireError} 401 */
@@ -65,12 +65,12 @@ export function credentials(sessions: Sessions, cookieName: string): Credentials
 /** RFC 6750 section 3. */
 const challenge = { 'www-authenticate': 'Bearer realm="svc"' }
 
-/** 401: what was shown as a session is none (service.md 7.2). */
+/** 401: what was shown as a session is none (docs/sign-in.md). */
 export function invalidSession(): WireError {
   return new WireError(401, 'authentication_error', 'invalid_session', 'Invalid or expired session', { headers: challenge, advice: 'Sign in again at the start page.' })
 }
 
-/** The token in `Authorization: Bearer`, if it has the form of one of ours: anything else is an API key, which nobody looks at (service.md 5.1). */
+/** The token in `Authorization: Bearer`, if it has the form of one of ours: anything else is an API key, which nobody looks at (docs/sign-in.md). */
 function bearerToken({ headers }: Request): string | undefined {
   const token = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1]
   return token !== undefined && isToken(token) ? token : undefined

@@ -3,7 +3,7 @@ import { identityProvider } from './make-identity-provider.ts'
 import { parseSettings } from './parse-settings.ts'
 import { signIn } from './sign-in.ts'
 
-/** Sign-in at an identity provider, before anything else may be used (service.md 1 and 5.2, docs/sign-in.md). */
+/** Sign-in at an identity provider, before anything else may be used (docs/sign-in.md). */
 export const extension: Extension = {
   name: 'provider_auth',
 

@@ -6,7 +6,7 @@ import { onlyValue, parseCookies, serialiseCookie, type Cookies } from './cookie
 import type { CallbackParameters, FlowSecrets, IdentityProvider } from './identity-provider.ts'
 import { areEqualHashes, hashOf, randomToken } from './random-token.ts'
 
-/** Ten minutes (service.md 2.6 and 8). */
+/** Ten minutes (docs/sign-in.md). */
 const lifeMs = 600_000
 /** Flow cookies of one browser, so that its requests do not grow until servers refuse them. */
 const cookiesMost = 5
@@ -66,7 +66,7 @@ export interface FlowsOptions {
   readonly realm: string
 }
 
-/** Flows in a store: states are used once, within ten minutes, in the browser they were made for (service.md 3, decisions.md 5). */
+/** Flows in a store: states are used once, within ten minutes, in the browser they were made for (docs/sign-in.md). */
 export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
   const isSecure = ownOrigin.startsWith('https:')
   const prefix = isSecure ? '__Host-svc_flow_' : 'svc_flow_'

@@ -7,7 +7,7 @@ import { profileOf } from './sessions.ts'
 
 /**
  * Lets pass who is signed in, and nobody else. A browser adds the cookie to whatever a page asks for, so with the cookie a request that changes something
- * must be from our own pages (decisions.md 5).
+ * must be from our own pages (docs/sign-in.md).
  * @throws {WireError} 401, 403, or 503 while nobody knows who is signed in
  */
 export function guard(credentials: Credentials, ownOrigin: string | undefined): (visit: Visit) => Promise<Visitor> {

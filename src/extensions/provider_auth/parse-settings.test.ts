@@ -27,7 +27,7 @@ function faultOf(values: Readonly<Record<string, unknown>>, unset = {}): { reado
 }
 
 describe('parseSettings', () => {
-  test('needs no more than the properties of service.md 5.2', () => {
+  test('needs no more than docs/sign-in.md asks for', () => {
     const { restrictTo, ...settings } = settingsOf({ ...minimal, restrict_to: 'alice, bob', enabled: true })
     expect(settings).toEqual({
       client: { id: 'the-client', secret: 'the-secret' },

@@ -13,7 +13,7 @@ export interface ParsedSettings {
   readonly warnings: readonly string[]
 }
 
-/** What `config.json` may hold (service.md 5.2, decisions.md 5, docs/sign-in.md). */
+/** What `config.json` may hold (docs/sign-in.md). */
 const memberNames = [
   'client_id', 'client_secret', 'redirect_uri', 'restrict_to', 'enabled',
   'provider', 'base_url', 'tenant', 'issuer', 'authorize_url', 'token_url', 'user_url', 'scope', 'token_auth_method', 'pkce', 'user_fields', 'display_name',

@@ -80,7 +80,7 @@ function tell({ stage, kind, reason, cause }: ProviderFailure, log: ExtensionLog
 
 const tryLater = 'Try again in a while. The log of the service says more.'
 
-/** Nobody can sign in until the owner has acted (service.md 7.2). */
+/** Nobody can sign in until the owner has acted (docs/sign-in.md). */
 export function notConfigured(): WireError {
   return new WireError(500, 'api_error', 'oauth_not_configured', 'Provider OAuth not configured', {
     advice: 'The owner of the service has to set client_id and client_secret as the identity provider gave them. The log of the service says more.',

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
 
-/** A new secret: 32 random bytes, base64url, 43 characters (service.md 2.5 and 8). */
+/** A new secret: 32 random bytes, base64url, 43 characters (docs/sign-in.md). */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url')
 }

@@ -20,7 +20,7 @@ const whomNames = ['provider', 'base_url', 'tenant', 'issuer', ...endpointNames]
 
 const tenantRule: TextRule = { allowed: 'a directory (tenant) id or domain, "organizations", "common" or "consumers"', pattern: /^[A-Za-z0-9][A-Za-z0-9.-]*$/, lengthMax: 128 }
 
-/** Reads the identity provider (decisions.md 5): `provider`, or `issuer`, or three addresses. @throws {ExtensionConfigFault} */
+/** Reads the identity provider (docs/sign-in.md): `provider`, or `issuer`, or three addresses. @throws {ExtensionConfigFault} */
 export function readProvider(fields: ConfigFields, allowsInsecureHttp: boolean): ChosenProvider {
   for (const name of whomNames) if (fields.unset(name) !== undefined) fields.refuse(name, 'a variable that is set, or this member left out')
   const readUrl = (name: string, extra?: string): string | undefined => readProviderUrl(fields, name, allowsInsecureHttp, extra)

@@ -1,7 +1,7 @@
 import { serialiseCookie } from './cookies.ts'
 import { sessionSeconds } from './sessions.ts'
 
-/** `Set-Cookie` headers of the session's cookie (service.md 5.2, decisions.md 5, "Transport"). */
+/** `Set-Cookie` headers of the session's cookie (docs/sign-in.md). */
 export interface SessionCookie {
   holding(token: string): string
   /** With the same attributes, as browsers want it. */

@@ -35,7 +35,7 @@ describe('GET /auth', () => {
     await expect(signInUnderTest().ask('/auth')).rejects.toMatchObject({ status: 401, code: 'authentication_required', message: 'Authentication required', headers: { 'www-authenticate': 'Bearer realm="svc"' } })
   })
 
-  test('says that a session is over after 24 hours, and not on the last millisecond (service.md 3, 7.2)', async () => {
+  test('says that a session is over after 24 hours, and not on the last millisecond (docs/sign-in.md)', async () => {
     const subject = signInUnderTest()
     const headers = { cookie: `token=${await subject.signIn()}` }
     subject.host.clock.ms += 86_400_000
@@ -52,7 +52,7 @@ describe('GET /auth', () => {
 })
 
 describe('GET /auth/session', () => {
-  test.each(ways)('gives the record of service.md 2.5 with the token that was shown, by %s', async (_, shown) => {
+  test.each(ways)('gives the record of docs/sign-in.md with the token that was shown, by %s', async (_, shown) => {
     const subject = signInUnderTest()
     const token = await subject.signIn()
     const response = await subject.ask('/auth/session', { headers: shown(token) })
@@ -74,7 +74,7 @@ describe('GET /auth/session', () => {
 })
 
 describe('POST /auth/logout', () => {
-  test.each(ways)('ends the session that is shown by %s, and deletes the cookie (service.md 3)', async (_, shown) => {
+  test.each(ways)('ends the session that is shown by %s, and deletes the cookie (docs/sign-in.md)', async (_, shown) => {
     const subject = signInUnderTest()
     const headers = shown(await subject.signIn())
     const response = await subject.ask(...logout(headers))

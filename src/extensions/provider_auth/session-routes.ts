@@ -16,7 +16,7 @@ export interface SessionRoutesOptions {
   readonly log: ExtensionLog
 }
 
-/** `GET /auth`, `GET /auth/session`, `POST /auth/logout` and, for whatever else is asked below `/auth/`, that there is nothing (service.md 4.2, decisions.md 5). */
+/** `GET /auth`, `GET /auth/session`, `POST /auth/logout` and, for whatever else is asked below `/auth/`, that there is nothing (docs/sign-in.md). */
 export function sessionRoutes({ sessions, credentials, cookie, ownOrigin, log }: SessionRoutesOptions): readonly ExtensionRoute[] {
   async function status({ request }: Visit): Promise<Response> {
     const { session } = await credentials.require(request)

@@ -5,11 +5,11 @@ import type { Identity } from './identity-provider.ts'
 import { hashOf, isToken, randomToken } from './random-token.ts'
 import type { AllowList } from './settings.ts'
 
-/** 24 hours (service.md 8). */
+/** 24 hours (docs/sign-in.md). */
 export const sessionSeconds = 86_400
 const lifeMs = sessionSeconds * 1000
 
-/** Who is signed in (service.md 2.5), as it is kept under the hash of its token. */
+/** Who is signed in (docs/sign-in.md), as it is kept under the hash of its token. */
 export interface Session extends Identity {
   /** Unix seconds with fraction. */
   readonly created: number
@@ -59,7 +59,7 @@ export interface SessionsOptions {
   readonly restrictTo: AllowList | undefined
 }
 
-/** Sessions in a store: 24 hours from their beginning, however much they are used (service.md 3). */
+/** Sessions in a store: 24 hours from their beginning, however much they are used (docs/sign-in.md). */
 export function sessions({ store, now, realm, restrictTo }: SessionsOptions): Sessions {
   function isCurrent({ created }: Session): boolean {
     // Whole milliseconds, as they went in: 270607054.094 * 1000 is less than 270607054094.

@@ -22,7 +22,7 @@ const sessionsOf = ({ host }: SignInUnderTest) => host.stores.get('sessions')?.e
 const statesOf = ({ host }: SignInUnderTest) => host.stores.get('states')?.entries.size ?? 0
 
 describe('GET /auth/provider', () => {
-  test('sends the browser to the identity provider, with a new state and its cookie (service.md 4.2)', async () => {
+  test('sends the browser to the identity provider, with a new state and its cookie (docs/sign-in.md)', async () => {
     const subject = signInUnderTest()
     const { state, response } = await subject.begin()
     expect(response.status).toBe(302)
@@ -74,7 +74,7 @@ describe('GET /auth/provider', () => {
 })
 
 describe('GET /auth/provider/callback', () => {
-  test('signs in: 302 to /?session=TOKEN, the cookie token, and the flow\'s cookie deleted (service.md 3)', async () => {
+  test('signs in: 302 to /?session=TOKEN, the cookie token, and the flow\'s cookie deleted (docs/sign-in.md)', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const response = await subject.finish(state, { headers: { ...browserHeaders, cookie } })
@@ -95,7 +95,7 @@ describe('GET /auth/provider/callback', () => {
     expect(subject.provider.asked).toEqual([{ callback: { state, code: 'c', iss: 'https://id.test' }, secrets: subject.provider.secrets }])
   })
 
-  test('follows service.md to the letter for a script: no cookie, no mark of a browser', async () => {
+  test('asks no cookie of a script, which shows no mark of a browser', async () => {
     const subject = signInUnderTest()
     const { state } = await subject.begin({})
     expect((await subject.finish(state)).headers.get('location')).toMatch(/^\/\?session=/)
@@ -120,7 +120,7 @@ describe('GET /auth/provider/callback', () => {
     ['with two codes', '?code=c&code=d&state=STATE'], ['with a state that is too long', `?code=c&state=STATE${'x'.repeat(100)}`], ['with a code that is too long', `?code=${'c'.repeat(3000)}&state=STATE`],
     ['with a huge query', `?code=c&state=STATE&x=${'y'.repeat(10_000)}`], ['with an array', '?code=c&state[]=STATE'], ['with a code in two lines', '?code=c%0d%0aX:y&state=STATE'], ['with the key of every object', '?code=c&state=__proto__'],
     ['with an error and an unknown state', '?error=access_denied&state=unknown'], ['with an error only', '?error=access_denied'], ['with script in an error', `?error=%3Cscript%3Ealert(1)%3C/script%3E&error_description=%3Cscript%3E&state=${randomToken()}`],
-  ])('%s is "Invalid state parameter", asks nobody and leaves the flow as it is (service.md 7.2)', async (_, query) => {
+  ])('%s is "Invalid state parameter", asks nobody and leaves the flow as it is (docs/sign-in.md)', async (_, query) => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const error = await thrown(subject.ask(`/auth/provider/callback${query.replaceAll('STATE', state)}`, { headers: { ...browserHeaders, cookie } }))
@@ -208,7 +208,7 @@ describe('GET /auth/provider/callback', () => {
     expect(headers['set-cookie']).toBe(`${cookie.split('=')[0]}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure`)
   })
 
-  test('of somebody who is not in restrict_to is 403 "Access Denied", and no session (service.md 5.2)', async () => {
+  test('of somebody who is not in restrict_to is 403 "Access Denied", and no session (docs/sign-in.md)', async () => {
     const subject = signInUnderTest()
     subject.provider.next = { ...ada, userName: 'mallory' }
     const { state, cookie } = await subject.begin()
@@ -270,7 +270,7 @@ describe('GET /auth/provider/callback', () => {
 })
 
 describe('without a client id or secret', () => {
-  test.each(['/auth/provider', '/auth/provider/callback', '/auth/provider/callback?code=c&state=x'])('%s is 500 "OAuth not configured" (service.md 7.2)', async (target) => {
+  test.each(['/auth/provider', '/auth/provider/callback', '/auth/provider/callback?code=c&state=x'])('%s is 500 "OAuth not configured" (docs/sign-in.md)', async (target) => {
     const subject = signInUnderTest(settingsWithoutClient)
     expect(await thrown(subject.ask(target))).toMatchObject({ status: 500, type: 'api_error', code: 'oauth_not_configured', message: expect.stringContaining('OAuth not configured') })
   })

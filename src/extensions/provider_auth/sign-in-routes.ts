@@ -29,7 +29,7 @@ export interface SignInOptions {
   readonly log: ExtensionLog
 }
 
-/** `GET /auth/provider` and `GET /auth/provider/callback`: the two ends of a sign-in (service.md 4.2). */
+/** `GET /auth/provider` and `GET /auth/provider/callback`: the two ends of a sign-in (docs/sign-in.md). */
 export function signInRoutes({ oauth, sessions, credentials, cookie, clients, restrictTo, log }: SignInOptions): readonly ExtensionRoute[] {
   async function start(visit: Visit): Promise<Response> {
     const { identityProvider, flows } = configured(visit)
