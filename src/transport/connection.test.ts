@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { connection, joinedBytesMax } from './connection.ts'
 import type { ConnectionOwner, Exchange } from './connection.ts'
 import type { UpstreamResponse } from './transport.ts'
-import { eventLoopTurns } from './turns.ts'
+import { eventLoopTurns, type Turns } from './turns.ts'
 
 /** A socket that takes as many bytes of each write as it is told, then none until it is drained. */
 function slowSocket(takes: readonly number[]) {
@@ -72,5 +72,28 @@ describe('a connection', () => {
     expect(sentAtOnce).toBeLessThan(1_200_000)
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
     expect(Buffer.concat(socket.sent).length).toBeGreaterThan(5_000_000)
+  })
+
+  test('waits for its turn with an answer that is read as a whole when that is larger than 1 MiB, and not before', async () => {
+    const answers: UpstreamResponse[] = []
+    const granted: (() => void)[] = []
+    const turns: Turns = {
+      take(_, grant) {
+        granted.push(grant)
+        return false
+      },
+    }
+    const carrying = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax), turns)
+    const mebibyte = 1024 * 1024
+    carrying.carry({ ...exchangeOf([], (response) => answers.push(response)), bodyBytesMax: 10 * mebibyte }, false)
+    carrying.received(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${2 * mebibyte}\r\n\r\n`))
+    let held = 0
+    const whole = answers[0]?.body.readAll((bytes) => (held += bytes) > 0)
+    carrying.received(Buffer.alloc(mebibyte))
+    expect([held, granted.length]).toEqual([mebibyte, 0])
+    carrying.received(Buffer.alloc(mebibyte))
+    expect([held, granted.length]).toEqual([mebibyte, 1])
+    for (let grant = granted.shift(); grant !== undefined; grant = granted.shift()) grant()
+    expect((await whole)?.length).toBe(2 * mebibyte)
   })
 })

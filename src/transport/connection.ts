@@ -19,6 +19,9 @@ export const joinedBytesMax = 64 * 1024
 /** Most bytes written before others get their turn: about a millisecond's work. */
 const writtenPerTurnMax = 1024 * 1024
 
+/** A body that is read as a whole waits for no turns until it has so much. */
+const freeBodyBytes = 1024 * 1024
+
 /** A request on its way, and whom to tell how it went. */
 export interface Exchange {
   readonly method: UpstreamRequest['method']
@@ -154,10 +157,10 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     else flow.push(bytes)
   }
 
-  /** A head makes little work, and a body that is read as a whole, all of which somebody waits for. */
+  /** A head makes little work, and so does a body that is read as a whole, as long as it is no larger than most. */
   function freeBytes(): number {
     if (progress?.incoming === undefined) return tokenBytes
-    return progress.incoming.isReadWhole() ? sliceBytes : 0
+    return progress.incoming.isReadWhole() && progress.bodyBytes < freeBodyBytes ? sliceBytes : 0
   }
 
   function receive(bytes: Buffer): void {
