@@ -6,7 +6,7 @@ import { noRoomForAnswer, TransportError, type Transport, type UpstreamBody, typ
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import type { ChatReply, ChatService, Connection, Protocol } from './protocol.ts'
-import { streamReply, type StreamReplyOptions } from './stream-reply.ts'
+import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 
 const bodyBytesMax = 32 * 1024 * 1024
@@ -141,7 +141,7 @@ async function readError(body: UpstreamBody): Promise<Uint8Array> {
   return Buffer.concat(pieces).subarray(0, errorBodyBytesMax)
 }
 
-function bodyOf(bytes: Uint8Array): Pick<UpstreamBody, 'read' | 'cancel'> {
+function bodyOf(bytes: Uint8Array): StreamBody {
   let remaining: Uint8Array | undefined = bytes
   return {
     async read() {
@@ -149,6 +149,7 @@ function bodyOf(bytes: Uint8Array): Pick<UpstreamBody, 'read' | 'cancel'> {
       remaining = undefined
       return piece
     },
+    hasArrived: () => false,
     cancel() { remaining = undefined },
   }
 }

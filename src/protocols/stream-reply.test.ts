@@ -218,6 +218,20 @@ describe('a stream that falls silent', () => {
     expect((await reading).failure).toMatchObject({ failure: 'cut', timedOut: true })
   })
 
+  test('only because this process has not come to what it said is not cut, as long as that is so', async () => {
+    jest.useFakeTimers()
+    let isBehind = true
+    const body = fakeBody([hel], { hangs: true })
+    const reply = streamReply({ ...body, hasArrived: () => isBehind }, openai.stream(chatRequest({ stream: true }), anyone), options)
+    await reply.read()
+    const reading = readAll(reply)
+    jest.advanceTimersByTime(3 * idleMs)
+    expect(body.isCancelled).toBe(false)
+    isBehind = false
+    jest.advanceTimersByTime(idleMs + 1)
+    expect((await reading).failure).toMatchObject({ failure: 'cut', timedOut: true })
+  })
+
   test('before text is somebody else\'s affair: no timer runs', async () => {
     jest.useFakeTimers()
     void replyOf(fakeBody([role], { hangs: true })).read()
@@ -233,6 +247,7 @@ describe('a stream that falls silent', () => {
         if (step === undefined) return
         setTimeout(() => resolve(new TextEncoder().encode(step)), 50_000)
       }),
+      hasArrived: () => false,
       cancel: () => undefined,
     }
     const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), options)
@@ -260,6 +275,7 @@ describe('a stream that falls silent', () => {
         isFirst = false
         setTimeout(() => (isCancelled ? reject(transportError('aborted')) : resolve(bytes)), 10_000)
       }),
+      hasArrived: () => false,
       cancel() { isCancelled = true },
     }
     const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), options)
@@ -319,7 +335,7 @@ describe('a stream that is cancelled', () => {
     jest.useFakeTimers()
     let cancels = 0
     const body = fakeBody([hel, stop, done])
-    const reply = streamReply({ read: () => body.read(), cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true }), anyone), options)
+    const reply = streamReply({ ...body, cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true }), anyone), options)
     await readAll(reply)
     reply.cancel()
     reply.cancel()

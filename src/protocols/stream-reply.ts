@@ -14,6 +14,9 @@ const afterDoneMs = 250
 const barrenMs = 300_000
 const malformedEventsMost = 3
 
+/** What is read as a stream. */
+export type StreamBody = Pick<UpstreamBody, 'read' | 'cancel' | 'hasArrived'>
+
 /** What {@link streamReply} needs beside a body and its decoder. */
 export interface StreamReplyOptions {
   /** Milliseconds of silence. */
@@ -30,7 +33,7 @@ export interface StreamReplyOptions {
  * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun, silence of `idleMs`,
  * or 300 s without anything meaningful, is a cut; time in which nobody reads does not count.
  */
-export function streamReply(body: Pick<UpstreamBody, 'read' | 'cancel'>, decoder: StreamDecoder, { idleMs, first, hasOneChoice, hidden }: StreamReplyOptions): StreamReply {
+export function streamReply(body: StreamBody, decoder: StreamDecoder, { idleMs, first, hasOneChoice, hidden }: StreamReplyOptions): StreamReply {
   const events = eventStreamReader({ eventBytesMax })
   let pending = first
   let isOver = false
@@ -75,7 +78,7 @@ export function streamReply(body: Pick<UpstreamBody, 'read' | 'cancel'>, decoder
       return
     }
     hasBegun = true
-    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`))
+    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`), body.hasArrived)
     idle.pause()
     barren = watchdog(barrenMs, () => giveUp(`no content for ${barrenMs / 1000} s`))
   }

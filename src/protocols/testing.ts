@@ -42,6 +42,7 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
       wake()
     },
     endsWithConnection: false,
+    hasArrived: () => false,
     get isCancelled() { return isCancelled },
     get reads() { return reads },
   }

@@ -45,6 +45,17 @@ describe('a watchdog', () => {
     expect(expired()).toBe(1)
   })
 
+  test('does not count from before this process has caught up', () => {
+    let isBehind = true, expired = 0
+    watchdog(1_000, () => { expired += 1 }, () => isBehind)
+    jest.advanceTimersByTime(3_500)
+    isBehind = false
+    jest.advanceTimersByTime(400)
+    expect(expired).toBe(0)
+    jest.advanceTimersByTime(1_000)
+    expect(expired).toBe(1)
+  })
+
   test('does not count while it is paused', () => {
     const { dog, expired } = subject()
     dog.pause()

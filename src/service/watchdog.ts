@@ -11,9 +11,10 @@ export interface Watchdog {
 /**
  * Calls `expire` once, when nothing touched it for `limitMs` (to within a timer's precision, late rather than early). One timer, set anew only when it fires.
  * What had arrived by then is read first: after this process stood still (SIGSTOP, a machine that slept), timers come before sockets.
- * @param now milliseconds on a monotonic clock
+ * @param isBehind whether something has happened that this process has not come to yet: then it counts as happening now. Default: never
  */
-export function watchdog(limitMs: number, expire: () => void, now: () => number = () => performance.now()): Watchdog {
+export function watchdog(limitMs: number, expire: () => void, isBehind: () => boolean = () => false): Watchdog {
+  const now = () => performance.now()
   let touched = now()
   let timer = setTimeout(look, limitMs)
 
@@ -23,6 +24,7 @@ export function watchdog(limitMs: number, expire: () => void, now: () => number 
   }
 
   function lookAgain(): void {
+    if (isBehind()) touched = now()
     if (touched + limitMs <= now()) expire()
     else look()
   }

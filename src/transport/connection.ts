@@ -83,7 +83,7 @@ const nothing: readonly Uint8Array[] = []
 export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer, turns: Turns): Connection {
   const headReader = responseHeadReader()
   const flow = inflow({ turns, socket, receive, closed: ended, freeBytes })
-  const source: BodySource = { hold: flow.hold, release: flow.release, drop: onAbort }
+  const source: BodySource = { hold: flow.hold, release: flow.release, drop: onAbort, hasArrived: flow.hasArrived }
   let progress: Progress | undefined
   let isClosed = false
   let isWaitingItsTurn = false

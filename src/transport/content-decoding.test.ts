@@ -21,7 +21,7 @@ const encoders: readonly [string, (bytes: Uint8Array) => Uint8Array][] = [
 
 /** A body whose bytes have all arrived. */
 function arrived(pieces: readonly Uint8Array[], dropped: () => void = () => {}): UpstreamBody {
-  const incoming = incomingBody({ hold() {}, release() {}, drop: dropped }, false)
+  const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: dropped }, false)
   for (const piece of pieces) incoming.push(piece)
   incoming.end()
   return incoming.body
@@ -85,7 +85,7 @@ describe('a compressed body', () => {
 
   test('gives each event when it is flushed, not at the end', async () => {
     const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH })
-    const incoming = incomingBody({ hold() {}, release() {}, drop() {} }, false)
+    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop() {} }, false)
     gzip.on('data', (piece: Uint8Array) => incoming.push(piece))
     const body = decodedBody(incoming.body, 'gzip', 1_000)
     for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
@@ -103,7 +103,7 @@ describe('a compressed body', () => {
 
   test('that inflates too much drops its connection', async () => {
     let drops = 0
-    const incoming = incomingBody({ hold() {}, release() {}, drop: () => drops++ }, false)
+    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: () => drops++ }, false)
     incoming.push(gzipSync(Buffer.alloc(2_000_000)))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
     expect(await body.readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('too_large')
@@ -112,7 +112,7 @@ describe('a compressed body', () => {
 
   test('that may not be held drops its connection', async () => {
     let drops = 0
-    const incoming = incomingBody({ hold() {}, release() {}, drop: () => drops++ }, false)
+    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: () => drops++ }, false)
     incoming.push(gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 }))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
     let held = 0
@@ -124,7 +124,7 @@ describe('a compressed body', () => {
   test('is not decoded ahead of its reader', async () => {
     const piece = gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 })
     let reads = 0
-    const endless: UpstreamBody = { endsWithConnection: false, readAll: () => Promise.reject(new Error('not asked for')), cancel() {}, read: () => Promise.resolve(reads++ === 0 ? piece : piece.subarray(0, 1)) }
+    const endless: UpstreamBody = { endsWithConnection: false, hasArrived: () => false, readAll: () => Promise.reject(new Error('not asked for')), cancel() {}, read: () => Promise.resolve(reads++ === 0 ? piece : piece.subarray(0, 1)) }
     const body = decodedBody(endless, 'gzip', 1e9)
     await body.read()
     await Bun.sleep(5)
@@ -132,7 +132,7 @@ describe('a compressed body', () => {
   })
 
   test('hands on what breaks below it', async () => {
-    const incoming = incomingBody({ hold() {}, release() {}, drop() {} }, false)
+    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop() {} }, false)
     incoming.push(gzipSync('hello').subarray(0, 12))
     incoming.fail(new TransportError('short_body', 'cut'), true)
     expect(await decodedBody(incoming.body, 'gzip', 100).readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('short_body')

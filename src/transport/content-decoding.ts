@@ -96,6 +96,7 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
 
   return {
     endsWithConnection: body.endsWithConnection,
+    hasArrived: () => body.hasArrived(),
     read,
     async readAll(mayHold) {
       const pieces: Uint8Array[] = []

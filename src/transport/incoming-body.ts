@@ -12,6 +12,8 @@ export interface BodySource {
   release(): void
   /** The reader wants no more of it. */
   drop(): void
+  /** Bytes wait for their turn. */
+  hasArrived(): boolean
 }
 
 /** A response body as the connection sees it: pieces go in, `body` is what the reader holds. */
@@ -99,6 +101,7 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
         release()
       })
     },
+    hasArrived: () => isOpen && source.hasArrived(),
     cancel() {
       if (isOpen) return source.drop()
       if (buffered > 0) error ??= new TransportError('aborted', "The upstream's answer was dropped")

@@ -27,6 +27,8 @@ export interface InflowOptions {
 export interface Inflow {
   /** Nothing waits to be received, nor will anything come. */
   isDry(): boolean
+  /** Something waits to be received. */
+  hasArrived(): boolean
   push(bytes: Buffer): void
   /** The socket is closed; `closed` is told when what came before has been received. */
   close(error: Error | undefined): void
@@ -93,6 +95,7 @@ export function inflow({ turns, socket, receive, closed, freeBytes }: InflowOpti
 
   return {
     isDry: () => length === 0 && end === undefined,
+    hasArrived: () => length > 0,
     push(bytes) {
       if (isStopped) return
       if (length === 0 && !isHeld && bytes.length <= tokenBytes) return receive(bytes)

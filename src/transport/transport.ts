@@ -49,6 +49,8 @@ export interface UpstreamBody {
    * @throws as `read`; `resources` when a piece may not be held
    */
   readAll(mayHold?: (bytes: number) => boolean): Promise<Uint8Array>
+  /** Bytes have arrived that wait for their turn to be looked at: the upstream is not silent, this process is behind. */
+  hasArrived(): boolean
   /** Drops the connection at once, if the body has not ended. May be called at any time, more than once. */
   cancel(): void
   /** The body was framed by the end of the connection: its end proves nothing. */

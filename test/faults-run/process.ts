@@ -52,7 +52,7 @@ const killed: FaultCase = {
 const pauseMs = 2_500
 
 const stopped: FaultCase = {
-  id: 'sigstop', area: 'process', what: `the process stands still (SIGSTOP) for ${pauseMs / 1_000} s, longer than \`idle_ms\`, \`attempt_ms\` and \`SVC_BODY_IDLE_MS\``, own: () => openGround({ environment: { SVC_BODY_IDLE_MS: '1000', SVC_BODY_TIMEOUT_MS: '2000' } }),
+  id: 'sigstop', area: 'process', isShort: true, what: `the process stands still (SIGSTOP) for ${pauseMs / 1_000} s, longer than \`idle_ms\`, \`attempt_ms\` and \`SVC_BODY_IDLE_MS\``, own: () => openGround({ environment: { SVC_BODY_IDLE_MS: '1000', SVC_BODY_TIMEOUT_MS: '2000' } }),
   async run(ground) {
     const timeouts = { connect_ms: 1_000, first_token_ms: 1_500, idle_ms: 1_000, attempt_ms: 1_500 }
     const a = faultUpstream(good({ name: 'paced', ...paced })), late = faultUpstream(async (exchange) => {
