@@ -149,6 +149,20 @@ describe('an answer fails', () => {
   })
 })
 
+describe('a stream that falls silent after a finish_reason', () => {
+  test.each([
+    ['of its only choice ends well', {}, {}, undefined],
+    ['is cut where the caller asked for more choices', { n: 2 }, {}, 'cut'],
+    ['is cut where the owner asks for more choices', {}, { n: 2 }, 'cut'],
+  ])('%s', async (_name, fields, overrides, expected) => {
+    const body = fakeBody([event(chunkJson({ content: 'Hello' })) + event(chunkJson({}, 'stop'))], { hangs: true })
+    const connection = { ...connectionTo('https://upstream.example/v1'), overrides }
+    const reply = await chatExchange({ transport: fakeTransport({ headers: eventStream, body }), protocol: openai, connection, model: 'theirs', connectMs: 5_000, idleMs: 20, room: endlessRoom })(chatRequest({ stream: true, ...fields }), callOf())
+    const outcome = await textOf(reply).then(() => undefined, (error: unknown) => (error instanceof UpstreamFailure ? error.failure : error))
+    expect(outcome).toBe(expected)
+  })
+})
+
 describe('a refusal', () => {
   test('is told by its status, headers and body', async () => {
     const failure = await failureOf(ask({ status: 429, headers: { 'retry-after': '7' }, body: ['{"error":{"mess', 'age":"slow down"}}'] }))

@@ -68,7 +68,7 @@ interface AnswerOptions extends Pick<ExchangeOptions, 'protocol' | 'connection' 
 async function readAnswer(response: UpstreamResponse, request: ChatRequest, { protocol, connection, idleMs, room, hidden }: AnswerOptions): Promise<ChatReply> {
   const { body } = response
   const share = room.share()
-  const hasOneChoice = request.members.every(({ name }) => name !== 'n')
+  const hasOneChoice = !Object.hasOwn(connection.overrides, 'n') && request.members.every(({ name }) => name !== 'n')
   const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
   try {
     if (!saysStream && !request.stream) {

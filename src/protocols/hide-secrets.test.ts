@@ -36,6 +36,13 @@ describe('what a provider was given in confidence', () => {
     expect(inBody(body)).toBe(body)
   })
 
+  test('stays in the body where it is but a word: the body tells what the failure means', () => {
+    const { inBody, inFailure } = hideSecrets({ apiKey: 'token', headers: {} })
+    const body = new TextEncoder().encode('too many tokens')
+    expect(inBody(body)).toBe(body)
+    expect(inFailure(new UpstreamFailure('context_length', 'too many tokens'))).toMatchObject({ failure: 'context_length', message: 'too many [redacted]s' })
+  })
+
   test('changes nothing else of a failure', () => {
     const cause = new Error('why')
     const failure = new UpstreamFailure('rate_limit', `slow down, ${apiKey}`, { status: 429, retryAfterMs: 7, ambiguous: true, isFinal: true, timedOut: true, cause })

@@ -3,6 +3,8 @@ import type { Connection } from './protocol.ts'
 
 /** Shorter ones are words that stand everywhere. */
 const keyLengthLeast = 4, headerLengthLeast = 8
+/** What a failure means is read out of its body: a key that is but a word, such as `token` for a server that asks for none, is only taken out of what is told of it. */
+const bodyLengthLeast = 8
 
 const hidden = '[redacted]'
 
@@ -21,7 +23,7 @@ export function hideSecrets({ apiKey, headers }: Pick<Connection, 'apiKey' | 'he
     // `Bearer` and a token are repeated as one, or the token alone.
     ...[...values, ...values.flatMap((value) => value.split(/\s+/))].filter(({ length }) => length >= headerLengthLeast),
   ].toSorted((one, other) => other.length - one.length)
-  const inBytes = secrets.map(latin1)
+  const inBytes = secrets.filter(({ length }) => length >= bodyLengthLeast).map(latin1)
 
   return {
     inBody(body) {
