@@ -15,18 +15,29 @@ const aptOptions = ['-qq', '-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Tim
 const environment = { DEBIAN_FRONTEND: 'noninteractive' }
 const servicePolicy = '/usr/sbin/policy-rc.d'
 
-/** Installs the Debian packages of what is missing, or says in one line what is missing and how to get it. Says nothing when nothing is missing. */
-export async function installNeeded(missing: readonly Need[], machine: Machine): Promise<void> {
-  if (missing.length === 0) return
-  const packages = missing.map((name) => needed[name].package)
-  const byHand = `Their tests are skipped. On Debian: apt-get install ${packages.join(' ')}`
-  if (!machine.isRoot || !machine.isDebian) return machine.say(`missing, needed by tests: ${missing.join(', ')}. ${byHand}`)
+/** What a machine does not have, by `wanted` and `missing` of needs.ts. */
+export interface Lacking {
+  readonly wanted: readonly Need[]
+  readonly missing: readonly Need[]
+}
 
+/** Installs the Debian packages of what is wanted, or says in one line what is missing and how to get it. Says nothing when there is nothing to do. */
+export async function installNeeded({ wanted, missing }: Lacking, machine: Machine): Promise<void> {
+  if (!machine.isRoot || !machine.isDebian) return tellMissing(missing, machine, 'missing, needed by tests')
+  if (wanted.length === 0) return
+  const packages = wanted.map((name) => needed[name].package)
   machine.say(`installing ${packages.join(', ')} … (needed by tests)`)
   for (const command of [['update'], ['install', '--yes', '--no-install-recommends', ...packages]]) {
     const { code, output } = await machine.run(['apt-get', ...aptOptions, ...command], environment)
-    if (code !== 0) return machine.say(`could not install them (apt-get ${command[0]}: ${lastError(output)}). ${byHand}`)
+    if (code === 0) continue
+    machine.say(`could not install them (apt-get ${command[0]}: ${lastError(output)})`)
+    return tellMissing(missing, machine, 'still missing')
   }
+}
+
+function tellMissing(missing: readonly Need[], machine: Machine, opening: string): void {
+  if (missing.length === 0) return
+  machine.say(`${opening}: ${missing.join(', ')}. Their tests are skipped. On Debian: apt-get install ${missing.map((name) => needed[name].package).join(' ')}`)
 }
 
 function lastError(output: string): string {

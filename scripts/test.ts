@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { missing } from '../test/needs.ts'
+import { missing, wanted } from '../test/needs.ts'
 import { installNeeded, thisMachine } from './install-needed.ts'
 
 /**
@@ -33,7 +33,7 @@ function tellSkipped(skipped: number): readonly string[] {
   return [`${skipped} skipped${reasons.length === 0 ? '' : ` (no ${reasons.join(', ')})`}`]
 }
 
-await installNeeded(missing(), thisMachine())
+await installNeeded({ missing: missing(), wanted: wanted() }, thisMachine())
 
 // Once, so that not every service under test makes it.
 const page = await run(process.execPath, join('scripts', 'build-web.ts'), '--if-stale')

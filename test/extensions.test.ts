@@ -3,9 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, chat, parseJson, pick, question } from './client.ts'
-import { startChromium, type Chromium } from './fakes/chromium.ts'
 import { startService } from './harness.ts'
-import { needs } from './needs.ts'
+import { describeInChromium, useChromium } from './page/in-chromium.ts'
 import type { ServiceOptions } from './harness.ts'
 
 const root = join(import.meta.dir, '..')
@@ -164,12 +163,8 @@ describe('the part of the page that the documentation shows', () => {
   })
 })
 
-const executable = needs('chromium')
-
-describe.skipIf(executable === undefined)('in Chromium, whoever knows the word is let in', () => {
-  let chromium: Chromium
-  beforeAll(async () => { chromium = await startChromium(executable ?? '') })
-  afterAll(() => chromium.close())
+describeInChromium('in Chromium, whoever knows the word is let in', () => {
+  const chromium = useChromium()
 
   test.each([['password', 'by the SignIn of the page', 'Sign in', 'This token is not accepted.'], ['gate', 'by that of the extension', 'Say the word', 'That is not it.']])('of %s, %s', async (name, _, heading, refusal) => {
     await using service = await start({ files: { [fileOf(name)]: { text: '{ "word": "open, sesame" }', mode: 0o600 } }, flags: ['--auth', name] })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { installNeeded, type Machine } from '../scripts/install-needed.ts'
-import { missing, needed, needs } from './needs.ts'
+import { missing, needed, needs, wanted } from './needs.ts'
 
 interface Trace {
   readonly said: string[]
@@ -20,38 +20,55 @@ function machine(trace: Trace, facts: Partial<Machine> = {}): Machine {
   }
 }
 
+const both = { wanted: ['chromium', 'redis-server'], missing: ['chromium', 'redis-server'] } as const
 const byHand = 'Their tests are skipped. On Debian: apt-get install chromium redis-server'
+
+const failing: Partial<Machine> = { run: async () => ({ code: 100, output: 'Err:1 http://deb.example\nE: Failed to fetch\n' }) }
 
 describe('installing what tests need', () => {
   test('does and says nothing when nothing is missing', async () => {
     const trace: Trace = { said: [], ran: [] }
-    await installNeeded([], machine(trace))
+    await installNeeded({ wanted: [], missing: [] }, machine(trace))
     expect(trace).toEqual({ said: [], ran: [] })
   })
 
   test('takes one line as root on Debian', async () => {
     const trace: Trace = { said: [], ran: [] }
-    await installNeeded(['chromium', 'redis-server'], machine(trace))
+    await installNeeded(both, machine(trace))
     expect(trace).toEqual({ said: ['installing chromium, redis-server … (needed by tests)'], ran: ['apt-get update', 'apt-get install chromium redis-server'] })
   })
 
   test.each([{ isRoot: false }, { isDebian: false }])('is left to a person when %p', async (facts) => {
     const trace: Trace = { said: [], ran: [] }
-    await installNeeded(['chromium', 'redis-server'], machine(trace, facts))
+    await installNeeded(both, machine(trace, facts))
     expect(trace).toEqual({ said: [`missing, needed by tests: chromium, redis-server. ${byHand}`], ran: [] })
   })
 
   test('says why it failed, and goes on', async () => {
     const trace: Trace = { said: [], ran: [] }
-    await installNeeded(['chromium', 'redis-server'], machine(trace, { run: async () => ({ code: 100, output: 'Err:1 http://deb.example\nE: Failed to fetch\n' }) }))
-    expect(trace.said).toEqual(['installing chromium, redis-server … (needed by tests)', `could not install them (apt-get update: E: Failed to fetch). ${byHand}`])
+    await installNeeded(both, machine(trace, failing))
+    expect(trace.said).toEqual(['installing chromium, redis-server … (needed by tests)', 'could not install them (apt-get update: E: Failed to fetch)', `still missing: chromium, redis-server. ${byHand}`])
+  })
+
+  test('of what something else serves for is done by root, and missed by nobody', async () => {
+    const shell = { wanted: ['chromium-headless-shell'], missing: [] } as const
+    const root: Trace = { said: [], ran: [] }, person: Trace = { said: [], ran: [] }, vain: Trace = { said: [], ran: [] }
+    await installNeeded(shell, machine(root))
+    await installNeeded(shell, machine(person, { isRoot: false }))
+    await installNeeded(shell, machine(vain, failing))
+    expect([root.ran, person, vain.said]).toEqual([
+      ['apt-get update', 'apt-get install chromium-headless-shell'],
+      { said: [], ran: [] },
+      ['installing chromium-headless-shell … (needed by tests)', 'could not install them (apt-get update: E: Failed to fetch)'],
+    ])
   })
 })
 
 describe('what tests need', () => {
   test('is a path that exists, or is told to be missing', async () => {
     for (const name of missing()) expect(needs(name)).toBeUndefined()
-    const found = [needs('chromium'), needs('redis-server'), needs('libfaketime'), needs('nginx'), needs('haproxy'), needs('caddy')].filter((path) => path !== undefined)
+    expect(wanted()).toEqual(expect.arrayContaining([...missing()]))
+    const found = [needs('chromium'), needs('chromium-headless-shell'), needs('redis-server'), needs('libfaketime'), needs('nginx'), needs('haproxy'), needs('caddy')].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
     expect(found.length + missing().length).toBe(Object.keys(needed).length)
   })

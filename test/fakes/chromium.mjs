@@ -1,6 +1,6 @@
 // Chromium, driven by playwright-core, which runs on Node: `chromium.mjs EXECUTABLE`. Takes lines {"id","person","tab","method","args"} that name a method of a page,
 // such as `goto` or `keyboard.press`, and answers each with {"id","value"} or {"id","error"}. Each person has cookies of their own, which their tabs share.
-// `begin` says what their browser is like, before anything else; `complaints` gives what the console of a tab was told of as an error, and dialogs that no page of ours opens;
+// `begin` says what their browser is like, before anything else; `leave` closes all that everybody has open; `complaints` gives what the console of a tab was told of as an error, and dialogs that no page of ours opens;
 // `asked` every address that was asked for, by whatever tab or window.
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -48,7 +48,15 @@ async function download(page, selector) {
   return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') }
 }
 
+/** Those that are left open go on working, and slow the others down. */
+async function leave() {
+  const all = [...people.values()]
+  people.clear()
+  await Promise.all(all.map(({ context }) => context.close()))
+}
+
 async function run({ person, tab, method, args }) {
+  if (method === 'leave') return leave()
   const known = await contextOf(person, method === 'begin' ? args[0] : {})
   const { context, tabs, complaints, asked } = known
   if (method === 'begin') return undefined

@@ -83,6 +83,8 @@ export interface Person {
 export interface Chromium {
   /** Somebody who has been nowhere yet. */
   person(options?: PersonOptions): Person
+  /** Everybody so far leaves: their tabs are closed. */
+  empty(): Promise<void>
   close(): Promise<void>
 }
 
@@ -185,6 +187,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
         },
       }
     },
+    empty: async () => void await call(0, '', 'leave'),
     async close() {
       process.removeListener('exit', kill)
       child.stdin.end()

@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type PersonOptions, type Tab } from '../fakes/chromium.ts'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { chunk, errorReply, event, framed, lastChunk, streamEvents, streamHead } from '../fakes/replies.ts'
-import { needs } from '../needs.ts'
 import { startRig, type Rig } from '../rig.ts'
 import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { violationsOf } from './axe.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, chooseModel, labelled } from './conversation.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 import { signInThroughPage } from './sign-in.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: Rig, closed: SignInRig<OidcProvider>
+const chromium = useChromium()
+let rig: Rig, closed: SignInRig<OidcProvider>
 
 /** Of everything that Markdown has. */
 const markdown = `# A heading
@@ -45,19 +45,16 @@ const talkative: Script = (exchange) => {
 }
 
 beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, rig, closed] = await Promise.all([startChromium(executable), startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' })), talkative], { each: { a: { models: ['m', 'busy'] } } }), startSignIn(startOidcProvider)])
+  ;[rig, closed] = await Promise.all([startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' })), talkative], { each: { a: { models: ['m', 'busy'] } } }), startSignIn(startOidcProvider)])
 })
 afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
   await rig[Symbol.asyncDispose]()
   await closed[Symbol.asyncDispose]()
 })
 
 const looks: readonly (readonly [string, PersonOptions])[] = [
-  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
-  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
+  ['light', { ...wide, colorScheme: 'light' }],
+  ['dark', { ...wide, colorScheme: 'dark' }],
   ['phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true }],
 ]
 
@@ -84,7 +81,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
   ['a request', async (tab) => { await tab.click('[data-key] >> nth=0'); await tab.waitFor('dialog >> text=Request id') }],
 ]
 
-describe.skipIf(executable === undefined)('axe-core finds nothing to mend', () => {
+describeInChromium('axe-core finds nothing to mend', () => {
   test.each(looks)('%s', async (_, look) => {
     const tab = chromium.person(look).tab()
     const found: Record<string, readonly string[]> = {}

@@ -1,38 +1,26 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { parseJson, pick } from '../client.ts'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { talker, type Talk, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest
+let service: ServiceUnderTest
 let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
 /** Providers of each test have names of their own: the service remembers who has failed. */
 let round = 0
 
-beforeAll(async () => {
-  if (executable !== undefined) [chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [] })])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await service.stop()
-})
+inChromium(() => startService({ providers: [] }), (scene) => ({ rig: service, person, tab } = scene))
 beforeEach(async () => {
-  if (executable === undefined) return
   round++
   talk = talker()
   upstream = faultUpstream(talk.script)
-  person = chromium.person({ viewport: { width: 1280, height: 800 } })
-  tab = person.tab()
   await use(offering('m', 'other'))
 })
 afterEach(async () => {
-  if (executable === undefined) return
   upstream.stop()
   expect(await complaintsOf(tab)).toEqual([])
 })
@@ -71,7 +59,7 @@ async function goesOn(): Promise<void> {
   await tab.waitFor(said('Half of it, and the rest.'))
 }
 
-describe.skipIf(executable === undefined)('an answer that breaks off', () => {
+describeInChromium('an answer that breaks off', () => {
   test('is continued after the service was killed and started again', async () => {
     const first = await startService(offering('m'))
     await half(first)
@@ -110,7 +98,7 @@ describe.skipIf(executable === undefined)('an answer that breaks off', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('an answer that does not come', () => {
+describeInChromium('an answer that does not come', () => {
   test('names every provider that failed, says how long to wait, and can be retried at once', async () => {
     await openConversation(tab, service.url)
     await ask(tab, 'Tell me')
@@ -181,7 +169,7 @@ describe.skipIf(executable === undefined)('an answer that does not come', () => 
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('a conversation that is not there', () => {
+describeInChromium('a conversation that is not there', () => {
   test('says so', async () => {
     await tab.goto(`${service.url}/#/chat/0123456789abcdef`)
     await tab.waitFor('text=There is no such conversation in this browser')

@@ -1,37 +1,33 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pick } from '../client.ts'
-import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import type { Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { talker, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { ask, lastMessage, openConversation, said } from './conversation.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest, upstream: FaultUpstream, talk: Talker, tab: Tab
+const chromium = useChromium()
+let service: ServiceUnderTest, upstream: FaultUpstream, talk: Talker, tab: Tab
 
 beforeAll(async () => {
-  if (executable === undefined) return
   upstream = faultUpstream((exchange) => talk.script(exchange))
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [provider('a', upstream.url, ['m'])] })])
+  service = await startService({ providers: [provider('a', upstream.url, ['m'])] })
 })
 afterAll(async () => {
-  if (executable === undefined) return
   await rm(picture, { force: true })
-  await chromium.close()
   upstream.stop()
   await service.stop()
 })
 beforeEach(() => {
-  if (executable === undefined) return
   talk = talker()
-  tab = chromium.person({ viewport: { width: 1280, height: 800 } }).tab()
+  tab = chromium.person(wide).tab()
 })
 afterEach(async () => {
-  if (executable !== undefined) expect(await tab.complaints()).toEqual([])
+  expect(await tab.complaints()).toEqual([])
 })
 
 const open = (): Promise<void> => openConversation(tab, service.url)
@@ -43,7 +39,7 @@ const picture = join(tmpdir(), `svc-dot-${process.pid}.png`)
 const pictureFile = `new File([Uint8Array.from(atob('${dot}'), (sign) => sign.charCodeAt(0))], 'dot.png', { type: 'image/png' })`
 const transfer = `(() => { const data = new DataTransfer(); data.items.add(${pictureFile}); return data })()`
 
-describe.skipIf(executable === undefined)('a message', () => {
+describeInChromium('a message', () => {
   test('is not sent by an Enter that belongs to an input method', async () => {
     await open()
     await tab.fill('#message', 'にほ')
@@ -136,7 +132,7 @@ describe.skipIf(executable === undefined)('a message', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('an answer', () => {
+describeInChromium('an answer', () => {
   const end = `(() => { const list = document.querySelector('[role="log"]'); return list.scrollHeight - list.scrollTop - list.clientHeight })()`
 
   test('is followed until one scrolls up, and again after a jump', async () => {

@@ -1,32 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { errorReply } from '../fakes/replies.ts'
 import { talker, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { ask, chooseModel, labelled, lastMessage, openConversation, said } from './conversation.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
-const executable = needs('chromium')
-const wide = { viewport: { width: 1280, height: 800 } }
-let chromium: Chromium, busy: FaultUpstream, service: ServiceUnderTest
+const chromium = useChromium()
+let busy: FaultUpstream, service: ServiceUnderTest
 let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
 /** What the browser may complain about in a test that makes it. */
 let expected: RegExp
 
 beforeAll(async () => {
-  if (executable === undefined) return
   busy = faultUpstream((exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '0' })))
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [] })])
+  service = await startService({ providers: [] })
 })
 afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
   busy.stop()
   await service.stop()
 })
 beforeEach(async () => {
-  if (executable === undefined) return
   talk = talker()
   upstream = faultUpstream(talk.script)
   person = chromium.person(wide)
@@ -35,7 +30,6 @@ beforeEach(async () => {
   await service.configure(configuration())
 })
 afterEach(async () => {
-  if (executable === undefined) return
   upstream.stop()
   expect((await tab.complaints()).filter((text) => !expected.test(text))).toEqual([])
 })
@@ -48,7 +42,7 @@ function configuration(): ServiceConfig {
 
 const open = (): Promise<void> => openConversation(tab, service.url)
 
-describe.skipIf(executable === undefined)('a conversation', () => {
+describeInChromium('a conversation', () => {
   test('shows an answer while it comes, and where it came from', async () => {
     await open()
     await ask(tab, 'Hello there')
@@ -129,7 +123,7 @@ describe.skipIf(executable === undefined)('a conversation', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('once more', () => {
+describeInChromium('once more', () => {
   /** One question that was answered. */
   async function answered(): Promise<void> {
     await open()
@@ -228,7 +222,7 @@ describe.skipIf(executable === undefined)('once more', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('two tabs', () => {
+describeInChromium('two tabs', () => {
   test('show the same conversation, whoever changes it', async () => {
     await open()
     await ask(tab, 'In the first tab')

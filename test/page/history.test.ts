@@ -1,37 +1,33 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseJson, pick } from '../client.ts'
-import { startChromium, type Chromium, type Person, type PersonOptions, type Tab } from '../fakes/chromium.ts'
+import type { Person, PersonOptions, Tab } from '../fakes/chromium.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { violationsOf } from './axe.ts'
 import { complaintsOf } from './complaints.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
-const executable = needs('chromium')
-const wide: PersonOptions = { viewport: { width: 1280, height: 800 } }, phone: PersonOptions = { viewport: { width: 390, height: 800 }, hasTouch: true }
+const phone: PersonOptions = { viewport: { width: 390, height: 800 }, hasTouch: true }
 const searchField = '[aria-label="Search the conversations"]', titleField = '[aria-label="Title of the conversation"]'
-let chromium: Chromium, service: ServiceUnderTest, folder: string
+const chromium = useChromium()
+let service: ServiceUnderTest, folder: string
 let person: Person, tab: Tab
 
 beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, service, folder] = await Promise.all([startChromium(executable), startService({ providers: [{ id: 'echo' }] }), mkdtemp(join(tmpdir(), 'svc-history-'))])
+  ;[service, folder] = await Promise.all([startService({ providers: [{ id: 'echo' }] }), mkdtemp(join(tmpdir(), 'svc-history-'))])
 })
 afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
   await service.stop()
   await rm(folder, { recursive: true })
 })
-beforeEach(async () => {
-  if (executable === undefined) return
+beforeEach(() => {
   person = chromium.person(wide)
   tab = person.tab()
 })
 afterEach(async () => {
-  if (executable !== undefined) expect(await complaintsOf(tab)).toEqual([])
+  expect(await complaintsOf(tab)).toEqual([])
 })
 
 interface Known {
@@ -83,7 +79,7 @@ async function choose(title: string, entry: string): Promise<void> {
 
 const named = (count: number): readonly Known[] => Array.from({ length: count }, (_, index) => ({ title: `Number ${index + 1}` }))
 
-describe.skipIf(executable === undefined)('the list of conversations', () => {
+describeInChromium('the list of conversations', () => {
   test('has what was asked, at once, and shows it again', async () => {
     await tab.goto(`${service.url}/`)
     await tab.waitFor('text=No conversations yet')
@@ -226,7 +222,7 @@ describe.skipIf(executable === undefined)('the list of conversations', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('a search', () => {
+describeInChromium('a search', () => {
   test('looks through titles and messages, and marks what it found', async () => {
     await openWith({ title: 'Crème brûlée', text: 'How long in the oven?' }, { title: 'Straßen', text: 'Where is the crème?' }, { title: 'Else' })
     await tab.press('Control+k')
@@ -248,7 +244,7 @@ describe.skipIf(executable === undefined)('a search', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('a file', () => {
+describeInChromium('a file', () => {
   test('of all conversations goes into another browser, and one is a text', async () => {
     await openWith({ title: 'First' }, { title: 'Second' })
     await tab.click('[aria-label="All conversations"]')
@@ -304,7 +300,7 @@ describe.skipIf(executable === undefined)('a file', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('axe-core finds nothing to mend in the conversations', () => {
+describeInChromium('axe-core finds nothing to mend in the conversations', () => {
   test.each([['light', { ...wide, colorScheme: 'light' }], ['dark', { ...wide, colorScheme: 'dark' }], ['phone', phone]] as const)('%s', async (look, options) => {
     tab = chromium.person(options).tab()
     const showList = async (): Promise<void> => {

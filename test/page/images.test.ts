@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,31 +6,21 @@ import { crc32, deflateSync } from 'node:zlib'
 import { readImageHeader } from '../../web/images/image-header.ts'
 import { big, bytesOf, exif, pngHead, realPictures } from '../../web/images/testing.ts'
 import { parseJson, pick } from '../client.ts'
-import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import type { Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
-import { needs } from '../needs.ts'
 import { startRig, type Rig } from '../rig.ts'
 import { violationsOf } from './axe.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, rig: Rig, tab: Tab, folder: string
-
-beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, rig, folder] = await Promise.all([startChromium(executable), startRig([good()]), mkdtemp(join(tmpdir(), 'svc-pictures-'))])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await rig[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
-beforeEach(async () => {
-  if (executable === undefined) return
-  tab = chromium.person().tab()
+let rig: Rig, tab: Tab, folder: string
+inChromium(() => startRig([good()]), async (scene) => {
+  ({ rig, tab } = scene)
   await tab.goto(`${rig.service.url}/`)
   await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
 })
+
+beforeAll(async () => { folder = await mkdtemp(join(tmpdir(), 'svc-pictures-')) })
+afterAll(() => rm(folder, { recursive: true }))
 
 /** A real PNG, all of one colour. */
 function png(width: number, height: number): Uint8Array<ArrayBuffer> {
@@ -77,7 +67,7 @@ function pictureAt(content: unknown, index: number): { readonly type: string; re
   return { type, header: readImageHeader(Uint8Array.fromBase64(data)) }
 }
 
-describe.skipIf(executable === undefined)('pictures', () => {
+describeInChromium('pictures', () => {
   test('that are picked reach the provider as they are, after the text', async () => {
     await pickFiles({ 'a.png': realPictures.png.bytes, 'b.gif': realPictures.gif.bytes })
     await tab.waitFor('[aria-label="Remove b.gif"]')

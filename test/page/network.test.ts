@@ -1,32 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { talker, type Talk, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { logged } from '../sign-in/rig.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, lastMessage, openConversation, said } from './conversation.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
-const executable = needs('chromium')
 const started: ServiceUnderTest[] = []
-let chromium: Chromium, upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
+const chromium = useChromium()
+let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
 
-beforeAll(async () => {
-  if (executable !== undefined) chromium = await startChromium(executable)
-})
-afterAll(async () => {
-  if (executable !== undefined) await chromium.close()
-})
 beforeEach(() => {
-  if (executable === undefined) return
   talk = talker()
   upstream = faultUpstream(talk.script)
-  person = chromium.person({ viewport: { width: 1280, height: 800 } })
+  person = chromium.person(wide)
   tab = person.tab()
 })
 afterEach(async () => {
-  if (executable === undefined) return
   upstream.stop()
   for (const service of started.splice(0)) {
     service.signal('SIGKILL')
@@ -66,7 +58,7 @@ async function askToStop(service: ServiceUnderTest): Promise<void> {
   await logged(service, ['stopping'])
 }
 
-describe.skipIf(executable === undefined)('a service that is asked to stop in the middle of an answer', () => {
+describeInChromium('a service that is asked to stop in the middle of an answer', () => {
   test('has it come to its end first', async () => {
     const service = await start()
     const asked = await half(service)
@@ -118,7 +110,7 @@ describe.skipIf(executable === undefined)('a service that is asked to stop in th
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('over a slow network', () => {
+describeInChromium('over a slow network', () => {
   test('the page comes, its parts do not move, and an answer is read from its first word on', async () => {
     const service = await start()
     await tab.setSpeed({ latencyMs: 200, bytesPerSecond: 100_000 })
@@ -146,7 +138,7 @@ describe.skipIf(executable === undefined)('over a slow network', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('without a network', () => {
+describeInChromium('without a network', () => {
   test('a part of the page that was not loaded yet says so, and comes when there is one; what is open goes on', async () => {
     const service = await start()
     await openConversation(tab, service.url)

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
-import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import type { Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { reply } from '../fakes/replies.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, lastMessage, openConversation, said } from './conversation.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest, first: FaultUpstream, second: FaultUpstream, tab: Tab
+let service: ServiceUnderTest, first: FaultUpstream, second: FaultUpstream, tab: Tab
 
 /** As providers are: asked for its models, it lists them; asked anything else, it answers. */
 function brand(name: string): Script {
@@ -18,16 +17,11 @@ function brand(name: string): Script {
   return (exchange) => (exchange.hit.method === 'GET' ? exchange.write(reply(200, JSON.stringify({ object: 'list', data: [{ id: 'llama-4', object: 'model' }] }))) : answer(exchange))
 }
 
-beforeAll(async () => {
-  if (executable === undefined) return
-  ;[first, second] = [faultUpstream(brand('first')), faultUpstream(brand('second'))]
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService(undefined)])
-  tab = chromium.person({ viewport: { width: 1280, height: 800 } }).tab()
+inChromium(() => startService(undefined), (scene) => ({ rig: service, tab } = scene), { form: 'chromium' })
+beforeAll(() => {
+  [first, second] = [faultUpstream(brand('first')), faultUpstream(brand('second'))]
 })
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await service.stop()
+afterAll(() => {
   first.stop()
   second.stop()
 })
@@ -41,7 +35,7 @@ function type(lines: string): void {
 /** What is on the machine in place of a provider on the internet. */
 const at = (line: string, upstream: FaultUpstream): string => line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
 
-describe.skipIf(executable === undefined)('a newcomer', () => {
+describeInChromium('a newcomer', () => {
   test('chats with the echo, adds a provider by the lines that are shown, is told of a slip, finds it, adds another, and sees it step in', async () => {
     await openConversation(tab, service.url)
     await tab.waitFor('main >> text=This is the built-in echo')

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseJson, pick } from '../client.ts'
-import { startChromium, type Chromium, type PersonOptions, type Tab } from '../fakes/chromium.ts'
+import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, startService, type ServiceConfig, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
+import { describeInChromium, useChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest, groq: FaultUpstream, openai: FaultUpstream, idle: Tab | undefined
+const chromium = useChromium()
+let service: ServiceUnderTest, groq: FaultUpstream, openai: FaultUpstream
 
 /** A free provider before a paid one, and a list as long as the longest there are. */
 function configuration(...more: readonly string[]): ServiceConfig {
@@ -22,13 +22,10 @@ function configuration(...more: readonly string[]): ServiceConfig {
 }
 
 beforeAll(async () => {
-  if (executable === undefined) return
   ;[groq, openai] = [faultUpstream(good({ name: 'groq' })), faultUpstream(good({ name: 'openai' }))]
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService(configuration())])
+  service = await startService(configuration())
 })
 afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
   await service.stop()
   groq.stop()
   openai.stop()
@@ -50,14 +47,6 @@ async function opened(options?: PersonOptions): Promise<Tab> {
   return tab
 }
 
-/** For tests that choose nothing: one page, its picker closed. */
-async function atRest(): Promise<Tab> {
-  idle ??= await opened()
-  await idle.press('Escape')
-  await idle.waitForGone('dialog')
-  return idle
-}
-
 /** Opens it by its key. */
 async function open(tab: Tab): Promise<void> {
   await tab.press('Control+/')
@@ -75,7 +64,7 @@ function modelOf(upstream: FaultUpstream): unknown {
   return pick(parseJson(new TextDecoder().decode(upstream.hits.at(-1)?.body)), 'model')
 }
 
-describe.skipIf(executable === undefined)('the model picker', () => {
+describeInChromium('the model picker', () => {
   test('is opened, searched and left by keys alone, and what was chosen is asked', async () => {
     const tab = await opened()
     await tab.waitFor('#message')
@@ -96,7 +85,7 @@ describe.skipIf(executable === undefined)('the model picker', () => {
   })
 
   test('moves by arrows, pages, Home and End, and shows more where the list is longer', async () => {
-    const tab = await atRest()
+    const tab = await opened()
     await open(tab)
     const seen: unknown[] = []
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp', 'PageDown', 'Home', 'ArrowUp']) {
@@ -114,7 +103,7 @@ describe.skipIf(executable === undefined)('the model picker', () => {
   })
 
   test('says what is known of a model: who serves it in which order, context, price, pictures', async () => {
-    const tab = await atRest()
+    const tab = await opened()
     await open(tab)
     expect(await tab.textOf(option('llama-4'))).toMatch(/llama-4[^]*groq → [^]*openai[^]*131k[^]*free/)
     expect(await tab.evaluate(active)).toContain('takes pictures')
@@ -123,7 +112,7 @@ describe.skipIf(executable === undefined)('the model picker', () => {
   })
 
   test('gives the focus back at Escape, and forgets what was typed', async () => {
-    const tab = await atRest()
+    const tab = await opened()
     await tab.click(opener)
     await tab.fill(field, 'nothing of the kind')
     await tab.press('Escape')
@@ -194,7 +183,7 @@ describe.skipIf(executable === undefined)('the model picker', () => {
   })
 
   test('narrows to what is free, takes pictures, or comes from one provider', async () => {
-    const tab = await atRest()
+    const tab = await opened()
     await tab.click(opener)
     await tab.click('button:text-is("Free")')
     await tab.waitForGone(option('qwen3-32b'))
@@ -209,7 +198,7 @@ describe.skipIf(executable === undefined)('the model picker', () => {
   })
 
   test('shows a model that was added to the file when it is opened again', async () => {
-    const tab = await atRest()
+    const tab = await opened()
     await service.configure(configuration('brand-new'))
     try {
       // The file is watched: it is in force when the service says so.

@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium } from '../fakes/chromium.ts'
+import { expect, test } from 'bun:test'
+import type { Tab } from '../fakes/chromium.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, lastMessage, openConversation } from './conversation.ts'
+import { describeInChromium, inChromium, wide } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest
+let service: ServiceUnderTest, tab: Tab
+inChromium(() => startService({ providers: [{ id: 'echo' }] }), (scene) => ({ rig: service, tab } = scene), { look: { ...wide, colorScheme: 'dark' } })
 
-beforeAll(async () => {
-  if (executable === undefined) return
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [{ id: 'echo' }] })])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await service.stop()
-})
-
-describe.skipIf(executable === undefined)('on paper a conversation', () => {
+describeInChromium('on paper a conversation', () => {
   test('is there as a whole, dark on white, without what stands around it', async () => {
-    const tab = chromium.person({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark' }).tab()
     await openConversation(tab, service.url)
     await tab.waitFor('#sidebar')
     await ask(tab, Array.from({ length: 200 }, (_, line) => `Line ${line}`).join('\n\n'))

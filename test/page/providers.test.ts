@@ -1,17 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { chat, pick, question } from '../client.ts'
-import { startChromium, type Chromium, type Person, type Tab } from '../fakes/chromium.ts'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { errorReply } from '../fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { startSignIn } from '../sign-in/rig.ts'
+import { describeInChromium, useChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest, fine: FaultUpstream, limited: FaultUpstream, person: Person, tab: Tab
+const chromium = useChromium()
+let service: ServiceUnderTest, fine: FaultUpstream, limited: FaultUpstream, person: Person, tab: Tab
 
 /** A file as people write it: each provider on its line, with a comment behind. */
 function fileOf(ids: readonly string[], off: readonly string[] = []): string {
@@ -20,20 +20,16 @@ function fileOf(ids: readonly string[], off: readonly string[] = []): string {
 }
 
 beforeAll(async () => {
-  if (executable === undefined) return
   fine = faultUpstream(good())
   limited = faultUpstream((exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '90' })))
-  ;[chromium, service] = await Promise.all([startChromium(executable), startService(fileOf(['a', 'b', 'c']))])
+  service = await startService(fileOf(['a', 'b', 'c']))
 })
 afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
   await service.stop()
   fine.stop()
   limited.stop()
 })
 beforeEach(() => {
-  if (executable === undefined) return
   person = chromium.person()
   tab = person.tab()
 })
@@ -84,7 +80,7 @@ async function told({ url }: ServiceUnderTest, isWanted: (answer: unknown) => bo
   throw new Error('in vain')
 }
 
-describe.skipIf(executable === undefined)('the providers', () => {
+describeInChromium('the providers', () => {
   afterEach(async () => {
     const complaints = (await tab.complaints()).filter((text) => !/status of 409|ERR_INTERNET_DISCONNECTED/.test(text))
     expect(complaints).toEqual([])
@@ -257,7 +253,7 @@ describe.skipIf(executable === undefined)('the providers', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('where people sign in', () => {
+describeInChromium('where people sign in', () => {
   test('who is no owner looks, and changes nothing', async () => {
     await using rig = await startSignIn(startGithub)
     await rig.service.configure({ providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)], owners: ['somebody-else'] })

@@ -1,26 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { chat, question } from '../client.ts'
-import { startChromium, type Chromium, type Tab } from '../fakes/chromium.ts'
+import type { Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { errorReply } from '../fakes/replies.ts'
 import { startService } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { startRig, type Rig } from '../rig.ts'
 import { startSignIn } from '../sign-in/rig.ts'
+import { describeInChromium, useChromium } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, tab: Tab
+const chromium = useChromium()
+let tab: Tab
 
-beforeAll(async () => {
-  if (executable !== undefined) chromium = await startChromium(executable)
-})
-afterAll(async () => {
-  if (executable !== undefined) await chromium.close()
-})
-beforeEach(() => {
-  if (executable !== undefined) tab = chromium.person({ viewport: { width: 1280, height: 900 } }).tab()
-})
+beforeEach(() => { tab = chromium.person({ viewport: { width: 1280, height: 900 } }).tab() })
 
 const priced = { models: [{ name: 'm', price: { input: 100, output: 1_000 } }, 'other'] }
 
@@ -48,7 +40,7 @@ async function choose(label: string, beginning: string): Promise<void> {
   await tab.type(beginning)
 }
 
-describe.skipIf(executable === undefined)('the requests', () => {
+describeInChromium('the requests', () => {
   afterEach(async () => {
     expect((await tab.complaints()).filter((text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/.test(text))).toEqual([])
   })
@@ -206,7 +198,7 @@ describe.skipIf(executable === undefined)('the requests', () => {
   }, 20_000)
 })
 
-describe.skipIf(executable === undefined)('where people sign in', () => {
+describeInChromium('where people sign in', () => {
   test('the requests have users, and who is no owner sees their own', async () => {
     await using rig = await startSignIn(startGithub)
     const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')]

@@ -1,21 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { startChromium, type Chromium, type Person, type PersonOptions, type Tab } from '../fakes/chromium.ts'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import type { Person, PersonOptions, Tab } from '../fakes/chromium.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
-import { needs } from '../needs.ts'
 import { complaintsOf } from './complaints.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
-const executable = needs('chromium')
-let chromium: Chromium, service: ServiceUnderTest, tab: Tab
+const chromium = useChromium()
+let service: ServiceUnderTest, tab: Tab
 
-beforeAll(async () => {
-  if (executable === undefined) return
-  [chromium, service] = await Promise.all([startChromium(executable), startService({ providers: [{ id: 'echo' }] })])
-})
-afterAll(async () => {
-  if (executable === undefined) return
-  await chromium.close()
-  await service.stop()
-})
+beforeAll(async () => { service = await startService({ providers: [{ id: 'echo' }] }) })
+afterAll(() => service.stop())
 
 /** Somebody new at the browser. */
 function begin(options?: PersonOptions): Person {
@@ -26,7 +19,7 @@ function begin(options?: PersonOptions): Person {
 
 const focused = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`
 
-describe.skipIf(executable === undefined)('the frame of the page', () => {
+describeInChromium('the frame of the page', () => {
   afterEach(async () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
@@ -116,7 +109,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('has the conversations beside the view as soon as the window has room for them, and only then', async () => {
-    begin({ viewport: { width: 1280, height: 800 } })
+    begin(wide)
     await tab.goto(`${service.url}/`)
     await tab.waitFor('nav[aria-label="Conversations"]')
     await tab.setSize(500, 800)
@@ -142,7 +135,7 @@ describe.skipIf(executable === undefined)('the frame of the page', () => {
   })
 
   test('is not reached by keys while a dialog is open above it', async () => {
-    begin({ viewport: { width: 1280, height: 800 } })
+    begin(wide)
     await tab.goto(`${service.url}/`)
     await tab.waitFor('nav[aria-label="Conversations"]')
     await tab.press('Control+.')

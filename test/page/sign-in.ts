@@ -1,6 +1,6 @@
 import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { startSignIn } from '../sign-in/rig.ts'
-import { inChromium, type Scene } from './in-chromium.ts'
+import { inChromium, type ChromiumOptions, type Scene } from './in-chromium.ts'
 import type { Person, Tab } from '../fakes/chromium.ts'
 import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import type { SignInRig } from '../sign-in/rig.ts'
@@ -9,8 +9,8 @@ import type { SignInRig } from '../sign-in/rig.ts'
 export const signInLink = 'role=link[name=/sign in with/i]', account = '[aria-label^="Account of"]', signOutLine = 'role=menuitem[name="Sign Out"]'
 
 /** Sets the tests of a file, or of a `describe`, before Chromium and a service where people sign in by oidc-provider, as {@link inChromium}. */
-export function inSignIn(enter: (scene: Scene<SignInRig<OidcProvider>>) => unknown): void {
-  inChromium(() => startSignIn(startOidcProvider), enter)
+export function inSignIn(enter: (scene: Scene<SignInRig<OidcProvider>>) => unknown, options?: ChromiumOptions): void {
+  inChromium(() => startSignIn(startOidcProvider), enter, options)
 }
 
 /** Signs somebody in from the page, through the forms of oidc-provider, until their avatar is there. */

@@ -17,7 +17,7 @@ const chatInPage = `fetch('/v1/chat/completions', { method: 'POST', headers: { '
 
 describeInChromium('in Chromium', () => {
   let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
-  inSignIn((scene) => ({ rig, person: browser, tab } = scene))
+  inSignIn((scene) => ({ rig, person: browser, tab } = scene), { form: 'chromium' })
 
   /** The element that has the focus, and what it is called. */
   async function focused(tab: Tab): Promise<string> {
