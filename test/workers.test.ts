@@ -1,36 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { answerOf, chat, isDone, metric, metricSum, question, type Answer } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good, goodText } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
 import { errorReply } from './fakes/replies.ts'
-import { provider, startService, type ServiceUnderTest } from './harness.ts'
+import { provider, startService } from './harness.ts'
+import { isAlive, workersOf } from './process-tree.ts'
 import { startRig, type Rig } from './rig.ts'
 import { freePort, startSignIn } from './sign-in/rig.ts'
 
 const two = ['--workers', '2']
-
-/** The workers of a service, as the system sees them. What builds the page is none. */
-function workersOf({ pid }: Pick<ServiceUnderTest, 'pid'>): readonly number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((word) => word !== '').map(Number).filter(isWorker)
-}
-
-function isWorker(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes('SVC_WORKER=')
-  } catch {
-    return false // It has ended.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false // There is no such process.
-  }
-}
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 8_000
@@ -78,14 +57,14 @@ describe('--workers', () => {
     expect(await metric(rig.service.url, 'svc_workers')).toBe(2)
     const remembered: unknown = await (await fetch(`${rig.service.url}/api/requests`)).json()
     expect(remembered).toMatchObject({ requests: { length: 60 } })
-    expect(workersOf(rig.service).length).toBe(2)
+    expect(workersOf(rig.service.pid).length).toBe(2)
   })
 
   test('a worker that is killed breaks its own streams visibly, and no other; another takes its place', async () => {
     await using rig = await startRig([good({ tokens: 60, pauseMs: 20 })], { flags: two })
     const open = streams(rig, 40)
     await until(() => rig.hits()[0] === 40)
-    const [victim = 0] = workersOf(rig.service)
+    const [victim = 0] = workersOf(rig.service.pid)
     process.kill(victim, 'SIGKILL')
     const answers = await Promise.all(open)
     const whole = answers.filter(isDone)
@@ -94,13 +73,13 @@ describe('--workers', () => {
     await until(async () => await metric(rig.service.url, 'svc_workers') === 2)
     expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(1)
     expect(await metric(rig.service.url, 'svc_streams_open')).toBe(0)
-    expect(workersOf(rig.service)).not.toContain(victim)
+    expect(workersOf(rig.service.pid)).not.toContain(victim)
     expect((await rig.ask()).status).toBe(200)
   })
 
   test('a rolling restart under load › no request fails, and streams end well', async () => {
     await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], { flags: two, environment: { SVC_DRAIN_WINDOW_MS: '200' } })
-    const before = workersOf(rig.service)
+    const before = workersOf(rig.service.pid)
     const stop = load(rig)
     const open = streams(rig, 20)
     await until(() => (rig.hits()[0] ?? 0) > 40)
@@ -116,7 +95,7 @@ describe('--workers', () => {
 
   test('SIGUSR2 at a worker is a rolling restart too, and ends nobody before the time', async () => {
     await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], { flags: two })
-    const before = workersOf(rig.service)
+    const before = workersOf(rig.service.pid)
     const open = streams(rig, 10)
     await until(() => rig.hits()[0] === 10)
     process.kill(before[1] ?? 0, 'SIGUSR2')
@@ -128,14 +107,14 @@ describe('--workers', () => {
 
   test('a rolling restart with a faulty configuration › those at work stay, and say why, in lines of the log', async () => {
     await using rig = await startRig([good()], { flags: two })
-    const before = workersOf(rig.service)
+    const before = workersOf(rig.service.pid)
     await rig.service.configure('{"providers": [')
     rig.service.signal('SIGUSR2')
     await until(() => rig.service.output.includes('the rolling restart ends here'))
     expect(rig.service.logs.filter(({ message }) => message === 'this worker cannot start')).toMatchObject([{ level: 'error', reason: expect.stringContaining('providers.json:1:') }])
     const { output } = rig.service, afterReady = output.slice(output.indexOf('{"')).trimEnd().split('\n')
     expect(afterReady.filter((line) => !line.startsWith('{'))).toEqual([])
-    expect(workersOf(rig.service)).toEqual([...before])
+    expect(workersOf(rig.service.pid)).toEqual([...before])
     expect((await rig.ask()).status).toBe(200)
   })
 
@@ -191,7 +170,7 @@ describe('--workers', () => {
     const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { connection: 'close' } })).status)))]
     await rig.configure(null)
     await rig.logged('no file any more')
-    process.kill(workersOf(rig.service)[0] ?? 0, 'SIGKILL')
+    process.kill(workersOf(rig.service.pid)[0] ?? 0, 'SIGKILL')
     await until(() => rig.service.output.includes('is gone, and what it held stays in force'))
     expect(await statuses()).toEqual([401])
     rig.service.signal('SIGUSR2')
@@ -221,7 +200,7 @@ describe('--workers', () => {
 
   test('SIGTERM lets what is under way finish at all workers, and leaves no process behind', async () => {
     await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
-    const workers = workersOf(rig.service)
+    const workers = workersOf(rig.service.pid)
     const open = streams(rig, 20)
     await until(() => rig.hits()[0] === 20)
     rig.service.signal('SIGTERM')
@@ -232,7 +211,7 @@ describe('--workers', () => {
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s and then SIGINT ends all at once', async (first) => {
     await using rig = await startRig([async (exchange) => { await exchange.hang() }], { flags: two })
-    const workers = workersOf(rig.service)
+    const workers = workersOf(rig.service.pid)
     const open = Promise.allSettled(streams(rig, 4))
     await until(() => rig.hits()[0] === 4)
     rig.service.signal(first)
@@ -245,7 +224,7 @@ describe('--workers', () => {
 
   test('workers whose primary is killed let what is under way finish, and end', async () => {
     await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
-    const workers = workersOf(rig.service)
+    const workers = workersOf(rig.service.pid)
     const open = streams(rig, 10)
     await until(() => rig.hits()[0] === 10)
     rig.service.signal('SIGKILL')
@@ -255,7 +234,7 @@ describe('--workers', () => {
 
   test('a worker that hangs is ended, and replaced', async () => {
     await using rig = await startRig([good()], { flags: two, environment: { SVC_LIVENESS_MS: '250' } })
-    const [hung = 0] = workersOf(rig.service)
+    const [hung = 0] = workersOf(rig.service.pid)
     process.kill(hung, 'SIGSTOP')
     await until(() => !isAlive(hung))
     // Who waited in it is sent away.
@@ -266,7 +245,7 @@ describe('--workers', () => {
 
   test('a worker that is told to end by itself finishes, and is replaced', async () => {
     await using rig = await startRig([good()], { flags: two })
-    const [one = 0] = workersOf(rig.service)
+    const [one = 0] = workersOf(rig.service.pid)
     process.kill(one, 'SIGTERM')
     await until(() => !isAlive(one))
     await until(async () => await metric(rig.service.url, 'svc_workers') === 2)

@@ -1,8 +1,8 @@
 import { metric } from '../client.ts'
 import { residentMb } from '../fakes/memory.ts'
+import { childrenOf, descriptorsOf } from '../process-tree.ts'
 import { demandServed } from './ask.ts'
 import { demand } from './fault-case.ts'
-import { childrenOf, descriptorsOf } from './process-tree.ts'
 import type { Ground } from './ground.ts'
 
 /** What a service holds, its workers with it. */

@@ -2,10 +2,10 @@ import { metric, question, rawChat, rawConnection } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider } from '../harness.ts'
+import { isAlive, workersOf } from '../process-tree.ts'
 import { ask, demandExact, demandOthersServed, demandServed, servedBy } from './ask.ts'
 import { demand, demandEqual } from './fault-case.ts'
 import { openGround, until } from './ground.ts'
-import { childrenOf, isAlive } from './process-tree.ts'
 import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import type { FaultCase } from './fault-case.ts'
 import type { Ground } from './ground.ts'
@@ -36,7 +36,7 @@ async function allAtWork(ground: Ground): Promise<void> {
 }
 
 const killed = workersFault('worker-killed', 'kill -9 of a worker with streams open', async (ground) => {
-  const [victim = 0] = childrenOf(ground.service.pid)
+  const [victim = 0] = workersOf(ground.service.pid)
   const open = await beginStreams(ground)
   process.kill(victim, 'SIGKILL')
   const ends = await Promise.all(open), whole = ends.filter(isWhole).length
@@ -47,7 +47,7 @@ const killed = workersFault('worker-killed', 'kill -9 of a worker with streams o
 })
 
 const stopped = workersFault('worker-stopped', 'a worker stands still (SIGSTOP) for two seconds, with streams open', async (ground) => {
-  const [victim = 0] = childrenOf(ground.service.pid)
+  const [victim = 0] = workersOf(ground.service.pid)
   const open = await beginStreams(ground)
   process.kill(victim, 'SIGSTOP')
   const meanwhile = Promise.all(Array.from({ length: 12 }, async () => {
@@ -64,7 +64,7 @@ const stopped = workersFault('worker-stopped', 'a worker stands still (SIGSTOP) 
 })
 
 const primaryKilled = workersFault('primary-killed', 'kill -9 of the primary with streams open, and a start on the same port', async (ground) => {
-  const workers = childrenOf(ground.service.pid)
+  const workers = workersOf(ground.service.pid)
   const open = await beginStreams(ground)
   ground.service.signal('SIGKILL')
   demandEqual((await Promise.all(open)).filter((end) => !isWhole(end)).length, 0, 'streams that did not finish')
@@ -74,11 +74,11 @@ const primaryKilled = workersFault('primary-killed', 'kill -9 of the primary wit
 })
 
 const crashLoop = workersFault('crash-loop', 'a worker that is killed again and again, as soon as it is there', async (ground) => {
-  const [survivor = 0] = childrenOf(ground.service.pid)
+  const [survivor = 0] = workersOf(ground.service.pid)
   const end = performance.now() + 3_500
   let kills = 0
   while (performance.now() < end) {
-    for (const pid of childrenOf(ground.service.pid).filter((each) => each !== survivor)) {
+    for (const pid of workersOf(ground.service.pid).filter((each) => each !== survivor)) {
       process.kill(pid, 'SIGKILL')
       kills += 1
     }
@@ -91,17 +91,17 @@ const crashLoop = workersFault('crash-loop', 'a worker that is killed again and 
 })
 
 const brokenRoll = workersFault('roll-broken', 'a rolling restart (SIGUSR2) while the configuration is broken', async (ground) => {
-  const before = childrenOf(ground.service.pid)
+  const before = workersOf(ground.service.pid)
   await ground.service.configure('{"providers": [')
   process.kill(ground.service.pid, 'SIGUSR2')
   await until(() => ground.service.output.includes('the rolling restart ends here'), 'the rolling restart is given up')
-  demandEqual(childrenOf(ground.service.pid), before, 'the workers')
+  demandEqual(workersOf(ground.service.pid), before, 'the workers')
   await demandServed(ground, 'm', 'a', [false])
   return 'given up with a line in the log; the workers at work stayed'
 }, true)
 
 const changeMeanwhile = workersFault('change-while-stopped', 'a change of the configuration while a worker stands still', async (ground) => {
-  const [victim = 0] = childrenOf(ground.service.pid), b = faultUpstream(good())
+  const [victim = 0] = workersOf(ground.service.pid), b = faultUpstream(good())
   process.kill(victim, 'SIGSTOP')
   const changing = ground.offer(provider('b', b.url, ['m']))
   await Bun.sleep(1_000)
@@ -114,10 +114,10 @@ const changeMeanwhile = workersFault('change-while-stopped', 'a change of the co
 })
 
 const killedMidRoll = workersFault('killed-while-rolling', 'kill -9 of a worker in the middle of a rolling restart', async (ground) => {
-  const before = childrenOf(ground.service.pid)
+  const before = workersOf(ground.service.pid)
   process.kill(ground.service.pid, 'SIGUSR2')
-  await until(() => childrenOf(ground.service.pid).some((pid) => !before.includes(pid)), 'a new worker is there')
-  for (const pid of childrenOf(ground.service.pid).filter((each) => !before.includes(each))) process.kill(pid, 'SIGKILL')
+  await until(() => workersOf(ground.service.pid).some((pid) => !before.includes(pid)), 'a new worker is there')
+  for (const pid of workersOf(ground.service.pid).filter((each) => !before.includes(each))) process.kill(pid, 'SIGKILL')
   await allAtWork(ground)
   await demandOthersServed(ground)
   return 'two workers were at work again, and served'

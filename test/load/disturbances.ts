@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import type { ServiceConfig, ServiceUnderTest } from '../harness.ts'
-import { workersOf } from './restarts.ts'
+import { workersOf } from '../process-tree.ts'
 import { steadily } from './steadily.ts'
 
 /** What happens to a service while it is under load. */
@@ -40,7 +40,7 @@ export function disturb(service: ServiceUnderTest, { configurations, reloadMs, r
   }
 
   function kill(): void {
-    const workers = workersOf(service), victim = workers[Math.floor(Math.random() * workers.length)]
+    const workers = workersOf(service.pid), victim = workers[Math.floor(Math.random() * workers.length)]
     if (victim === undefined) return
     kills++
     socketsKilled += socketsOf(victim)

@@ -1,6 +1,6 @@
-import { processTree } from '../../bench/process-tree.ts'
 import { metric } from '../client.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
+import { workersOf } from '../process-tree.ts'
 import type { LoadOutcome } from './load-plan.ts'
 import { startClient, startUpstream } from './load-processes.ts'
 import { steadily } from './steadily.ts'
@@ -73,18 +73,13 @@ export async function measureRestarts(asked: Restarts, progress: (line: string) 
   return { outcome, rolls: done, written, reloads, seconds: (performance.now() - began) / 1_000, complaints: [...complaints, ...outcome.complaints] }
 }
 
-/** The processes of a service's workers. */
-export function workersOf(service: ServiceUnderTest): readonly number[] {
-  return processTree(service.pid).filter(({ parent }) => parent === service.pid).map(({ pid }) => pid)
-}
-
 /** One rolling restart; resolves when the last of the old workers is gone, with how long it took in milliseconds. `undefined`: it never was. */
 async function roll(service: ServiceUnderTest): Promise<number | undefined> {
-  const began = performance.now(), old = workersOf(service)
+  const began = performance.now(), old = workersOf(service.pid)
   process.kill(service.pid, 'SIGUSR2')
   while (performance.now() - began < rollMostMs) {
     await Bun.sleep(50)
-    const now = workersOf(service)
+    const now = workersOf(service.pid)
     if (now.length >= old.length && !now.some((pid) => old.includes(pid))) return performance.now() - began
   }
   return undefined

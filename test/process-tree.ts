@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { workerVariable } from '../src/cluster/worker-life.ts'
 
 /** The processes that this one has started and that have not ended. Linux only. */
 export function childrenOf(pid: number): readonly number[] {
@@ -7,6 +8,20 @@ export function childrenOf(pid: number): readonly number[] {
   } catch {
     // It has ended.
     return []
+  }
+}
+
+/** The workers of the service whose primary this is. What builds the page is none. */
+export function workersOf(primary: number): readonly number[] {
+  return childrenOf(primary).filter(isWorker)
+}
+
+function isWorker(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${workerVariable}=`)
+  } catch {
+    // It has ended.
+    return false
   }
 }
 
