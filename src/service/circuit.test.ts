@@ -274,6 +274,77 @@ describe('an open circuit', () => {
     health.succeeded()
     expect(health.isOpen).toBe(false)
   })
+
+  test('stays open when what had begun to answer before the failures ends well', () => {
+    const { health, clock } = subject()
+    health.answered()
+    clock.pass(1_000)
+    fail(health, 5)
+    health.succeeded(false)
+    expect(health.isOpen).toBe(true)
+  })
+})
+
+describe('streams that began to answer long ago', () => {
+  test('do not end a row of failures that came since', () => {
+    const { health, clock } = subject()
+    health.answered()
+    for (let time = 0; time < 5; time += 1) {
+      clock.pass(1_000)
+      fail(health, 1)
+      health.succeeded(false)
+    }
+    expect(health.isOpen).toBe(true)
+  })
+
+  test('end it when something has begun to answer since', () => {
+    const { health, clock } = subject()
+    for (let time = 0; time < 20; time += 1) {
+      clock.pass(1_000)
+      fail(health, 1)
+      clock.pass(100)
+      health.answered()
+      clock.pass(1_000)
+      health.succeeded(false)
+    }
+    expect(health.isOpen).toBe(false)
+  })
+
+  test('of which nine of ten go well are no trouble, however many run at once', () => {
+    const { health, clock } = subject()
+    const lastMs = 10_000, everyMs = 100
+    for (let number = 0; number < 1_000; number += 1) {
+      clock.pass(everyMs)
+      if (number % 10 === 9) fail(health, 1)
+      else health.answered()
+      const ending = number - lastMs / everyMs
+      if (ending >= 0 && ending % 10 !== 9) health.succeeded(false)
+      // The first have not ended before ten failures.
+      if (number > 2 * lastMs / everyMs) expect(health.isOpen).toBe(false)
+    }
+  })
+
+  test('do not end a cool-down', () => {
+    const { health, clock } = subject()
+    health.answered()
+    clock.pass(1_000)
+    fail(health, 3, 'credential')
+    health.succeeded(false)
+    expect(health.unavailable()?.reason).toBe('cool_down')
+  })
+
+  test('count among the twenty all the same', () => {
+    const { health, clock } = subject()
+    health.answered()
+    clock.pass(1_000)
+    fail(health, 4)
+    for (let time = 0; time < 17; time += 1) health.succeeded(false)
+    health.succeeded()
+    fail(health, 4)
+    health.succeeded()
+    fail(health, 4)
+    expect(health.isOpen).toBe(false)
+  })
 })
 
 describe('a cool-down', () => {

@@ -22,7 +22,11 @@ export interface Circuit {
   begin(): boolean
   /** The upstream has begun to answer: a probe succeeded, although the answer may still be cut. */
   answered(): void
-  succeeded(): void
+  /**
+   * An attempt has come to its good end. What began to answer before the last failure says nothing of what came after it: it ends no trouble, unless something has begun to answer since.
+   * @param isPrompt it is as new as its end: `answered` was not called for it
+   */
+  succeeded(isPrompt?: boolean): void
   failed(failure: UpstreamFailure, isProbe: boolean): void
   /** The attempt came to nothing for reasons of ours or of the caller's. */
   abandoned(isProbe: boolean): void
@@ -50,6 +54,8 @@ export function circuit(now: () => number, random: () => number = Math.random, t
   let illAt = -Infinity
   let wellAt = -Infinity
   let heardAt = -Infinity
+  /** When something last began to answer here. */
+  let answeredAt = -Infinity
 
   function heldOff(): { readonly heldOff?: HeldOff } {
     const time = now()
@@ -101,12 +107,14 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       return isProbe
     },
     answered() {
+      answeredAt = now()
       if (!breaker.isOpen) return
       breaker.close()
       wellAt = now()
       tell?.({ kind: 'answered', ...heldOff() })
     },
-    succeeded() {
+    succeeded(isPrompt = true) {
+      if (!isPrompt && answeredAt < illAt) return breaker.succeededLate()
       breaker.succeeded()
       pauses.forgive()
       hasAnswered = true

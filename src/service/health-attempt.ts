@@ -17,6 +17,7 @@ export class BegunAttempt implements AttemptHealth {
   readonly #single: Circuit
   readonly #probesWhole: boolean
   readonly #probesSingle: boolean
+  #hasAnswered = false
   #isSettled = false
 
   constructor(whole: Circuit, single: Circuit) {
@@ -27,14 +28,15 @@ export class BegunAttempt implements AttemptHealth {
   }
 
   answered(): void {
+    this.#hasAnswered = true
     this.#whole.answered()
     this.#single.answered()
   }
 
   succeeded(): void {
     if (!this.#settle()) return
-    this.#whole.succeeded()
-    this.#single.succeeded()
+    this.#whole.succeeded(!this.#hasAnswered)
+    this.#single.succeeded(!this.#hasAnswered)
   }
 
   failed(failure: UpstreamFailure): void {
@@ -44,7 +46,7 @@ export class BegunAttempt implements AttemptHealth {
       this.#single.abandoned(this.#probesSingle)
     } else {
       // It was reached: whatever is wrong with the model, the provider's connection and credential are not.
-      this.#whole.succeeded()
+      this.#whole.succeeded(!this.#hasAnswered)
       this.#single.failed(failure, this.#probesSingle)
     }
   }

@@ -57,6 +57,11 @@ export class HealthBreaker {
     this.#recent.count('successes')
   }
 
+  /** What began well before the trouble ended well. */
+  succeededLate(): void {
+    this.#recent.count('successes')
+  }
+
   /** @returns whether this failure opened it */
   failed(): boolean {
     this.#row += 1

@@ -97,6 +97,17 @@ describe('an attempt', () => {
     expect(book.openBreakers()).toEqual([{ provider: 'groq', model: 'small' }])
   })
 
+  test.each(['ends well', 'is cut'])('that began to answer before the provider was lost, and %s, brings it back for nobody', (how) => {
+    const { book, clock } = subject()
+    const old = book.of('groq', 'small').begin()
+    old.answered()
+    clock.pass(60_000)
+    for (let time = 0; time < 5; time += 1) book.of('groq', 'large').begin().failed(failureOf('connect'))
+    if (how === 'ends well') old.succeeded()
+    else old.failed(failureOf('cut'))
+    expect(book.openBreakers()).toEqual([{ provider: 'groq' }])
+  })
+
   test('that is abandoned counts neither way', () => {
     const { book, fail } = subject()
     fail('groq', 'small', 'server_error', 4)

@@ -6,6 +6,7 @@ import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { completion, errorReply, event, reply } from '../fakes/replies.ts'
+import { talker } from '../fakes/talker.ts'
 import { provider, startService } from '../harness.ts'
 import { startRig } from '../rig.ts'
 import { testOnRows, type Case } from './test-on-rows.ts'
@@ -228,6 +229,19 @@ describe('the circuit breaker', () => {
     expect((await chat(service.url, question({ model: 'm2' }))).headers.get('x-svc-provider')).toBe('first')
     first.stop()
     second.stop()
+  })
+
+  test('stays open when a stream ends well that began before the provider failed', async () => {
+    const talk = talker()
+    await using rig = await startRig([talk.script, good()])
+    const stream = rig.askStream(), old = await talk.next()
+    await old.say('begun')
+    rig.upstreams[0]?.use(status(500))
+    await askTimes(rig, 4)
+    await old.finish()
+    expect((await stream).headers.get('x-svc-provider')).toBe('a')
+    await askTimes(rig, 3)
+    expect(rig.hits()).toEqual([6, 7])
   })
 
   test.concurrent.each([['the first in order', 0], ['one that is reached by failing over', 1]] as const)('after its time lets one real request probe %s, and a success closes it', async (_, place) => {
