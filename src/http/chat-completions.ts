@@ -171,7 +171,7 @@ function streamResponse({ served, answering, progress, controller, settle, optio
   controller.signal.addEventListener('abort', () => {
     const reason: unknown = controller.signal.reason
     if (reason instanceof ClientLeft) leave()
-    else fail(describe(reason, progress))
+    else fail(reason)
   }, { once: true })
   return new Response(body, {
     headers: {

@@ -17,7 +17,7 @@ function subject(reply: StreamReply | Promise<StreamReply>) {
   let aborts = 0
   const stream = eventStreamBody({
     reply, heartbeatMs, stallMs,
-    describe: (error) => new WireError(502, 'api_error', 'provider_error', `told: ${error instanceof Error ? error.message : ''}`),
+    describe: (error) => error instanceof WireError ? error : new WireError(502, 'api_error', 'provider_error', `told: ${error instanceof Error ? error.message : ''}`),
     abort() {
       aborts += 1
       if (!(reply instanceof Promise)) reply.cancel()

@@ -34,8 +34,8 @@ export interface EventStreamOptions {
 /** A stream to a client. */
 export interface EventStreamBody {
   readonly body: ReadableStream<Uint8Array>
-  /** Ends it with an error event: time is up, or the service must stop. */
-  fail(error: WireError): void
+  /** Ends it with an error event: time is up, or the service must stop. What is told of the reason is asked when the work has ended, and what came of it is known. */
+  fail(reason: unknown): void
   /** Ends it because nobody reads it any more. */
   leave(): void
 }
@@ -50,7 +50,7 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
   let hasWaited = false
   let isOver = false
   let isPulling = false
-  let forced: WireError | undefined
+  let forced: { readonly reason: unknown } | undefined
   let sink: ReadableStreamDefaultController<Uint8Array> | undefined
   const stall = watchdog(stallMs, leave)
   stall.pause()
@@ -102,14 +102,14 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
         } while (bytes?.length === 0)
       }
       if (isOver) return
-      if (forced !== undefined) end(controller, forced)
+      if (forced !== undefined) end(controller, describe(forced.reason))
       else if (bytes === undefined) end(controller)
       else {
         controller.enqueue(bytes)
         stall.touch()
       }
     } catch (error) {
-      if (!isOver) end(controller, forced ?? describe(error), error)
+      if (!isOver) end(controller, describe(forced === undefined ? error : forced.reason), error)
       abort()
     } finally {
       isPulling = false
@@ -121,11 +121,11 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
   return {
     body,
     leave,
-    fail(error) {
+    fail(reason) {
       if (isOver || forced !== undefined) return
-      forced = error
+      forced = { reason }
       abort()
-      if (!isPulling && sink !== undefined) end(sink, error)
+      if (!isPulling && sink !== undefined) end(sink, describe(reason))
     },
   }
 }

@@ -110,6 +110,13 @@ describe('the whole request', () => {
     expect(trailOf(answer).map(({ class: failure }) => failure)).toEqual(['timeout', 'timeout'])
   })
 
+  test('has a deadline that ends a stream that has not begun, with an error event that names who was under way', async () => {
+    await using rig = await startRig([status(500), silent], { limits: { deadline_ms: 400 }, environment: { SVC_HEARTBEAT_MS: '100' } })
+    const answer = await rig.askStream()
+    expect([answer.status, isDone(answer)]).toEqual([200, false])
+    expect(errorOf(answer)?.message).toMatch(/^All providers failed for model 'm': a: .*500.*; b: no answer before the time for the whole request was up$/)
+  })
+
   test('has a deadline that ends a stream too, with an error event', async () => {
     const trickling: Script = async (exchange) => {
       await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a'))]))
