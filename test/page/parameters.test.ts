@@ -126,6 +126,8 @@ describeInChromium('the settings of a conversation', () => {
     await type('Top P', '0.5')
     await asked()
     await tab.waitForUrl('**/#/chat/*')
+    // What is left in the middle of an answer is left without it.
+    await tab.waitFor('article >> text=/first token/')
     await tab.reload()
     await tab.waitFor('text=good-2')
     await tab.press('Control+.')
