@@ -5,7 +5,7 @@ import { bodyBudget } from '../http/body-budget.ts'
 import type { ChatOptions } from '../http/chat-completions.ts'
 import { headroom, requestsWithin, type HeadroomOptions } from '../http/headroom.ts'
 import { uploadsUnderWay } from '../http/uploads.ts'
-import { answerRoom, type AnswerRoom } from '../service/answer-room.ts'
+import { answerRoom } from '../service/answer-room.ts'
 import { descriptorsMost, descriptorUse } from './descriptors.ts'
 
 const bodyBudgetBytesMost = 512 * 1024 * 1024
@@ -19,9 +19,7 @@ export interface RoomOptions extends Pick<HeadroomOptions, 'upstreams' | 'underW
 }
 
 /** What a process has room for. */
-export interface Room extends Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'uploads'> {
-  readonly answerRoom: AnswerRoom
-}
+export type Room = Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'answerRoom' | 'uploads'>
 
 /** What this process has room for: as its owner says, else by the descriptors and the memory there are. Answers have as much as bodies, apart from them: what providers send keeps no request out. */
 export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Room {

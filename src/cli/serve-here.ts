@@ -95,7 +95,7 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
 
 interface ChatSurroundings {
   readonly inForce: ConfigInForce
-  readonly room: Omit<Room, 'answerRoom'>
+  readonly room: Room
   readonly timers: ServeTimers
   readonly requests: UnderWay
   readonly observer: Observer

@@ -3,6 +3,7 @@ import type { ServedReply } from '../gateway/gateway.ts'
 import { writtenStream } from '../gateway/testing.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import type { ChatReply } from '../protocols/protocol.ts'
+import { answerRoom, endlessRoom } from '../service/answer-room.ts'
 import type { Call } from '../service/service.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { WireError } from '../wire/error.ts'
@@ -27,6 +28,7 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     hasRoom: () => true,
     lacksDescriptors: () => false,
     bodyBudget: bodyBudget(() => 8 * 1024 * 1024),
+    answerRoom: endlessRoom,
     uploads: { endSlow: () => false },
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },
     underWay: requests,
@@ -47,7 +49,6 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
         })),
         keepOpen() { limits.push('keep open') },
         letClose() { limits.push('let close') },
-        letRead() { limits.push('let read') },
         drop() { limits.push('drop') },
       })),
   }
@@ -59,6 +60,13 @@ function serving(reply: ChatReply, model = 'm-2024'): Chat {
     trail.push({ name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429', ms: 12 }, { name: 'openai', status: 200, ms: 340 })
     return { reply, provider: 'openai', model }
   }
+}
+
+const mebibyte = 1024 * 1024, largeBytes = 2 * mebibyte
+
+/** More than the system is given at once. */
+function largeReply(): ChatReply {
+  return { ...wholeReply(), body: new Uint8Array(largeBytes) }
 }
 
 const trailHeader = 'groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340'
@@ -406,10 +414,22 @@ describe('the connection of a chat request', () => {
     expect(limits).toEqual(['keep open', 'let close'])
   })
 
-  test('may take its time to carry a large answer', async () => {
-    const { post, limits } = subject(serving({ ...wholeReply(), body: new Uint8Array(2 * 1024 * 1024) }))
-    await post()
-    expect(limits.at(-1)).toBe('let read')
+  test('is kept open while a large answer is read, and is no idle one before', async () => {
+    const { post, limits, requests, records } = subject(serving(largeReply()))
+    const response = await post()
+    expect([limits, requests.count, records]).toEqual([['keep open'], 1, []])
+    expect((await response.bytes()).length).toBe(largeBytes)
+    expect([limits, requests.count]).toEqual([['keep open', 'let close'], 0])
+    expect(records).toMatchObject([{ status: 200, usage: { totalTokens: 3 } }])
+  })
+
+  test('is closed when the client does not read a large answer', async () => {
+    const { post, limits, records } = subject(serving(largeReply()), { timers: { heartbeatMs: 1_000, stallMs: 2 } })
+    const reader = (await post()).body?.getReader()
+    await reader?.read()
+    await reader?.closed.catch(() => undefined)
+    expect(limits).toEqual(['keep open', 'let close', 'drop'])
+    expect(records).toMatchObject([{ status: 499, error: 'client_left' }])
   })
 
   test('is closed when the client does not read', async () => {
@@ -418,6 +438,35 @@ describe('the connection of a chat request', () => {
     await reader?.read()
     await reader?.closed.catch(() => undefined)
     expect(limits).toEqual(['keep open', 'let close', 'drop'])
+  })
+})
+
+describe('a large answer', () => {
+  test('that the room does not hold beside another is turned away with 503, until that has been read', async () => {
+    const room = answerRoom(() => 3 * mebibyte)
+    const { post, records } = subject(serving(largeReply()), { answerRoom: room })
+    const first = await post(), second = await post(), third = await post(), fourth = await post()
+    expect([first, second, third, fourth].map(({ status }) => status)).toEqual([200, 200, 200, 503])
+    expect(await errorOf(fourth)).toMatchObject({ code: 'overloaded' })
+    expect(records).toMatchObject([{ status: 503, error: 'overloaded' }])
+    await Promise.all([first.bytes(), second.bytes()])
+    expect((await post()).status).toBe(200)
+  })
+
+  test('whose client leaves holds nothing any more', async () => {
+    const room = answerRoom(() => mebibyte)
+    const { post, records } = subject(serving(largeReply()), { answerRoom: room })
+    await (await post()).body?.cancel()
+    expect(records).toMatchObject([{ status: 499, error: 'client_left' }])
+    expect([room.share().hold(2 * mebibyte), room.share().hold(2 * mebibyte)]).toEqual([true, false])
+  })
+
+  test('that is not read when the time for its request is up breaks off', async () => {
+    const { post, records } = subject(serving(largeReply()), { deadlineMs: () => 20 })
+    const response = await post()
+    await Bun.sleep(40)
+    expect(await response.bytes().then(() => 'whole', () => 'broken')).toBe('broken')
+    expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
   })
 })
 

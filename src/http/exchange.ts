@@ -22,8 +22,6 @@ export interface Exchange {
   readonly keepOpen: () => void
   /** The server's idle limit counts again, from now: bytes that have left this process by then are not lost, others are. */
   readonly letClose: () => void
-  /** As {@link letClose}, for an answer that is large: its reader may take nothing for some four minutes. What nobody reads is not held for ever. */
-  readonly letRead: () => void
   /** Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off waits for it, for ever where {@link keepOpen} was called. */
   readonly drop: () => void
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { chunkedBody, errorOf, isDone, question, rawChat, rawConnection, trailOf } from '../client.ts'
+import { chunkedBody, errorOf, isDone, parseJson, pick, question, rawChat, rawConnection, trailOf } from '../client.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { chunk, done, event, framed, lastChunk, streamHead } from '../fakes/replies.ts'
+import { chunk, completion, done, event, framed, lastChunk, reply, streamHead } from '../fakes/replies.ts'
 import { quick } from '../harness.ts'
 import { startRig } from '../rig.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
@@ -160,7 +160,7 @@ describe('a client that reads slowly', () => {
 })
 
 describe('a client that does not read', () => {
-  test('holds its upstream back, and both are let go in the end', async () => {
+  test.concurrent('holds its upstream back, and both are let go in the end', async () => {
     const flood = framed(event(chunk({ content: 'x'.repeat(16 * 1024) })))
     const flooding: Script = async (exchange) => {
       await exchange.write(streamHead)
@@ -180,5 +180,32 @@ describe('a client that does not read', () => {
     // Closed at the service's end, although it has bytes that the client never took.
     while (connections(rig.service.port) > 0) await Bun.sleep(50)
     client.socket.destroy()
+  }, 10_000)
+
+  const text = 'x'.repeat(12 * 1024 * 1024), largeAnswer = rawChat(JSON.stringify(question()), { connection: 'close' })
+  const sending: Script = (exchange) => exchange.write(reply(200, JSON.stringify(completion(text))))
+
+  test.concurrent('is not waited for with a large answer, and it is let go', async () => {
+    await using rig = await startRig([sending], { environment: { SVC_STALL_MS: '100' } })
+    const client = rawConnection(rig.service.port, largeAnswer, 10_000)
+    client.socket.pause()
+    await rig.upstreams[0]?.nextHit()
+    while (rig.service.logs.every(({ message }) => message !== 'request')) await Bun.sleep(20)
+    while (connections(rig.service.port) > 0) await Bun.sleep(20)
+    expect(rig.service.logs.find(({ message }) => message === 'request')).toMatchObject({ status: 499, error: 'client_left', provider: 'a' })
+    client.socket.destroy()
+  }, 10_000)
+
+  test.concurrent('but slowly › gets a large answer whole, also while the service stops', async () => {
+    await using rig = await startRig([sending], { environment: { SVC_STALL_MS: '1000' } })
+    const client = rawConnection(rig.service.port, largeAnswer, 10_000)
+    client.socket.pause()
+    await rig.upstreams[0]?.nextHit()
+    await Bun.sleep(300)
+    rig.service.signal('SIGTERM')
+    await Bun.sleep(300)
+    client.socket.resume()
+    expect(pick(parseJson(chunkedBody(await client.response)), 'choices', 0, 'message', 'content')).toBe(text)
+    expect(await rig.service.exited).toBe(0)
   }, 10_000)
 })
