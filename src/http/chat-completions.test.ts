@@ -49,6 +49,7 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
         })),
         keepOpen() { limits.push('keep open') },
         letClose() { limits.push('let close') },
+        letRead() { limits.push('let read') },
         drop() { limits.push('drop') },
       })),
   }
@@ -419,7 +420,7 @@ describe('the connection of a chat request', () => {
     const response = await post()
     expect([limits, requests.count, records]).toEqual([['keep open'], 1, []])
     expect((await response.bytes()).length).toBe(largeBytes)
-    expect([limits, requests.count]).toEqual([['keep open', 'let close'], 0])
+    expect([limits, requests.count]).toEqual([['keep open', 'let close', 'let read'], 0])
     expect(records).toMatchObject([{ status: 200, usage: { totalTokens: 3 } }])
   })
 
@@ -448,7 +449,7 @@ describe('a large answer', () => {
     const first = await post(), second = await post(), third = await post(), fourth = await post()
     expect([first, second, third, fourth].map(({ status }) => status)).toEqual([200, 200, 200, 503])
     expect(await errorOf(fourth)).toMatchObject({ code: 'overloaded' })
-    expect(records).toMatchObject([{ status: 503, error: 'overloaded' }])
+    expect(records).toMatchObject([{ status: 503, error: 'overloaded', provider: 'openai', usage: { totalTokens: 3 } }])
     await Promise.all([first.bytes(), second.bytes()])
     expect((await post()).status).toBe(200)
   })
@@ -461,12 +462,29 @@ describe('a large answer', () => {
     expect([room.share().hold(2 * mebibyte), room.share().hold(2 * mebibyte)]).toEqual([true, false])
   })
 
-  test('that is not read when the time for its request is up breaks off', async () => {
-    const { post, records } = subject(serving(largeReply()), { deadlineMs: () => 20 })
+  test('may be read when the time for its request is up: that was for the answer', async () => {
+    const { post } = subject(serving(largeReply()), { deadlineMs: () => 1 })
     const response = await post()
-    await Bun.sleep(40)
+    await Bun.sleep(5)
+    expect((await response.bytes()).length).toBe(largeBytes)
+  })
+
+  test('whose client left before it came is not waited for', async () => {
+    const leaving = new AbortController()
+    const { post, records } = subject(async (request, call) => {
+      leaving.abort()
+      return await serving(largeReply())(request, call)
+    })
+    await post({}, { signal: leaving.signal })
+    expect(records).toMatchObject([{ status: 499, error: 'client_left' }])
+  })
+
+  test('that is not read when the service must stop breaks off', async () => {
+    const { post, records, requests } = subject(serving(largeReply()))
+    const response = await post()
+    requests.stopAll()
     expect(await response.bytes().then(() => 'whole', () => 'broken')).toBe('broken')
-    expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
+    expect(records).toMatchObject([{ status: 200, error: 'overloaded' }])
   })
 })
 

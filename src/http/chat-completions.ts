@@ -81,6 +81,8 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
     const served = chat.stream ? await withinMs(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
       share.release()
+      // The time was for the answer; its reader has one of its own.
+      clearTimeout(timer)
       return wholeResponse(served.reply, { served, progress, controller, settle, options })
     }
     return streamResponse({ served, answering, progress, controller, settle, options })

@@ -3,8 +3,9 @@ import type { ServedReply } from '../gateway/gateway.ts'
 import type { StreamReply, WholeReply } from '../protocols/protocol.ts'
 import type { AnswerRoom } from '../service/answer-room.ts'
 import type { CallController } from '../service/call-controller.ts'
-import { describe, failureOf, replyHeaders, type Outcome, type Progress } from './chat-progress.ts'
+import { attemptHeaders, describe, failureOf, replyHeaders, type Outcome, type Progress } from './chat-progress.ts'
 import { eventStreamBody } from './event-stream-body.ts'
+import { errorResponse } from './exchange.ts'
 import { pacedBody } from './paced-body.ts'
 import { ClientLeft } from './read-body.ts'
 
@@ -37,26 +38,31 @@ export interface Delivery {
   readonly options: DeliveryOptions
 }
 
-/** A whole answer as a response. @throws {WireError} overloaded: there is no room to hold it until it is read */
+/** A whole answer as a response; an error where there is no room to hold it until it is read. */
 export function wholeResponse({ body, usage }: WholeReply, { served, progress, controller, settle, options }: Delivery & { readonly served: ServedReply }): Response {
+  const { exchange } = progress
+  progress.served = served
   if (body.length <= leftBytes) {
-    progress.served = served
     settle({ status: 200, usage })
     return new Response(body, { headers: replyHeaders(progress, 'application/json', served) })
   }
   const held = options.answerRoom.share()
-  if (!held.hold(body.length)) throw overloaded('The service is out of room; try again shortly')
-  progress.served = served
+  if (!held.hold(body.length)) {
+    const told = overloaded('The service is out of room; try again shortly')
+    settle({ status: told.status, error: told.code, usage })
+    return errorResponse(told, exchange.id, attemptHeaders(progress))
+  }
   const { body: paced, cut } = pacedBody({
     bytes: body,
     stallMs: readerPatience * options.timers.stallMs,
     onEnd(isWhole) {
       held.release()
       settle({ usage, ...(isWhole ? { status: 200 } : breach()) })
-      if (!isWhole) progress.exchange.drop()
+      if (isWhole) exchange.letRead()
+      else exchange.drop()
     },
   })
-  controller.signal.addEventListener('abort', cut, { once: true })
+  onAbort(controller, cut)
 
   /** Why it was not read to its end. */
   function breach(): Outcome {
@@ -101,11 +107,11 @@ export function streamResponse({ served, answering, progress, controller, settle
     },
   })
   options.streamsOpen.add(1)
-  controller.signal.addEventListener('abort', () => {
+  onAbort(controller, () => {
     const reason: unknown = controller.signal.reason
     if (reason instanceof ClientLeft) leave()
     else fail(reason)
-  }, { once: true })
+  })
   return new Response(body, {
     headers: {
       ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served),
@@ -113,4 +119,10 @@ export function streamResponse({ served, answering, progress, controller, settle
       'x-accel-buffering': 'no',
     },
   })
+}
+
+/** Now, where it has been aborted already. */
+function onAbort({ signal }: CallController, listener: () => void): void {
+  if (signal.aborted) listener()
+  else signal.addEventListener('abort', listener, { once: true })
 }

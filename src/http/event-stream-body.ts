@@ -46,6 +46,8 @@ export interface EventStreamBody {
  */
 export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, onEnd }: EventStreamOptions): EventStreamBody {
   let decided = reply instanceof Promise ? undefined : reply
+  // Whoever reads hears of it; that may be nobody.
+  if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
   let hasWaited = false
   let isOver = false

@@ -22,6 +22,8 @@ export interface Exchange {
   readonly keepOpen: () => void
   /** The server's idle limit counts again, from now: bytes that have left this process by then are not lost, others are. */
   readonly letClose: () => void
+  /** As {@link letClose}, after a large answer: the system still holds megabytes of it, and its reader may take nothing for some four minutes. */
+  readonly letRead: () => void
   /** Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off waits for it, for ever where {@link keepOpen} was called. */
   readonly drop: () => void
 }

@@ -2,6 +2,7 @@ import { watchdog } from '../service/watchdog.ts'
 
 /** What is handed on at once. */
 const pieceBytes = 64 * 1024
+const nothing = new Uint8Array()
 
 /** What {@link pacedBody} needs. */
 export interface PacedBodyOptions {
@@ -21,7 +22,7 @@ export interface PacedBody {
 
 /** A large body for a client who reads at a pace of its own: a piece of 64 KiB at a time, none before the last was taken, so that one knows when it is read, and who does not read it. */
 export function pacedBody({ bytes, stallMs, onEnd }: PacedBodyOptions): PacedBody {
-  let sent = 0
+  let rest = bytes
   let isOver = false
   let sink: ReadableStreamDefaultController<Uint8Array> | undefined
   const stall = watchdog(stallMs, cut)
@@ -29,13 +30,14 @@ export function pacedBody({ bytes, stallMs, onEnd }: PacedBodyOptions): PacedBod
   function end(isWhole: boolean): boolean {
     if (isOver) return false
     isOver = true
+    rest = nothing
     stall.stop()
     onEnd(isWhole)
     return true
   }
 
   function cut(): void {
-    if (end(false)) sink?.error(new Error('the client does not read'))
+    if (end(false)) sink?.error(new Error('it was cut'))
   }
 
   return {
@@ -43,12 +45,13 @@ export function pacedBody({ bytes, stallMs, onEnd }: PacedBodyOptions): PacedBod
     body: new ReadableStream<Uint8Array>({
       start(controller) { sink = controller },
       pull(controller) {
-        if (sent >= bytes.length) {
+        if (rest.length === 0) {
           if (end(true)) controller.close()
           return
         }
         stall.touch()
-        controller.enqueue(bytes.subarray(sent, sent += pieceBytes))
+        controller.enqueue(rest.subarray(0, pieceBytes))
+        rest = rest.subarray(pieceBytes)
       },
       cancel: () => void end(false),
     }, { highWaterMark: 0 }),

@@ -14,7 +14,7 @@ const files = {
 }
 
 function exchange(path: string, headers: Readonly<Record<string, string>> = {}): Exchange {
-  return { request: new Request(`http://127.0.0.1${path}`, { headers }), path, id: 'id-1', started: 0, address: () => '', peerPort: () => undefined, whoNow: async () => ({}), keepOpen() {}, letClose() {}, drop() {} }
+  return { request: new Request(`http://127.0.0.1${path}`, { headers }), path, id: 'id-1', started: 0, address: () => '', peerPort: () => undefined, whoNow: async () => ({}), keepOpen() {}, letClose() {}, letRead() {}, drop() {} }
 }
 
 const { front, routes: [asset] } = pageRoutes({ files: async () => files, hasAvatars: () => false })

@@ -8,6 +8,8 @@ import type { Router } from './route.ts'
 
 /** Seconds a connection may be idle between requests. */
 const idleSeconds = 75
+/** The same while the system holds what is left of a large answer, for a reader who may be slow. The longest there is. */
+const readSeconds = 255
 
 /** What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began with. */
 export interface Routing {
@@ -92,6 +94,7 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
           peerPort: () => server.requestIP(request)?.port,
           keepOpen: () => server.timeout(request, 0),
           letClose: () => server.timeout(request, idleSeconds),
+          letRead: () => server.timeout(request, readSeconds),
           drop: () => server.timeout(request, 1),
         }, now)
       } catch (error) {

@@ -31,7 +31,7 @@ export function untilAborted({ signal }: Call): Promise<never> {
 
 /** A request on its way through the service. For tests. */
 export function exchangeOf(request: Request): Exchange {
-  return { request, path: new URL(request.url).pathname, id: 'request-1', started: performance.now(), address: () => '127.0.0.1', peerPort: () => undefined, keepOpen: () => undefined, whoNow: async () => ({}), letClose: () => undefined, drop: () => undefined }
+  return { request, path: new URL(request.url).pathname, id: 'request-1', started: performance.now(), address: () => '127.0.0.1', peerPort: () => undefined, keepOpen: () => undefined, whoNow: async () => ({}), letClose: () => undefined, letRead: () => undefined, drop: () => undefined }
 }
 
 /** Reads a body as text, piece by piece as they are given. For tests. */

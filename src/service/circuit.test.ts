@@ -333,17 +333,39 @@ describe('streams that began to answer long ago', () => {
     expect(health.unavailable()?.reason).toBe('cool_down')
   })
 
-  test('count among the twenty all the same', () => {
+  test('of which one is cut now and then are no trouble either, though nothing begins any more', () => {
+    const { health, clock } = subject()
+    health.answered()
+    for (let number = 0; number < 100; number += 1) {
+      clock.pass(100)
+      if (number % 10 === 9) health.failed(failureOf('cut'), false, false)
+      else health.succeeded(false)
+    }
+    expect(health.isOpen).toBe(false)
+  })
+
+  test('end a cool-down of rate limits: they have made room', () => {
+    const { health, clock } = subject()
+    health.answered()
+    clock.pass(1_000)
+    fail(health, 3, 'rate_limit')
+    health.succeeded(false)
+    expect(health.unavailable()).toBeUndefined()
+  })
+
+  test.each([[25, false], [10, true]])('count among the twenty all the same: %d of them', (ends, opens) => {
     const { health, clock } = subject()
     health.answered()
     clock.pass(1_000)
     fail(health, 4)
-    for (let time = 0; time < 17; time += 1) health.succeeded(false)
-    health.succeeded()
-    fail(health, 4)
-    health.succeeded()
-    fail(health, 4)
-    expect(health.isOpen).toBe(false)
+    for (let time = 0; time < ends; time += 1) health.succeeded(false)
+    let hasOpened = false
+    for (let round = 0; round < 5; round += 1) {
+      health.succeeded()
+      fail(health, 4)
+      hasOpened ||= health.isOpen
+    }
+    expect(hasOpened).toBe(opens)
   })
 })
 

@@ -23,11 +23,12 @@ export interface Circuit {
   /** The upstream has begun to answer: a probe succeeded, although the answer may still be cut. */
   answered(): void
   /**
-   * An attempt has come to its good end. What began to answer before the last failure says nothing of what came after it: it ends no trouble, unless something has begun to answer since.
+   * An attempt has come to its good end. What began to answer before others were refused says nothing of that: it ends no trouble, unless something has begun to answer since.
    * @param isPrompt it is as new as its end: `answered` was not called for it
    */
   succeeded(isPrompt?: boolean): void
-  failed(failure: UpstreamFailure, isProbe: boolean): void
+  /** @param isPrompt as of `succeeded`: what fails after it has begun to answer refuses nobody */
+  failed(failure: UpstreamFailure, isProbe: boolean, isPrompt?: boolean): void
   /** The attempt came to nothing for reasons of ours or of the caller's. */
   abandoned(isProbe: boolean): void
   /** Takes over what another process learned, and tells nobody. */
@@ -54,8 +55,9 @@ export function circuit(now: () => number, random: () => number = Math.random, t
   let illAt = -Infinity
   let wellAt = -Infinity
   let heardAt = -Infinity
-  /** When something last began to answer here. */
+  /** When something last began to answer here, and when it last failed at that, here or elsewhere. */
   let answeredAt = -Infinity
+  let refusedAt = -Infinity
 
   function heldOff(): { readonly heldOff?: HeldOff } {
     const time = now()
@@ -69,6 +71,11 @@ export function circuit(now: () => number, random: () => number = Math.random, t
         ...(breaker.isOpen ? { breaker: { remainingMs: Math.max(0, breaker.openUntil - time), stepMs: breaker.stepMs } } : {}),
       },
     }
+  }
+
+  /** The end of a stream makes room where there was a rate limit, so that one says nothing of the other. */
+  function noteRefusal(failure: FailureClass | undefined, agoMs = 0): void {
+    if (failure !== 'rate_limit' && failure !== 'cut') refusedAt = Math.max(refusedAt, now() - agoMs)
   }
 
   function giveUp(isProbe: boolean): void {
@@ -114,7 +121,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       tell?.({ kind: 'answered', ...heldOff() })
     },
     succeeded(isPrompt = true) {
-      if (!isPrompt && answeredAt < illAt) return breaker.succeededLate()
+      if (!isPrompt && answeredAt < refusedAt) return breaker.succeededLate()
       breaker.succeeded()
       pauses.forgive()
       hasAnswered = true
@@ -123,7 +130,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       wellAt = now()
       tell?.({ kind: 'succeeded', ...heldOff() })
     },
-    failed({ failure, retryAfterMs }, isProbe) {
+    failed({ failure, retryAfterMs }, isProbe, isPrompt = true) {
       const isPaused = pauses.failed(failure, retryAfterMs)
       const counts = failureEffects[failure].breaker
       const hasOpened = counts && breaker.failed()
@@ -131,6 +138,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       if (!isNews(failure)) return
       isSuspect = true
       illAt = now()
+      if (isPrompt) noteRefusal(failure)
       tell?.({ kind: 'failed', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isPaused || hasOpened ? heldOff() : {}) })
     },
     abandoned: giveUp,
@@ -144,6 +152,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
         case 'failed':
           isSuspect = true
           illAt = Math.max(illAt, now() - (happening.lagMs ?? 0))
+          noteRefusal(happening.failure, happening.lagMs)
           pauses.failed(happening.failure, happening.retryAfterMs)
           pauses.takeOver(happening.heldOff ?? {})
           // First what was told, so that nothing is opened by counting that was opened with jitter.
@@ -154,6 +163,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
           // What is newer counts, whichever came first.
           if (happening.agoMs !== undefined && wellAt > now() - happening.agoMs) return
           isSuspect = true
+          noteRefusal(happening.failure, happening.agoMs)
           pauses.takeOver(happening.heldOff ?? {})
           pauses.takeOverRow(happening)
           breaker.takeOver(happening.heldOff?.breaker, happening.row)

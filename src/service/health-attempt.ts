@@ -42,12 +42,12 @@ export class BegunAttempt implements AttemptHealth {
   failed(failure: UpstreamFailure): void {
     if (!this.#settle()) return
     if (failureEffects[failure.failure].scope === 'provider') {
-      this.#whole.failed(failure, this.#probesWhole)
+      this.#whole.failed(failure, this.#probesWhole, !this.#hasAnswered)
       this.#single.abandoned(this.#probesSingle)
     } else {
       // It was reached: whatever is wrong with the model, the provider's connection and credential are not.
       this.#whole.succeeded(!this.#hasAnswered)
-      this.#single.failed(failure, this.#probesSingle)
+      this.#single.failed(failure, this.#probesSingle, !this.#hasAnswered)
     }
   }
 

@@ -57,7 +57,7 @@ export class HealthBreaker {
     this.#recent.count('successes')
   }
 
-  /** What began well before the trouble ended well. */
+  /** What had begun to answer before others were refused ended well. */
   succeededLate(): void {
     this.#recent.count('successes')
   }

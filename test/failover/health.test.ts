@@ -231,7 +231,7 @@ describe('the circuit breaker', () => {
     second.stop()
   })
 
-  test('stays open when a stream ends well that began before the provider failed', async () => {
+  test('counts on when a stream ends well that began before the provider failed', async () => {
     const talk = talker()
     await using rig = await startRig([talk.script, good()])
     const stream = rig.askStream(), old = await talk.next()

@@ -40,6 +40,7 @@ export function useChromium(form: keyof typeof executables = 'chromium-headless-
   }
 }
 
+/** How {@link inChromium} is to set the scene. */
 export interface ChromiumOptions {
   readonly look?: PersonOptions
   /** Default: that of {@link useChromium}. */
