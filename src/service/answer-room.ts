@@ -1,7 +1,7 @@
 /** So much of one answer is held whatever the others hold: most are smaller. */
 const freeBytes = 1024 * 1024
 
-/** The bytes that answers may hold which are gathered before they are handed on, until they are handed on, and while large ones are read: what each has beyond its first MiB, over all requests. */
+/** The bytes that answers may hold, over all requests: while they are gathered, and, where they are large, while they are read. What counts is what each has beyond its first MiB. */
 export interface AnswerRoom {
   /** The part of one answer, empty at first. */
   share(): AnswerShare

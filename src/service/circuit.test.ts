@@ -324,13 +324,13 @@ describe('streams that began to answer long ago', () => {
     }
   })
 
-  test('do not end a cool-down', () => {
+  test.each([['credential', 'cool_down'], ['rate_limit', undefined]] as const)('after three of %s leave it at %p: only where they have made room they end a cool-down', (failure, reason) => {
     const { health, clock } = subject()
     health.answered()
     clock.pass(1_000)
-    fail(health, 3, 'credential')
+    fail(health, 3, failure)
     health.succeeded(false)
-    expect(health.unavailable()?.reason).toBe('cool_down')
+    expect(health.unavailable()?.reason).toBe(reason)
   })
 
   test('of which one is cut now and then are no trouble either, though nothing begins any more', () => {
@@ -342,15 +342,6 @@ describe('streams that began to answer long ago', () => {
       else health.succeeded(false)
     }
     expect(health.isOpen).toBe(false)
-  })
-
-  test('end a cool-down of rate limits: they have made room', () => {
-    const { health, clock } = subject()
-    health.answered()
-    clock.pass(1_000)
-    fail(health, 3, 'rate_limit')
-    health.succeeded(false)
-    expect(health.unavailable()).toBeUndefined()
   })
 
   test.each([[25, false], [10, true]])('count among the twenty all the same: %d of them', (ends, opens) => {

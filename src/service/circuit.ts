@@ -73,7 +73,7 @@ export function circuit(now: () => number, random: () => number = Math.random, t
     }
   }
 
-  /** The end of a stream makes room where there was a rate limit, so that one says nothing of the other. */
+  /** A rate limit is none: the end of a stream makes room where there was one. Nor is a cut, of which other processes tell, too. */
   function noteRefusal(failure: FailureClass | undefined, agoMs = 0): void {
     if (failure !== 'rate_limit' && failure !== 'cut') refusedAt = Math.max(refusedAt, now() - agoMs)
   }

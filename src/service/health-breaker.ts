@@ -54,7 +54,7 @@ export class HealthBreaker {
 
   succeeded(): void {
     this.heardSuccess()
-    this.#recent.count('successes')
+    this.succeededLate()
   }
 
   /** What had begun to answer before others were refused ended well. */
