@@ -14,7 +14,8 @@ function read(pieces: readonly string[]): readonly string[] {
   return told
 }
 
-const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: a\n\n\r\nB;x=y\r\ndata: b\n\nda\r\n7\r\nta: c\n\n\r\n0\r\n\r\n'
+const chunked =
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: a\n\n\r\nB;x=y\r\ndata: b\n\nda\r\n7\r\nta: c\n\n\r\n0\r\n\r\n'
 const chunkedTold = ['head 200', 'event data: a', 'event data: b', 'event data: c', 'end']
 const counted = 'HTTP/1.1 429 No\r\nContent-Length: 2\r\n\r\nhi'
 const empty = 'HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n'
@@ -26,7 +27,11 @@ describe('answerReader', () => {
     { name: 'a counted body', text: counted, told: ['head 429', 'end'] },
     { name: 'an empty body', text: empty, told: ['head 204', 'end'] },
     { name: 'a body without a length', text: untilClose, told: ['head 200', 'event data: a', 'event data: b'] },
-    { name: 'answer after answer', text: counted + chunked + empty, told: ['head 429', 'end', ...chunkedTold, 'head 204', 'end'] },
+    {
+      name: 'answer after answer',
+      text: counted + chunked + empty,
+      told: ['head 429', 'end', ...chunkedTold, 'head 204', 'end'],
+    },
   ])('reads $name', ({ text, told }) => {
     expect(read([text])).toEqual(told)
   })
@@ -41,7 +46,10 @@ describe('answerReader', () => {
     )
   })
 
-  test.each(['nonsense\r\n\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'])('refuses %p', (text) => {
-    expect(() => read([text])).toThrow('not a')
-  })
+  test.each(['nonsense\r\n\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'])(
+    'refuses %p',
+    (text) => {
+      expect(() => read([text])).toThrow('not a')
+    },
+  )
 })

@@ -1,6 +1,9 @@
 /** Takes the bytes of one HTTP/1.1 connection as they come, answer after answer. */
 export interface AnswerReader {
-  /** Hands over what the socket gave; calls back for each event and at the end of each answer. @throws Error when the bytes are no HTTP answer. */
+  /**
+   * Hands over what the socket gave; calls back for each event and at the end of each answer. @throws Error when the
+   * bytes are no HTTP answer.
+   */
   readonly take: (bytes: Uint8Array) => void
 }
 
@@ -16,8 +19,8 @@ export interface AnswerListener {
 type Phase = 'head' | 'size' | 'data' | 'data-end' | 'trailer' | 'fixed' | 'until-close'
 
 /**
- * Reads answers with a chunked, a counted or an until-close body and cuts the body into events at blank lines.
- * Made for a load generator: it trusts its peer and keeps only what an event in the making needs.
+ * Reads answers with a chunked, a counted or an until-close body and cuts the body into events at blank lines. Made for
+ * a load generator: it trusts its peer and keeps only what an event in the making needs.
  */
 export function answerReader(listener: AnswerListener): AnswerReader {
   let phase: Phase = 'head'
@@ -128,5 +131,7 @@ function parseHead(head: string): Head {
   if (Number.isNaN(status)) throw new Error(`not an HTTP answer: ${JSON.stringify(head.slice(0, 40))}`)
   if (/\r\ntransfer-encoding:[^\r]*chunked/i.test(head)) return { status, framing: 'size', length: 0 }
   const length = /\r\ncontent-length:\s*(\d+)/i.exec(head)?.[1]
-  return length === undefined ? { status, framing: 'until-close', length: 0 } : { status, framing: 'fixed', length: Number(length) }
+  return length === undefined
+    ? { status, framing: 'until-close', length: 0 }
+    : { status, framing: 'fixed', length: Number(length) }
 }

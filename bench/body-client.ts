@@ -17,7 +17,11 @@ interface Connection {
 
 const load = parseBodyLoad(JSON.parse(process.argv[2] ?? '{}'))
 const body = heldRequestBody(load.bodyBytes, load.holdUs)
-const headers = Object.entries({ ...load.headers, 'content-type': 'application/json', 'content-length': String(body.length) })
+const headers = Object.entries({
+  ...load.headers,
+  'content-type': 'application/json',
+  'content-length': String(body.length),
+})
 const head = `POST ${load.path ?? chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 const request = Buffer.from(head + body, 'latin1')
 
@@ -90,6 +94,12 @@ for (let opened = 0; opened < load.connections && clockUs() - startedUs < load.s
 await Promise.race([whenAllSettled.promise, timeIsOver])
 
 const { answered, refused, failed } = counts
-const outcome: BodyOutcome = { answered, refused, failed, unfinished: load.connections - answered - refused - failed, elapsedUs: clockUs() - startedUs }
+const outcome: BodyOutcome = {
+  answered,
+  refused,
+  failed,
+  unfinished: load.connections - answered - refused - failed,
+  elapsedUs: clockUs() - startedUs,
+}
 console.log(JSON.stringify(outcome))
 process.exit(0)

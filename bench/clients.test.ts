@@ -17,7 +17,15 @@ let target: LoadTarget = { name: 'direct', port: 0, headers: {} }
 beforeAll(async () => {
   if (!isLinux) return
   target = { ...target, port: freePort() }
-  upstream = startProgram({ name: 'upstream', command: [process.execPath, join(import.meta.dir, 'upstream.ts'), String(target.port)], core, directory }, () => {})
+  upstream = startProgram(
+    {
+      name: 'upstream',
+      command: [process.execPath, join(import.meta.dir, 'upstream.ts'), String(target.port)],
+      core,
+      directory,
+    },
+    () => {},
+  )
   await waitUntilListening(upstream, target.port)
 })
 
@@ -37,7 +45,10 @@ describe.skipIf(!isLinux)('the client of large bodies', () => {
 
   test('counts those that are refused', async () => {
     using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no', { status: 503 }) })
-    expect(await bodyLoad({ ...target, port: server.port ?? 0 }, bodies, core)).toMatchObject({ answered: 0, refused: 20 })
+    expect(await bodyLoad({ ...target, port: server.port ?? 0 }, bodies, core)).toMatchObject({
+      answered: 0,
+      refused: 20,
+    })
   })
 
   test('counts those that nobody takes', async () => {
@@ -45,13 +56,20 @@ describe.skipIf(!isLinux)('the client of large bodies', () => {
   })
 
   test('does not wait longer than it is told', async () => {
-    expect(await bodyLoad(target, { ...bodies, holdUs: 60_000_000, secondsMost: 0.3 }, core)).toMatchObject({ answered: 0, unfinished: 20 })
+    expect(await bodyLoad(target, { ...bodies, holdUs: 60_000_000, secondsMost: 0.3 }, core)).toMatchObject({
+      answered: 0,
+      unfinished: 20,
+    })
   })
 })
 
 describe.skipIf(!isLinux)('the client of streams', () => {
   test('begins no stream when its time is over, and counts none of them as failed', async () => {
-    const outcome = await streamLoad(target, { connections: 3, chunks: 5, paceUs: 1000, streamsPerConnection: 1e6, secondsMost: 0.05 }, core)
+    const outcome = await streamLoad(
+      target,
+      { connections: 3, chunks: 5, paceUs: 1000, streamsPerConnection: 1e6, secondsMost: 0.05 },
+      core,
+    )
     expect(outcome.failed).toBe(0)
     expect(outcome.complete).toBeGreaterThanOrEqual(3)
     expect(outcome.contents).toBe(outcome.complete * 5)

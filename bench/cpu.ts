@@ -4,8 +4,8 @@ import { processTree } from './process-tree.ts'
 const ticksPerSecond = 100
 
 /**
- * CPU time that a process, its threads and its descendants have used so far, in seconds, to 10 ms.
- * The kernel's own accounting, not a sample.
+ * CPU time that a process, its threads and its descendants have used so far, in seconds, to 10 ms. The kernel's own
+ * accounting, not a sample.
  */
 export function cpuSeconds(root: number): number {
   return processTree(root).reduce((sum, account) => sum + account.cpuTicks, 0) / ticksPerSecond

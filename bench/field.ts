@@ -15,10 +15,15 @@ export interface Field {
 }
 
 /**
- * Starts each proxy and makes sure that it answers. One that cannot be had, started or used is left out, and the notes say why.
- * `looksAtDisk`: what each takes there is found out too.
+ * Starts each proxy and makes sure that it answers. One that cannot be had, started or used is left out, and the notes
+ * say why. `looksAtDisk`: what each takes there is found out too.
  */
-export async function startField(proxies: readonly Proxy[], missing: ReadonlySet<ProgramName>, workshop: Workshop, looksAtDisk: boolean): Promise<Field> {
+export async function startField(
+  proxies: readonly Proxy[],
+  missing: ReadonlySet<ProgramName>,
+  workshop: Workshop,
+  looksAtDisk: boolean,
+): Promise<Field> {
   const contenders: Contender[] = [{ name: directName, port: workshop.upstreamPort, headers: {}, canStream: true }]
   const started: ProxyNote[] = [{ name: directName, version: `bun/${Bun.version}`, setup: 'the mock upstream itself' }]
   const notes: string[] = []
@@ -37,7 +42,12 @@ export async function startField(proxies: readonly Proxy[], missing: ReadonlySet
   return { contenders, proxies: started, notes }
 }
 
-async function startContender(proxy: Proxy, missing: ReadonlySet<ProgramName>, workshop: Workshop, note: (text: string) => void): Promise<Contender> {
+async function startContender(
+  proxy: Proxy,
+  missing: ReadonlySet<ProgramName>,
+  workshop: Workshop,
+  note: (text: string) => void,
+): Promise<Contender> {
   const absent = proxy.needs.filter((name) => missing.has(name))
   if (absent.length > 0) throw new Error(`${absent.join(' and ')} not installed`)
   await proxy.prepare()
@@ -45,7 +55,8 @@ async function startContender(proxy: Proxy, missing: ReadonlySet<ProgramName>, w
   const { program, ...address } = await startProxy(proxy, workshop)
   const target = { name: proxy.name, ...address }
   const answer = await askPlain(target)
-  if (answer?.status !== 200 || !answer.text.includes('xxxx')) throw new Error(`answered ${answer?.status ?? 'nothing'} ${answer?.text.slice(0, 200) ?? ''}`)
+  if (answer?.status !== 200 || !answer.text.includes('xxxx'))
+    throw new Error(`answered ${answer?.status ?? 'nothing'} ${answer?.text.slice(0, 200) ?? ''}`)
   const reason = await whyNoStreams(target, workshop.cores.load)
   if (reason !== undefined) note(`${proxy.name} does not stream: ${reason}`)
   return { ...target, pid: program.pid, canStream: reason === undefined }

@@ -13,9 +13,12 @@ describe('withGeneratedPart', () => {
     expect(withGeneratedPart(made, '| new |')).toBe(made)
   })
 
-  test.each(['nothing', `${begin} only`, `${end} ${begin}`, `${begin} ${end} ${begin} ${end}`])('refuses %p', (page) => {
-    expect(() => withGeneratedPart(page, 'new')).toThrow('the page needs one part')
-  })
+  test.each(['nothing', `${begin} only`, `${end} ${begin}`, `${begin} ${end} ${begin} ${end}`])(
+    'refuses %p',
+    (page) => {
+      expect(() => withGeneratedPart(page, 'new')).toThrow('the page needs one part')
+    },
+  )
 
   test('finds its place in the page it is for', async () => {
     const page = await Bun.file(join(import.meta.dir, '../docs/benchmarks.md')).text()

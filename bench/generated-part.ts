@@ -3,11 +3,13 @@ const end = '<!-- made by the bench to here -->'
 
 /**
  * A page with the part between its two marks replaced.
+ *
  * @throws Error when the marks are not both there, once and in order.
  */
 export function withGeneratedPart(page: string, part: string): string {
   const [before = '', afterBegin, ...furtherBegins] = page.split(begin)
   const [, after, ...furtherEnds] = (afterBegin ?? '').split(end)
-  if (after === undefined || furtherBegins.length + furtherEnds.length > 0) throw new Error(`the page needs one part between '${begin}' and '${end}'`)
+  if (after === undefined || furtherBegins.length + furtherEnds.length > 0)
+    throw new Error(`the page needs one part between '${begin}' and '${end}'`)
   return `${before}${begin}\n\n${part.trim()}\n\n${end}${after}`
 }

@@ -13,7 +13,9 @@ describe('parseDiskTotal', () => {
 
 describe('countPythonPackages', () => {
   test('leaves out what the environment came with', () => {
-    expect(countPythonPackages('aiohttp==3.14.5\nllms-py==4.0.26\npip==23.2.1\nsetuptools==65.5.0\npip-tools==1\n')).toBe(3)
+    expect(
+      countPythonPackages('aiohttp==3.14.5\nllms-py==4.0.26\npip==23.2.1\nsetuptools==65.5.0\npip-tools==1\n'),
+    ).toBe(3)
   })
 })
 
@@ -29,6 +31,8 @@ describe('parseDebianDepends', () => {
 
 describe('countGoModules', () => {
   test('counts the dependencies', () => {
-    expect(countGoModules('/x: go1.26\n\tpath\tx\n\tmod\tx\tv1\n\tdep\ta\tv1\th1:\n\t=>\tb\tv1\n\tdep\tc\tv2\th1:\n')).toBe(2)
+    expect(
+      countGoModules('/x: go1.26\n\tpath\tx\n\tmod\tx\tv1\n\tdep\ta\tv1\th1:\n\t=>\tb\tv1\n\tdep\tc\tv2\th1:\n'),
+    ).toBe(2)
   })
 })

@@ -27,7 +27,10 @@ export function parseDiskTotal(output: string): number {
   return Number(digits)
 }
 
-/** Folders of the packages that npm installed below `folder` for use, not for development, each once; the folder itself is not among them. */
+/**
+ * Folders of the packages that npm installed below `folder` for use, not for development, each once; the folder itself
+ * is not among them.
+ */
 export async function npmPackages(folder: string): Promise<readonly string[]> {
   const output = await runProgram(['npm', 'ls', '--omit=dev', '--all', '--parseable'], limitMs, { directory: folder })
   return [...new Set(output.trim().split('\n'))].filter((path) => path.includes('node_modules'))
@@ -38,10 +41,20 @@ export function nodeBytes(): Promise<number> {
   return diskBytes([realpathSync(Bun.which('node', { PATH: searchPath() }) ?? 'node')])
 }
 
-/** What was installed into a virtual environment of Python: `venv` is its folder. pip, setuptools and wheel are the environment's own. */
+/**
+ * What was installed into a virtual environment of Python: `venv` is its folder. pip, setuptools and wheel are the
+ * environment's own.
+ */
 export async function pythonInstalled(venv: string): Promise<Installed> {
   const python = join(venv, 'bin/python')
-  const about = await runProgram([python, '-c', 'import sys, sysconfig; print(sys._base_executable); print(sysconfig.get_path("stdlib")); print(sysconfig.get_path("purelib"))'], limitMs)
+  const about = await runProgram(
+    [
+      python,
+      '-c',
+      'import sys, sysconfig; print(sys._base_executable); print(sysconfig.get_path("stdlib")); print(sysconfig.get_path("purelib"))',
+    ],
+    limitMs,
+  )
   const [executable = '', library = '', packages = ''] = about.trim().split('\n')
   const names = await runProgram([python, '-m', 'pip', 'list', '--format=freeze'], limitMs)
   const bytes = await diskBytes([packages], '--exclude=pip', '--exclude=setuptools', '--exclude=wheel')
@@ -56,8 +69,14 @@ export function countPythonPackages(list: string): number {
 
 /** What Debian installed for these packages, and on how many others they depend directly. */
 export async function debianInstalled(packages: readonly string[]): Promise<Installed> {
-  const output = await runProgram(['dpkg-query', '-W', '-f', '${Installed-Size}\\t${Pre-Depends}, ${Depends}\\n', ...packages], limitMs)
-  const lines = output.trim().split('\n').map((line) => line.split('\t'))
+  const output = await runProgram(
+    ['dpkg-query', '-W', '-f', '${Installed-Size}\\t${Pre-Depends}, ${Depends}\\n', ...packages],
+    limitMs,
+  )
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t'))
   const bytes = lines.reduce((sum, [kibibytes = '0']) => sum + Number(kibibytes) * 1024, 0)
   const others = new Set(lines.flatMap(([, depends = '']) => parseDebianDepends(depends)))
   for (const name of packages) others.delete(name)

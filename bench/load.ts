@@ -24,18 +24,42 @@ export interface PlainOutcome {
 
 /**
  * POSTs of 1 KB with wrk over `connections` kept-alive connections, as fast as they are answered, from `core`.
- * @throws ProgramError when wrk fails, when any request fails or is not answered with 2xx or 3xx, or when none is answered in time.
+ *
+ * @throws ProgramError when wrk fails, when any request fails or is not answered with 2xx or 3xx, or when none is
+ *   answered in time.
  */
-export async function plainLoad(target: LoadTarget, connections: number, seconds: number, core: number): Promise<PlainOutcome> {
+export async function plainLoad(
+  target: LoadTarget,
+  connections: number,
+  seconds: number,
+  core: number,
+): Promise<PlainOutcome> {
   const outcome = await perhapsNoneAnswered(target, connections, seconds, core)
-  if (outcome.requests === 0) throw new ProgramError(`wrk on ${target.name}: no request was answered within ${seconds} s`)
+  if (outcome.requests === 0)
+    throw new ProgramError(`wrk on ${target.name}: no request was answered within ${seconds} s`)
   return outcome
 }
 
-async function perhapsNoneAnswered(target: LoadTarget, connections: number, seconds: number, core: number): Promise<PlainOutcome> {
+async function perhapsNoneAnswered(
+  target: LoadTarget,
+  connections: number,
+  seconds: number,
+  core: number,
+): Promise<PlainOutcome> {
   const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const url = `http://127.0.0.1:${target.port}${target.path ?? chatPath}`
-  const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(import.meta.dir, 'wrk.lua'), ...headers, url]
+  const wrk = [
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--timeout',
+    '10s',
+    '-s',
+    join(import.meta.dir, 'wrk.lua'),
+    ...headers,
+    url,
+  ]
   const output = await runProgram(['taskset', '-c', String(core), ...wrk], (seconds + 30) * 1000)
   return parsePlainOutcome(output, target.name)
 }
@@ -49,13 +73,14 @@ export interface Enough {
 
 /**
  * plainLoad over 64 connections until enough requests were answered, or the time is over.
+ *
  * @returns how many were answered
  * @throws ProgramError as plainLoad
  */
 export async function plainLoadUntil(target: LoadTarget, enough: Enough, core: number): Promise<number> {
   const until = performance.now() + enough.seconds * 1000
   let done = 0
-  for (let seconds = 1; done < enough.requests && performance.now() < until; ) {
+  for (let seconds = 1; done < enough.requests && performance.now() < until;) {
     const outcome = await perhapsNoneAnswered(target, 64, seconds, core)
     done += outcome.requests
     const rest = (enough.requests - done) / (outcome.requests / seconds)
@@ -73,7 +98,9 @@ export function parsePlainOutcome(output: string, targetName: string): PlainOutc
   const failed = numberIn(fields, 'failed')
   const badStatus = numberIn(fields, 'badStatus')
   if (failed > 0 || badStatus > 0) {
-    throw new ProgramError(`wrk on ${targetName}: of ${requests} requests ${failed} failed and ${badStatus} got a bad status`)
+    throw new ProgramError(
+      `wrk on ${targetName}: of ${requests} requests ${failed} failed and ${badStatus} got a bad status`,
+    )
   }
   return {
     requests,
@@ -88,6 +115,7 @@ export type Streams = Omit<StreamLoad, 'port' | 'headers' | 'path'>
 
 /**
  * Streams over raw sockets, read to their end, from `core`.
+ *
  * @throws ProgramError when the client fails or any stream is cut or short.
  */
 export async function streamLoad(target: LoadTarget, streams: Streams, core: number): Promise<StreamOutcome> {
@@ -103,9 +131,14 @@ export async function streamLoad(target: LoadTarget, streams: Streams, core: num
 
 /**
  * Requests with large bodies, all at once, from `core`. What becomes of each is counted; none of it is an error.
+ *
  * @throws ProgramError when the client itself fails.
  */
-export async function bodyLoad(target: LoadTarget, bodies: Omit<BodyLoad, 'port' | 'headers' | 'path'>, core: number): Promise<BodyOutcome> {
+export async function bodyLoad(
+  target: LoadTarget,
+  bodies: Omit<BodyLoad, 'port' | 'headers' | 'path'>,
+  core: number,
+): Promise<BodyOutcome> {
   const load: BodyLoad = { ...bodies, ...addressOf(target) }
   const client = [process.execPath, join(import.meta.dir, 'body-client.ts'), JSON.stringify(load)]
   const output = await runProgram(['taskset', '-c', String(core), ...client], (bodies.secondsMost + 30) * 1000)

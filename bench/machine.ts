@@ -25,8 +25,8 @@ export function thisMachine(): Machine {
 }
 
 /**
- * The cores this process may use: the proxies get the first, the load and the upstream the second.
- * On one core both are the same.
+ * The cores this process may use: the proxies get the first, the load and the upstream the second. On one core both are
+ * the same.
  */
 export function chooseCores(): { readonly proxy: number; readonly load: number } {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'

@@ -10,11 +10,21 @@ export interface MemoryUse {
 
 /** Their resident memory at this moment, MB. Cheaper to ask for than the proportional one. */
 export function residentMb(root: number): number {
-  return toMegabytes(processTree(root).reduce((sum, { pid }) => sum + kilobytes(readProcessFile(pid, 'status') ?? '', 'VmRSS'), 0))
+  return toMegabytes(
+    processTree(root).reduce((sum, { pid }) => sum + kilobytes(readProcessFile(pid, 'status') ?? '', 'VmRSS'), 0),
+  )
 }
 
-/** Runs `work` and gives the most resident memory that was seen meanwhile, looking every `everyMs`; `onLook` hears of each look. */
-export async function peakResidentMb(root: number, work: () => Promise<unknown>, everyMs = 250, onLook: (mb: number) => void = () => {}): Promise<number> {
+/**
+ * Runs `work` and gives the most resident memory that was seen meanwhile, looking every `everyMs`; `onLook` hears of
+ * each look.
+ */
+export async function peakResidentMb(
+  root: number,
+  work: () => Promise<unknown>,
+  everyMs = 250,
+  onLook: (mb: number) => void = () => {},
+): Promise<number> {
   let peakMb = residentMb(root)
   const look = (): void => {
     const mb = residentMb(root)
@@ -42,7 +52,7 @@ export function memoryUse(root: number): MemoryUse {
   return { residentMb: toMegabytes(resident), proportionalMb: toMegabytes(proportional) }
 }
 
-/** The value of a line such as `VmRSS:     5120 kB`; 0 when there is none. */
+/** The value of a line such as `VmRSS: 5120 kB`; 0 when there is none. */
 export function kilobytes(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0)
 }

@@ -24,7 +24,10 @@ describe('parseBenchOptions', () => {
     { commandLine: ['--only', 'memory,plain'], expected: { measures: ['plain', 'memory'] as const, isPartial: true } },
     { commandLine: ['--peers', 'svc'], expected: { peers: ['svc'], isPartial: true } },
     { commandLine: ['--peers', 'litellm'], expected: { peers: ['litellm'], isSideBySide: false, isPartial: true } },
-    { commandLine: ['--peers', 'svc,litellm,nginx'], expected: { peers: ['nginx', 'svc', 'litellm'], isPartial: false } },
+    {
+      commandLine: ['--peers', 'svc,litellm,nginx'],
+      expected: { peers: ['nginx', 'svc', 'litellm'], isPartial: false },
+    },
     { commandLine: ['--quick'], expected: { rounds: 2, seconds: 1, isPartial: true } },
     { commandLine: ['--quick', '--seconds', '4'], expected: { rounds: 2, seconds: 4 } },
   ])('reads $commandLine', ({ commandLine, expected }) => {
@@ -36,11 +39,20 @@ describe('parseBenchOptions', () => {
     { commandLine: ['--peers', '--quick'], expected: { rounds: 2, isPartial: true } },
     { commandLine: ['--rounds', '6', '--peers'], expected: { rounds: 6, isPartial: false } },
   ])('makes the side by side of $commandLine', ({ commandLine, expected }) => {
-    expect(parseBenchOptions(commandLine, proxies)).toMatchObject({ ...expected, peers: proxies.sideBySide, measures: sideBySideMeasures, isSideBySide: true })
+    expect(parseBenchOptions(commandLine, proxies)).toMatchObject({
+      ...expected,
+      peers: proxies.sideBySide,
+      measures: sideBySideMeasures,
+      isSideBySide: true,
+    })
   })
 
   test('takes a narrower side by side for a partial one', () => {
-    expect(parseBenchOptions(['--peers', '--only', 'start'], proxies)).toMatchObject({ measures: ['start'], isSideBySide: true, isPartial: true })
+    expect(parseBenchOptions(['--peers', '--only', 'start'], proxies)).toMatchObject({
+      measures: ['start'],
+      isSideBySide: true,
+      isPartial: true,
+    })
   })
 
   test('gives nothing when help is asked for', () => {

@@ -55,6 +55,7 @@ and a whole one also makes the table in docs/benchmarks.md.`
 
 /**
  * Reads the command line; undefined when it asks for help.
+ *
  * @throws UsageError when an option or a value is unknown.
  */
 export function parseBenchOptions(commandLine: readonly string[], proxies: ProxyNames): BenchOptions | undefined {
@@ -69,7 +70,8 @@ export function parseBenchOptions(commandLine: readonly string[], proxies: Proxy
   const wholePeers = isSideBySide ? proxies.sideBySide : proxies.usual
   const measures = parseList('--only', values.only, measureNames) ?? wholeMeasures
   const peers = parseList('--peers', values.peers, proxies.all) ?? wholePeers
-  const isWhole = wholeMeasures.every((name) => measures.includes(name)) && wholePeers.every((name) => peers.includes(name))
+  const isWhole =
+    wholeMeasures.every((name) => measures.includes(name)) && wholePeers.every((name) => peers.includes(name))
   return { rounds, seconds, measures, peers, isSideBySide, isPartial: rounds < roundsLeast || !isWhole }
 }
 
@@ -112,7 +114,11 @@ function parseCount(flag: string, text: string | undefined): number | undefined 
 }
 
 /** The named ones, each once, in the order of `allowed`; undefined when the option is not there. */
-function parseList<Name extends string>(flag: string, text: string | undefined, allowed: readonly Name[]): readonly Name[] | undefined {
+function parseList<Name extends string>(
+  flag: string,
+  text: string | undefined,
+  allowed: readonly Name[],
+): readonly Name[] | undefined {
   if (text === undefined) return undefined
   const names = text.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !allowed.some((one) => one === name))

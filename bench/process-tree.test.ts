@@ -26,7 +26,11 @@ describe('descendants', () => {
       { pid: 2, parent: 1, cpuTicks: 0 },
       { pid: 5, parent: 1, cpuTicks: 0 },
     ]
-    expect(descendants(2, accounts).map((account) => account.pid).sort()).toEqual([2, 3, 4])
+    expect(
+      descendants(2, accounts)
+        .map((account) => account.pid)
+        .sort(),
+    ).toEqual([2, 3, 4])
   })
 })
 
@@ -47,18 +51,21 @@ describe('accounting', () => {
     expect(memoryUse(process.pid).residentMb).toBeGreaterThan(1)
   })
 
-  test.skipIf(process.platform !== 'linux')('sees memory that was held for a while, and tells of each look', async () => {
-    const before = memoryUse(process.pid).residentMb
-    const looks: number[] = []
-    const held: Uint8Array[] = []
-    const work = async (): Promise<void> => {
-      held.push(new Uint8Array(64_000_000).fill(1))
-      while (looks.length === 0) await Bun.sleep(1)
-      held.pop()
-    }
-    expect(await peakResidentMb(process.pid, work, 1, (mb) => looks.push(mb))).toBeGreaterThan(before + 32)
-    expect(Math.max(...looks)).toBeGreaterThan(before + 32)
-  })
+  test.skipIf(process.platform !== 'linux')(
+    'sees memory that was held for a while, and tells of each look',
+    async () => {
+      const before = memoryUse(process.pid).residentMb
+      const looks: number[] = []
+      const held: Uint8Array[] = []
+      const work = async (): Promise<void> => {
+        held.push(new Uint8Array(64_000_000).fill(1))
+        while (looks.length === 0) await Bun.sleep(1)
+        held.pop()
+      }
+      expect(await peakResidentMb(process.pid, work, 1, (mb) => looks.push(mb))).toBeGreaterThan(before + 32)
+      expect(Math.max(...looks)).toBeGreaterThan(before + 32)
+    },
+  )
 
   test.skipIf(process.platform !== 'linux')('hands on what goes wrong meanwhile', async () => {
     await expect(peakResidentMb(process.pid, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')

@@ -10,12 +10,16 @@ export interface ProcessAccount {
 
 /**
  * Reads the text of `/proc/PID/stat` (proc_pid_stat(5), fields 1, 4 and 14 to 17).
+ *
  * @throws Error when it is not that.
  */
 export function parseProcessStat(text: string): ProcessAccount {
   // The name, in brackets, may itself hold blanks and brackets.
   const nameEnd = text.lastIndexOf(')')
-  const fields = text.slice(nameEnd + 2).trim().split(' ')
+  const fields = text
+    .slice(nameEnd + 2)
+    .trim()
+    .split(' ')
   const numbers = [text.slice(0, text.indexOf(' ')), fields[1], ...fields.slice(11, 15)].map(Number)
   const [pid, parent, user, system, childrenUser, childrenSystem] = numbers
   if (

@@ -64,6 +64,7 @@ export function startProgram(start: ProgramStart, register: (program: RunningPro
 
 /**
  * Waits until a program listens on a port of 127.0.0.1.
+ *
  * @throws ProgramError when it ends, or does not listen within 60 s.
  */
 export async function waitUntilListening(program: RunningProgram, port: number): Promise<void> {
@@ -105,9 +106,14 @@ export interface ProgramPlace {
 
 /**
  * Runs a program to its end and gives what it wrote on stdout.
+ *
  * @throws ProgramError when it fails or takes longer than `limitMs`.
  */
-export async function runProgram(command: readonly string[], limitMs: number, { directory, environment }: ProgramPlace = {}): Promise<string> {
+export async function runProgram(
+  command: readonly string[],
+  limitMs: number,
+  { directory, environment }: ProgramPlace = {},
+): Promise<string> {
   const child = Bun.spawn([...command], {
     env: { ...process.env, PATH: searchPath(), ...environment },
     stdin: 'ignore',

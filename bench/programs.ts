@@ -8,8 +8,8 @@ export type ProgramName = 'nginx' | 'haproxy' | 'wrk' | 'node' | 'npm' | 'python
 const installable: readonly ProgramName[] = ['nginx', 'haproxy', 'wrk']
 
 /**
- * Looks for programs and, as root on Debian, installs those of nginx, HAProxy and wrk that are missing.
- * Gives those that are still missing, having named them in one line on stderr.
+ * Looks for programs and, as root on Debian, installs those of nginx, HAProxy and wrk that are missing. Gives those
+ * that are still missing, having named them in one line on stderr.
  */
 export async function missingPrograms(needed: ReadonlySet<ProgramName>): Promise<ReadonlySet<ProgramName>> {
   const isMissing = (name: ProgramName): boolean => Bun.which(name, { PATH: searchPath() }) === null
@@ -25,7 +25,8 @@ export async function missingPrograms(needed: ReadonlySet<ProgramName>): Promise
 
 async function install(names: readonly ProgramName[]): Promise<void> {
   // A package list may be too old to install from, or missing: update only then.
-  const script = 'apt-get install -y --no-install-recommends "$@" || { apt-get update && apt-get install -y --no-install-recommends "$@"; }'
+  const script =
+    'apt-get install -y --no-install-recommends "$@" || { apt-get update && apt-get install -y --no-install-recommends "$@"; }'
   // Run level 1 keeps the packages from starting their services.
   const child = Bun.spawn(['sh', '-c', script, 'sh', ...names], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },

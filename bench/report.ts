@@ -39,7 +39,11 @@ export function reportMarkdown(run: BenchRun, summary?: string): string {
     `Medians of ${run.rounds} round${run.rounds === 1 ? '' : 's'} (least–most), ${run.seconds} s each. Ratios are made within a round, then their median is taken. How each figure comes about: bench/README.md.`,
     ...(summary === undefined ? [] : ['## Side by side', summary]),
     '## Targets',
-    verdictTable(targets.filter((target) => run.measures.includes(target.measure)).map((target) => judge(target, run.measurements))),
+    verdictTable(
+      targets
+        .filter((target) => run.measures.includes(target.measure))
+        .map((target) => judge(target, run.measurements)),
+    ),
     ...run.measures.map((measure) => measureSection(measure, names, run.measurements)),
     '## Compared',
     comparedTable(run),
@@ -51,7 +55,10 @@ export function reportMarkdown(run: BenchRun, summary?: string): string {
 
 /** Who was compared, in which version, set up how. */
 export function comparedTable(run: BenchRun): string {
-  return markdownTable(['Proxy', 'version', 'set up as'], run.proxies.map((proxy) => [proxy.name, proxy.version, proxy.setup]))
+  return markdownTable(
+    ['Proxy', 'version', 'set up as'],
+    run.proxies.map((proxy) => [proxy.name, proxy.version, proxy.setup]),
+  )
 }
 
 /** What it was measured on. */

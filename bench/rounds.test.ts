@@ -14,7 +14,14 @@ function contender(name: string, canStream = true): Contender {
 }
 
 function measureOf(changes: Partial<Measure>): Measure {
-  return { name: 'plain', includesDirect: true, peersOnce: false, needsStreams: false, run: () => Promise.resolve({ perSecond: 1 }), ...changes }
+  return {
+    name: 'plain',
+    includesDirect: true,
+    peersOnce: false,
+    needsStreams: false,
+    run: () => Promise.resolve({ perSecond: 1 }),
+    ...changes,
+  }
 }
 
 const field = [contender('direct'), contender('nginx'), contender('svc'), contender('llms-py', false)]
@@ -26,9 +33,24 @@ async function namesOf(measure: Measure, rounds: number): Promise<readonly strin
 
 describe('runMeasure', () => {
   test.each([
-    { name: 'measures everybody in every round', changes: {}, rounds: 1, expected: ['direct 1', 'llms-py 1', 'nginx 1', 'svc 1'] },
-    { name: 'leaves the upstream out where it says nothing', changes: { includesDirect: false }, rounds: 1, expected: ['llms-py 1', 'nginx 1', 'svc 1'] },
-    { name: 'leaves out who does not stream where streams are needed', changes: { needsStreams: true }, rounds: 1, expected: ['direct 1', 'nginx 1', 'svc 1'] },
+    {
+      name: 'measures everybody in every round',
+      changes: {},
+      rounds: 1,
+      expected: ['direct 1', 'llms-py 1', 'nginx 1', 'svc 1'],
+    },
+    {
+      name: 'leaves the upstream out where it says nothing',
+      changes: { includesDirect: false },
+      rounds: 1,
+      expected: ['llms-py 1', 'nginx 1', 'svc 1'],
+    },
+    {
+      name: 'leaves out who does not stream where streams are needed',
+      changes: { needsStreams: true },
+      rounds: 1,
+      expected: ['direct 1', 'nginx 1', 'svc 1'],
+    },
     {
       name: 'measures others once where it says so',
       changes: { peersOnce: true, includesDirect: false },
@@ -40,7 +62,8 @@ describe('runMeasure', () => {
   })
 
   test('leaves out who has failed, and says why', async () => {
-    const run: Measure['run'] = ({ name }, round) => (name === 'nginx' && round === 2 ? Promise.reject(new Error('cut')) : Promise.resolve({ perSecond: round }))
+    const run: Measure['run'] = ({ name }, round) =>
+      name === 'nginx' && round === 2 ? Promise.reject(new Error('cut')) : Promise.resolve({ perSecond: round })
     const { measurements, notes } = await runMeasure(measureOf({ run }), field, 3, setting, () => undefined)
     expect(measurements.filter(({ proxy }) => proxy === 'nginx').map(({ round }) => round)).toEqual([1])
     expect(notes).toEqual(['nginx, plain, round 2: cut'])

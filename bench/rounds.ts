@@ -1,4 +1,11 @@
-import { directName, serviceName, type Contender, type Measure, type Measurement, type MeasureSetting } from './measures/measure.ts'
+import {
+  directName,
+  serviceName,
+  type Contender,
+  type Measure,
+  type Measurement,
+  type MeasureSetting,
+} from './measures/measure.ts'
 import { progress, reasonOf } from './progress.ts'
 
 /** What the rounds of a measure brought, and who fell out of it and why. */
@@ -7,11 +14,22 @@ export interface Outcome {
   readonly notes: readonly string[]
 }
 
-/** Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. @param say tells what is under way */
-export async function runMeasure(measure: Measure, field: readonly Contender[], rounds: number, setting: MeasureSetting, say = progress): Promise<Outcome> {
+/**
+ * Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. @param
+ * say tells what is under way
+ */
+export async function runMeasure(
+  measure: Measure,
+  field: readonly Contender[],
+  rounds: number,
+  setting: MeasureSetting,
+  say = progress,
+): Promise<Outcome> {
   const measurements: Measurement[] = []
   const failed = new Map<string, string>()
-  const contenders = field.filter(({ name, canStream }) => (name !== directName || measure.includesDirect) && (canStream || !measure.needsStreams))
+  const contenders = field.filter(
+    ({ name, canStream }) => (name !== directName || measure.includesDirect) && (canStream || !measure.needsStreams),
+  )
   for (let round = 1; round <= rounds; round++) {
     say(`${measure.name}, round ${round} of ${rounds}`)
     for (const contender of rotated(contenders, round)) {

@@ -1,4 +1,7 @@
-/** `npm run bench`: starts the upstream and the proxies, measures them in turn, prints and writes the report. `--help` says how. */
+/**
+ * `npm run bench`: starts the upstream and the proxies, measures them in turn, prints and writes the report. `--help`
+ * says how.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startField } from './field.ts'
@@ -17,7 +20,11 @@ import { runMeasure } from './rounds.ts'
 import { sideBySideMarkdown } from './side-by-side.ts'
 import { closeWorkshop, launchProxy, openWorkshop, startProxy, type Workshop } from './workshop.ts'
 
-const proxyNames: ProxyNames = { all: allProxies.map(({ name }) => name), usual: usualProxies, sideBySide: sideBySideProxies }
+const proxyNames: ProxyNames = {
+  all: allProxies.map(({ name }) => name),
+  usual: usualProxies,
+  sideBySide: sideBySideProxies,
+}
 const withWrk: readonly MeasureName[] = ['plain', 'latency', 'throughput', 'memory']
 
 function settingOf(options: BenchOptions, proxies: readonly Proxy[], workshop: Workshop): MeasureSetting {
@@ -78,7 +85,8 @@ async function main(): Promise<number> {
     console.log(helpText(proxyNames))
     return 0
   }
-  if (process.platform !== 'linux') throw new UsageError(`the bench reads /proc and pins cores: it runs on Linux, not ${process.platform}`)
+  if (process.platform !== 'linux')
+    throw new UsageError(`the bench reads /proc and pins cores: it runs on Linux, not ${process.platform}`)
   const needs = allProxies.filter((proxy) => options.peers.includes(proxy.name)).flatMap((proxy) => proxy.needs)
   const missing = await missingPrograms(new Set<ProgramName>(['wrk', ...needs]))
   const programs: RunningProgram[] = []

@@ -4,12 +4,21 @@ import type { BenchRun, ProxyNote } from './report.ts'
 import { figures, sideBySideMarkdown, standing, standingSentence, standingTable, type Figure } from './side-by-side.ts'
 
 function note(name: string, kind: NonNullable<ProxyNote['kind']>, installedMb?: number): ProxyNote {
-  const facts = installedMb === undefined ? {} : { installed: { bytes: installedMb * 1e6, runtimeBytes: 5e6, dependencies: installedMb } }
+  const facts =
+    installedMb === undefined
+      ? {}
+      : { installed: { bytes: installedMb * 1e6, runtimeBytes: 5e6, dependencies: installedMb } }
   return { name, kind, version: `${name}/1`, setup: 'as is', ...facts }
 }
 
 function rates(values: Readonly<Record<string, number>>, round = 1): readonly Measurement[] {
-  return Object.entries(values).map(([proxy, value]) => ({ measure: 'plain', round, proxy, metric: 'perSecond', value }))
+  return Object.entries(values).map(([proxy, value]) => ({
+    measure: 'plain',
+    round,
+    proxy,
+    metric: 'perSecond',
+    value,
+  }))
 }
 
 function runOf(measurements: readonly Measurement[], notes: readonly string[] = []): BenchRun {
@@ -24,12 +33,22 @@ function runOf(measurements: readonly Measurement[], notes: readonly string[] = 
   return { date: '2026-01-02', machine, rounds: 1, seconds: 2, measures: ['plain'], proxies, notes, measurements }
 }
 
-const ratePerSecond: Figure = { title: 'requests/s', better: 'more', value: (run, proxy) => run.measurements.find((one) => one.proxy === proxy)?.value }
+const ratePerSecond: Figure = {
+  title: 'requests/s',
+  better: 'more',
+  value: (run, proxy) => run.measurements.find((one) => one.proxy === proxy)?.value,
+}
 
 describe('standing', () => {
   test.each([
     { values: { svc: 50, portkey: 5, litellm: 1, nginx: 200 }, rank: 1, ranked: 3, ahead: [], best: 'nginx' },
-    { values: { svc: 50, portkey: 60, litellm: 1, nginx: 20 }, rank: 2, ranked: 3, ahead: ['portkey'], best: 'portkey' },
+    {
+      values: { svc: 50, portkey: 60, litellm: 1, nginx: 20 },
+      rank: 2,
+      ranked: 3,
+      ahead: ['portkey'],
+      best: 'portkey',
+    },
     { values: { svc: 50, portkey: 50 }, rank: 1, ranked: 2, ahead: [], best: 'svc' },
     { values: { portkey: 60, litellm: 1 }, rank: undefined, ranked: 2, ahead: [], best: 'portkey' },
     { values: {}, rank: undefined, ranked: 0, ahead: [], best: undefined },
@@ -38,11 +57,17 @@ describe('standing', () => {
   })
 
   test('turns round where less is better', () => {
-    expect(standing({ ...ratePerSecond, better: 'less' }, runOf(rates({ svc: 50, portkey: 60, litellm: 1 })))).toMatchObject({ rank: 2, ahead: ['litellm'], best: 'litellm' })
+    expect(
+      standing({ ...ratePerSecond, better: 'less' }, runOf(rates({ svc: 50, portkey: 60, litellm: 1 }))),
+    ).toMatchObject({ rank: 2, ahead: ['litellm'], best: 'litellm' })
   })
 
   test('does not count the upstream itself', () => {
-    expect(standing(ratePerSecond, runOf(rates({ direct: 1000, svc: 50 })))).toMatchObject({ rank: 1, ranked: 1, best: 'svc' })
+    expect(standing(ratePerSecond, runOf(rates({ direct: 1000, svc: 50 })))).toMatchObject({
+      rank: 1,
+      ranked: 1,
+      best: 'svc',
+    })
   })
 })
 
@@ -55,8 +80,16 @@ describe('figures', () => {
   })
 
   test('of added time are those through the proxy less the upstream’s own', () => {
-    const p99 = (proxy: string, value: number): Measurement => ({ measure: 'latency', round: 1, proxy, metric: 'p99Us', value })
-    expect(named('plain, one at a time: added ms p99').value(runOf([p99('direct', 100), p99('svc', 2100)]), 'svc')).toBe(2)
+    const p99 = (proxy: string, value: number): Measurement => ({
+      measure: 'latency',
+      round: 1,
+      proxy,
+      metric: 'p99Us',
+      value,
+    })
+    expect(
+      named('plain, one at a time: added ms p99').value(runOf([p99('direct', 100), p99('svc', 2100)]), 'svc'),
+    ).toBe(2)
   })
 
   test.each([
@@ -72,15 +105,40 @@ describe('figures', () => {
 describe('standingTable', () => {
   const cells = (figure: Figure, values: Readonly<Record<string, number>>): readonly (readonly string[])[] => {
     const run = runOf(rates(values))
-    return standingTable([standing(figure, run)], run.proxies).split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
+    return standingTable([standing(figure, run)], run.proxies)
+      .split('\n')
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      )
   }
 
   test('has the service first, then gateways, then relays', () => {
-    expect(cells(ratePerSecond, {})[0]).toEqual(['', '**svc**', 'portkey', 'litellm', 'nginx', 'svc among gateways', 'best of all', 'svc ÷ nginx'])
+    expect(cells(ratePerSecond, {})[0]).toEqual([
+      '',
+      '**svc**',
+      'portkey',
+      'litellm',
+      'nginx',
+      'svc among gateways',
+      'best of all',
+      'svc ÷ nginx',
+    ])
   })
 
   test('says where we stand and who is ahead', () => {
-    expect(cells(ratePerSecond, { svc: 50, portkey: 60, nginx: 200 })[2]).toEqual(['requests/s', '50', '60', '–', '200', '2 of 2, behind portkey', 'nginx', '0.250'])
+    expect(cells(ratePerSecond, { svc: 50, portkey: 60, nginx: 200 })[2]).toEqual([
+      'requests/s',
+      '50',
+      '60',
+      '–',
+      '200',
+      '2 of 2, behind portkey',
+      'nginx',
+      '0.250',
+    ])
   })
 
   test('writes what was not waited for as more than', () => {
@@ -89,14 +147,19 @@ describe('standingTable', () => {
 })
 
 describe('standingSentence', () => {
-  const sentence = (...values: readonly Readonly<Record<string, number>>[]): string => standingSentence(values.map((one) => standing(ratePerSecond, runOf(rates(one)))))
+  const sentence = (...values: readonly Readonly<Record<string, number>>[]): string =>
+    standingSentence(values.map((one) => standing(ratePerSecond, runOf(rates(one)))))
 
   test('counts the figures in which nobody is ahead', () => {
-    expect(sentence({ svc: 2, portkey: 1 }, { svc: 3, litellm: 1 })).toBe('**svc is ahead of every gateway in 2 of 2 figures.**')
+    expect(sentence({ svc: 2, portkey: 1 }, { svc: 3, litellm: 1 })).toBe(
+      '**svc is ahead of every gateway in 2 of 2 figures.**',
+    )
   })
 
   test('names the others, and by whom', () => {
-    expect(sentence({ svc: 2, portkey: 1 }, { svc: 2, portkey: 3 })).toEndWith('in 1 of 2 figures.** Not in: requests/s (portkey).')
+    expect(sentence({ svc: 2, portkey: 1 }, { svc: 2, portkey: 3 })).toEndWith(
+      'in 1 of 2 figures.** Not in: requests/s (portkey).',
+    )
   })
 
   test('does not count what nobody else has', () => {

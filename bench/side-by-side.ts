@@ -31,8 +31,17 @@ export interface Standing {
   readonly best: string | undefined
 }
 
-function measured(title: string, better: Figure['better'], measure: MeasureName, figure: (of: RoundLookup, proxy: string) => number | undefined): Figure {
-  return { title, better, value: (run, proxy) => median(perRound(measure, run.measurements, (of) => figure(of, proxy))) }
+function measured(
+  title: string,
+  better: Figure['better'],
+  measure: MeasureName,
+  figure: (of: RoundLookup, proxy: string) => number | undefined,
+): Figure {
+  return {
+    title,
+    better,
+    value: (run, proxy) => median(perRound(measure, run.measurements, (of) => figure(of, proxy))),
+  }
 }
 
 function metric(title: string, better: Figure['better'], measure: MeasureName, name: string): Figure {
@@ -57,7 +66,10 @@ function installed(title: string, figure: (facts: NonNullable<ProxyNote['install
   }
 }
 
-/** What is held against each other, in the order of the table. Times that are added are those through a proxy less the upstream's own of the same round. */
+/**
+ * What is held against each other, in the order of the table. Times that are added are those through a proxy less the
+ * upstream's own of the same round.
+ */
 export const figures: readonly Figure[] = [
   metric('plain, 64 at once: CPU µs a request', 'less', 'plain', 'cpuUs'),
   metric('plain, 64 at once: requests/s', 'more', 'plain', 'perSecond'),
@@ -93,8 +105,11 @@ export function standing(figure: Figure, run: BenchRun): Standing {
   const isBetter = (one: number, other: number): boolean => (figure.better === 'less' ? one < other : one > other)
   const own = valued.find(({ name }) => name === serviceName)
   const rivals = valued.filter(({ kind }) => kind === 'gateway')
-  const ahead = own === undefined ? [] : rivals.filter(({ value }) => isBetter(value, own.value)).map(({ name }) => name)
-  const [best] = valued.toSorted((one, other) => (isBetter(one.value, other.value) ? -1 : isBetter(other.value, one.value) ? 1 : 0))
+  const ahead =
+    own === undefined ? [] : rivals.filter(({ value }) => isBetter(value, own.value)).map(({ name }) => name)
+  const [best] = valued.toSorted((one, other) =>
+    isBetter(one.value, other.value) ? -1 : isBetter(other.value, one.value) ? 1 : 0,
+  )
   return {
     figure,
     values: new Map(valued.map(({ name, value }) => [name, value])),
@@ -107,7 +122,10 @@ export function standing(figure: Figure, run: BenchRun): Standing {
 
 const relays = ['nginx', 'haproxy']
 
-/** The table: a line a figure, a column a proxy, then our rank among the gateways, who is best of all, and what is ours divided by that of each relay. */
+/**
+ * The table: a line a figure, a column a proxy, then our rank among the gateways, who is best of all, and what is ours
+ * divided by that of each relay.
+ */
 export function standingTable(standings: readonly Standing[], proxies: readonly ProxyNote[]): string {
   const order: readonly (ProxyKind | undefined)[] = ['service', 'gateway', 'relay']
   const names = order.flatMap((kind) => proxies.filter((proxy) => proxy.kind === kind).map(({ name }) => name))
@@ -120,7 +138,10 @@ export function standingTable(standings: readonly Standing[], proxies: readonly 
     ...against.map((name) => formatQuotient(values.get(serviceName), values.get(name))),
   ])
   const heads = names.map((name) => (name === serviceName ? `**${name}**` : name))
-  return markdownTable(['', ...heads, 'svc among gateways', 'best of all', ...against.map((name) => `svc ÷ ${name}`)], rows)
+  return markdownTable(
+    ['', ...heads, 'svc among gateways', 'best of all', ...against.map((name) => `svc ÷ ${name}`)],
+    rows,
+  )
 }
 
 function formatValue({ most }: Figure, value: number | undefined): string {
@@ -138,10 +159,15 @@ export function standingSentence(standings: readonly Standing[]): string {
   const held = standings.filter(({ rank, ranked }) => rank !== undefined && ranked > 1)
   const lost = held.filter(({ ahead }) => ahead.length > 0)
   const first = `**svc is ahead of every gateway in ${held.length - lost.length} of ${held.length} figures.**`
-  return lost.length === 0 ? first : `${first} Not in: ${lost.map(({ figure, ahead }) => `${figure.title} (${ahead.join(', ')})`).join('; ')}.`
+  return lost.length === 0
+    ? first
+    : `${first} Not in: ${lost.map(({ figure, ahead }) => `${figure.title} (${ahead.join(', ')})`).join('; ')}.`
 }
 
-/** All of it as Markdown, without a heading of its own: when and where, the table, what it says, versions, who is missing and why. */
+/**
+ * All of it as Markdown, without a heading of its own: when and where, the table, what it says, versions, who is
+ * missing and why.
+ */
 export function sideBySideMarkdown(run: BenchRun): string {
   const standings = figures.map((figure) => standing(figure, run)).filter(({ values }) => values.size > 0)
   const missing = run.notes.map((note) => `- ${note}`).join('\n')

@@ -19,7 +19,11 @@ interface Connection {
 
 const load = parseStreamLoad(JSON.parse(process.argv[2] ?? '{}'))
 const body = streamRequestBody(load)
-const headers = Object.entries({ ...load.headers, 'content-type': 'application/json', 'content-length': String(body.length) })
+const headers = Object.entries({
+  ...load.headers,
+  'content-type': 'application/json',
+  'content-length': String(body.length),
+})
 const request = `POST ${load.path ?? chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 
 const firstContentUs: number[] = []

@@ -5,9 +5,15 @@ import { judge, targets } from './targets.ts'
 
 describe('markdownTable', () => {
   test('lines its columns up', () => {
-    expect(markdownTable(['', 'µs'], [['nginx', '28.1'], ['svc', '5']])).toBe(
-      ['|       |   µs |', '| ----- | ---: |', '| nginx | 28.1 |', '| svc   |    5 |'].join('\n'),
-    )
+    expect(
+      markdownTable(
+        ['', 'µs'],
+        [
+          ['nginx', '28.1'],
+          ['svc', '5'],
+        ],
+      ),
+    ).toBe(['|       |   µs |', '| ----- | ---: |', '| nginx | 28.1 |', '| svc   |    5 |'].join('\n'))
   })
 })
 
@@ -44,7 +50,10 @@ describe('measureSection', () => {
   const section = measureSection('latency', ['direct', 'nginx', 'haproxy', 'svc'], measurements)
 
   test('has a row for each proxy that was measured', () => {
-    const names = section.split('\n').slice(4).map((row) => row.split('|')[1]?.trim())
+    const names = section
+      .split('\n')
+      .slice(4)
+      .map((row) => row.split('|')[1]?.trim())
     expect(names).toEqual(['direct', 'nginx', '**svc**'])
   })
 

@@ -38,13 +38,19 @@ function cpuAgainst(reference: string): Column {
   return { title: `× ${reference}`, figure: (of, proxy) => ratio(of(proxy, 'cpuUs'), of(reference, 'cpuUs')) }
 }
 
-const addedUs: Column = { title: 'added µs', figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy)) }
+const addedUs: Column = {
+  title: 'added µs',
+  figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy)),
+}
 const addedAgainstNginx: Column = {
   title: 'added × nginx',
   figure: (of, proxy) => (proxy === directName ? undefined : ratio(added(of, proxy), added(of, 'nginx'))),
 }
 
-const addedP99Us: Column = { title: 'added µs', figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy, 'p99Us')) }
+const addedP99Us: Column = {
+  title: 'added µs',
+  figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy, 'p99Us')),
+}
 
 const sections: Readonly<Record<MeasureName, { readonly title: string; readonly columns: readonly Column[] }>> = {
   plain: {
@@ -127,13 +133,22 @@ const sections: Readonly<Record<MeasureName, { readonly title: string; readonly 
   },
 }
 
-/** The section of the report on one measure: a heading and a table with a row for each proxy that has figures, in the order given. */
-export function measureSection(measure: MeasureName, proxies: readonly string[], measurements: readonly Measurement[]): string {
+/**
+ * The section of the report on one measure: a heading and a table with a row for each proxy that has figures, in the
+ * order given.
+ */
+export function measureSection(
+  measure: MeasureName,
+  proxies: readonly string[],
+  measurements: readonly Measurement[],
+): string {
   const { title, columns } = sections[measure]
   const measured = proxies.filter((proxy) => measurements.some((one) => one.measure === measure && one.proxy === proxy))
   const rows = measured.map((proxy) => [
     proxy === serviceName ? `**${proxy}**` : proxy,
-    ...columns.map((column) => formatSummary(summarize(perRound(measure, measurements, (of) => column.figure(of, proxy))))),
+    ...columns.map((column) =>
+      formatSummary(summarize(perRound(measure, measurements, (of) => column.figure(of, proxy)))),
+    ),
   ])
   return `## ${title}\n\n${markdownTable(['', ...columns.map((column) => column.title)], rows)}`
 }

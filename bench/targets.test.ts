@@ -17,7 +17,14 @@ const againstNginx: Target = {
 
 describe('judge', () => {
   test('takes the median of the ratios of each round, not the ratio of the medians', () => {
-    const measurements = [cpu(1, 'svc', 20), cpu(1, 'nginx', 10), cpu(2, 'svc', 90), cpu(2, 'nginx', 30), cpu(3, 'svc', 44), cpu(3, 'nginx', 20)]
+    const measurements = [
+      cpu(1, 'svc', 20),
+      cpu(1, 'nginx', 10),
+      cpu(2, 'svc', 90),
+      cpu(2, 'nginx', 30),
+      cpu(3, 'svc', 44),
+      cpu(3, 'nginx', 20),
+    ]
     expect(judge(againstNginx, measurements).summary).toEqual({ median: 2.2, min: 2, max: 3, count: 3 })
   })
 
@@ -34,7 +41,11 @@ describe('judge', () => {
   })
 
   test('says so when a part was not measured', () => {
-    expect(judge(againstNginx, [cpu(1, 'svc', 20)])).toMatchObject({ isMet: false, text: 'not measured', summary: undefined })
+    expect(judge(againstNginx, [cpu(1, 'svc', 20)])).toMatchObject({
+      isMet: false,
+      text: 'not measured',
+      summary: undefined,
+    })
   })
 
   test('leaves out the rounds in which a part is missing', () => {

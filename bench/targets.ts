@@ -93,7 +93,12 @@ export function judge(target: Target, measurements: readonly Measurement[]): Ver
   const isMet = target.limitIs === 'most' ? summary.median <= target.limit : summary.median >= target.limit
   if (isMet) return { target, summary, isMet, text: 'met' }
   const missedPercent = Math.abs(summary.median / target.limit - 1) * 100
-  return { target, summary, isMet, text: `missed by ${missedPercent < 1 ? missedPercent.toFixed(1) : missedPercent.toFixed(0)} %` }
+  return {
+    target,
+    summary,
+    isMet,
+    text: `missed by ${missedPercent < 1 ? missedPercent.toFixed(1) : missedPercent.toFixed(0)} %`,
+  }
 }
 
 /** What `figure` makes of each round of a measure, for the rounds in which it makes something, in order. */

@@ -18,8 +18,9 @@ export interface StreamShape {
 }
 
 /**
- * The body of a streamed request. The shape travels in `max_tokens` and `seed`: two fields of the format, which every proxy lets through (the first perhaps under its newer name).
- * The prompt makes the body about 1 KB, as in the plain measure.
+ * The body of a streamed request. The shape travels in `max_tokens` and `seed`: two fields of the format, which every
+ * proxy lets through (the first perhaps under its newer name). The prompt makes the body about 1 KB, as in the plain
+ * measure.
  */
 export function streamRequestBody(shape: StreamShape): string {
   return JSON.stringify({
@@ -38,7 +39,10 @@ export function readStreamShape(body: string): StreamShape | undefined {
   return { chunks, paceUs: readInteger(body, 'seed') ?? 0 }
 }
 
-/** The body of a plain request of about `bytes`, which the upstream answers after `holdUs` microseconds. The time travels in `seed`. */
+/**
+ * The body of a plain request of about `bytes`, which the upstream answers after `holdUs` microseconds. The time
+ * travels in `seed`.
+ */
 export function heldRequestBody(bytes: number, holdUs: number): string {
   return JSON.stringify({ model: modelName, seed: holdUs, messages: [{ role: 'user', content: promptOf(bytes) }] })
 }
@@ -60,8 +64,9 @@ export const stampMark = '"content":" t'
 export const stampLength = 16
 
 /**
- * The wall clock in whole microseconds since 1970, monotonic within a process. Two processes on one machine agree on it to well
- * under a microsecond per second of run, which `performance.now()` alone does not give: it starts at 0 in each of them.
+ * The wall clock in whole microseconds since 1970, monotonic within a process. Two processes on one machine agree on it
+ * to well under a microsecond per second of run, which `performance.now()` alone does not give: it starts at 0 in each
+ * of them.
  */
 export function clockUs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000)

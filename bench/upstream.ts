@@ -1,9 +1,10 @@
 /**
  * The mock upstream, a process of its own: `upstream.ts PORT`. Prints one line when it listens.
  *
- * A plain request gets the same 1 KB answer each time, at once or after the time it names. A streamed one gets a role chunk and the first content chunk at once, then a
- * content chunk every pace, each in a write of its own and stamped with its send time, then a finish chunk and `[DONE]`.
- * It works on bare sockets, so that it costs a fraction of what any proxy in front of it does.
+ * A plain request gets the same 1 KB answer each time, at once or after the time it names. A streamed one gets a role
+ * chunk and the first content chunk at once, then a content chunk every pace, each in a write of its own and stamped
+ * with its send time, then a finish chunk and `[DONE]`. It works on bare sockets, so that it costs a fraction of what
+ * any proxy in front of it does.
  */
 import type { Socket } from 'bun'
 import { clockUs, modelName, readHoldUs, readStreamShape, type StreamShape } from './upstream-protocol.ts'
@@ -33,7 +34,12 @@ const answer = JSON.stringify({
   created: 1,
   model: modelName,
   choices: [
-    { index: 0, message: { role: 'assistant', content: 'x'.repeat(700), refusal: null }, logprobs: null, finish_reason: 'stop' },
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'x'.repeat(700), refusal: null },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
   ],
   usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
 })
@@ -112,7 +118,10 @@ function answerRequests(socket: UpstreamSocket): void {
   }
 }
 
-/** The body after a head, counted or chunked; undefined while it has not come whole. `end` is where the next request begins. */
+/**
+ * The body after a head, counted or chunked; undefined while it has not come whole. `end` is where the next request
+ * begins.
+ */
 function wholeBody(received: string, headEnd: number): { readonly text: string; readonly end: number } | undefined {
   const head = received.slice(0, headEnd)
   const start = headEnd + 4

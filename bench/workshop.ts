@@ -13,13 +13,18 @@ export interface Workshop {
   readonly cores: { readonly proxy: number; readonly load: number }
 }
 
-/** Starts the mock upstream. What it starts is in `programs` from the beginning. @throws ProgramError when it does not start. */
+/**
+ * Starts the mock upstream. What it starts is in `programs` from the beginning. @throws ProgramError when it does not
+ * start.
+ */
 export async function openWorkshop(programs: RunningProgram[]): Promise<Workshop> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const cores = chooseCores()
   const upstreamPort = freePort()
   const command = [process.execPath, join(import.meta.dir, 'upstream.ts'), String(upstreamPort)]
-  const upstream = startProgram({ name: 'upstream', command, core: cores.load, directory }, (program) => programs.push(program))
+  const upstream = startProgram({ name: 'upstream', command, core: cores.load, directory }, (program) =>
+    programs.push(program),
+  )
   await waitUntilListening(upstream, upstreamPort)
   return { directory, programs, upstreamPort, cores }
 }

@@ -5,8 +5,9 @@ import { basename, dirname, extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 /**
- * Makes the page: `dist/web/`, with everything under a name that holds its content's hash, compressed as well as it goes, and `manifest.json`, which
- * src/cli/page-build.ts reads. `--if-stale`: only when the sources are others than those of what is there. Another argument: where to write it.
+ * Makes the page: `dist/web/`, with everything under a name that holds its content's hash, compressed as well as it
+ * goes, and `manifest.json`, which src/cli/page-build.ts reads. `--if-stale`: only when the sources are others than
+ * those of what is there. Another argument: where to write it.
  */
 
 const root = join(import.meta.dir, '..')
@@ -33,8 +34,17 @@ const types: Readonly<Record<string, string>> = {
 }
 
 function sourceFiles(): readonly string[] {
-  const globs = ['web/**/*.{ts,tsx,css,html,svg}', 'src/extensions/*/page-part.tsx', 'src/wire/*.ts', 'package-lock.json', 'scripts/build-web.ts']
-  return globs.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]).filter((file) => !/\.test\.tsx?$|testing\.ts$/.test(file)).toSorted()
+  const globs = [
+    'web/**/*.{ts,tsx,css,html,svg}',
+    'src/extensions/*/page-part.tsx',
+    'src/wire/*.ts',
+    'package-lock.json',
+    'scripts/build-web.ts',
+  ]
+  return globs
+    .flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])
+    .filter((file) => !/\.test\.tsx?$|testing\.ts$/.test(file))
+    .toSorted()
 }
 
 async function fingerprint(files: readonly string[]): Promise<string> {
@@ -49,7 +59,10 @@ function hashOf(content: string | Uint8Array): string {
 
 function named(name: string, content: string | Uint8Array): Built {
   const extension = extname(name)
-  return { name: `${basename(name, extension)}-${hashOf(content)}${extension}`, content: typeof content === 'string' ? Buffer.from(content) : content }
+  return {
+    name: `${basename(name, extension)}-${hashOf(content)}${extension}`,
+    content: typeof content === 'string' ? Buffer.from(content) : content,
+  }
 }
 
 async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): Promise<Bun.BuildOutput> {
@@ -68,7 +81,9 @@ async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): P
 
 /** The chunk in which a source file lies. @throws when it is in none */
 function chunkOf(source: string, { metafile }: Bun.BuildOutput): string {
-  const found = Object.entries(metafile?.outputs ?? {}).find(([, { inputs }]) => Object.keys(inputs).some((input) => input.endsWith(source)))
+  const found = Object.entries(metafile?.outputs ?? {}).find(([, { inputs }]) =>
+    Object.keys(inputs).some((input) => input.endsWith(source)),
+  )
   if (found === undefined) throw new Error(`${source} is in no chunk`)
   return basename(found[0])
 }
@@ -85,20 +100,26 @@ async function buildStyle(files: readonly string[]): Promise<Built> {
   const { build } = await compile(await readFile(path, 'utf8'), {
     base: web,
     async loadStylesheet(id, base) {
-      const found = id.startsWith('.') ? join(base, id) : Bun.resolveSync(id === 'tailwindcss' ? 'tailwindcss/index.css' : id, root)
+      const found = id.startsWith('.')
+        ? join(base, id)
+        : Bun.resolveSync(id === 'tailwindcss' ? 'tailwindcss/index.css' : id, root)
       return { path: found, base: join(found, '..'), content: await readFile(found, 'utf8') }
     },
   })
   const words = new Set<string>()
-  for (const file of files.filter((each) => each.endsWith('.tsx') || (each.startsWith('web/') && each.endsWith('.ts')))) {
+  for (const file of files.filter(
+    (each) => each.endsWith('.tsx') || (each.startsWith('web/') && each.endsWith('.ts')),
+  )) {
     for (const word of (await readFile(join(root, file), 'utf8')).split(/[\s"'`]+/)) words.add(word)
   }
   const folder = await mkdtemp(join(tmpdir(), 'svc-style-'))
   const draft = join(folder, 'style.css')
   try {
     await writeFile(draft, build([...words]))
-    const { outputs: [output] } = await Bun.build({ entrypoints: [draft], minify: true, target: 'browser' })
-    return named('style.css', new Uint8Array(await output?.arrayBuffer() ?? new ArrayBuffer(0)))
+    const {
+      outputs: [output],
+    } = await Bun.build({ entrypoints: [draft], minify: true, target: 'browser' })
+    return named('style.css', new Uint8Array((await output?.arrayBuffer()) ?? new ArrayBuffer(0)))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -116,9 +137,22 @@ function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = ne
   return found
 }
 
-async function buildPage(files: readonly string[]): Promise<{ readonly assets: readonly Built[]; readonly index: string; readonly parts: Readonly<Record<string, string>> }> {
+async function buildPage(
+  files: readonly string[],
+): Promise<{
+  readonly assets: readonly Built[]
+  readonly index: string
+  readonly parts: Readonly<Record<string, string>>
+}> {
   const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
-  const [{ outputs: [first] }, bundled, style, icon] = await Promise.all([
+  const [
+    {
+      outputs: [first],
+    },
+    bundled,
+    style,
+    icon,
+  ] = await Promise.all([
     bundle([join(web, 'first.ts')], 'iife'),
     bundle([join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))], 'esm'),
     buildStyle(files),
@@ -148,14 +182,21 @@ async function buildPage(files: readonly string[]): Promise<{ readonly assets: r
   return {
     assets,
     index: template.replace(/%(\w+)%/g, (whole, name: string) => values[name] ?? whole),
-    parts: Object.fromEntries(partPaths.map((path, index) => [path.split('/')[2] ?? '', `/assets/${basename(parts[index]?.path ?? '')}`])),
+    parts: Object.fromEntries(
+      partPaths.map((path, index) => [path.split('/')[2] ?? '', `/assets/${basename(parts[index]?.path ?? '')}`]),
+    ),
   }
 }
 
 /** Compressed as small as it gets; the plain form is for those who take no other. */
 async function writeFiles(folder: string, name: string, content: Uint8Array): Promise<void> {
   await writeFile(join(folder, name), content)
-  await writeFile(join(folder, `${name}.br`), brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }))
+  await writeFile(
+    join(folder, `${name}.br`),
+    brotliCompressSync(content, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+    }),
+  )
   await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
 }
 
@@ -163,19 +204,26 @@ async function writeFiles(folder: string, name: string, content: Uint8Array): Pr
 async function sourcesOf(folder: string): Promise<string | undefined> {
   try {
     const manifest: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
-    return typeof manifest === 'object' && manifest !== null && 'sources' in manifest ? String(manifest.sources) : undefined
+    return typeof manifest === 'object' && manifest !== null && 'sources' in manifest
+      ? String(manifest.sources)
+      : undefined
   } catch {
     return undefined
   }
 }
 
-/** Puts a whole page in its place. Another build may have been quicker: what it made of the same sources is as good, and being read. */
+/**
+ * Puts a whole page in its place. Another build may have been quicker: what it made of the same sources is as good, and
+ * being read.
+ */
 async function publish(draft: string, sources: string): Promise<void> {
-  if (await sourcesOf(target) === sources && options.includes('--if-stale')) return
+  if ((await sourcesOf(target)) === sources && options.includes('--if-stale')) return
   const before = `${draft}.before`
   await rename(target, before).catch(() => undefined) // There may be none.
   try {
-    await rename(draft, target).catch((error: unknown) => { if (!existsSync(join(target, 'manifest.json'))) throw error })
+    await rename(draft, target).catch((error: unknown) => {
+      if (!existsSync(join(target, 'manifest.json'))) throw error
+    })
   } finally {
     await rm(before, { recursive: true, force: true })
   }
@@ -183,8 +231,10 @@ async function publish(draft: string, sources: string): Promise<void> {
 
 /** What builds that were interrupted have left beside the page. */
 async function removeLeftovers(): Promise<void> {
-  const folder = dirname(target), start = `${basename(target)}.`
-  const isLeftover = (name: string): boolean => name.startsWith(start) && /^\d+(?:\.before)?$/.test(name.slice(start.length))
+  const folder = dirname(target),
+    start = `${basename(target)}.`
+  const isLeftover = (name: string): boolean =>
+    name.startsWith(start) && /^\d+(?:\.before)?$/.test(name.slice(start.length))
   for (const name of (await readdir(folder)).filter(isLeftover)) {
     const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Infinity }))
     if (mtimeMs < Date.now() - leftoverMs) await rm(join(folder, name), { recursive: true, force: true })
@@ -197,8 +247,17 @@ async function build(files: readonly string[], sources: string): Promise<number>
   await mkdir(draft, { recursive: true })
   try {
     await removeLeftovers()
-    await Promise.all([...assets, { name: 'index.html', content: Buffer.from(index) }].map(({ name, content }) => writeFiles(draft, name, content)))
-    const manifest = { sources, index: 'index.html', assets: assets.map(({ name }) => ({ name, type: types[extname(name)] })), parts }
+    await Promise.all(
+      [...assets, { name: 'index.html', content: Buffer.from(index) }].map(({ name, content }) =>
+        writeFiles(draft, name, content),
+      ),
+    )
+    const manifest = {
+      sources,
+      index: 'index.html',
+      assets: assets.map(({ name }) => ({ name, type: types[extname(name)] })),
+      parts,
+    }
     await writeFile(join(draft, 'manifest.json'), JSON.stringify(manifest, undefined, 2))
     await publish(draft, sources)
   } finally {
@@ -207,11 +266,13 @@ async function build(files: readonly string[], sources: string): Promise<number>
   return assets.length
 }
 
-if (given !== undefined && existsSync(given) && !existsSync(join(given, 'manifest.json'))) throw new Error(`${given} is there already, and is no page`)
+if (given !== undefined && existsSync(given) && !existsSync(join(given, 'manifest.json')))
+  throw new Error(`${given} is there already, and is no page`)
 const files = sourceFiles()
 const sources = await fingerprint(files)
-if (!options.includes('--if-stale') || await sourcesOf(target) !== sources) {
+if (!options.includes('--if-stale') || (await sourcesOf(target)) !== sources) {
   const started = performance.now()
   const count = await build(files, sources)
-  if (!options.includes('--if-stale')) console.log(`${target} (${count} files, ${Math.round(performance.now() - started)} ms)`)
+  if (!options.includes('--if-stale'))
+    console.log(`${target} (${count} files, ${Math.round(performance.now() - started)} ms)`)
 }

@@ -4,7 +4,10 @@ import { readPage } from '../src/cli/page-build.ts'
 import { names } from '../src/extensions/known.ts'
 import type { PageFile } from '../src/http/page-files.ts'
 
-/** What `npm run build` runs: one executable of everything, which does what `svc` does. Argument: where to write it (default: dist/svc). */
+/**
+ * What `npm run build` runs: one executable of everything, which does what `svc` does. Argument: where to write it
+ * (default: dist/svc).
+ */
 
 const root = join(import.meta.dir, '..')
 const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
@@ -18,10 +21,18 @@ export const load = (name) => loaders[name]()
 
 /** The page, as it is made for serving, with its bytes in the place of files. */
 async function pageModule(): Promise<string> {
-  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale'], { cwd: root, stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
-  if (await build.exited !== 0) process.exit(1)
+  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale'], {
+    cwd: root,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  if ((await build.exited) !== 0) process.exit(1)
   const { index, assets, parts } = await readPage(join(root, 'dist', 'web'))
-  const written = ({ type, plain, gzip, brotli }: PageFile): string => `{ type: ${JSON.stringify(type)}, ${Object.entries({ plain, gzip, brotli }).map(([name, bytes]) => `${name}: bytes('${bytes.toBase64()}')`).join(', ')} }`
+  const written = ({ type, plain, gzip, brotli }: PageFile): string =>
+    `{ type: ${JSON.stringify(type)}, ${Object.entries({ plain, gzip, brotli })
+      .map(([name, bytes]) => `${name}: bytes('${bytes.toBase64()}')`)
+      .join(', ')} }`
   return `
 const bytes = (text) => Uint8Array.fromBase64(text)
 export const embeddedPage = {
@@ -39,13 +50,15 @@ const built = await Bun.build({
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: 'inline',
-  plugins: [{
-    name: 'built in',
-    setup(build) {
-      build.onLoad({ filter: /[/\\]extensions[/\\]known\.ts$/ }, () => ({ contents: knownExtensions, loader: 'js' }))
-      build.onLoad({ filter: /[/\\]cli[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
+  plugins: [
+    {
+      name: 'built in',
+      setup(build) {
+        build.onLoad({ filter: /[/\\]extensions[/\\]known\.ts$/ }, () => ({ contents: knownExtensions, loader: 'js' }))
+        build.onLoad({ filter: /[/\\]cli[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
+      },
     },
-  }],
+  ],
 })
 if (!built.success) {
   for (const message of built.logs) console.error(String(message))

@@ -8,10 +8,21 @@ export interface Machine {
   /** Debian, or a kin of it: packages have the names we know. */
   readonly isDebian: boolean
   say(line: string): void
-  run(command: readonly string[], environment: Readonly<Record<string, string>>): Promise<{ readonly code: number; readonly output: string }>
+  run(
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<{ readonly code: number; readonly output: string }>
 }
 
-const aptOptions = ['-qq', '-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20', '-o', 'DPkg::Lock::Timeout=60']
+const aptOptions = [
+  '-qq',
+  '-o',
+  'Acquire::Retries=1',
+  '-o',
+  'Acquire::http::Timeout=20',
+  '-o',
+  'DPkg::Lock::Timeout=60',
+]
 const environment = { DEBIAN_FRONTEND: 'noninteractive' }
 const servicePolicy = '/usr/sbin/policy-rc.d'
 
@@ -21,7 +32,10 @@ export interface Lacking {
   readonly missing: readonly Need[]
 }
 
-/** Installs the Debian packages of what is wanted, or says in one line what is missing and how to get it. Says nothing when there is nothing to do. */
+/**
+ * Installs the Debian packages of what is wanted, or says in one line what is missing and how to get it. Says nothing
+ * when there is nothing to do.
+ */
 export async function installNeeded({ wanted, missing }: Lacking, machine: Machine): Promise<void> {
   if (!machine.isRoot || !machine.isDebian) return tellMissing(missing, machine, 'missing, needed by tests')
   if (wanted.length === 0) return
@@ -37,7 +51,9 @@ export async function installNeeded({ wanted, missing }: Lacking, machine: Machi
 
 function tellMissing(missing: readonly Need[], machine: Machine, opening: string): void {
   if (missing.length === 0) return
-  machine.say(`${opening}: ${missing.join(', ')}. Their tests are skipped. On Debian: apt-get install ${missing.map((name) => needed[name].package).join(' ')}`)
+  machine.say(
+    `${opening}: ${missing.join(', ')}. Their tests are skipped. On Debian: apt-get install ${missing.map((name) => needed[name].package).join(' ')}`,
+  )
 }
 
 function lastError(output: string): string {
@@ -50,11 +66,17 @@ export function thisMachine(): Machine {
     isRoot: process.getuid?.() === 0,
     isDebian: existsSync('/etc/debian_version') && Bun.which('apt-get') !== null,
     say: (line) => console.error(line),
-    run: (command, more) => withoutServices(async () => {
-      const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, ...more } })
-      const [code, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
-      return { code, output: stdout + stderr }
-    }),
+    run: (command, more) =>
+      withoutServices(async () => {
+        const child = Bun.spawn([...command], {
+          stdin: 'ignore',
+          stdout: 'pipe',
+          stderr: 'pipe',
+          env: { ...process.env, ...more },
+        })
+        const [code, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
+        return { code, output: stdout + stderr }
+      }),
   }
 }
 

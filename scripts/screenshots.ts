@@ -5,8 +5,9 @@ import { startService, type ServiceUnderTest } from '../test/harness.ts'
 import { needs } from '../test/needs.ts'
 
 /**
- * What `npm run screenshots` runs: pictures of every view, light and dark, wide and on a phone, of a real service with providers made up for it, one of which is out of
- * free requests. Written to `dist/screenshots/`; the two that the README shows also to `docs/pictures/`. Argument: another folder for all of them, then none goes to docs.
+ * What `npm run screenshots` runs: pictures of every view, light and dark, wide and on a phone, of a real service with
+ * providers made up for it, one of which is out of free requests. Written to `dist/screenshots/`; the two that the
+ * README shows also to `docs/pictures/`. Argument: another folder for all of them, then none goes to docs.
  */
 
 const root = join(import.meta.dir, '..')
@@ -41,19 +42,39 @@ What happens next depends on the failure:
 `
 
 /** An upstream of the chat-completions format that answers with the text above, or refuses. */
-function upstream(refusal?: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly message: string }): Bun.Server<undefined> {
+function upstream(refusal?: {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly message: string
+}): Bun.Server<undefined> {
   return Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      if (refusal !== undefined) return Response.json({ error: { message: refusal.message, type: 'rate_limit_error' } }, refusal)
+      if (refusal !== undefined)
+        return Response.json({ error: { message: refusal.message, type: 'rate_limit_error' } }, refusal)
       const asked: unknown = await request.json()
       const isStream = typeof asked === 'object' && asked !== null && 'stream' in asked && asked.stream === true
       const usage = { prompt_tokens: 412, completion_tokens: 186, total_tokens: 598 }
-      if (!isStream) return Response.json({ id: 'made-up', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }], usage })
-      const chunks = [...answer.match(/.{1,12}/gs) ?? []].map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }))
+      if (!isStream)
+        return Response.json({
+          id: 'made-up',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }],
+          usage,
+        })
+      const chunks = [...(answer.match(/.{1,12}/gs) ?? [])].map((content) => ({
+        choices: [{ index: 0, delta: { content }, finish_reason: null }],
+      }))
       const all = [...chunks, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, { choices: [], usage }]
-      const body = all.map((chunk) => `data: ${JSON.stringify({ id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm', ...chunk })}\n\n`).join('')
+      const body = all
+        .map(
+          (chunk) =>
+            `data: ${JSON.stringify({ id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm', ...chunk })}\n\n`,
+        )
+        .join('')
       await Bun.sleep(180)
       return new Response(`${body}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
     },
@@ -70,8 +91,17 @@ const paid = upstream()
 const configuration = {
   providers: [
     { id: 'groq', base_url: `http://127.0.0.1:${free.port}/v1`, models: models(0) },
-    { id: 'openrouter', base_url: `http://127.0.0.1:${paid.port}/v1`, models: [...models(0.15), { name: 'deepseek-v4', context: 163_840, price: { input: 0.27, output: 1.1 } }] },
-    { id: 'openai', base_url: `http://127.0.0.1:${paid.port}/v1`, api_key: '$NO_SUCH_KEY', models: [{ name: 'gpt-6-mini', context: 400_000, input: ['text', 'image'], price: { input: 0.25, output: 2 } }] },
+    {
+      id: 'openrouter',
+      base_url: `http://127.0.0.1:${paid.port}/v1`,
+      models: [...models(0.15), { name: 'deepseek-v4', context: 163_840, price: { input: 0.27, output: 1.1 } }],
+    },
+    {
+      id: 'openai',
+      base_url: `http://127.0.0.1:${paid.port}/v1`,
+      api_key: '$NO_SUCH_KEY',
+      models: [{ name: 'gpt-6-mini', context: 400_000, input: ['text', 'image'], price: { input: 0.25, output: 2 } }],
+    },
     { id: 'ollama', enabled: false, base_url: 'http://127.0.0.1:9/v1', models: ['qwen3-32b'] },
   ],
 }
@@ -93,7 +123,9 @@ const chromium = await startChromium(chromiumPath)
 
 async function picture(tab: Tab, name: string): Promise<void> {
   // What moves has come to rest.
-  await tab.evaluate('Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))).then(() => 0)')
+  await tab.evaluate(
+    'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))).then(() => 0)',
+  )
   await tab.screenshot(join(folder, `${name}.png`))
   console.log(`${name}.png`)
 }
@@ -132,7 +164,10 @@ async function signIn(service: ServiceUnderTest, look: Look): Promise<void> {
 }
 
 try {
-  await using closed = await startService(configuration, { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } })
+  await using closed = await startService(configuration, {
+    flags: ['--auth', 'provider_auth'],
+    files: { 'users/default/provider_auth/config.json': '{}' },
+  })
   for (const look of looks) {
     // A service of its own, in which nobody has failed yet.
     await using open = await startService(configuration)
@@ -141,7 +176,11 @@ try {
   }
   if (given === undefined) {
     await mkdir(join(root, 'docs', 'pictures'), { recursive: true })
-    for (const scheme of ['light', 'dark']) await Bun.write(join(root, 'docs', 'pictures', `chat-${scheme}.png`), Bun.file(join(folder, `chat-${scheme}-wide.png`)))
+    for (const scheme of ['light', 'dark'])
+      await Bun.write(
+        join(root, 'docs', 'pictures', `chat-${scheme}.png`),
+        Bun.file(join(folder, `chat-${scheme}-wide.png`)),
+      )
   }
 } finally {
   await chromium.close()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { NoSuchSection, withSection } from './write-section.ts'
 
-const begin = '<!-- figures: begin -->\n', end = '<!-- figures: end -->\n'
+const begin = '<!-- figures: begin -->\n',
+  end = '<!-- figures: end -->\n'
 
 describe('a section of a document', () => {
   test('takes the place of the one before, and nothing else changes', () => {

@@ -6,15 +6,19 @@ export class NoSuchSection extends Error {
 }
 
 /**
- * Puts `section` between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a Markdown text, in the place of what stands there.
+ * Puts `section` between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a Markdown text, in the place of
+ * what stands there.
+ *
  * @param name `[a-z0-9-]+`
  * @throws {NoSuchSection} unless each of the two lines is there once, in this order
  */
 export function withSection(text: string, name: string, section: string): string {
-  const begin = `<!-- ${name}: begin -->\n`, end = `<!-- ${name}: end -->\n`
+  const begin = `<!-- ${name}: begin -->\n`,
+    end = `<!-- ${name}: end -->\n`
   const [before, inside, ...more] = text.split(begin)
   const [, after, ...rest] = inside?.split(end) ?? []
-  if (before === undefined || after === undefined || more.length > 0 || rest.length > 0) throw new NoSuchSection(`the lines ${begin.trim()} and ${end.trim()} must be there, once each`)
+  if (before === undefined || after === undefined || more.length > 0 || rest.length > 0)
+    throw new NoSuchSection(`the lines ${begin.trim()} and ${end.trim()} must be there, once each`)
   return `${before}${begin}\n${section.trim()}\n\n${end}${after}`
 }
 

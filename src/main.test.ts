@@ -9,14 +9,20 @@ beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'svc-main-'))
   writeFileSync(join(home, 'echo.json'), '{ "providers": [{ "id": "echo", "protocol": "echo" }] }')
   const models = Array.from({ length: 5_000 }, (_, index) => `a-model-with-a-long-name-${index}`)
-  writeFileSync(join(home, 'long.json'), JSON.stringify({ providers: [{ id: 'many', base_url: 'http://127.0.0.1:1/v1', models }] }))
+  writeFileSync(
+    join(home, 'long.json'),
+    JSON.stringify({ providers: [{ id: 'many', base_url: 'http://127.0.0.1:1/v1', models }] }),
+  )
   writeFileSync(join(home, 'bad.json'), '{ "providers": [{ "id": 7 }] }')
 })
 afterAll(() => rmSync(home, { recursive: true }))
 
 function start(argv: readonly string[], environment: Record<string, string> = {}) {
   return Bun.spawn([process.execPath, '--no-env-file', main, ...argv], {
-    env: { PATH: '/usr/bin:/bin', SVC_HOME: home, SVC_CONFIG: join(home, 'echo.json'), ...environment }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe',
+    env: { PATH: '/usr/bin:/bin', SVC_HOME: home, SVC_CONFIG: join(home, 'echo.json'), ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
   })
 }
 
@@ -43,12 +49,19 @@ describe('the svc process', () => {
   test('exits with 2 and names file, line and field of an invalid configuration; `check` exits with 1', async () => {
     const environment = { SVC_CONFIG: join(home, 'bad.json') }
     const [models, check] = await Promise.all([run(['models'], environment), run(['check'], environment)])
-    expect(models).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/bad\.json:1:\d+: providers\[0\]\.id: found 7, allowed: /) })
+    expect(models).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/bad\.json:1:\d+: providers\[0\]\.id: found 7, allowed: /),
+    })
     expect(check).toMatchObject({ code: 1, err: '', out: models.err })
   })
 
   test('names the environment variable whose value is wrong', async () => {
-    expect(await run(['serve'], { SVC_PORT: 'http' })).toMatchObject({ code: 2, err: expect.stringMatching(/^svc: SVC_PORT: found http, allowed: a whole number from 0 to 65535\n/) })
+    expect(await run(['serve'], { SVC_PORT: 'http' })).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^svc: SVC_PORT: found http, allowed: a whole number from 0 to 65535\n/),
+    })
   })
 
   test('loses nothing of a long answer that is read slowly', async () => {
@@ -62,7 +75,8 @@ describe('the svc process', () => {
     // Going on, it would find no provider that answers, and exit with 1.
     const script = '{ sleep 0.1; "$0" --no-env-file "$1" check; echo "code $?" >&2; } | true'
     const child = Bun.spawn(['sh', '-c', script, process.execPath, main], {
-      env: { PATH: '/usr/bin:/bin', SVC_HOME: home, SVC_CONFIG: join(home, 'long.json') }, stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: '/usr/bin:/bin', SVC_HOME: home, SVC_CONFIG: join(home, 'long.json') },
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
     expect(await child.stderr.text()).toBe('code 0\n')
   })

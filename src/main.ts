@@ -18,7 +18,10 @@ const stderr = processOutput(2, environment, () => {})
 
 const { signal, stop } = interruption()
 
-/** A service does not go on in a state nobody knows, but lets the requests under way finish; whoever supervises it starts it again. */
+/**
+ * A service does not go on in a state nobody knows, but lets the requests under way finish; whoever supervises it
+ * starts it again.
+ */
 function uncaught(error: unknown): void {
   if (log === undefined) process.exit(reportFailure(error, argv, { stderr, environment }))
   log.error('an uncaught error; the service stops', mistake(error))

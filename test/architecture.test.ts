@@ -10,27 +10,50 @@ interface Import {
   readonly isType: boolean
 }
 
-const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+)
 
 /** Paths below `src/`. */
 const imports: readonly Import[] = files.flatMap((from) =>
-  [...readFileSync(join(root, 'src', from), 'utf8').matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm)]
-    .map(([, type, named, dynamic]) => ({ from, to: normalize(join(dirname(from), named ?? dynamic ?? '')), isType: type !== undefined })))
+  [
+    ...readFileSync(join(root, 'src', from), 'utf8').matchAll(
+      /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+    ),
+  ].map(([, type, named, dynamic]) => ({
+    from,
+    to: normalize(join(dirname(from), named ?? dynamic ?? '')),
+    isType: type !== undefined,
+  })),
+)
 
 function roomOf(file: string): string {
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : file
 }
 
 /** The import table of ARCHITECTURE.md: room → what it may import, a room or a file, as types only or not. */
-const table = new Map(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n').filter((line) => line.startsWith('| `src/')).flatMap((line) => {
-  const [, rooms = '', , may = ''] = line.split('|')
-  const allowed = may.split(',').map((each) => ({ name: each.replace(/\(types\)|`/g, '').trim(), isType: each.includes('(types)') }))
-  return [...rooms.matchAll(/`src\/([^`]+?)\/?`/g)].map(([, room = '']) => [room, allowed] as const)
-}))
+const table = new Map(
+  readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `src/'))
+    .flatMap((line) => {
+      const [, rooms = '', , may = ''] = line.split('|')
+      const allowed = may
+        .split(',')
+        .map((each) => ({ name: each.replace(/\(types\)|`/g, '').trim(), isType: each.includes('(types)') }))
+      return [...rooms.matchAll(/`src\/([^`]+?)\/?`/g)].map(([, room = '']) => [room, allowed] as const)
+    }),
+)
 
 test('every room imports only what ARCHITECTURE.md lets it', () => {
-  const trespasses = imports.filter(({ from, to, isType }) => roomOf(from) !== roomOf(to)
-    && !(table.get(roomOf(from)) ?? []).some((allowed) => allowed.name === 'everything' || ([to, roomOf(to)].includes(allowed.name) && (isType || !allowed.isType))))
+  const trespasses = imports.filter(
+    ({ from, to, isType }) =>
+      roomOf(from) !== roomOf(to) &&
+      !(table.get(roomOf(from)) ?? []).some(
+        (allowed) =>
+          allowed.name === 'everything' || ([to, roomOf(to)].includes(allowed.name) && (isType || !allowed.isType)),
+      ),
+  )
   expect(trespasses.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
@@ -39,25 +62,47 @@ test('every room stands in the table, and every row is a room', () => {
 })
 
 /** Files of the page, by path from the root: its own, and the parts that extensions bring. */
-const pageFiles = ['web/**/*.{ts,tsx}', 'src/extensions/*/page-part.tsx'].flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]).filter((file) => !/\.test\.tsx?$|\/testing\.tsx?$/.test(file))
+const pageFiles = ['web/**/*.{ts,tsx}', 'src/extensions/*/page-part.tsx']
+  .flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])
+  .filter((file) => !/\.test\.tsx?$|\/testing\.tsx?$/.test(file))
 
 /** Paths from the root, and names of packages. */
 const pageImports: readonly Import[] = pageFiles.flatMap((from) =>
-  [...readFileSync(join(root, from), 'utf8').matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm)].map(([, type, named, dynamic]) => {
+  [
+    ...readFileSync(join(root, from), 'utf8').matchAll(
+      /^(?:import|export)\s+(type\s)?(?:[^'"]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm,
+    ),
+  ].map(([, type, named, dynamic]) => {
     const to = named ?? dynamic ?? ''
     return { from, to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to, isType: type !== undefined }
-  }))
+  }),
+)
 
 /** What the row of ARCHITECTURE.md that begins so lets its files import. */
 function allowedIn(row: string): readonly { readonly name: string; readonly isType: boolean }[] {
-  const line = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n').find((each) => each.startsWith(`| ${row} |`)) ?? ''
-  return (line.split('|')[3] ?? '').split(',').map((each) => ({ name: each.replace(/\(types\)|`/g, '').trim(), isType: each.includes('(types)') }))
+  const line =
+    readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+      .split('\n')
+      .find((each) => each.startsWith(`| ${row} |`)) ?? ''
+  return (line.split('|')[3] ?? '')
+    .split(',')
+    .map((each) => ({ name: each.replace(/\(types\)|`/g, '').trim(), isType: each.includes('(types)') }))
 }
 
-test.each([['`web/`', 'web/'], ['`page-part.tsx` of an extension', 'src/extensions/']])('the page imports only what ARCHITECTURE.md lets it: %s', (row, folder) => {
+test.each([
+  ['`web/`', 'web/'],
+  ['`page-part.tsx` of an extension', 'src/extensions/'],
+])('the page imports only what ARCHITECTURE.md lets it: %s', (row, folder) => {
   const allowed = allowedIn(row)
-  const trespasses = pageImports.filter(({ from, to, isType }) => from.startsWith(folder) && !(folder === 'web/' && to.startsWith(folder))
-    && !allowed.some(({ name, isType: onlyAsType }) => (to === name || to.startsWith(name.endsWith('/') ? name : `${name}/`)) && (isType || !onlyAsType)))
+  const trespasses = pageImports.filter(
+    ({ from, to, isType }) =>
+      from.startsWith(folder) &&
+      !(folder === 'web/' && to.startsWith(folder)) &&
+      !allowed.some(
+        ({ name, isType: onlyAsType }) =>
+          (to === name || to.startsWith(name.endsWith('/') ? name : `${name}/`)) && (isType || !onlyAsType),
+      ),
+  )
   expect(trespasses.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
   expect(allowed.length).toBeGreaterThan(1)
   expect(pageImports.length).toBeGreaterThan(50)
@@ -65,7 +110,8 @@ test.each([['`web/`', 'web/'], ['`page-part.tsx` of an extension', 'src/extensio
 
 test('no file imports itself, however far round', () => {
   const next = Map.groupBy([...imports, ...pageImports], ({ from }) => from)
-  const done = new Set<string>(), cycles: string[] = []
+  const done = new Set<string>(),
+    cycles: string[] = []
   function walk(file: string, path: readonly string[]): void {
     if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
     if (done.has(file) || path.includes(file)) return

@@ -9,7 +9,10 @@ const refusalMsMax = 1_000
 
 let rig: Rig
 beforeAll(async () => {
-  rig = await startRig([good()], { limits: { body_bytes: 1024 * 1024 }, environment: { SVC_BODY_TIMEOUT_MS: '600', SVC_BODY_IDLE_MS: '300' } })
+  rig = await startRig([good()], {
+    limits: { body_bytes: 1024 * 1024 },
+    environment: { SVC_BODY_TIMEOUT_MS: '600', SVC_BODY_IDLE_MS: '300' },
+  })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
@@ -31,10 +34,22 @@ const valid = JSON.stringify(question())
 
 describe('a body', () => {
   test.each([
-    ['empty', ''], ['white space', ' \n'], ['not JSON', '{"model":'], ['JSON with a comma too many', '{"model":"m",}'], ['two values', `${valid}${valid}`],
-    ['null', 'null'], ['an array', '[]'], ['a string', '"m"'], ['a number', '42'], ['a byte order mark and nothing', '\ufeff'], ['single quotes', "{'model':'m'}"],
+    ['empty', ''],
+    ['white space', ' \n'],
+    ['not JSON', '{"model":'],
+    ['JSON with a comma too many', '{"model":"m",}'],
+    ['two values', `${valid}${valid}`],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['a string', '"m"'],
+    ['a number', '42'],
+    ['a byte order mark and nothing', '\ufeff'],
+    ['single quotes', "{'model':'m'}"],
     ['nested 100,000 deep in arrays', `{"model":"m","messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-    ['nested 100,000 deep in objects', `{"model":"m","messages":[{"role":"user","content":"x"}],"x":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`],
+    [
+      'nested 100,000 deep in objects',
+      `{"model":"m","messages":[{"role":"user","content":"x"}],"x":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+    ],
     ['never closed, 100,000 deep', '['.repeat(100_000)],
     ['a lone surrogate escape cut short', '{"model":"m\\ud8"}'],
     ['a control character in a string', '{"model":"m\n"}'],
@@ -44,20 +59,32 @@ describe('a body', () => {
     const started = performance.now()
     const answer = await chat(rig.service.url, body)
     expect(answer.status).toBe(400)
-    expect([errorOf(answer)?.type, answer.headers.get('content-type')?.split(';')[0]]).toEqual(['invalid_request_error', 'application/json'])
+    expect([errorOf(answer)?.type, answer.headers.get('content-type')?.split(';')[0]]).toEqual([
+      'invalid_request_error',
+      'application/json',
+    ])
     expect(performance.now() - started).toBeLessThan(refusalMsMax)
   })
 
   test.each([
-    ['a lone continuation byte', [0x80]], ['an overlong slash', [0xc0, 0xaf]], ['a surrogate', [0xed, 0xa0, 0x80]], ['a cut character', [0xe2, 0x82]], ['beyond Unicode', [0xf5, 0x80, 0x80, 0x80]],
+    ['a lone continuation byte', [0x80]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['a cut character', [0xe2, 0x82]],
+    ['beyond Unicode', [0xf5, 0x80, 0x80, 0x80]],
   ])('with %s for UTF-8 › 400 invalid_json', async (_, bad) => {
     const [before = '', after = ''] = valid.split('hello')
-    const answer = await chat(rig.service.url, Buffer.concat([Buffer.from(before), Uint8Array.from(bad), Buffer.from(after)]))
+    const answer = await chat(
+      rig.service.url,
+      Buffer.concat([Buffer.from(before), Uint8Array.from(bad), Buffer.from(after)]),
+    )
     expect([answer.status, errorOf(answer)?.code]).toEqual([400, 'invalid_json'])
   })
 
   test('above the limit, declared › 413 as JSON, before it is sent', async () => {
-    const answer = said(await rawRequest(rig.service.port, rawChat('{', { 'content-length': '2000000', connection: 'close' })))
+    const answer = said(
+      await rawRequest(rig.service.port, rawChat('{', { 'content-length': '2000000', connection: 'close' })),
+    )
     expect([answer.status, answer.code]).toEqual([413, 'request_too_large'])
   })
 
@@ -68,7 +95,12 @@ describe('a body', () => {
 
   test('above the limit, chunked › 413 as JSON', async () => {
     const piece = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`
-    const answer = said(await rawRequest(rig.service.port, `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${piece.repeat(20)}0\r\n\r\n`))
+    const answer = said(
+      await rawRequest(
+        rig.service.port,
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${piece.repeat(20)}0\r\n\r\n`,
+      ),
+    )
     expect([answer.status, answer.code]).toEqual([413, 'request_too_large'])
   })
 
@@ -95,20 +127,58 @@ describe('a field', () => {
   const user = { role: 'user', content: 'x' }
   const part = (value: unknown) => ({ messages: [{ role: 'user', content: [value] }] })
   test.each<[unknown, string]>([
-    [{ model: undefined }, 'model'], [{ model: null }, 'model'], [{ model: 42 }, 'model'], [{ model: '' }, 'model'], [{ model: ['m'] }, 'model'],
-    [{ messages: undefined }, 'messages'], [{ messages: [] }, 'messages'], [{ messages: {} }, 'messages'], [{ messages: 'hello' }, 'messages'], [{ messages: null }, 'messages'],
-    [{ messages: [null] }, 'messages[0]'], [{ messages: ['x'] }, 'messages[0]'], [{ messages: [user, { role: 'robot', content: 'x' }] }, 'messages[1].role'],
-    [{ messages: [{ content: 'x' }] }, 'messages[0].role'], [{ messages: [{ role: 'user', content: 42 }] }, 'messages[0].content'], [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
-    [part({ type: 'hologram' }), 'messages[0].content[0].type'], [part({ type: 'text' }), 'messages[0].content[0].text'], [part({ type: 'text', text: 1 }), 'messages[0].content[0].text'],
-    [part({ type: 'image_url', image_url: 'http://x' }), 'messages[0].content[0].image_url'], [part({ type: 'image_url', image_url: {} }), 'messages[0].content[0].image_url.url'], [part(null), 'messages[0].content[0]'],
-    [{ temperature: 2.1 }, 'temperature'], [{ temperature: -0.1 }, 'temperature'], [{ temperature: '1' }, 'temperature'], [{ temperature: 1e309 }, 'temperature'],
-    [{ top_p: 1.01 }, 'top_p'], [{ top_p: -0.01 }, 'top_p'], [{ top_logprobs: 21 }, 'top_logprobs'], [{ top_logprobs: -1 }, 'top_logprobs'], [{ top_logprobs: 1.5 }, 'top_logprobs'],
-    [{ frequency_penalty: 2.01 }, 'frequency_penalty'], [{ presence_penalty: -2.01 }, 'presence_penalty'],
-    [{ max_tokens: 'many' }, 'max_tokens'], [{ max_tokens: 1.5 }, 'max_tokens'], [{ max_completion_tokens: true }, 'max_completion_tokens'],
-    [{ stop: 42 }, 'stop'], [{ stop: [1] }, 'stop[0]'], [{ seed: 'x' }, 'seed'], [{ seed: 1.5 }, 'seed'], [{ stream: 'true' }, 'stream'], [{ stream: 1 }, 'stream'], [{ logprobs: 'yes' }, 'logprobs'],
-    [{ reasoning_effort: 'most' }, 'reasoning_effort'], [{ reasoning_effort: 3 }, 'reasoning_effort'], [{ enable_thinking: 'yes' }, 'enable_thinking'],
+    [{ model: undefined }, 'model'],
+    [{ model: null }, 'model'],
+    [{ model: 42 }, 'model'],
+    [{ model: '' }, 'model'],
+    [{ model: ['m'] }, 'model'],
+    [{ messages: undefined }, 'messages'],
+    [{ messages: [] }, 'messages'],
+    [{ messages: {} }, 'messages'],
+    [{ messages: 'hello' }, 'messages'],
+    [{ messages: null }, 'messages'],
+    [{ messages: [null] }, 'messages[0]'],
+    [{ messages: ['x'] }, 'messages[0]'],
+    [{ messages: [user, { role: 'robot', content: 'x' }] }, 'messages[1].role'],
+    [{ messages: [{ content: 'x' }] }, 'messages[0].role'],
+    [{ messages: [{ role: 'user', content: 42 }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
+    [part({ type: 'hologram' }), 'messages[0].content[0].type'],
+    [part({ type: 'text' }), 'messages[0].content[0].text'],
+    [part({ type: 'text', text: 1 }), 'messages[0].content[0].text'],
+    [part({ type: 'image_url', image_url: 'http://x' }), 'messages[0].content[0].image_url'],
+    [part({ type: 'image_url', image_url: {} }), 'messages[0].content[0].image_url.url'],
+    [part(null), 'messages[0].content[0]'],
+    [{ temperature: 2.1 }, 'temperature'],
+    [{ temperature: -0.1 }, 'temperature'],
+    [{ temperature: '1' }, 'temperature'],
+    [{ temperature: 1e309 }, 'temperature'],
+    [{ top_p: 1.01 }, 'top_p'],
+    [{ top_p: -0.01 }, 'top_p'],
+    [{ top_logprobs: 21 }, 'top_logprobs'],
+    [{ top_logprobs: -1 }, 'top_logprobs'],
+    [{ top_logprobs: 1.5 }, 'top_logprobs'],
+    [{ frequency_penalty: 2.01 }, 'frequency_penalty'],
+    [{ presence_penalty: -2.01 }, 'presence_penalty'],
+    [{ max_tokens: 'many' }, 'max_tokens'],
+    [{ max_tokens: 1.5 }, 'max_tokens'],
+    [{ max_completion_tokens: true }, 'max_completion_tokens'],
+    [{ stop: 42 }, 'stop'],
+    [{ stop: [1] }, 'stop[0]'],
+    [{ seed: 'x' }, 'seed'],
+    [{ seed: 1.5 }, 'seed'],
+    [{ stream: 'true' }, 'stream'],
+    [{ stream: 1 }, 'stream'],
+    [{ logprobs: 'yes' }, 'logprobs'],
+    [{ reasoning_effort: 'most' }, 'reasoning_effort'],
+    [{ reasoning_effort: 3 }, 'reasoning_effort'],
+    [{ enable_thinking: 'yes' }, 'enable_thinking'],
   ])('%j › 400, and the field is named', async (fields, param) => {
-    const body = JSON.stringify({ model: 'm', messages: [user], ...(typeof fields === 'object' ? fields : {}) }).replace('"temperature":null', '"temperature":1e309')
+    const body = JSON.stringify({
+      model: 'm',
+      messages: [user],
+      ...(typeof fields === 'object' ? fields : {}),
+    }).replace('"temperature":null', '"temperature":1e309')
     const answer = await chat(rig.service.url, body)
     const error = errorOf(answer)
     expect([answer.status, error?.type, error?.param]).toEqual([400, 'invalid_request_error', param])
@@ -116,10 +186,39 @@ describe('a field', () => {
   })
 
   test.each([
-    { temperature: 0 }, { temperature: 2 }, { top_p: 0 }, { top_p: 1 }, { top_logprobs: 0, logprobs: true }, { top_logprobs: 20 }, { frequency_penalty: -2 }, { presence_penalty: 2 },
-    { stop: null }, { stop: 'x' }, { stop: ['x', 'y'] }, { temperature: null, seed: null, stream: null }, { reasoning_effort: 'xhigh' }, { enable_thinking: false }, { max_tokens: 1, max_completion_tokens: 1 },
-    { messages: [{ role: 'developer', content: 'x' }, { role: 'assistant', content: null, tool_calls: [] }, { role: 'tool', content: 'x', tool_call_id: 'c' }] },
-    { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }, { type: 'file', file: {} }] }] },
+    { temperature: 0 },
+    { temperature: 2 },
+    { top_p: 0 },
+    { top_p: 1 },
+    { top_logprobs: 0, logprobs: true },
+    { top_logprobs: 20 },
+    { frequency_penalty: -2 },
+    { presence_penalty: 2 },
+    { stop: null },
+    { stop: 'x' },
+    { stop: ['x', 'y'] },
+    { temperature: null, seed: null, stream: null },
+    { reasoning_effort: 'xhigh' },
+    { enable_thinking: false },
+    { max_tokens: 1, max_completion_tokens: 1 },
+    {
+      messages: [
+        { role: 'developer', content: 'x' },
+        { role: 'assistant', content: null, tool_calls: [] },
+        { role: 'tool', content: 'x', tool_call_id: 'c' },
+      ],
+    },
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_audio', input_audio: {} },
+            { type: 'file', file: {} },
+          ],
+        },
+      ],
+    },
     { unknown: { anything: [1, null] } },
   ])('%j › is accepted', async (fields) => {
     expect((await rig.ask(fields)).status).toBe(200)
@@ -129,7 +228,19 @@ describe('a field', () => {
 
 describe('a model', () => {
   test.each([
-    ['__proto__'], ['constructor'], ['toString'], ['hasOwnProperty'], ['../m'], ['m\u0000'], ['m\r\nx-evil: 1'], ['\u202em'], ['\ud83d\ude00'], ['m '], ['%s%n'], ['<script>alert(1)</script>'], ['*'],
+    ['__proto__'],
+    ['constructor'],
+    ['toString'],
+    ['hasOwnProperty'],
+    ['../m'],
+    ['m\u0000'],
+    ['m\r\nx-evil: 1'],
+    ['\u202em'],
+    ['\ud83d\ude00'],
+    ['m '],
+    ['%s%n'],
+    ['<script>alert(1)</script>'],
+    ['*'],
   ])('%j › 404 model_not_found or 400, named without harm', async (model) => {
     const answer = await rig.ask({ model })
     expect([400, 404]).toContain(answer.status)
@@ -145,7 +256,10 @@ describe('a model', () => {
   })
 
   test('twice › 400, or the last one counts as for every JSON parser', async () => {
-    const answer = await chat(rig.service.url, '{"model":"none","messages":[{"role":"user","content":"x"}],"model":"m"}')
+    const answer = await chat(
+      rig.service.url,
+      '{"model":"none","messages":[{"role":"user","content":"x"}],"model":"m"}',
+    )
     expect([200, 400]).toContain(answer.status)
     if (answer.status === 200) {
       const sent = new TextDecoder().decode(rig.upstreams[0]?.hits[0]?.body)
@@ -155,23 +269,50 @@ describe('a model', () => {
   })
 
   test('hidden in a nested object or an escaped name › is the one that is read', async () => {
-    expect((await chat(rig.service.url, '{"x":{"model":"m"},"messages":[{"role":"user","content":"x"}]}')).status).toBe(400)
-    expect((await chat(rig.service.url, '{"mod\\u0065l":"m","messages":[{"role":"user","content":"x"}]}')).status).toBe(200)
+    expect((await chat(rig.service.url, '{"x":{"model":"m"},"messages":[{"role":"user","content":"x"}]}')).status).toBe(
+      400,
+    )
+    expect((await chat(rig.service.url, '{"mod\\u0065l":"m","messages":[{"role":"user","content":"x"}]}')).status).toBe(
+      200,
+    )
     rig.upstreams[0]?.forget()
   })
 
   test('__proto__ as a field › changes nothing', async () => {
-    expect((await chat(rig.service.url, '{"__proto__":{"stream":true,"model":"none"},"model":"m","messages":[{"role":"user","content":"x"}]}')).status).toBe(200)
+    expect(
+      (
+        await chat(
+          rig.service.url,
+          '{"__proto__":{"stream":true,"model":"none"},"model":"m","messages":[{"role":"user","content":"x"}]}',
+        )
+      ).status,
+    ).toBe(200)
     rig.upstreams[0]?.forget()
-    expect(errorOf(await chat(rig.service.url, '{"__proto__":{"model":"m"},"messages":[{"role":"user","content":"x"}]}'))?.param).toBe('model')
+    expect(
+      errorOf(await chat(rig.service.url, '{"__proto__":{"model":"m"},"messages":[{"role":"user","content":"x"}]}'))
+        ?.param,
+    ).toBe('model')
   })
 })
 
 describe('a path or method', () => {
-  async function send(method: string, path: string): Promise<{ readonly status: number; readonly allow: string | null; readonly code: unknown; readonly type: string | undefined }> {
+  async function send(
+    method: string,
+    path: string,
+  ): Promise<{
+    readonly status: number
+    readonly allow: string | null
+    readonly code: unknown
+    readonly type: string | undefined
+  }> {
     const response = await fetch(`${rig.service.url}${path}`, { method, redirect: 'manual' })
     const answer = answerOf(response, await response.text())
-    return { status: answer.status, allow: answer.headers.get('allow'), code: errorOf(answer)?.code, type: answer.headers.get('content-type')?.split(';')[0] }
+    return {
+      status: answer.status,
+      allow: answer.headers.get('allow'),
+      code: errorOf(answer)?.code,
+      type: answer.headers.get('content-type')?.split(';')[0],
+    }
   }
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s on the chat endpoint › 405 with Allow', async (method) => {
@@ -180,16 +321,44 @@ describe('a path or method', () => {
     expect(answer.allow).toContain('POST')
   })
 
-  test.each(['/v1', '/v1/', '/v1/chat', '/v1/completions', '/v1/embeddings', '/v1/chat/completions/', '/v1/chat/completions/x', '/v2/chat/completions', '/v1/models/none'])('GET %s › 404 as JSON', async (path) => {
+  test.each([
+    '/v1',
+    '/v1/',
+    '/v1/chat',
+    '/v1/completions',
+    '/v1/embeddings',
+    '/v1/chat/completions/',
+    '/v1/chat/completions/x',
+    '/v2/chat/completions',
+    '/v1/models/none',
+  ])('GET %s › 404 as JSON', async (path) => {
     const answer = await send('GET', path)
     expect([answer.status, answer.type]).toEqual([404, 'application/json'])
   })
 
   test.each([
-    '//v1/chat/completions', '/v1//chat/completions', '/v1%2fchat%2fcompletions', '/v1/chat%2Fcompletions', '/v1/chat/completions%00',
-    '/v1/chat/completions;x=1', '/V1/Chat/Completions', '/v1/chat/completions%20', '/v1/chat/completions/.', '/v1/%252e%252e/v1/chat/completions', '/%76%31/chat/completions', '/..%2f..%2fetc/passwd', '/../../etc/passwd', '/static/..%5c..%5cetc/passwd', '/%', '/%zz', `/${'a'.repeat(10_000)}`,
+    '//v1/chat/completions',
+    '/v1//chat/completions',
+    '/v1%2fchat%2fcompletions',
+    '/v1/chat%2Fcompletions',
+    '/v1/chat/completions%00',
+    '/v1/chat/completions;x=1',
+    '/V1/Chat/Completions',
+    '/v1/chat/completions%20',
+    '/v1/chat/completions/.',
+    '/v1/%252e%252e/v1/chat/completions',
+    '/%76%31/chat/completions',
+    '/..%2f..%2fetc/passwd',
+    '/../../etc/passwd',
+    '/static/..%5c..%5cetc/passwd',
+    '/%',
+    '/%zz',
+    `/${'a'.repeat(10_000)}`,
   ])('POST %s › is not the chat endpoint, and no file', async (path) => {
-    const response = await rawRequest(rig.service.port, `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`)
+    const response = await rawRequest(
+      rig.service.port,
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
+    )
     expect(said(response).status).toBeGreaterThanOrEqual(400)
     expect(said(response).status).toBeLessThan(500)
     expect(response).not.toContain('root:')
@@ -197,39 +366,80 @@ describe('a path or method', () => {
 
   test.each([
     ['TRACE', 'TRACE / HTTP/1.1\r\nhost: x\r\nx-secret: echo\r\nconnection: close\r\n\r\n'],
-    ['TRACE on the chat endpoint', 'TRACE /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-secret: echo\r\nconnection: close\r\n\r\n'],
+    [
+      'TRACE on the chat endpoint',
+      'TRACE /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-secret: echo\r\nconnection: close\r\n\r\n',
+    ],
     ['CONNECT', 'CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example:443\r\n\r\n'],
-    ['two Hosts', `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`],
-    ['no Host', `POST /v1/chat/completions HTTP/1.1\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`],
-    ['two lengths', `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${valid.length}\r\ncontent-length: 3\r\nconnection: close\r\n\r\n${valid}`],
-    ['a length and chunks', `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n0\r\n\r\n`],
-    ['a negative length', `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\nconnection: close\r\n\r\n`],
-    ['an unknown transfer coding', `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\nconnection: close\r\n\r\n${valid}`],
-    ['a bad chunk', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\nzz\r\n{}\r\n0\r\n\r\n'],
+    [
+      'two Hosts',
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
+    ],
+    [
+      'no Host',
+      `POST /v1/chat/completions HTTP/1.1\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
+    ],
+    [
+      'two lengths',
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${valid.length}\r\ncontent-length: 3\r\nconnection: close\r\n\r\n${valid}`,
+    ],
+    [
+      'a length and chunks',
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'a negative length',
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\nconnection: close\r\n\r\n`,
+    ],
+    [
+      'an unknown transfer coding',
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\nconnection: close\r\n\r\n${valid}`,
+    ],
+    [
+      'a bad chunk',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
+    ],
     ['a folded header', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nx-a: b\r\n c\r\nconnection: close\r\n\r\n'],
     ['a space before the colon', 'GET /v1/models HTTP/1.1\r\nhost : x\r\nconnection: close\r\n\r\n'],
     ['HTTP/0.9', 'GET /v1/models\r\n\r\n'],
     ['not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
-    ['a body on GET', `GET /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: ${valid.length}\r\nconnection: close\r\n\r\n${valid}`],
+    [
+      'a body on GET',
+      `GET /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: ${valid.length}\r\nconnection: close\r\n\r\n${valid}`,
+    ],
   ])('%s › is refused, and nothing is echoed', async (words, bytes) => {
     const response = await rawRequest(rig.service.port, bytes, 500)
     expect(response).not.toContain('echo')
     if (response !== '') expect([words, said(response).status >= 400]).toEqual([words, true])
   })
 
-  test.each(['/v1/./chat/completions', '/v1/x/../chat/completions', '/v1/%2e%2e/v1/chat/completions', '/v1\\chat\\completions', 'http://elsewhere.example/v1/chat/completions'])('POST %s › is the path it resolves to, on this service', async (target) => {
-    const response = await rawRequest(rig.service.port, `POST ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`)
+  test.each([
+    '/v1/./chat/completions',
+    '/v1/x/../chat/completions',
+    '/v1/%2e%2e/v1/chat/completions',
+    '/v1\\chat\\completions',
+    'http://elsewhere.example/v1/chat/completions',
+  ])('POST %s › is the path it resolves to, on this service', async (target) => {
+    const response = await rawRequest(
+      rig.service.port,
+      `POST ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
+    )
     expect(said(response).status).toBe(200)
     rig.upstreams[0]?.forget()
   })
 
   test('16 MB of headers › are refused', async () => {
-    const response = await rawRequest(rig.service.port, `GET /v1/models HTTP/1.1\r\nhost: x\r\n${`x-a: ${'b'.repeat(8_000)}\r\n`.repeat(2_000)}\r\n`)
+    const response = await rawRequest(
+      rig.service.port,
+      `GET /v1/models HTTP/1.1\r\nhost: x\r\n${`x-a: ${'b'.repeat(8_000)}\r\n`.repeat(2_000)}\r\n`,
+    )
     expect(response === '' || said(response).status >= 400).toBe(true)
   })
 
   test('a hundred connections that say nothing, and one that trickles its head › hold nobody up', async () => {
-    const idle = Array.from({ length: 100 }, () => rawConnection(rig.service.port, 'POST /v1/chat/completions HTTP/1.1\r\nho', 5_000))
+    const idle = Array.from({ length: 100 }, () =>
+      rawConnection(rig.service.port, 'POST /v1/chat/completions HTTP/1.1\r\nho', 5_000),
+    )
     const started = performance.now()
     expect((await rig.ask()).status).toBe(200)
     expect(performance.now() - started).toBeLessThan(refusalMsMax)

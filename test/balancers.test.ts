@@ -7,13 +7,16 @@ import { openBrowser } from './fakes/browser.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good, goodText } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
+import type { Github } from './fakes/identity/github.ts'
 import { startRedis } from './fakes/redis.ts'
+import type { ServiceUnderTest } from './harness.ts'
 import { needs } from './needs.ts'
 import { configPath, configText, freePort, register, startProtected, tokenIn } from './sign-in/rig.ts'
-import type { Github } from './fakes/identity/github.ts'
-import type { ServiceUnderTest } from './harness.ts'
 
-/** The files of examples/ for two instances behind a balancer, as they are but for names, ports and paths of this machine: all of them at once, before the same two. */
+/**
+ * The files of examples/ for two instances behind a balancer, as they are but for names, ports and paths of this
+ * machine: all of them at once, before the same two.
+ */
 
 const examples = join(import.meta.dir, '..', 'examples')
 
@@ -26,18 +29,28 @@ interface Place {
 interface Balancer {
   readonly name: string
   readonly executable: string | undefined
-  /** How long new requests may still meet an instance that was killed. Only a Caddy of before 2026 needs it: what it asks the next instance has lost its body (caddyserver/caddy#7546). */
+  /**
+   * How long new requests may still meet an instance that was killed. Only a Caddy of before 2026 needs it: what it
+   * asks the next instance has lost its body (caddyserver/caddy#7546).
+   */
   readonly noticesWithinMs: number
   /** Writes its configuration. @returns what starts it, in the foreground */
   prepare(place: Place): readonly string[]
 }
 
-function example(file: string, { upstreams: [one, two] }: Place, changes: readonly (readonly [from: string, to: string])[]): string {
+function example(
+  file: string,
+  { upstreams: [one, two] }: Place,
+  changes: readonly (readonly [from: string, to: string])[],
+): string {
   const all = [['10.0.0.1:8000', `127.0.0.1:${one}`], ['10.0.0.2:8000', `127.0.0.1:${two}`], ...changes] as const
-  return all.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
-    return text.replaceAll(from, to)
-  }, readFileSync(join(examples, file), 'utf8'))
+  return all.reduce(
+    (text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
+      return text.replaceAll(from, to)
+    },
+    readFileSync(join(examples, file), 'utf8'),
+  )
 }
 
 const nginx: Balancer = {
@@ -46,10 +59,21 @@ const nginx: Balancer = {
   noticesWithinMs: 0,
   prepare(place) {
     const { folder, port } = place
-    writeFileSync(join(folder, 'svc.conf'), example('two-nginx.conf', place, [['listen 80;', `listen 127.0.0.1:${port};`], ['/var/log/nginx/svc.log', join(folder, 'access.log')]]))
-    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder};`).join(' ')
+    writeFileSync(
+      join(folder, 'svc.conf'),
+      example('two-nginx.conf', place, [
+        ['listen 80;', `listen 127.0.0.1:${port};`],
+        ['/var/log/nginx/svc.log', join(folder, 'access.log')],
+      ]),
+    )
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((kind) => `${kind}_temp_path ${folder};`)
+      .join(' ')
     const root = process.getuid?.() === 0 ? 'user root;' : ''
-    writeFileSync(join(folder, 'main.conf'), `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${kinds} include ${folder}/svc.conf; }`)
+    writeFileSync(
+      join(folder, 'main.conf'),
+      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${kinds} include ${folder}/svc.conf; }`,
+    )
     return ['-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')]
   },
 }
@@ -59,7 +83,10 @@ const haproxy: Balancer = {
   executable: needs('haproxy'),
   noticesWithinMs: 0,
   prepare(place) {
-    writeFileSync(join(place.folder, 'haproxy.cfg'), example('two-haproxy.cfg', place, [['bind :80', `bind 127.0.0.1:${place.port}`]]))
+    writeFileSync(
+      join(place.folder, 'haproxy.cfg'),
+      example('two-haproxy.cfg', place, [['bind :80', `bind 127.0.0.1:${place.port}`]]),
+    )
     return ['-db', '-q', '-f', join(place.folder, 'haproxy.cfg')]
   },
 }
@@ -69,8 +96,13 @@ const caddy: Balancer = {
   executable: needs('caddy'),
   noticesWithinMs: 2_500,
   prepare(place) {
-    const site = example('two-Caddyfile', place, [['\nchat.example.com {', `\nhttp://127.0.0.1:${place.port} {\n\tbind 127.0.0.1`]])
-    writeFileSync(join(place.folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${place.folder}\n}\n${site}`)
+    const site = example('two-Caddyfile', place, [
+      ['\nchat.example.com {', `\nhttp://127.0.0.1:${place.port} {\n\tbind 127.0.0.1`],
+    ])
+    writeFileSync(
+      join(place.folder, 'Caddyfile'),
+      `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${place.folder}\n}\n${site}`,
+    )
     return ['run', '--adapter', 'caddyfile', '--config', join(place.folder, 'Caddyfile')]
   },
 }
@@ -85,16 +117,29 @@ interface Running {
   stop(): Promise<void>
 }
 
-async function start({ name, executable = '', prepare }: Balancer, port: number, upstreams: readonly [number, number]): Promise<Running> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-')), url = `http://127.0.0.1:${port}`
-  const child = Bun.spawn([executable, ...prepare({ folder, port, upstreams })], { env: { ...process.env, HOME: folder }, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+async function start(
+  { name, executable = '', prepare }: Balancer,
+  port: number,
+  upstreams: readonly [number, number],
+): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-')),
+    url = `http://127.0.0.1:${port}`
+  const child = Bun.spawn([executable, ...prepare({ folder, port, upstreams })], {
+    env: { ...process.env, HOME: folder },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
   async function stop(): Promise<void> {
     child.kill('SIGTERM')
     await child.exited
     rmSync(folder, { recursive: true, force: true })
   }
   for (let round = 0; ; round++) {
-    const status = await fetch(`${url}/ready`, { keepalive: false }).then((response) => response.status, () => 0)
+    const status = await fetch(`${url}/ready`, { keepalive: false }).then(
+      (response) => response.status,
+      () => 0,
+    )
     if (status === 200) return { name, url, folder, stop }
     if (round === 500 || child.exitCode !== null) {
       await stop()
@@ -117,7 +162,16 @@ interface Outcome {
 async function ask({ name, url }: Running, token: string, stream: boolean): Promise<Outcome> {
   const begunAt = performance.now()
   try {
-    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', keepalive: false, headers: { 'x-session-token': token, 'x-request-id': `${name}-${crypto.randomUUID()}`, 'content-type': 'application/json' }, body: JSON.stringify(question({ stream })) })
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      keepalive: false,
+      headers: {
+        'x-session-token': token,
+        'x-request-id': `${name}-${crypto.randomUUID()}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(question({ stream })),
+    })
     const answer = answerOf(response, await response.text())
     const isWhole = answer.status === 200 && answer.content === goodText({ tokens: 5 }) && (!stream || isDone(answer))
     return { balancer: name, begunAt, failure: isWhole ? undefined : `${answer.status} ${answer.text.slice(0, 200)}` }
@@ -140,10 +194,17 @@ function load(balancers: readonly Running[], token: string): { stop(): Promise<r
 
   /** The monitor that the example for nginx speaks of. */
   async function watch({ url }: Running): Promise<void> {
-    for (; !isOver; await Bun.sleep(50)) await fetch(`${url}/ready`, { keepalive: false }).then((response) => response.text(), () => '')
+    for (; !isOver; await Bun.sleep(50))
+      await fetch(`${url}/ready`, { keepalive: false }).then(
+        (response) => response.text(),
+        () => '',
+      )
   }
 
-  const all = balancers.flatMap((balancer) => [...Array.from({ length: loops }, (_, index) => askOn(balancer, index > 0)), watch(balancer)])
+  const all = balancers.flatMap((balancer) => [
+    ...Array.from({ length: loops }, (_, index) => askOn(balancer, index > 0)),
+    watch(balancer),
+  ])
   return {
     async stop() {
       isOver = true
@@ -153,89 +214,116 @@ function load(balancers: readonly Running[], token: string): { stop(): Promise<r
   }
 }
 
-const found = [nginx, haproxy, caddy].filter(({ executable }) => executable !== undefined).map((balancer) => ({ balancer, port: freePort() }))
+const found = [nginx, haproxy, caddy]
+  .filter(({ executable }) => executable !== undefined)
+  .map((balancer) => ({ balancer, port: freePort() }))
 
-describe.skipIf(needs('redis-server') === undefined || found.length === 0)(`two instances behind ${found.map(({ balancer }) => balancer.name).join(', ')}`, () => {
-  const ports = [freePort(), freePort()] as const
-  const stops: (() => PromiseLike<unknown>)[] = []
-  let startInstance: (port: number) => Promise<ServiceUnderTest>
-  let one: ServiceUnderTest, two: ServiceUnderTest, running: readonly Running[] = [], token = ''
+describe.skipIf(needs('redis-server') === undefined || found.length === 0)(
+  `two instances behind ${found.map(({ balancer }) => balancer.name).join(', ')}`,
+  () => {
+    const ports = [freePort(), freePort()] as const
+    const stops: (() => PromiseLike<unknown>)[] = []
+    let startInstance: (port: number) => Promise<ServiceUnderTest>
+    let one: ServiceUnderTest,
+      two: ServiceUnderTest,
+      running: readonly Running[] = [],
+      token = ''
 
-  beforeAll(async () => {
-    const redis = await startRedis(freePort())
-    stops.unshift(redis.stop)
-    const registration = register(found[0]?.port), provider = startGithub(registration), upstream = faultUpstream(good({ tokens: 5, pauseMs: 10 }))
-    stops.unshift(provider.stop, async () => upstream.stop())
-    const files = { [configPath]: configText(provider, registration, { trusted_proxies: ['127.0.0.1'] }) }
-    startInstance = (port) => startProtected(upstream.url, files, { port, flags: ['--store', redis.url], environment: { SVC_DRAIN_WINDOW_MS: '1000' } })
-    ;[one, two] = await Promise.all([startInstance(ports[0]), startInstance(ports[1])])
-    stops.unshift(() => one[Symbol.asyncDispose](), () => two[Symbol.asyncDispose]())
-    running = await Promise.all(found.map(({ balancer, port }) => start(balancer, port, ports)))
-    stops.unshift(...running.map(({ stop }) => stop))
-    token = await signIn(provider)
-  }, 30_000)
+    beforeAll(async () => {
+      const redis = await startRedis(freePort())
+      stops.unshift(redis.stop)
+      const registration = register(found[0]?.port),
+        provider = startGithub(registration),
+        upstream = faultUpstream(good({ tokens: 5, pauseMs: 10 }))
+      stops.unshift(provider.stop, async () => upstream.stop())
+      const files = { [configPath]: configText(provider, registration, { trusted_proxies: ['127.0.0.1'] }) }
+      startInstance = (port) =>
+        startProtected(upstream.url, files, {
+          port,
+          flags: ['--store', redis.url],
+          environment: { SVC_DRAIN_WINDOW_MS: '1000' },
+        })
+      ;[one, two] = await Promise.all([startInstance(ports[0]), startInstance(ports[1])])
+      stops.unshift(
+        () => one[Symbol.asyncDispose](),
+        () => two[Symbol.asyncDispose](),
+      )
+      running = await Promise.all(found.map(({ balancer, port }) => start(balancer, port, ports)))
+      stops.unshift(...running.map(({ stop }) => stop))
+      token = await signIn(provider)
+    }, 30_000)
 
-  // What was started, even when the next thing was not.
-  afterAll(async () => { for (const stop of stops) await stop() }, 30_000)
+    // What was started, even when the next thing was not.
+    afterAll(async () => {
+      for (const stop of stops) await stop()
+    }, 30_000)
 
-  /** Through the first balancer. The steps meet one instance or the other. */
-  async function signIn(provider: Github): Promise<string> {
-    const browser = openBrowser()
-    const begun = await browser.visit(`${running[0]?.url}/auth/provider`)
-    return tokenIn(await browser.visit(await provider.approve(openBrowser(), begun.location ?? '', 'ada')))
-  }
-
-  /** How many requests of the load an instance has logged that came through each balancer: of the one from which fewest came. */
-  function servedBy({ logs }: ServiceUnderTest): number {
-    const ids = logs.filter((line) => line['user'] === 'ada').map((line) => String(line['id']))
-    return Math.min(...running.map(({ name }) => ids.filter((id) => id.startsWith(name)).length))
-  }
-
-  test('who has signed in through one of them is known behind all of them', async () => {
-    const asked = await Promise.all(running.flatMap((balancer) => [ask(balancer, token, false), ask(balancer, token, true)]))
-    expect(asked.filter(({ failure }) => failure !== undefined)).toEqual([])
-  })
-
-  test.skipIf(nginx.executable === undefined)('nginx writes no token of a session into its log', async () => {
-    const { url, folder } = running.find(({ name }) => name === nginx.name) ?? { url: '', folder: '' }
-    await (await fetch(`${url}/?session=${token}`)).text()
-    let log = ''
-    // It is written when the answer has gone.
-    for (; !log.includes('"GET /" 200'); await Bun.sleep(5)) log = readFileSync(join(folder, 'access.log'), 'utf8')
-    expect(log).not.toContain(token)
-  })
-
-  test('one that is killed breaks what it had begun, and nothing that comes later', async () => {
-    const loaded = load(running, token)
-    await untilServed(one, two)
-    const killedAt = performance.now()
-    two.signal('SIGKILL')
-    await two.exited
-    const goneAt = performance.now()
-    await untilServed(one)
-    two = await startInstance(ports[1])
-    await untilServed(two)
-    const failures = (await loaded.stop()).filter(({ failure }) => failure !== undefined)
-    for (const { balancer: { name, noticesWithinMs } } of found) {
-      const own = failures.filter(({ balancer }) => balancer === name)
-      expect(own.filter(({ begunAt }) => begunAt > goneAt + noticesWithinMs)).toEqual([])
-      expect(own.filter(({ begunAt }) => begunAt <= killedAt).length).toBeLessThanOrEqual(loops)
+    /** Through the first balancer. The steps meet one instance or the other. */
+    async function signIn(provider: Github): Promise<string> {
+      const browser = openBrowser()
+      const begun = await browser.visit(`${running[0]?.url}/auth/provider`)
+      return tokenIn(await browser.visit(await provider.approve(openBrowser(), begun.location ?? '', 'ada')))
     }
-  }, 30_000)
 
-  test('one that is told to stop, and is started again, fails nobody', async () => {
-    const loaded = load(running, token)
-    await untilServed(one, two)
-    await one.stop()
-    one = await startInstance(ports[0])
-    await untilServed(one)
-    const outcomes = await loaded.stop()
-    expect(outcomes.filter(({ failure }) => failure !== undefined)).toEqual([])
-  }, 30_000)
+    /**
+     * How many requests of the load an instance has logged that came through each balancer: of the one from which fewest
+     * came.
+     */
+    function servedBy({ logs }: ServiceUnderTest): number {
+      const ids = logs.filter((line) => line['user'] === 'ada').map((line) => String(line['id']))
+      return Math.min(...running.map(({ name }) => ids.filter((id) => id.startsWith(name)).length))
+    }
 
-  /** Resolves when each of these has served some requests that come from now on, through each balancer. */
-  async function untilServed(...instances: readonly ServiceUnderTest[]): Promise<void> {
-    const before = instances.map(servedBy)
-    while (instances.some((instance, index) => servedBy(instance) < (before[index] ?? 0) + 5)) await Bun.sleep(10)
-  }
-})
+    test('who has signed in through one of them is known behind all of them', async () => {
+      const asked = await Promise.all(
+        running.flatMap((balancer) => [ask(balancer, token, false), ask(balancer, token, true)]),
+      )
+      expect(asked.filter(({ failure }) => failure !== undefined)).toEqual([])
+    })
+
+    test.skipIf(nginx.executable === undefined)('nginx writes no token of a session into its log', async () => {
+      const { url, folder } = running.find(({ name }) => name === nginx.name) ?? { url: '', folder: '' }
+      await (await fetch(`${url}/?session=${token}`)).text()
+      let log = ''
+      // It is written when the answer has gone.
+      for (; !log.includes('"GET /" 200'); await Bun.sleep(5)) log = readFileSync(join(folder, 'access.log'), 'utf8')
+      expect(log).not.toContain(token)
+    })
+
+    test('one that is killed breaks what it had begun, and nothing that comes later', async () => {
+      const loaded = load(running, token)
+      await untilServed(one, two)
+      const killedAt = performance.now()
+      two.signal('SIGKILL')
+      await two.exited
+      const goneAt = performance.now()
+      await untilServed(one)
+      two = await startInstance(ports[1])
+      await untilServed(two)
+      const failures = (await loaded.stop()).filter(({ failure }) => failure !== undefined)
+      for (const {
+        balancer: { name, noticesWithinMs },
+      } of found) {
+        const own = failures.filter(({ balancer }) => balancer === name)
+        expect(own.filter(({ begunAt }) => begunAt > goneAt + noticesWithinMs)).toEqual([])
+        expect(own.filter(({ begunAt }) => begunAt <= killedAt).length).toBeLessThanOrEqual(loops)
+      }
+    }, 30_000)
+
+    test('one that is told to stop, and is started again, fails nobody', async () => {
+      const loaded = load(running, token)
+      await untilServed(one, two)
+      await one.stop()
+      one = await startInstance(ports[0])
+      await untilServed(one)
+      const outcomes = await loaded.stop()
+      expect(outcomes.filter(({ failure }) => failure !== undefined)).toEqual([])
+    }, 30_000)
+
+    /** Resolves when each of these has served some requests that come from now on, through each balancer. */
+    async function untilServed(...instances: readonly ServiceUnderTest[]): Promise<void> {
+      const before = instances.map(servedBy)
+      while (instances.some((instance, index) => servedBy(instance) < (before[index] ?? 0) + 5)) await Bun.sleep(10)
+    }
+  },
+)

@@ -10,13 +10,21 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const executable = join(folder, 'svc')
 beforeAll(async () => {
-  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build.ts'), executable], { stdout: 'ignore', stderr: 'inherit' })
+  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build.ts'), executable], {
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
   expect(await build.exited).toBe(0)
 }, 60_000)
 
 /** Starts the executable and waits until it says where it listens. */
 async function start(...flags: readonly string[]) {
-  const service = Bun.spawn([executable, '--port', '0', ...flags], { cwd: folder, env: { SVC_HOME: folder, SVC_DRAIN_WINDOW_MS: '0' }, stdout: 'pipe', stderr: 'ignore' })
+  const service = Bun.spawn([executable, '--port', '0', ...flags], {
+    cwd: folder,
+    env: { SVC_HOME: folder, SVC_DRAIN_WINDOW_MS: '0' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
   let printed = ''
   for await (const piece of service.stdout) {
     printed += new TextDecoder().decode(piece)
@@ -46,7 +54,12 @@ test('npm run build makes one executable that serves, from any folder', async ()
 
   // What is found in folders must be in it too.
   writeSettings({ restrict_to: 5 })
-  const misconfigured = Bun.spawn([executable, '--port', '0', '--auth', 'provider_auth'], { cwd: folder, env: { SVC_HOME: folder }, stdout: 'ignore', stderr: 'pipe' })
+  const misconfigured = Bun.spawn([executable, '--port', '0', '--auth', 'provider_auth'], {
+    cwd: folder,
+    env: { SVC_HOME: folder },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
   expect(await misconfigured.stderr.text()).toContain('config.json:1:16: restrict_to: found ')
   expect(await misconfigured.exited).toBe(2)
 }, 30_000)
@@ -69,7 +82,19 @@ test('the executable has the page in it, and the parts of it that extensions bri
 
 test('a page that is built needs no development dependencies to be found whole', async () => {
   const tree = join(folder, 'tree')
-  for (const path of ['web', 'src', 'scripts', 'package-lock.json', 'package.json', join('dist', 'web', 'manifest.json')]) cpSync(join(root, path), join(tree, path), { recursive: true })
-  const look = Bun.spawn([process.execPath, '--no-install', join(tree, 'scripts', 'build-web.ts'), '--if-stale'], { cwd: tree, stdout: 'ignore', stderr: 'pipe' })
+  for (const path of [
+    'web',
+    'src',
+    'scripts',
+    'package-lock.json',
+    'package.json',
+    join('dist', 'web', 'manifest.json'),
+  ])
+    cpSync(join(root, path), join(tree, path), { recursive: true })
+  const look = Bun.spawn([process.execPath, '--no-install', join(tree, 'scripts', 'build-web.ts'), '--if-stale'], {
+    cwd: tree,
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
   expect([await look.stderr.text(), await look.exited]).toEqual(['', 0])
 })

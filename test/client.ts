@@ -26,7 +26,11 @@ export interface StreamEvent {
 }
 
 /** Sends a body, an object or the exact text, to the chat endpoint of `url` and reads the whole answer. */
-export async function chat(url: string, body: object | string | Uint8Array<ArrayBuffer>, init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {}): Promise<Answer> {
+export async function chat(
+  url: string,
+  body: object | string | Uint8Array<ArrayBuffer>,
+  init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+): Promise<Answer> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
@@ -42,19 +46,36 @@ export function answerOf(response: { readonly status: number; readonly headers: 
   const events = isStream ? parseEvents(text) : []
   const json = isStream ? undefined : parseJson(text)
   const content = isStream
-    ? events.map((event) => pick(event.json, 'choices', 0, 'delta', 'content')).filter((piece) => typeof piece === 'string').join('')
+    ? events
+        .map((event) => pick(event.json, 'choices', 0, 'delta', 'content'))
+        .filter((piece) => typeof piece === 'string')
+        .join('')
     : pick(json, 'choices', 0, 'message', 'content')
-  return { status: response.status, headers: response.headers, text, json, events, content: typeof content === 'string' ? content : '' }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json,
+    events,
+    content: typeof content === 'string' ? content : '',
+  }
 }
 
-/** Strict reading of what the service writes: `data:` lines and comments, each event ended by a blank line. @throws on anything else */
+/**
+ * Strict reading of what the service writes: `data:` lines and comments, each event ended by a blank line. @throws on
+ * anything else
+ */
 export function parseEvents(text: string): readonly StreamEvent[] {
-  if (text !== '' && !text.endsWith('\n\n')) throw new Error(`the stream ends inside an event: ${JSON.stringify(text.slice(-80))}`)
+  if (text !== '' && !text.endsWith('\n\n'))
+    throw new Error(`the stream ends inside an event: ${JSON.stringify(text.slice(-80))}`)
   return text.split('\n\n').flatMap((block) => {
-    const data = block.split('\n').filter((line) => line !== '' && !line.startsWith(':')).map((line) => {
-      if (!line.startsWith('data: ')) throw new Error(`not a data line: ${line.slice(0, 80)}`)
-      return line.slice(6)
-    })
+    const data = block
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith(':'))
+      .map((line) => {
+        if (!line.startsWith('data: ')) throw new Error(`not a data line: ${line.slice(0, 80)}`)
+        return line.slice(6)
+      })
     return data.length === 0 ? [] : [{ data: data.join('\n'), json: parseJson(data.join('\n')) }]
   })
 }
@@ -81,10 +102,19 @@ export function pick(value: unknown, ...path: readonly (string | number)[]): unk
 }
 
 /** The error of an answer, or the one that ended its stream. */
-export function errorOf(answer: Answer): { readonly message: string; readonly type: unknown; readonly code: unknown; readonly param: unknown } | undefined {
-  const error = answer.events.map((event) => pick(event.json, 'error')).find((found) => found !== undefined) ?? pick(answer.json, 'error')
+export function errorOf(
+  answer: Answer,
+): { readonly message: string; readonly type: unknown; readonly code: unknown; readonly param: unknown } | undefined {
+  const error =
+    answer.events.map((event) => pick(event.json, 'error')).find((found) => found !== undefined) ??
+    pick(answer.json, 'error')
   if (error === undefined) return undefined
-  return { message: String(pick(error, 'message')), type: pick(error, 'type'), code: pick(error, 'code'), param: pick(error, 'param') }
+  return {
+    message: String(pick(error, 'message')),
+    type: pick(error, 'type'),
+    code: pick(error, 'code'),
+    param: pick(error, 'param'),
+  }
 }
 
 /** Whether a stream said that it is complete. */
@@ -92,15 +122,24 @@ export function isDone(answer: Answer): boolean {
   return answer.events.at(-1)?.data === '[DONE]'
 }
 
-/** The trail header as steps: `a;status=429;class=rate_limit;ms=12` → `{ name: 'a', status: '429', class: 'rate_limit', ms: '12' }`. */
+/**
+ * The trail header as steps: `a;status=429;class=rate_limit;ms=12` → `{ name: 'a', status: '429', class: 'rate_limit',
+ * ms: '12' }`.
+ */
 export function trailOf(answer: Answer): readonly Readonly<Record<string, string | undefined>>[] {
-  return (answer.headers.get('x-svc-trail') ?? '').split(', ').filter((step) => step !== '').map((step) => {
-    const [name = '', ...fields] = step.split(';')
-    return { name, ...Object.fromEntries(fields.map((field) => field.split('='))) }
-  })
+  return (answer.headers.get('x-svc-trail') ?? '')
+    .split(', ')
+    .filter((step) => step !== '')
+    .map((step) => {
+      const [name = '', ...fields] = step.split(';')
+      return { name, ...Object.fromEntries(fields.map((field) => field.split('='))) }
+    })
 }
 
-/** A raw connection that has sent `bytes`. `response` resolves with everything received, when the service closes or `waitMs` (default 3,000) have passed. */
+/**
+ * A raw connection that has sent `bytes`. `response` resolves with everything received, when the service closes or
+ * `waitMs` (default 3,000) have passed.
+ */
 export interface RawConnection {
   readonly socket: Socket
   readonly response: Promise<string>
@@ -119,7 +158,11 @@ export function rawConnection(port: number, bytes: string | Uint8Array, waitMs =
     for (const look of looks) look()
   })
   const response = new Promise<string>((resolve) => {
-    const end = () => { clearTimeout(timer); socket.destroy(); resolve(received) }
+    const end = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(received)
+    }
     const timer = setTimeout(end, waitMs)
     socket.on('close', end)
     // A reset is an end too: what had been received is what the test looks at.
@@ -128,22 +171,36 @@ export function rawConnection(port: number, bytes: string | Uint8Array, waitMs =
   return {
     socket,
     response,
-    until: (text) => new Promise((resolve) => {
-      const look = () => { if (received.includes(text)) { looks.delete(look); resolve() } }
-      looks.add(look)
-      look()
-    }),
+    until: (text) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (received.includes(text)) {
+            looks.delete(look)
+            resolve()
+          }
+        }
+        looks.add(look)
+        look()
+      }),
   }
 }
 
-/** Sends bytes on a connection of its own and returns all that comes back until the service closes or `waitMs` have passed. */
+/**
+ * Sends bytes on a connection of its own and returns all that comes back until the service closes or `waitMs` have
+ * passed.
+ */
 export function rawRequest(port: number, bytes: string | Uint8Array, waitMs?: number): Promise<string> {
   return rawConnection(port, bytes, waitMs).response
 }
 
 /** The bytes of a chat request over HTTP/1.1. */
 export function rawChat(body: string, headers: Readonly<Record<string, string>> = {}): string {
-  const lines = Object.entries({ host: 'svc', 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers })
+  const lines = Object.entries({
+    host: 'svc',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  })
   return `POST /v1/chat/completions HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
@@ -162,14 +219,26 @@ export function chunkedBody(response: string): string {
 }
 
 /** The value of a metric, named with its labels as it stands in the text; NaN: it is not there. */
-export async function metric(url: string, name: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+export async function metric(
+  url: string,
+  name: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
   // A connection kept alive would hold up a worker that is to leave.
   const text = await (await fetch(`${url}/metrics`, { headers, keepalive: false })).text()
-  return Number(text.split('\n').find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN)
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length) ?? Number.NaN,
+  )
 }
 
 /** The sum of all series of a metric. */
 export async function metricSum(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`, { keepalive: false })).text()
-  return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }

@@ -1,9 +1,10 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText, tool, jsonSchema } from 'ai'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { aimockText, startAimock } from './fakes/aimock.ts'
+import type { Aimock } from './fakes/aimock.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { authority } from './fakes/faults/connection.ts'
 import { cuts } from './fakes/faults/cut.ts'
@@ -12,11 +13,13 @@ import { status } from './fakes/faults/status.ts'
 import { good, goodText } from './fakes/good.ts'
 import { faults } from './fakes/modes.ts'
 import { provider, quick, startService } from './harness.ts'
-import { startRig } from './rig.ts'
-import type { Aimock } from './fakes/aimock.ts'
 import type { ServiceUnderTest } from './harness.ts'
+import { startRig } from './rig.ts'
 
-/** A library people call the service with: one question, the whole text of the answer. Rejects when the library says that something went wrong. */
+/**
+ * A library people call the service with: one question, the whole text of the answer. Rejects when the library says
+ * that something went wrong.
+ */
 interface Client {
   readonly name: string
   ask(url: string, model: string, stream: boolean): Promise<string>
@@ -34,7 +37,8 @@ const openai: Client = {
     const { chat } = openaiClient(url)
     if (!stream) return (await chat.completions.create({ model, messages: hello })).choices[0]?.message.content ?? ''
     let text = ''
-    for await (const part of await chat.completions.create({ model, messages: hello, stream: true })) text += part.choices[0]?.delta.content ?? ''
+    for await (const part of await chat.completions.create({ model, messages: hello, stream: true }))
+      text += part.choices[0]?.delta.content ?? ''
     return text
   },
 }
@@ -85,10 +89,12 @@ describe('every client, whatever the first provider does', () => {
   let service: ServiceUnderTest
 
   beforeAll(async () => {
-    const providers = origins.flatMap(({ fault, origin }) => clients.flatMap((client) => {
-      const model = modelOf(client, fault.name)
-      return [provider(`a-${model}`, origin.url, [model], quick), provider(`b-${model}`, second.url, [model])]
-    }))
+    const providers = origins.flatMap(({ fault, origin }) =>
+      clients.flatMap((client) => {
+        const model = modelOf(client, fault.name)
+        return [provider(`a-${model}`, origin.url, [model], quick), provider(`b-${model}`, second.url, [model])]
+      }),
+    )
     service = await startService({ providers }, { trusts: authority })
   })
 
@@ -99,7 +105,11 @@ describe('every client, whatever the first provider does', () => {
   })
 
   for (const client of clients) {
-    test.concurrent.each(faults.filter((fault) => client !== openaiHelper || fault.on !== 'plain').map((fault) => [`row ${fault.row} › ${fault.words}`, fault] as const))(`${client.name} › %s › never sees it`, async (_, fault) => {
+    test.concurrent.each(
+      faults
+        .filter((fault) => client !== openaiHelper || fault.on !== 'plain')
+        .map((fault) => [`row ${fault.row} › ${fault.words}`, fault] as const),
+    )(`${client.name} › %s › never sees it`, async (_, fault) => {
       for (const stream of kindsOf(fault)) {
         if (client === openaiHelper && !stream) continue
         expect(await client.ask(service.url, modelOf(client, fault.name), stream)).toBe(goodText())
@@ -110,17 +120,23 @@ describe('every client, whatever the first provider does', () => {
 
 describe('every client, when a stream is cut', () => {
   const origins = cuts.map((cut) => ({ cut, upstream: faultUpstream(cut.script) }))
-  const same = faultUpstream(good({ name: 'same', tokens: 6 })), other = faultUpstream(good({ name: 'other' }))
+  const same = faultUpstream(good({ name: 'same', tokens: 6 })),
+    other = faultUpstream(good({ name: 'other' }))
   let service: ServiceUnderTest
 
   beforeAll(async () => {
-    const providers = origins.flatMap(({ cut, upstream }) => clients.flatMap((client) => {
-      const resumed = modelOf(client, `resumed-${cut.name}`), lost = modelOf(client, `lost-${cut.name}`)
-      return [
-        provider(`a-${resumed}`, upstream.url, [resumed], quick), provider(`b-${resumed}`, same.url, [resumed]),
-        provider(`a-${lost}`, upstream.url, [lost], quick), provider(`b-${lost}`, other.url, [lost]),
-      ]
-    }))
+    const providers = origins.flatMap(({ cut, upstream }) =>
+      clients.flatMap((client) => {
+        const resumed = modelOf(client, `resumed-${cut.name}`),
+          lost = modelOf(client, `lost-${cut.name}`)
+        return [
+          provider(`a-${resumed}`, upstream.url, [resumed], quick),
+          provider(`b-${resumed}`, same.url, [resumed]),
+          provider(`a-${lost}`, upstream.url, [lost], quick),
+          provider(`b-${lost}`, other.url, [lost]),
+        ]
+      }),
+    )
     service = await startService({ providers })
   })
 
@@ -130,11 +146,19 @@ describe('every client, when a stream is cut', () => {
   })
 
   for (const client of clients) {
-    test.each(cuts.map((cut) => [`row ${cut.row} › ${cut.words}`, cut] as const))(`${client.name} › %s › reads the whole text, or is told that it is lost`, async (_, cut) => {
-      expect(await client.ask(service.url, modelOf(client, `resumed-${cut.name}`), true)).toBe(goodText({ name: 'same', tokens: 6 }))
-      const outcome = await client.ask(service.url, modelOf(client, `lost-${cut.name}`), true).then((text) => `ended cleanly with ${text}`, (error: unknown) => error)
-      expect(outcome).not.toBeString()
-    })
+    test.each(cuts.map((cut) => [`row ${cut.row} › ${cut.words}`, cut] as const))(
+      `${client.name} › %s › reads the whole text, or is told that it is lost`,
+      async (_, cut) => {
+        expect(await client.ask(service.url, modelOf(client, `resumed-${cut.name}`), true)).toBe(
+          goodText({ name: 'same', tokens: 6 }),
+        )
+        const outcome = await client.ask(service.url, modelOf(client, `lost-${cut.name}`), true).then(
+          (text) => `ended cleanly with ${text}`,
+          (error: unknown) => error,
+        )
+        expect(outcome).not.toBeString()
+      },
+    )
   }
 })
 
@@ -200,28 +224,43 @@ describe('every client against a mock that others wrote, behind a provider that 
 
   test('openai › a tool call, plain and streamed', async () => {
     const { chat } = openaiClient(service.url)
-    const request = { model: 'm', messages: weather, tools: [{ type: 'function' as const, function: { name: 'get_weather', parameters } }] }
+    const request = {
+      model: 'm',
+      messages: weather,
+      tools: [{ type: 'function' as const, function: { name: 'get_weather', parameters } }],
+    }
     const plain = await chat.completions.create(request)
     const streamed = await chat.completions.stream(request).finalChatCompletion()
     for (const { choices } of [plain, streamed]) {
       expect(choices[0]?.finish_reason).toBe('tool_calls')
-      expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: { name: 'get_weather', arguments: '{"city":"Bern"}' } })
+      expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({
+        function: { name: 'get_weather', arguments: '{"city":"Bern"}' },
+      })
     }
   })
 
   test('ai › a tool call, plain and streamed', async () => {
     const request = {
-      model: createOpenAICompatible({ name: 'svc', baseURL: `${service.url}/v1` })('m'), messages: weather,
-      tools: { get_weather: tool({ inputSchema: jsonSchema<{ city: string }>({ ...parameters, required: ['city'] }), execute: ({ city }) => city }) },
+      model: createOpenAICompatible({ name: 'svc', baseURL: `${service.url}/v1` })('m'),
+      messages: weather,
+      tools: {
+        get_weather: tool({
+          inputSchema: jsonSchema<{ city: string }>({ ...parameters, required: ['city'] }),
+          execute: ({ city }) => city,
+        }),
+      },
     }
     const plain = await generateText(request)
     const streamed = await streamText(request).toolCalls
-    for (const calls of [plain.toolCalls, streamed]) expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([['get_weather', { city: 'Bern' }]])
+    for (const calls of [plain.toolCalls, streamed])
+      expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([['get_weather', { city: 'Bern' }]])
   })
 
   test('@langchain/openai › a tool call', async () => {
     const chat = new ChatOpenAI({ model: 'm', apiKey: 'any', configuration: { baseURL: `${service.url}/v1` } })
-    const answer = await chat.bindTools([{ type: 'function', function: { name: 'get_weather', parameters } }]).invoke('weather')
+    const answer = await chat
+      .bindTools([{ type: 'function', function: { name: 'get_weather', parameters } }])
+      .invoke('weather')
     expect(answer.tool_calls?.map(({ name, args }) => [name, args])).toEqual([['get_weather', { city: 'Bern' }]])
   })
 })

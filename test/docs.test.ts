@@ -7,14 +7,19 @@ import { startService } from './harness.ts'
 import type { ServiceUnderTest } from './harness.ts'
 
 /**
- * What stands in the documents is so. A comment before a fenced block says what the block is: `<!-- run -->` is run against a service of the document's own,
- * whose configuration is the built-in echo until `<!-- config -->` gives another; `<!-- prints -->` is what the run before it prints.
- * White space does not count there, nor do ids, times and durations; `…` stands for anything.
+ * What stands in the documents is so. A comment before a fenced block says what the block is: `<!-- run -->` is run
+ * against a service of the document's own, whose configuration is the built-in echo until `<!-- config -->` gives
+ * another; `<!-- prints -->` is what the run before it prints. White space does not count there, nor do ids, times and
+ * durations; `…` stands for anything.
  */
 
 const root = join(import.meta.dir, '..')
-const documents = [...new Bun.Glob('**/*.md').scanSync({ cwd: root })].filter((path) => !/(?:^|\/)node_modules\//.test(path)).toSorted()
-const sources = [...new Bun.Glob('{src,bench,test,scripts}/**/*.ts').scanSync({ cwd: root })].filter((path) => !/node_modules\//.test(path)).toSorted()
+const documents = [...new Bun.Glob('**/*.md').scanSync({ cwd: root })]
+  .filter((path) => !/(?:^|\/)node_modules\//.test(path))
+  .toSorted()
+const sources = [...new Bun.Glob('{src,bench,test,scripts}/**/*.ts').scanSync({ cwd: root })]
+  .filter((path) => !/node_modules\//.test(path))
+  .toSorted()
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
 /** A fenced block with a comment before it. */
@@ -25,7 +30,10 @@ interface Example {
 }
 
 function examplesOf(text: string): readonly Example[] {
-  return Array.from(text.matchAll(/^<!-- ([a-z ]+) -->\n+```([a-z]+)\n([^]*?)^```$/gm), ([, kind = '', language = '', code = '']) => ({ kind, language, code }))
+  return Array.from(
+    text.matchAll(/^<!-- ([a-z ]+) -->\n+```([a-z]+)\n([^]*?)^```$/gm),
+    ([, kind = '', language = '', code = '']) => ({ kind, language, code }),
+  )
 }
 
 function withoutCode(text: string): string {
@@ -43,19 +51,35 @@ function stable(text: string): string {
 
 /** The name GitHub gives a heading in links. */
 function anchorOf(heading: string): string {
-  return heading.toLowerCase().replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[^\p{L}\p{N} _-]/gu, '').trim().replaceAll(' ', '-')
+  return heading
+    .toLowerCase()
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
 }
 
 function anchors(path: string): readonly string[] {
-  return Array.from(textOf(path).replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm), ([, heading = '']) => anchorOf(heading))
+  return Array.from(
+    textOf(path)
+      .replace(/^```[^]*?^```$/gm, '')
+      .matchAll(/^#+ (.+)$/gm),
+    ([, heading = '']) => anchorOf(heading),
+  )
 }
 
 describe('examples in the documents', () => {
-  const withExamples = documents.map((path) => ({ path, examples: examplesOf(textOf(path)).filter(({ kind }) => ['run', 'prints', 'config'].includes(kind)) }))
+  const withExamples = documents
+    .map((path) => ({
+      path,
+      examples: examplesOf(textOf(path)).filter(({ kind }) => ['run', 'prints', 'config'].includes(kind)),
+    }))
     .filter(({ examples }) => examples.length > 0)
 
   test('are found', () => {
-    expect(withExamples.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/api.md', 'docs/errors.md']))
+    expect(withExamples.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['README.md', 'docs/api.md', 'docs/errors.md']),
+    )
   })
 
   for (const { path, examples } of withExamples) {
@@ -71,7 +95,15 @@ describe('examples in the documents', () => {
         for (const { kind, language, code } of examples) {
           if (kind === 'config') await reconfigure(service, code)
           else if (kind === 'run') printed = await run(service, language, code)
-          else expect(stable(printed)).toMatch(new RegExp(`^${code.split('…').map((part) => RegExp.escape(stable(part))).join('[^]*')}$`))
+          else
+            expect(stable(printed)).toMatch(
+              new RegExp(
+                `^${code
+                  .split('…')
+                  .map((part) => RegExp.escape(stable(part)))
+                  .join('[^]*')}$`,
+              ),
+            )
         }
       })
     })
@@ -91,7 +123,13 @@ describe('examples in the documents', () => {
     const here = code.replaceAll('http://127.0.0.1:8000', service.url).replaceAll('npm run svc --', 'sh bin/svc')
     const command = language === 'js' ? [process.execPath, '-e', here] : ['sh', '-euc', here]
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$|^SVC_/i.test(name)))
-    const child = Bun.spawn(command, { cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...environment, SVC_CONFIG: service.file, NO_COLOR: '1' } })
+    const child = Bun.spawn(command, {
+      cwd: root,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: { ...environment, SVC_CONFIG: service.file, NO_COLOR: '1' },
+    })
     const [exitCode, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
     if (exitCode !== 0) throw new Error(`exit code ${exitCode} of\n${here}\n${stdout}${stderr}`)
     return stdout
@@ -100,33 +138,52 @@ describe('examples in the documents', () => {
 
 describe('README.md', () => {
   test('shows what a start without a configuration prints', () => {
-    const config = { ...parseConfig('{"providers":[{"id":"echo"}]}', { file: 'providers.json', environment: {} }), source: { kind: 'echo' as const } }
+    const config = {
+      ...parseConfig('{"providers":[{"id":"echo"}]}', { file: 'providers.json', environment: {} }),
+      source: { kind: 'echo' as const },
+    }
     const shown = examplesOf(textOf('README.md')).find(({ kind }) => kind === 'start lines')?.code
-    expect(shown).toBe(startLines({ host: '127.0.0.1', port: 8000, config, path: '~/.svc/providers.json', program: 'npm run svc --' }))
+    expect(shown).toBe(
+      startLines({ host: '127.0.0.1', port: 8000, config, path: '~/.svc/providers.json', program: 'npm run svc --' }),
+    )
   })
 
   test('names every command, and every page of docs/', () => {
     const readme = textOf('README.md')
-    const commands = Array.from(textOf('docs/commands.md').matchAll(/^## `svc ([a-z]+)`$/gm), ([, name = '']) => name).filter((name) => name !== 'serve')
+    const commands = Array.from(
+      textOf('docs/commands.md').matchAll(/^## `svc ([a-z]+)`$/gm),
+      ([, name = '']) => name,
+    ).filter((name) => name !== 'serve')
     expect(commands.filter((name) => !readme.includes(`npm run svc -- ${name}`))).toEqual([])
     expect(documents.filter((path) => /^docs\/[^/]+$/.test(path) && !readme.includes(`](${path})`))).toEqual([])
   })
 
   test('names only npm scripts that exist', () => {
     const scripts: unknown = Reflect.get(JSON.parse(textOf('package.json')), 'scripts')
-    const named = documents.flatMap((path) => Array.from(textOf(path).matchAll(/\bnpm run (?:-s )?([a-z]+)/g), ([, name = '']) => name))
-    expect(named.filter((name) => typeof scripts !== 'object' || scripts === null || !Object.hasOwn(scripts, name))).toEqual([])
+    const named = documents.flatMap((path) =>
+      Array.from(textOf(path).matchAll(/\bnpm run (?:-s )?([a-z]+)/g), ([, name = '']) => name),
+    )
+    expect(
+      named.filter((name) => typeof scripts !== 'object' || scripts === null || !Object.hasOwn(scripts, name)),
+    ).toEqual([])
   })
 })
 
 test('every configuration that is shown is valid', () => {
-  const shown = documents.flatMap((path) => Array.from(textOf(path).matchAll(/^```jsonc\n([^]*?)^```$/gm), ([, config = '']) => config))
-  expect(shown.map((config) => parseConfig(config, { file: 'providers.json', environment: {} }).providers.length)).not.toContain(0)
+  const shown = documents.flatMap((path) =>
+    Array.from(textOf(path).matchAll(/^```jsonc\n([^]*?)^```$/gm), ([, config = '']) => config),
+  )
+  expect(
+    shown.map((config) => parseConfig(config, { file: 'providers.json', environment: {} }).providers.length),
+  ).not.toContain(0)
   expect(shown.length).toBeGreaterThan(3)
 })
 
 describe('links', () => {
-  const links = documents.flatMap((path) => Array.from(withoutCode(textOf(path)).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => ({ path, target })))
+  const links = documents
+    .flatMap((path) =>
+      Array.from(withoutCode(textOf(path)).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => ({ path, target })),
+    )
     .filter(({ target }) => !/^[a-z]+:/.test(target))
 
   test('of all documents lead to files that exist', () => {
@@ -148,22 +205,43 @@ describe('links', () => {
   })
 
   test('in the code to pages of docs/ lead to pages', () => {
-    const cited = [...sources, ...documents].flatMap((path) => Array.from(textOf(path).matchAll(/(?<![\w./-])docs\/[\w/-]+\.md/g), ([page]) => ({ path, page })))
-    expect(cited.filter(({ page }) => !existsSync(join(root, page))).map(({ path, page }) => `${path}: ${page}`)).toEqual([])
+    const cited = [...sources, ...documents].flatMap((path) =>
+      Array.from(textOf(path).matchAll(/(?<![\w./-])docs\/[\w/-]+\.md/g), ([page]) => ({ path, page })),
+    )
+    expect(
+      cited.filter(({ page }) => !existsSync(join(root, page))).map(({ path, page }) => `${path}: ${page}`),
+    ).toEqual([])
   })
 })
 
 describe('docs/errors.md', () => {
-  const rows = Array.from(textOf('docs/errors.md').matchAll(/^\| ([\d, ]+) \| `(\w+)` \| `(\w+)` \|/gm),
-    ([, statuses = '', type = '', name = '']) => ({ statuses: statuses.split(', '), type, name }))
-  const code = sources.filter((path) => path.startsWith('src/') && !path.endsWith('.test.ts')).map(textOf).join('\n')
-  const made = Array.from(code.matchAll(/new WireError\(\s*(\w+),\s*'(\w+)',\s*'(\w+)'/g), ([, status = '', type = '', name = '']) => ({ status, type, name }))
-  const invalid = Array.from(code.matchAll(/invalidRequest\(\s*'(\w+)'/g), ([, name = '']) => ({ status: '400', type: 'invalid_request_error', name }))
+  const rows = Array.from(
+    textOf('docs/errors.md').matchAll(/^\| ([\d, ]+) \| `(\w+)` \| `(\w+)` \|/gm),
+    ([, statuses = '', type = '', name = '']) => ({ statuses: statuses.split(', '), type, name }),
+  )
+  const code = sources
+    .filter((path) => path.startsWith('src/') && !path.endsWith('.test.ts'))
+    .map(textOf)
+    .join('\n')
+  const made = Array.from(
+    code.matchAll(/new WireError\(\s*(\w+),\s*'(\w+)',\s*'(\w+)'/g),
+    ([, status = '', type = '', name = '']) => ({ status, type, name }),
+  )
+  const invalid = Array.from(code.matchAll(/invalidRequest\(\s*'(\w+)'/g), ([, name = '']) => ({
+    status: '400',
+    type: 'invalid_request_error',
+    name,
+  }))
   const thrown = [...made, ...invalid]
 
   test('lists every error of the code, with its status and type', () => {
     // A status that is no literal is one of several: the row names them all.
-    const missing = thrown.filter(({ status, type, name }) => !rows.some((row) => row.name === name && row.type === type && (row.statuses.includes(status) || !/^\d+$/.test(status))))
+    const missing = thrown.filter(
+      ({ status, type, name }) =>
+        !rows.some(
+          (row) => row.name === name && row.type === type && (row.statuses.includes(status) || !/^\d+$/.test(status)),
+        ),
+    )
     expect(missing).toEqual([])
     expect(new Set(thrown.map(({ name }) => name)).size).toBeGreaterThan(12)
   })
@@ -182,25 +260,41 @@ describe('docs/failover.md', () => {
   const text = textOf('docs/failover.md')
 
   test('has its 42 rows, in order', () => {
-    expect(Array.from(text.matchAll(/^\| (\d\d?) \|/gm), ([, number]) => Number(number))).toEqual(Array.from({ length: 42 }, (_, position) => position + 1))
+    expect(Array.from(text.matchAll(/^\| (\d\d?) \|/gm), ([, number]) => Number(number))).toEqual(
+      Array.from({ length: 42 }, (_, position) => position + 1),
+    )
   })
 
   test('explains every class of failure', () => {
     const union = /export type FailureClass =([^]*?)\n\n/.exec(textOf('src/service/failure.ts'))?.[1] ?? ''
     const classes = Array.from(union.matchAll(/'(\w+)'/g), ([, name = '']) => name)
-    const explained = Array.from((/### Classes\n([^]*?)\n## /.exec(text)?.[1] ?? '').matchAll(/`(\w+)`/g), ([, name = '']) => name)
+    const explained = Array.from(
+      (/### Classes\n([^]*?)\n## /.exec(text)?.[1] ?? '').matchAll(/`(\w+)`/g),
+      ([, name = '']) => name,
+    )
     expect(explained.toSorted()).toEqual(classes.toSorted())
   })
 })
 
 test('docs/configuration.md has the times of the service as the code has them', () => {
-  const inCode = Array.from(textOf('src/cli/timers.ts').matchAll(/name: '(SVC_\w+)', fallback: ([\d_]+)/g), ([, name, ms = '']) => [name, Number(ms.replaceAll('_', ''))])
-  const inDocument = Array.from(textOf('docs/configuration.md').matchAll(/^\| `(SVC_\w+)` \| ([\d,]+) \|/gm), ([, name, ms = '']) => [name, Number(ms.replaceAll(',', ''))])
+  const inCode = Array.from(
+    textOf('src/cli/timers.ts').matchAll(/name: '(SVC_\w+)', fallback: ([\d_]+)/g),
+    ([, name, ms = '']) => [name, Number(ms.replaceAll('_', ''))],
+  )
+  const inDocument = Array.from(
+    textOf('docs/configuration.md').matchAll(/^\| `(SVC_\w+)` \| ([\d,]+) \|/gm),
+    ([, name, ms = '']) => [name, Number(ms.replaceAll(',', ''))],
+  )
   expect(inDocument).toEqual(inCode)
   expect(inCode.length).toBeGreaterThan(4)
 })
 
 test('no document names a path of somebody’s machine', () => {
-  const found = documents.flatMap((path) => Array.from(textOf(path).matchAll(/(?<![\w.~:/-])\/(?:work|root|home|Users|tmp)\/\S*/g), ([machine]) => `${path}: ${machine}`))
+  const found = documents.flatMap((path) =>
+    Array.from(
+      textOf(path).matchAll(/(?<![\w.~:/-])\/(?:work|root|home|Users|tmp)\/\S*/g),
+      ([machine]) => `${path}: ${machine}`,
+    ),
+  )
   expect(found).toEqual([])
 })

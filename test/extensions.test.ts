@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, chat, parseJson, pick, question } from './client.ts'
 import { startService } from './harness.ts'
-import { describeInChromium, useChromium } from './page/in-chromium.ts'
 import type { ServiceOptions } from './harness.ts'
+import { describeInChromium, useChromium } from './page/in-chromium.ts'
 
 const root = join(import.meta.dir, '..')
 const copy = mkdtempSync(join(tmpdir(), 'svc-extensions-'))
@@ -13,7 +13,10 @@ const document = readFileSync(join(root, 'docs', 'extensions.md'), 'utf8')
 
 /** What docs/extensions.md shows below a comment of this name. */
 function shown(name: string): string {
-  return new RegExp(`<!-- ${name} -->\\n\`\`\`tsx?\\n([^]*?)\`\`\``).exec(document)?.[1] ?? `docs/extensions.md shows no ${name}`
+  return (
+    new RegExp(`<!-- ${name} -->\\n\`\`\`tsx?\\n([^]*?)\`\`\``).exec(document)?.[1] ??
+    `docs/extensions.md shows no ${name}`
+  )
 }
 
 function writeExtension(name: string, files: Readonly<Record<string, string>>): void {
@@ -22,17 +25,35 @@ function writeExtension(name: string, files: Readonly<Record<string, string>>): 
 }
 
 /**
- * The project without sign-in, and with the extensions that docs/extensions.md shows in its place: `password`; the same with a part of the page as `gate`;
- * and one that claims a slot that it has nothing for as `fence`.
+ * The project without sign-in, and with the extensions that docs/extensions.md shows in its place: `password`; the same
+ * with a part of the page as `gate`; and one that claims a slot that it has nothing for as `fence`.
  */
 beforeAll(() => {
-  for (const part of ['src', 'web', 'bin', 'schema', 'scripts', 'test', 'package.json', 'package-lock.json', 'tsconfig.json']) cpSync(join(root, part), join(copy, part), { recursive: true })
+  for (const part of [
+    'src',
+    'web',
+    'bin',
+    'schema',
+    'scripts',
+    'test',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+  ])
+    cpSync(join(root, part), join(copy, part), { recursive: true })
   // Tests share code with the bench; what that installs for itself stays where it is.
-  cpSync(join(root, 'bench'), join(copy, 'bench'), { recursive: true, filter: (path) => !/\/(peers|node_modules|results)(\/|$)/.test(path.slice(root.length)) })
+  cpSync(join(root, 'bench'), join(copy, 'bench'), {
+    recursive: true,
+    filter: (path) => !/\/(peers|node_modules|results)(\/|$)/.test(path.slice(root.length)),
+  })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   rmSync(join(copy, 'src', 'extensions', 'provider_auth'), { recursive: true })
   const extension = shown('extension')
-  const withClaim = (name: string) => extension.replace("name: 'password'", `name: '${name}'`).replace("path: '/word'", `path: '/${name}'`).replace('return {\n', `return {\n${shown('claim')}`)
+  const withClaim = (name: string) =>
+    extension
+      .replace("name: 'password'", `name: '${name}'`)
+      .replace("path: '/word'", `path: '/${name}'`)
+      .replace('return {\n', `return {\n${shown('claim')}`)
   writeExtension('password', { 'extension.ts': extension })
   writeExtension('gate', { 'extension.ts': withClaim('gate'), 'page-part.tsx': shown('page part') })
   writeExtension('fence', { 'extension.ts': withClaim('fence') })
@@ -55,14 +76,23 @@ async function boot(url: string, headers: Readonly<Record<string, string>> = {})
 }
 
 describe('without its folder, sign-in', () => {
-  test.each(['.', 'web'])('is missed by nothing else: the types of the rest hold, in %s', async (project) => {
-    const check = Bun.spawn(['node', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', join(copy, project)], { stdout: 'pipe', stderr: 'pipe' })
-    expect(await check.stdout.text()).toBe('')
-    expect(await check.exited).toBe(0)
-  }, 60_000)
+  test.each(['.', 'web'])(
+    'is missed by nothing else: the types of the rest hold, in %s',
+    async (project) => {
+      const check = Bun.spawn(
+        ['node', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', join(copy, project)],
+        { stdout: 'pipe', stderr: 'pipe' },
+      )
+      expect(await check.stdout.text()).toBe('')
+      expect(await check.exited).toBe(0)
+    },
+    60_000,
+  )
 
   test('does not exist: a service that should have been closed does not start', async () => {
-    await expect(start({ flags: ['--auth', 'provider_auth'] })).rejects.toThrow(/exited with 2[^]*there is no extension 'provider_auth': the extensions are fence, gate, password/)
+    await expect(start({ flags: ['--auth', 'provider_auth'] })).rejects.toThrow(
+      /exited with 2[^]*there is no extension 'provider_auth': the extensions are fence, gate, password/,
+    )
   })
 
   test('leaves a service that works, with its page', async () => {
@@ -83,16 +113,25 @@ describe('the extension that the documentation shows', () => {
 
   test('closes everything but its own route and what is public', async () => {
     await using service = await start({ files, environment })
-    const statuses = await Promise.all(['/word', '/', '/health', '/ready', '/api/boot', '/v1/models', '/metrics', '/nowhere', '/api/nowhere'].map(async (path) => (await fetch(service.url + path)).status))
+    const statuses = await Promise.all(
+      ['/word', '/', '/health', '/ready', '/api/boot', '/v1/models', '/metrics', '/nowhere', '/api/nowhere'].map(
+        async (path) => (await fetch(service.url + path)).status,
+      ),
+    )
     expect(statuses).toEqual([200, 200, 200, 200, 200, 401, 401, 401, 401])
   })
 
   test('lets in who knows the word, and names them in the log', async () => {
     await using service = await start({ files, environment })
-    expect((await chat(service.url, question({ model: 'echo' }), { headers: { authorization: 'Bearer open, barley' } })).status).toBe(401)
+    expect(
+      (await chat(service.url, question({ model: 'echo' }), { headers: { authorization: 'Bearer open, barley' } }))
+        .status,
+    ).toBe(401)
     expect((await chat(service.url, question({ model: 'echo' }), { headers: word })).status).toBe(200)
     await service.stop()
-    expect(service.logs.filter(({ message }) => message === 'request')).toEqual([expect.objectContaining({ user: 'somebody', status: 200 })])
+    expect(service.logs.filter(({ message }) => message === 'request')).toEqual([
+      expect.objectContaining({ user: 'somebody', status: 200 }),
+    ])
     expect(service.output).toContain('a wrong word')
     expect(service.output).not.toContain('sesame')
   })
@@ -102,11 +141,17 @@ describe('the extension that the documentation shows', () => {
     const nobody = await boot(service.url)
     expect(nobody).toMatchObject({ isClosed: true, isOwner: false, parts: [] })
     expect(pick(nobody, 'user')).toBeUndefined()
-    expect(await boot(service.url, word)).toMatchObject({ isClosed: true, isOwner: true, user: { id: 'somebody', userName: 'somebody', displayName: 'somebody', email: '', avatarUrl: '' } })
+    expect(await boot(service.url, word)).toMatchObject({
+      isClosed: true,
+      isOwner: true,
+      user: { id: 'somebody', userName: 'somebody', displayName: 'somebody', email: '', avatarUrl: '' },
+    })
   })
 
   test('with a faulty file does not start', async () => {
-    await expect(start({ files: { [file]: '{\n  "word": "short" }' }, environment })).rejects.toThrow(/exited with 2[^]*config\.json:2:11: word: found something else, allowed: a text of 8 characters or more/)
+    await expect(start({ files: { [file]: '{\n  "word": "short" }' }, environment })).rejects.toThrow(
+      /exited with 2[^]*config\.json:2:11: word: found something else, allowed: a text of 8 characters or more/,
+    )
   })
 
   test('without a file is off, and says so', async () => {
@@ -126,12 +171,20 @@ describe('the extension that the documentation shows', () => {
 
 describe('the part of the page that the documentation shows', () => {
   const environment = { GATE_WORD: 'open, sesame' }
-  const filesOf = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [fileOf(name), { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }]))
+  const filesOf = (...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [fileOf(name), { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }]))
 
   test('is built with the page, and found by it where its extension is on', async () => {
     await using service = await start({ files: filesOf('gate'), environment, flags: ['--auth', 'gate'] })
     const answer = await boot(service.url)
-    expect(pick(answer, 'parts')).toEqual([{ extension: 'gate', module: expect.stringMatching(/^\/assets\/page-part-\w+\.js$/), slots: ['SignIn'], settings: { hint: 'It is on the note at the door.' } }])
+    expect(pick(answer, 'parts')).toEqual([
+      {
+        extension: 'gate',
+        module: expect.stringMatching(/^\/assets\/page-part-\w+\.js$/),
+        slots: ['SignIn'],
+        settings: { hint: 'It is on the note at the door.' },
+      },
+    ])
     const module = await fetch(service.url + String(pick(answer, 'parts', 0, 'module')))
     expect(await module.text()).toContain('Say the word')
   })
@@ -144,19 +197,31 @@ describe('the part of the page that the documentation shows', () => {
   })
 
   test('is refused where two claim one slot: exit code 2, naming both and the slot', async () => {
-    await expect(start({ files: filesOf('gate', 'fence'), environment, flags: ['--auth', 'gate,fence'] }))
-      .rejects.toThrow(/exited with 2[^]*gate and fence both claim the slot 'SignIn' of the page: only one of them can be on/)
+    await expect(
+      start({ files: filesOf('gate', 'fence'), environment, flags: ['--auth', 'gate,fence'] }),
+    ).rejects.toThrow(
+      /exited with 2[^]*gate and fence both claim the slot 'SignIn' of the page: only one of them can be on/,
+    )
   })
 
   test('stays what it was when a changed file would make two claim one slot; the log says so', async () => {
     await using service = await start({ files: filesOf('gate'), environment, flags: ['--auth', 'gate,fence'] })
     expect(service.output).toContain('gate is on.\nfence is OFF.\n')
     await service.write(fileOf('fence'), { text: '{ "word": "$GATE_WORD" }', mode: 0o600 })
-    for (let round = 0; !service.logs.some(({ level, extension }) => level === 'error' && extension === 'fence'); round++) {
+    for (
+      let round = 0;
+      !service.logs.some(({ level, extension }) => level === 'error' && extension === 'fence');
+      round++
+    ) {
       if (round === 500) throw new Error(`nothing was said:\n${service.output}`)
       await Bun.sleep(10)
     }
-    expect(service.logs.filter(({ level }) => level === 'error')).toEqual([expect.objectContaining({ extension: 'fence', reason: expect.stringContaining("gate and fence both claim the slot 'SignIn'") })])
+    expect(service.logs.filter(({ level }) => level === 'error')).toEqual([
+      expect.objectContaining({
+        extension: 'fence',
+        reason: expect.stringContaining("gate and fence both claim the slot 'SignIn'"),
+      }),
+    ])
     // As with any fault in the file of an extension that was off: who writes it wants the service closed.
     expect((await fetch(`${service.url}/v1/models`, { headers: word })).status).toBe(503)
     expect((await fetch(`${service.url}/gate`)).status).toBe(200)
@@ -166,29 +231,42 @@ describe('the part of the page that the documentation shows', () => {
 describeInChromium('in Chromium, whoever knows the word is let in', () => {
   const chromium = useChromium()
 
-  test.each([['password', 'by the SignIn of the page', 'Sign in', 'This token is not accepted.'], ['gate', 'by that of the extension', 'Say the word', 'That is not it.']])('of %s, %s', async (name, _, heading, refusal) => {
-    await using service = await start({ files: { [fileOf(name)]: { text: '{ "word": "open, sesame" }', mode: 0o600 } }, flags: ['--auth', name] })
-    const tab = chromium.person().tab()
-    await tab.goto(service.url)
-    await tab.waitFor(`role=heading[name="${heading}"]`)
-    await tab.fill('input[type=password]', 'open, barley')
-    await tab.press('Enter')
-    await tab.waitFor(`text=${refusal}`)
-    await tab.fill('input[type=password]', 'open, sesame')
-    await tab.press('Enter')
-    await tab.waitFor('role=button[name="Account of somebody"]')
-    expect((await tab.complaints()).filter((complaint) => /polic|trusted/i.test(complaint))).toEqual([])
-    // Kept by the page alone: whoever opens it anew is asked again.
-    await tab.reload()
-    await tab.waitFor(`role=heading[name="${heading}"]`)
-  }, 30_000)
+  test.each([
+    ['password', 'by the SignIn of the page', 'Sign in', 'This token is not accepted.'],
+    ['gate', 'by that of the extension', 'Say the word', 'That is not it.'],
+  ])(
+    'of %s, %s',
+    async (name, _, heading, refusal) => {
+      await using service = await start({
+        files: { [fileOf(name)]: { text: '{ "word": "open, sesame" }', mode: 0o600 } },
+        flags: ['--auth', name],
+      })
+      const tab = chromium.person().tab()
+      await tab.goto(service.url)
+      await tab.waitFor(`role=heading[name="${heading}"]`)
+      await tab.fill('input[type=password]', 'open, barley')
+      await tab.press('Enter')
+      await tab.waitFor(`text=${refusal}`)
+      await tab.fill('input[type=password]', 'open, sesame')
+      await tab.press('Enter')
+      await tab.waitFor('role=button[name="Account of somebody"]')
+      expect((await tab.complaints()).filter((complaint) => /polic|trusted/i.test(complaint))).toEqual([])
+      // Kept by the page alone: whoever opens it anew is asked again.
+      await tab.reload()
+      await tab.waitFor(`role=heading[name="${heading}"]`)
+    },
+    30_000,
+  )
 })
 
 describe('two extensions', () => {
   const environment = { GATE_WORD: 'open, sesame', OTHER_WORD: 'open, barley' }
 
   test('are both asked: who passes one only does not pass', async () => {
-    const files = { [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }, [fileOf('gate')]: { text: '{ "word": "$OTHER_WORD" }', mode: 0o600 } }
+    const files = {
+      [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 },
+      [fileOf('gate')]: { text: '{ "word": "$OTHER_WORD" }', mode: 0o600 },
+    }
     await using service = await start({ files, environment, flags: ['--auth', 'password', '--auth', 'gate'] })
     for (const path of ['/word', '/gate']) expect((await fetch(service.url + path)).status).toBe(200)
     for (const authorization of ['Bearer open, sesame', 'Bearer open, barley']) {
@@ -198,12 +276,20 @@ describe('two extensions', () => {
   })
 
   test('that agree let somebody pass', async () => {
-    const files = { [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 }, [fileOf('gate')]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 } }
+    const files = {
+      [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 },
+      [fileOf('gate')]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 },
+    }
     await using service = await start({ files, environment: { ...environment, SVC_AUTH: 'password, gate' } })
     expect((await fetch(`${service.url}/v1/models`, { headers: word })).status).toBe(200)
   })
 
-  test.each(['password,password', 'password,', ',', 'password,,gate'])('named as %p are a mistake: exit code 2', async (names) => {
-    await expect(start({ flags: ['--auth', names] })).rejects.toThrow(/exited with 2[^]*--auth: found "[^"]*", allowed: names separated by commas, each once/)
-  })
+  test.each(['password,password', 'password,', ',', 'password,,gate'])(
+    'named as %p are a mistake: exit code 2',
+    async (names) => {
+      await expect(start({ flags: ['--auth', names] })).rejects.toThrow(
+        /exited with 2[^]*--auth: found "[^"]*", allowed: names separated by commas, each once/,
+      )
+    },
+  )
 })

@@ -25,14 +25,26 @@ describe('what the provider gets', () => {
     ['an integer of 16 digits', `{"model":"MODEL",${messages},"seed":9007199254740993}`],
     ['a number of 40 digits', `{"model":"MODEL",${messages},"x":1234567890123456789012345678901234567890.10}`],
     ['the spelling of numbers', `{"model":"MODEL",${messages},"temperature":1.0,"top_p":1E-0,"x":-0,"y":1e400}`],
-    ['forty unknown fields', `{${Array.from({ length: 20 }, (_, index) => `"x${index}":{"n":[${index},null]},`).join('')}"model":"MODEL",${messages}${Array.from({ length: 20 }, (_, index) => `,"y${index}":"${index}"`).join('')}}`],
+    [
+      'forty unknown fields',
+      `{${Array.from({ length: 20 }, (_, index) => `"x${index}":{"n":[${index},null]},`).join('')}"model":"MODEL",${messages}${Array.from({ length: 20 }, (_, index) => `,"y${index}":"${index}"`).join('')}}`,
+    ],
     ['the order of fields', `{"z":1,"stream":false,${messages},"a":2,"model":"MODEL","m":3}`],
     ['unknown fields that come twice', `{"x":1,"model":"MODEL","x":2,${messages},"x":3}`],
-    ['unicode escapes', `{"model":"MODEL","messages":[{"role":"user","content":"\\u00e9\\ud83d\\ude00\\u0000\\/\\u2028 é 😀"}]}`],
+    [
+      'unicode escapes',
+      `{"model":"MODEL","messages":[{"role":"user","content":"\\u00e9\\ud83d\\ude00\\u0000\\/\\u2028 é 😀"}]}`,
+    ],
     ['a lone surrogate escape', `{"model":"MODEL","messages":[{"role":"user","content":"\\ud800"}]}`],
     ['escaped field names', `{"model":"MODEL","m\\u0065ssages":[{"role":"user","content":"x"}]}`],
-    ['fields of messages and tools', `{"model":"MODEL","messages":[{"role":"user","content":"x","name":"n","cache_control":{"type":"ephemeral"}}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#"}},"x":1}],"metadata":{"model":"not this one"}}`],
-    ['names that are traps elsewhere', `{"__proto__":{"a":1},"constructor":1,"model":"MODEL",${messages},"toString":null}`],
+    [
+      'fields of messages and tools',
+      `{"model":"MODEL","messages":[{"role":"user","content":"x","name":"n","cache_control":{"type":"ephemeral"}}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#"}},"x":1}],"metadata":{"model":"not this one"}}`,
+    ],
+    [
+      'names that are traps elsewhere',
+      `{"__proto__":{"a":1},"constructor":1,"model":"MODEL",${messages},"toString":null}`,
+    ],
   ]
 
   test.each(table)('%s › as the caller wrote it', async (_, template) => {
@@ -40,13 +52,18 @@ describe('what the provider gets', () => {
     expect(await relayed(rig, template.replace('MODEL', 'm'))).toBe(template.replace('MODEL', 'm'))
   })
 
-  test.each(table)('%s › as the caller wrote it, but for the model, whose name is the provider’s', async (_, template) => {
-    const upstream = faultUpstream(good())
-    await using service = await startService({ providers: [provider('a', upstream.url, [], { models: [{ name: 'm', upstream: 'vendor/m-2026' }] })] })
-    expect((await chat(service.url, template.replace('MODEL', 'm'))).status).toBe(200)
-    expect(new TextDecoder().decode(upstream.hits[0]?.body)).toBe(template.replace('MODEL', 'vendor/m-2026'))
-    upstream.stop()
-  })
+  test.each(table)(
+    '%s › as the caller wrote it, but for the model, whose name is the provider’s',
+    async (_, template) => {
+      const upstream = faultUpstream(good())
+      await using service = await startService({
+        providers: [provider('a', upstream.url, [], { models: [{ name: 'm', upstream: 'vendor/m-2026' }] })],
+      })
+      expect((await chat(service.url, template.replace('MODEL', 'm'))).status).toBe(200)
+      expect(new TextDecoder().decode(upstream.hits[0]?.body)).toBe(template.replace('MODEL', 'vendor/m-2026'))
+      upstream.stop()
+    },
+  )
 
   test('every provider in turn gets the same bytes', async () => {
     await using rig = await startRig([status(500), status(429), good()])
@@ -57,9 +74,19 @@ describe('what the provider gets', () => {
 
   test('overrides are forced, and nothing else changes', async () => {
     await using rig = await startRig([good()], { each: { a: { overrides: { temperature: 0.5, top_k: 40 } } } })
-    const sent: unknown = JSON.parse(await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`))
-    expect(sent).toEqual({ model: 'm', messages: [{ role: 'user', content: 'hello' }], temperature: 0.5, seed: Number('9007199254740993'), top_k: 40 })
-    expect(await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`)).toContain('9007199254740993')
+    const sent: unknown = JSON.parse(
+      await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`),
+    )
+    expect(sent).toEqual({
+      model: 'm',
+      messages: [{ role: 'user', content: 'hello' }],
+      temperature: 0.5,
+      seed: Number('9007199254740993'),
+      top_k: 40,
+    })
+    expect(await relayed(rig, `{"model":"m",${messages},"temperature":1.5,"seed":9007199254740993}`)).toContain(
+      '9007199254740993',
+    )
   })
 
   test('a body in many small pieces arrives whole', async () => {
@@ -78,23 +105,49 @@ describe('what the provider gets', () => {
 
 describe('what the client gets', () => {
   test('unknown fields, number spellings and escapes of a provider survive', async () => {
-    const text = JSON.stringify(completion('héllo')).replace('"usage":{', '"x":12345678901234567890,"y":"\\u00e9","service_tier":null,"usage":{"cost":0.00010,')
+    const text = JSON.stringify(completion('héllo')).replace(
+      '"usage":{',
+      '"x":12345678901234567890,"y":"\\u00e9","service_tier":null,"usage":{"cost":0.00010,',
+    )
     await using rig = await startRig([(exchange) => exchange.write(reply(200, text))])
     const answer = await rig.ask()
-    for (const kept of ['12345678901234567890', '"\\u00e9"', '"service_tier":null', '0.00010']) expect(answer.text).toContain(kept)
+    for (const kept of ['12345678901234567890', '"\\u00e9"', '"service_tier":null', '0.00010'])
+      expect(answer.text).toContain(kept)
   })
 
   test('known required fields that a provider leaves out are filled', async () => {
-    await using rig = await startRig([(exchange) => exchange.write(reply(200, '{"choices":[{"message":{"content":"hi"}}]}'))])
+    await using rig = await startRig([
+      (exchange) => exchange.write(reply(200, '{"choices":[{"message":{"content":"hi"}}]}')),
+    ])
     const { json } = await rig.ask()
-    expect(json).toMatchObject({ object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'hi', refusal: null }, logprobs: null }] })
-    expect([typeof pick(json, 'id'), typeof pick(json, 'created'), typeof pick(json, 'model'), typeof pick(json, 'choices', 0, 'finish_reason')]).toEqual(['string', 'number', 'string', 'string'])
+    expect(json).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hi', refusal: null }, logprobs: null }],
+    })
+    expect([
+      typeof pick(json, 'id'),
+      typeof pick(json, 'created'),
+      typeof pick(json, 'model'),
+      typeof pick(json, 'choices', 0, 'finish_reason'),
+    ]).toEqual(['string', 'number', 'string', 'string'])
   })
 })
 
 describe('a request with an image of 20 MB', () => {
   const image = `data:image/png;base64,${'iVBORw0KGgo'.repeat(1_900_000)}`
-  const large = JSON.stringify(question({ messages: [{ role: 'user', content: [{ type: 'text', text: 'what is this?' }, { type: 'image_url', image_url: { url: image } }] }] }))
+  const large = JSON.stringify(
+    question({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'what is this?' },
+            { type: 'image_url', image_url: { url: image } },
+          ],
+        },
+      ],
+    }),
+  )
 
   test('arrives byte for byte, after a failover too', async () => {
     await using rig = await startRig([status(500), good()])
@@ -105,9 +158,14 @@ describe('a request with an image of 20 MB', () => {
   test('holds nobody else up', async () => {
     await using large = await startUpstreamProcess()
     const small = faultUpstream(good())
-    await using service = await startService({ providers: [provider('a', large.url('good'), ['large']), provider('b', small.url)] })
+    await using service = await startService({
+      providers: [provider('a', large.url('good'), ['large']), provider('b', small.url)],
+    })
     for (let round = 0; round < 50; round++) await chat(service.url, question())
-    const sender = Bun.spawn([process.execPath, new URL('./fakes/large-sender.ts', import.meta.url).pathname, service.url, '6'], { stdout: 'pipe' })
+    const sender = Bun.spawn(
+      [process.execPath, new URL('./fakes/large-sender.ts', import.meta.url).pathname, service.url, '6'],
+      { stdout: 'pipe' },
+    )
     const times: number[] = []
     while (sender.exitCode === null) {
       const started = performance.now()

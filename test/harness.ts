@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { readLines } from './lines.ts'
 import type { Certificate } from './fakes/certificates.ts'
+import { readLines } from './lines.ts'
 
 /** An entry of `providers` (docs/configuration.md). */
 export interface ProviderEntry {
@@ -16,7 +16,12 @@ export interface ProviderEntry {
 /** The contents of providers.json. */
 export interface ServiceConfig {
   readonly providers: readonly ProviderEntry[]
-  readonly limits?: { readonly body_bytes?: number; readonly deadline_ms?: number; readonly max_concurrent?: number; readonly body_budget_bytes?: number }
+  readonly limits?: {
+    readonly body_bytes?: number
+    readonly deadline_ms?: number
+    readonly max_concurrent?: number
+    readonly body_budget_bytes?: number
+  }
   readonly failover?: { readonly on_content_policy?: 'stop' | 'next'; readonly on_cut?: 'resume' | 'error' }
   readonly aliases?: Readonly<Record<string, string>>
   readonly owners?: readonly string[]
@@ -66,11 +71,19 @@ export interface ServiceUnderTest extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Quick timers, for providers that fail by waiting. Connecting is given up before the attempt is, so that one can tell which it was. */
+/**
+ * Quick timers, for providers that fail by waiting. Connecting is given up before the attempt is, so that one can tell
+ * which it was.
+ */
 export const quick = { timeouts: { connect_ms: 200, first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } } as const
 
 /** A provider entry for the models given; `more` adds fields. */
-export function provider(id: string, baseUrl: string, models: readonly string[] = ['m'], more: Readonly<Record<string, unknown>> = {}): ProviderEntry {
+export function provider(
+  id: string,
+  baseUrl: string,
+  models: readonly string[] = ['m'],
+  more: Readonly<Record<string, unknown>> = {},
+): ProviderEntry {
   return { id, base_url: baseUrl, models, ...more }
 }
 
@@ -79,10 +92,14 @@ const startMs = 15_000
 
 /**
  * Starts `svc` with this configuration in a home of its own, and waits until it says where it listens.
+ *
  * @param config `undefined`: there is no file, and it takes what it finds on this machine
  * @throws when it exits first, with what it wrote
  */
-export async function startService(config: ServiceConfig | string | undefined, options: ServiceOptions = {}): Promise<ServiceUnderTest> {
+export async function startService(
+  config: ServiceConfig | string | undefined,
+  options: ServiceOptions = {},
+): Promise<ServiceUnderTest> {
   const home = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const file = join(home, 'providers.json')
   if (config !== undefined) await writeConfig(file, config)
@@ -110,7 +127,9 @@ export async function startService(config: ServiceConfig | string | undefined, o
     home,
     file,
     logs: written.logs,
-    get output() { return written.output },
+    get output() {
+      return written.output
+    },
     exited: child.exited,
     signal: (name) => child.kill(name),
     configure: (config) => writeConfig(file, config),
@@ -126,14 +145,29 @@ export async function startService(config: ServiceConfig | string | undefined, o
 
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>
 
-async function spawnService(home: string, file: string | undefined, { environment, flags = [], descriptors, trusts, port = 0, program = command }: ServiceOptions): Promise<Child> {
+async function spawnService(
+  home: string,
+  file: string | undefined,
+  { environment, flags = [], descriptors, trusts, port = 0, program = command }: ServiceOptions,
+): Promise<Child> {
   const start = ['sh', program, '--port', String(port), ...(file === undefined ? [] : ['--config', file]), ...flags]
   const authority = join(home, 'authority.pem')
   if (trusts !== undefined) await Bun.write(authority, trusts.cert)
-  const child = Bun.spawn(descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...start], {
-    env: { ...scrubbed(), SVC_HOME: home, SVC_DRAIN_WINDOW_MS: '0', ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: authority }), ...environment },
-    stdin: 'ignore', stdout: 'pipe', stderr: 'pipe',
-  })
+  const child = Bun.spawn(
+    descriptors === undefined ? start : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...start],
+    {
+      env: {
+        ...scrubbed(),
+        SVC_HOME: home,
+        SVC_DRAIN_WINDOW_MS: '0',
+        ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: authority }),
+        ...environment,
+      },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
   // A test run that is interrupted leaves no service behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
@@ -163,12 +197,26 @@ function listen(child: Child): Written {
   }
 
   async function readAll(): Promise<void> {
-    const [code] = await Promise.all([child.exited, readLines(child.stdout, noteLine), readLines(child.stderr, noteLine)])
+    const [code] = await Promise.all([
+      child.exited,
+      readLines(child.stdout, noteLine),
+      readLines(child.stderr, noteLine),
+    ])
     address.reject(new Error(`svc exited with ${code} before it listened:\n${output}`))
   }
 
-  const timer = setTimeout(() => address.reject(new Error(`svc did not listen within ${startMs} ms:\n${output}`)), startMs)
-  return { logs, get output() { return output }, port: address.promise.finally(() => clearTimeout(timer)), read: readAll() }
+  const timer = setTimeout(
+    () => address.reject(new Error(`svc did not listen within ${startMs} ms:\n${output}`)),
+    startMs,
+  )
+  return {
+    logs,
+    get output() {
+      return output
+    },
+    port: address.promise.finally(() => clearTimeout(timer)),
+    read: readAll(),
+  }
 }
 
 async function writeConfig(file: string, config: ServiceConfig | string): Promise<void> {

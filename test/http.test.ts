@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { chat, isDone, pick, question, rawChat, rawConnection, rawRequest } from './client.ts'
+import type { Script } from './fakes/fault-upstream.ts'
 import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText } from './fakes/good.ts'
 import { chunk, completion, event, framed, head, lastChunk, reply } from './fakes/replies.ts'
 import { startRig } from './rig.ts'
-import type { Script } from './fakes/fault-upstream.ts'
 import type { Rig } from './rig.ts'
 
 const body = JSON.stringify(completion(goodText({ name: 'a' })))
@@ -24,18 +24,52 @@ function encoded(encoding: string, bytes: Uint8Array): Script {
 
 describe('an upstream that speaks HTTP in its own way', () => {
   test.each([
-    ['HTTP/1.0, its body ended by the connection', closing(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${body}`)],
-    ['no reason after the status', closing(`HTTP/1.1 200\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)],
-    ['an empty reason', closing(`HTTP/1.1 200 \r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)],
+    [
+      'HTTP/1.0, its body ended by the connection',
+      closing(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${body}`),
+    ],
+    [
+      'no reason after the status',
+      closing(`HTTP/1.1 200\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+    ],
+    [
+      'an empty reason',
+      closing(`HTTP/1.1 200 \r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+    ],
     ['no content type', closing(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)],
     ['text/plain', (exchange) => exchange.write(reply(200, body, { 'content-type': 'text/plain' }))],
-    ['header names in capitals', closing(`HTTP/1.1 200 OK\r\nCONTENT-TYPE: application/json\r\nCONTENT-LENGTH: ${body.length}\r\n\r\n${body}`)],
-    ['no space after the colon', closing(`HTTP/1.1 200 OK\r\ncontent-type:application/json\r\ncontent-length:${body.length}\r\n\r\n${body}`)],
-    ['Transfer-Encoding: Chunked, extensions and trailers', (exchange) => exchange.write(`${head(200, { ...json, 'transfer-encoding': 'Chunked' })}${body.length.toString(16).toUpperCase()};x="y"\r\n${body}\r\n0\r\nx-trailer: 1\r\n\r\n`)],
-    ['a chunk a byte', (exchange) => exchange.write(Buffer.concat([Buffer.from(head(200, { ...json, 'transfer-encoding': 'chunked' })), ...Array.from(body, framed), lastChunk]))],
-    ['a byte at a time, head and all', async (exchange) => {
-      for (const byte of reply(200, body)) await exchange.write(Uint8Array.of(byte))
-    }],
+    [
+      'header names in capitals',
+      closing(`HTTP/1.1 200 OK\r\nCONTENT-TYPE: application/json\r\nCONTENT-LENGTH: ${body.length}\r\n\r\n${body}`),
+    ],
+    [
+      'no space after the colon',
+      closing(`HTTP/1.1 200 OK\r\ncontent-type:application/json\r\ncontent-length:${body.length}\r\n\r\n${body}`),
+    ],
+    [
+      'Transfer-Encoding: Chunked, extensions and trailers',
+      (exchange) =>
+        exchange.write(
+          `${head(200, { ...json, 'transfer-encoding': 'Chunked' })}${body.length.toString(16).toUpperCase()};x="y"\r\n${body}\r\n0\r\nx-trailer: 1\r\n\r\n`,
+        ),
+    ],
+    [
+      'a chunk a byte',
+      (exchange) =>
+        exchange.write(
+          Buffer.concat([
+            Buffer.from(head(200, { ...json, 'transfer-encoding': 'chunked' })),
+            ...Array.from(body, framed),
+            lastChunk,
+          ]),
+        ),
+    ],
+    [
+      'a byte at a time, head and all',
+      async (exchange) => {
+        for (const byte of reply(200, body)) await exchange.write(Uint8Array.of(byte))
+      },
+    ],
     ['connection: close', closing(reply(200, body, { connection: 'close' }))],
     ['white space around the JSON', (exchange) => exchange.write(reply(200, `\n\n ${body}\n`))],
     ['gzip', encoded('gzip', gzipSync(body))],
@@ -47,7 +81,11 @@ describe('an upstream that speaks HTTP in its own way', () => {
   ] satisfies readonly (readonly [string, Script])[])('%s › is understood', async (_, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.ask()
-    expect([answer.status, answer.content, answer.headers.get('content-encoding')]).toEqual([200, goodText({ name: 'a' }), null])
+    expect([answer.status, answer.content, answer.headers.get('content-encoding')]).toEqual([
+      200,
+      goodText({ name: 'a' }),
+      null,
+    ])
     expect(rig.hits()).toEqual([1, 0])
   })
 
@@ -57,7 +95,10 @@ describe('an upstream that speaks HTTP in its own way', () => {
     ['gzip that is none', encoded('gzip', Buffer.from(body))],
     ['an unknown encoding', encoded('secret', Buffer.from('\x01\x02\x03'))],
     ['HTTP/2 without being asked', closing('HTTP/2 200 OK\r\n\r\n')],
-    ['a switch of protocols', (exchange) => exchange.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')],
+    [
+      'a switch of protocols',
+      (exchange) => exchange.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    ],
   ] satisfies readonly (readonly [string, Script])[])('%s › moves on', async (_, script) => {
     await using rig = await startRig([script, good()], { every: { timeouts: { attempt_ms: 500 } } })
     expect((await rig.ask()).content).toBe(goodText())
@@ -69,41 +110,77 @@ describe('an upstream that speaks HTTP in its own way', () => {
     await using rig = await startRig([(exchange) => exchange.write(twice), good()])
     const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask()))
     const later = [await rig.ask(), await rig.ask()]
-    expect([...answers, ...later].map(({ content }) => content).filter((content) => content !== goodText({ name: 'a' }))).toEqual([])
+    expect(
+      [...answers, ...later].map(({ content }) => content).filter((content) => content !== goodText({ name: 'a' })),
+    ).toEqual([])
   })
 
   test('several choices in one stream › are kept apart', async () => {
-    const choice = (index: number, delta: object, finish_reason: string | null = null) => event(chunk({}, null, { choices: [{ index, delta, finish_reason }] }))
-    await using rig = await startRig([streamOf(choice(0, { content: 'a' }), choice(1, { content: 'x' }), choice(0, { content: 'b' }), choice(1, { content: 'y' }), choice(1, {}, 'stop'), choice(0, {}, 'length'), 'data: [DONE]\n\n')])
+    const choice = (index: number, delta: object, finish_reason: string | null = null) =>
+      event(chunk({}, null, { choices: [{ index, delta, finish_reason }] }))
+    await using rig = await startRig([
+      streamOf(
+        choice(0, { content: 'a' }),
+        choice(1, { content: 'x' }),
+        choice(0, { content: 'b' }),
+        choice(1, { content: 'y' }),
+        choice(1, {}, 'stop'),
+        choice(0, {}, 'length'),
+        'data: [DONE]\n\n',
+      ),
+    ])
     const answer = await rig.askStream({ n: 2 })
-    const texts = [0, 1].map((index) => answer.events.filter(({ json }) => pick(json, 'choices', 0, 'index') === index).map(({ json }) => pick(json, 'choices', 0, 'delta', 'content') ?? pick(json, 'choices', 0, 'finish_reason')).join(''))
+    const texts = [0, 1].map((index) =>
+      answer.events
+        .filter(({ json }) => pick(json, 'choices', 0, 'index') === index)
+        .map(({ json }) => pick(json, 'choices', 0, 'delta', 'content') ?? pick(json, 'choices', 0, 'finish_reason'))
+        .join(''),
+    )
     expect([texts, isDone(answer)]).toEqual([['ablength', 'xystop'], true])
   })
 
   test('several choices in a stream to a plain request › are kept apart', async () => {
-    const choice = (index: number, delta: object, finish_reason: string | null = null) => event(chunk({}, null, { choices: [{ index, delta, finish_reason }] }))
-    await using rig = await startRig([streamOf(choice(0, { role: 'assistant', content: 'a' }), choice(1, { content: 'x' }), choice(0, { content: 'b' }, 'stop'), choice(1, { content: 'y' }, 'stop'), 'data: [DONE]\n\n')])
+    const choice = (index: number, delta: object, finish_reason: string | null = null) =>
+      event(chunk({}, null, { choices: [{ index, delta, finish_reason }] }))
+    await using rig = await startRig([
+      streamOf(
+        choice(0, { role: 'assistant', content: 'a' }),
+        choice(1, { content: 'x' }),
+        choice(0, { content: 'b' }, 'stop'),
+        choice(1, { content: 'y' }, 'stop'),
+        'data: [DONE]\n\n',
+      ),
+    ])
     const { json } = await rig.ask({ n: 2 })
-    expect([pick(json, 'choices', 0, 'message', 'content'), pick(json, 'choices', 1, 'message', 'content')]).toEqual(['ab', 'xy'])
+    expect([pick(json, 'choices', 0, 'message', 'content'), pick(json, 'choices', 1, 'message', 'content')]).toEqual([
+      'ab',
+      'xy',
+    ])
   })
 })
 
 describe('a client that speaks HTTP in its own way', () => {
   let rig: Rig
-  beforeAll(async () => { rig = await startRig([good()]) })
+  beforeAll(async () => {
+    rig = await startRig([good()])
+  })
   afterAll(() => rig[Symbol.asyncDispose]())
 
   const text = JSON.stringify(question())
 
   test('Expect: 100-continue › is answered', async () => {
-    const client = rawConnection(rig.service.port, rawChat('', { 'content-length': String(text.length), expect: '100-continue', connection: 'close' }))
+    const client = rawConnection(
+      rig.service.port,
+      rawChat('', { 'content-length': String(text.length), expect: '100-continue', connection: 'close' }),
+    )
     await Promise.race([client.until('100 Continue'), Bun.sleep(300)])
     client.socket.write(text)
     expect(await client.response).toContain('200 OK')
   })
 
   test('two requests at once on one connection › are answered in order, or not at all: Bun closes such a connection', async () => {
-    const first = JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=first tokens=2' }] })), second = JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=second tokens=2' }] }))
+    const first = JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=first tokens=2' }] })),
+      second = JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=second tokens=2' }] }))
     const response = await rawRequest(rig.service.port, rawChat(first) + rawChat(second, { connection: 'close' }))
     const isInOrder = response.indexOf('first-1') > 0 && response.indexOf('second-1') > response.indexOf('first-1')
     expect(response === '' || isInOrder).toBe(true)
@@ -114,23 +191,46 @@ describe('a client that speaks HTTP in its own way', () => {
     await client.until('invalid_json')
     client.socket.write(rawChat(JSON.stringify(question({ stream: true }))))
     await client.until('[DONE]')
-    client.socket.write(rawChat(JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=last tokens=1' }] })), { connection: 'close' }))
+    client.socket.write(
+      rawChat(JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=last tokens=1' }] })), {
+        connection: 'close',
+      }),
+    )
     expect(await client.response).toContain('last-0')
   })
 
   test('chunked pieces of a body › are put together', async () => {
     const pieces = [...text].map((character) => `1\r\n${character}\r\n`).join('')
-    expect(await rawRequest(rig.service.port, `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${pieces}0\r\n\r\n`)).toContain('200 OK')
+    expect(
+      await rawRequest(
+        rig.service.port,
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${pieces}0\r\n\r\n`,
+      ),
+    ).toContain('200 OK')
   })
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])('content type %p › does not matter: the body is JSON', async (type) => {
-    const headers = type === undefined ? {} : { 'content-type': type }
-    expect((await chat(rig.service.url, text, { headers })).status).toBe(200)
-  })
+  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])(
+    'content type %p › does not matter: the body is JSON',
+    async (type) => {
+      const headers = type === undefined ? {} : { 'content-type': type }
+      expect((await chat(rig.service.url, text, { headers })).status).toBe(200)
+    },
+  )
 
   test('a page of another origin › may ask, without credentials', async () => {
-    const preflight = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'OPTIONS', headers: { origin: 'https://page.example', 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,x-stainless-os' } })
-    expect([preflight.ok, preflight.headers.get('access-control-allow-origin'), preflight.headers.get('access-control-allow-credentials')]).toEqual([true, '*', null])
+    const preflight = await fetch(`${rig.service.url}/v1/chat/completions`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://page.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,x-stainless-os',
+      },
+    })
+    expect([
+      preflight.ok,
+      preflight.headers.get('access-control-allow-origin'),
+      preflight.headers.get('access-control-allow-credentials'),
+    ]).toEqual([true, '*', null])
     expect(preflight.headers.get('access-control-allow-headers')).toContain('x-stainless-os')
     const answer = await chat(rig.service.url, text, { headers: { origin: 'https://page.example' } })
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*'])

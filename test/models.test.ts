@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { chat, metric, question } from './client.ts'
+import type { Answer } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
+import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import { good } from './fakes/good.ts'
 import { reply } from './fakes/replies.ts'
 import { provider, startService } from './harness.ts'
-import type { Answer } from './client.ts'
-import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
 import type { ServiceUnderTest } from './harness.ts'
 
 const listed = { models: '*' } as const
@@ -16,7 +16,9 @@ function listing(names: readonly string[], ms: number, otherwise: Script): Scrip
   return async (exchange) => {
     if (exchange.hit.method !== 'GET') return otherwise(exchange)
     await exchange.pause(ms)
-    await exchange.write(reply(200, JSON.stringify({ object: 'list', data: names.map((id) => ({ id, object: 'model' })) })))
+    await exchange.write(
+      reply(200, JSON.stringify({ object: 'list', data: names.map((id) => ({ id, object: 'model' })) })),
+    )
   }
 }
 
@@ -31,7 +33,7 @@ function served(answers: readonly Answer[]): readonly string[] {
 /** Waits until a reload has been taken over. */
 async function reloaded(service: ServiceUnderTest): Promise<void> {
   for (let round = 0; round < 200; round++) {
-    if (await metric(service.url, 'svc_config_reloads_total{result="ok"}') > 0) return
+    if ((await metric(service.url, 'svc_config_reloads_total{result="ok"}')) > 0) return
     await Bun.sleep(10)
   }
   throw new Error(`it was not reloaded:\n${service.output}`)
@@ -39,7 +41,8 @@ async function reloaded(service: ServiceUnderTest): Promise<void> {
 
 describe('a provider whose models are learned', () => {
   test('and which is first › gets the first requests, although its list takes a while and another offers the model', async () => {
-    const a = faultUpstream(listing(['m'], 300, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    const a = faultUpstream(listing(['m'], 300, good({ name: 'a' }))),
+      b = faultUpstream(good({ name: 'b' }))
     await using service = await startService({ providers: [provider('a', a.url, [], listed), provider('b', b.url)] })
     const answers = await Promise.all(Array.from({ length: 20 }, () => chat(service.url, question())))
     expect(served(answers)).toEqual(['200 a'])
@@ -48,7 +51,8 @@ describe('a provider whose models are learned', () => {
   })
 
   test('and which turns out not to offer the model › is passed over', async () => {
-    const a = faultUpstream(listing(['other'], 200, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    const a = faultUpstream(listing(['other'], 200, good({ name: 'a' }))),
+      b = faultUpstream(good({ name: 'b' }))
     await using service = await startService({ providers: [provider('a', a.url, [], listed), provider('b', b.url)] })
     expect(served([await chat(service.url, question())])).toEqual(['200 b'])
     for (const upstream of [a, b]) upstream.stop()
@@ -58,7 +62,8 @@ describe('a provider whose models are learned', () => {
     ['comes after one that offers the model', 'm', ['b', 'a']],
     ['comes first, while the request names another', 'b/m', ['a', 'b']],
   ] as const)('and which %s › is not waited for', async (_, model, order) => {
-    const a = faultUpstream(listing(['m'], 2_000, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    const a = faultUpstream(listing(['m'], 2_000, good({ name: 'a' }))),
+      b = faultUpstream(good({ name: 'b' }))
     const entries = { a: provider('a', a.url, [], listed), b: provider('b', b.url) }
     await using service = await startService({ providers: order.map((id) => entries[id]) })
     const started = performance.now()
@@ -68,7 +73,8 @@ describe('a provider whose models are learned', () => {
   })
 
   test('and whose entry a reload leaves as it is › keeps its list', async () => {
-    const a = faultUpstream(listing(['m'], 0, good({ name: 'a' }))), b = faultUpstream(good({ name: 'b' }))
+    const a = faultUpstream(listing(['m'], 0, good({ name: 'a' }))),
+      b = faultUpstream(good({ name: 'b' }))
     const entry = provider('a', a.url, [], listed)
     await using service = await startService({ providers: [entry, provider('b', b.url)] })
     expect(served([await chat(service.url, question())])).toEqual(['200 a'])
@@ -85,10 +91,18 @@ describe('a provider whose models are learned', () => {
   })
 
   test('and whose list is not to be had › is asked for any name, and 2,000 made-up ones change nothing for a real one', async () => {
-    const a = faultUpstream((exchange) => (exchange.hit.method === 'GET' || !Buffer.from(exchange.hit.body).includes('"real"') ? status(404) : good({ name: 'a' }))(exchange))
+    const a = faultUpstream((exchange) =>
+      (exchange.hit.method === 'GET' || !Buffer.from(exchange.hit.body).includes('"real"')
+        ? status(404)
+        : good({ name: 'a' }))(exchange),
+    )
     await using service = await startService({ providers: [provider('a', a.url, [], listed)] })
     for (let batch = 0; batch < 100; batch++) {
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, place) => chat(service.url, question({ model: `made-up-${batch * 20 + place}` }))))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, place) =>
+          chat(service.url, question({ model: `made-up-${batch * 20 + place}` })),
+        ),
+      )
       expect(served(answers)).toEqual(['502 null'])
     }
     expect(served([await chat(service.url, question({ model: 'real' }))])).toEqual(['200 a'])
@@ -98,7 +112,8 @@ describe('a provider whose models are learned', () => {
 
 describe('max_concurrent across a reload', () => {
   test('of an entry that is left as it is › counts the requests that began before', async () => {
-    const a = faultUpstream(good({ name: 'a', tokens: 40, pauseMs: 30 })), b = faultUpstream(good({ name: 'b' }))
+    const a = faultUpstream(good({ name: 'a', tokens: 40, pauseMs: 30 })),
+      b = faultUpstream(good({ name: 'b' }))
     const entry = provider('a', a.url, ['m'], { max_concurrent: 1 })
     await using service = await startService({ providers: [entry, provider('b', b.url)] })
     const arrived = a.nextHit()

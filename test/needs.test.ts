@@ -23,7 +23,9 @@ function machine(trace: Trace, facts: Partial<Machine> = {}): Machine {
 const both = { wanted: ['chromium', 'redis-server'], missing: ['chromium', 'redis-server'] } as const
 const byHand = 'Their tests are skipped. On Debian: apt-get install chromium redis-server'
 
-const failing: Partial<Machine> = { run: async () => ({ code: 100, output: 'Err:1 http://deb.example\nE: Failed to fetch\n' }) }
+const failing: Partial<Machine> = {
+  run: async () => ({ code: 100, output: 'Err:1 http://deb.example\nE: Failed to fetch\n' }),
+}
 
 describe('installing what tests need', () => {
   test('does and says nothing when nothing is missing', async () => {
@@ -35,7 +37,10 @@ describe('installing what tests need', () => {
   test('takes one line as root on Debian', async () => {
     const trace: Trace = { said: [], ran: [] }
     await installNeeded(both, machine(trace))
-    expect(trace).toEqual({ said: ['installing chromium, redis-server … (needed by tests)'], ran: ['apt-get update', 'apt-get install chromium redis-server'] })
+    expect(trace).toEqual({
+      said: ['installing chromium, redis-server … (needed by tests)'],
+      ran: ['apt-get update', 'apt-get install chromium redis-server'],
+    })
   })
 
   test.each([{ isRoot: false }, { isDebian: false }])('is left to a person when %p', async (facts) => {
@@ -47,19 +52,28 @@ describe('installing what tests need', () => {
   test('says why it failed, and goes on', async () => {
     const trace: Trace = { said: [], ran: [] }
     await installNeeded(both, machine(trace, failing))
-    expect(trace.said).toEqual(['installing chromium, redis-server … (needed by tests)', 'could not install them (apt-get update: E: Failed to fetch)', `still missing: chromium, redis-server. ${byHand}`])
+    expect(trace.said).toEqual([
+      'installing chromium, redis-server … (needed by tests)',
+      'could not install them (apt-get update: E: Failed to fetch)',
+      `still missing: chromium, redis-server. ${byHand}`,
+    ])
   })
 
   test('of what something else serves for is done by root, and missed by nobody', async () => {
     const shell = { wanted: ['chromium-headless-shell'], missing: [] } as const
-    const root: Trace = { said: [], ran: [] }, person: Trace = { said: [], ran: [] }, vain: Trace = { said: [], ran: [] }
+    const root: Trace = { said: [], ran: [] },
+      person: Trace = { said: [], ran: [] },
+      vain: Trace = { said: [], ran: [] }
     await installNeeded(shell, machine(root))
     await installNeeded(shell, machine(person, { isRoot: false }))
     await installNeeded(shell, machine(vain, failing))
     expect([root.ran, person, vain.said]).toEqual([
       ['apt-get update', 'apt-get install chromium-headless-shell'],
       { said: [], ran: [] },
-      ['installing chromium-headless-shell … (needed by tests)', 'could not install them (apt-get update: E: Failed to fetch)'],
+      [
+        'installing chromium-headless-shell … (needed by tests)',
+        'could not install them (apt-get update: E: Failed to fetch)',
+      ],
     ])
   })
 })
@@ -68,7 +82,15 @@ describe('what tests need', () => {
   test('is a path that exists, or is told to be missing', async () => {
     for (const name of missing()) expect(needs(name)).toBeUndefined()
     expect(wanted()).toEqual(expect.arrayContaining([...missing()]))
-    const found = [needs('chromium'), needs('chromium-headless-shell'), needs('redis-server'), needs('libfaketime'), needs('nginx'), needs('haproxy'), needs('caddy')].filter((path) => path !== undefined)
+    const found = [
+      needs('chromium'),
+      needs('chromium-headless-shell'),
+      needs('redis-server'),
+      needs('libfaketime'),
+      needs('nginx'),
+      needs('haproxy'),
+      needs('caddy'),
+    ].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
     expect(found.length + missing().length).toBe(Object.keys(needed).length)
   })

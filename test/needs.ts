@@ -1,12 +1,21 @@
 import { existsSync } from 'node:fs'
 
 /**
- * What tests run that npm does not bring: where it is looked for, and the Debian package that has it. `npm test` installs these as root on Debian.
- * The headless shell is Chromium without the browser around its pages: it takes a third of the CPU time, and most tests of the page are in it.
+ * What tests run that npm does not bring: where it is looked for, and the Debian package that has it. `npm test`
+ * installs these as root on Debian. The headless shell is Chromium without the browser around its pages: it takes a
+ * third of the CPU time, and most tests of the page are in it.
  */
 export const needed = {
-  chromium: { package: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'], instead: 'chromium-headless-shell' },
-  'chromium-headless-shell': { package: 'chromium-headless-shell', commands: ['chromium-headless-shell', 'chrome-headless-shell'], instead: 'chromium' },
+  chromium: {
+    package: 'chromium',
+    commands: ['chromium', 'chromium-browser', 'google-chrome'],
+    instead: 'chromium-headless-shell',
+  },
+  'chromium-headless-shell': {
+    package: 'chromium-headless-shell',
+    commands: ['chromium-headless-shell', 'chrome-headless-shell'],
+    instead: 'chromium',
+  },
   'redis-server': { package: 'redis-server', commands: ['redis-server', 'valkey-server'] },
   libfaketime: { package: 'libfaketime', library: 'faketime/libfaketime.so.1' },
   nginx: { package: 'nginx', commands: ['nginx'] },
@@ -15,16 +24,25 @@ export const needed = {
 } as const satisfies Readonly<Record<string, Needed>>
 
 /** `instead`: what serves as well where it is missing. */
-type Needed = { readonly package: string; readonly instead?: string } & ({ readonly commands: readonly string[] } | { readonly library: string })
+type Needed = { readonly package: string; readonly instead?: string } & (
+  | { readonly commands: readonly string[] }
+  | { readonly library: string }
+)
 
-const libraryFolders = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/lib', '/usr/local/lib']
+const libraryFolders = [
+  '/usr/lib/x86_64-linux-gnu',
+  '/usr/lib/aarch64-linux-gnu',
+  '/usr/lib64',
+  '/usr/lib',
+  '/usr/local/lib',
+]
 
 /** Key of {@link needed}. */
 export type Need = keyof typeof needed
 
 /**
- * Path of a command, or of a library, that a test needs, or of what serves instead; `undefined` when this machine has neither. The test is then to be skipped,
- * which `npm test` tells of in its last line.
+ * Path of a command, or of a library, that a test needs, or of what serves instead; `undefined` when this machine has
+ * neither. The test is then to be skipped, which `npm test` tells of in its last line.
  *
  *     const redisServer = needs('redis-server')
  *     test.skipIf(redisServer === undefined)('…', async () => {…})
@@ -41,7 +59,9 @@ export function missing(): readonly Need[] {
 
 /** Every {@link Need} that this machine does not have itself. */
 export function wanted(): readonly Need[] {
-  return Object.keys(needed).filter(isNeed).filter((name) => find(name) === undefined)
+  return Object.keys(needed)
+    .filter(isNeed)
+    .filter((name) => find(name) === undefined)
 }
 
 function find(name: Need): string | undefined {

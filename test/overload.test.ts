@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { errorOf, metric, question, rawChat, rawConnection } from './client.ts'
+import type { Answer, RawConnection } from './client.ts'
+import type { Hit, Script } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
 import { besideHurtfulClients, beyondTheLimit } from './load/overload-measures.ts'
 import { startRig, type Rig } from './rig.ts'
-import type { Answer, RawConnection } from './client.ts'
-import type { Hit, Script } from './fakes/fault-upstream.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -42,7 +42,8 @@ function expectShed(answer: Answer): void {
 }
 
 async function expectAlive(rig: Rig): Promise<void> {
-  for (const path of ['/health', '/ready', '/metrics']) expect((await fetch(`${rig.service.url}${path}`)).status).toBe(200)
+  for (const path of ['/health', '/ready', '/metrics'])
+    expect((await fetch(`${rig.service.url}${path}`)).status).toBe(200)
 }
 
 /** What a raw answer says: its status line and its error's code. */
@@ -54,7 +55,8 @@ describe('more requests than limits.max_concurrent', () => {
   test('are turned away at once with 503 and Retry-After, nobody is blamed, and one is served as soon as there is room', async () => {
     const { script, release } = held()
     await using rig = await startRig([script], { limits: { max_concurrent: 2 } })
-    const first = await begun(rig), second = await begun(rig)
+    const first = await begun(rig),
+      second = await begun(rig)
     const refused = await Promise.all(Array.from({ length: 5 }, () => rig.ask()))
     for (const answer of refused) expectShed(answer)
     await expectAlive(rig)
@@ -63,7 +65,12 @@ describe('more requests than limits.max_concurrent', () => {
     expect([(await first.response).slice(9, 12), (await second.response).slice(9, 12)]).toEqual(['200', '200'])
     expect((await rig.ask()).status).toBe(200)
     expect(await metric(rig.service.url, 'svc_attempts_total{provider="a",model="m",outcome="ok"}')).toBe(3)
-    expect(await metric(rig.service.url, 'svc_requests_total{model="unknown",provider="none",status="503",class="overloaded"}')).toBe(5)
+    expect(
+      await metric(
+        rig.service.url,
+        'svc_requests_total{model="unknown",provider="none",status="503",class="overloaded"}',
+      ),
+    ).toBe(5)
   })
 })
 
@@ -89,60 +96,90 @@ describe('more bytes than limits.body_budget_bytes', () => {
 
   test.each([
     ['of a known length', 'content-length: 31457280\r\n', (piece: Buffer) => piece],
-    ['of chunks', 'transfer-encoding: chunked\r\n', (piece: Buffer) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])],
-  ])('and still being sent, %s: the client reads the 503, is not reset, and may go on', async (_name, framing, framed) => {
-    const { script, release } = held()
-    await using rig = await startRig([script], budget)
-    const first = await begun(rig, textOf(90_000))
-    const large = rawConnection(rig.service.port, `POST /v1/chat/completions HTTP/1.1\r\nhost: svc\r\ncontent-type: application/json\r\n${framing}\r\n`, 10_000)
-    await new Promise((resolve) => large.socket.once('connect', resolve))
-    const piece = framed(Buffer.alloc(65_536, 97))
-    for (let sent = 0; sent < 480; sent += 1) if (!large.socket.write(piece)) await new Promise((resolve) => large.socket.once('drain', resolve))
-    if (framing.startsWith('transfer')) large.socket.write('0\r\n\r\n')
-    large.socket.write('GET /health HTTP/1.1\r\nhost: svc\r\nconnection: close\r\n\r\n')
-    const response = await large.response
-    expect(told(response)).toEqual(['503', 'overloaded'])
-    expect(response.toLowerCase()).toContain('retry-after: 1')
-    expect(response).toEndWith('ok\n')
-    release()
-    await first.response
-  })
+    [
+      'of chunks',
+      'transfer-encoding: chunked\r\n',
+      (piece: Buffer) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]),
+    ],
+  ])(
+    'and still being sent, %s: the client reads the 503, is not reset, and may go on',
+    async (_name, framing, framed) => {
+      const { script, release } = held()
+      await using rig = await startRig([script], budget)
+      const first = await begun(rig, textOf(90_000))
+      const large = rawConnection(
+        rig.service.port,
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: svc\r\ncontent-type: application/json\r\n${framing}\r\n`,
+        10_000,
+      )
+      await new Promise((resolve) => large.socket.once('connect', resolve))
+      const piece = framed(Buffer.alloc(65_536, 97))
+      for (let sent = 0; sent < 480; sent += 1)
+        if (!large.socket.write(piece)) await new Promise((resolve) => large.socket.once('drain', resolve))
+      if (framing.startsWith('transfer')) large.socket.write('0\r\n\r\n')
+      large.socket.write('GET /health HTTP/1.1\r\nhost: svc\r\nconnection: close\r\n\r\n')
+      const response = await large.response
+      expect(told(response)).toEqual(['503', 'overloaded'])
+      expect(response.toLowerCase()).toContain('retry-after: 1')
+      expect(response).toEndWith('ok\n')
+      release()
+      await first.response
+    },
+  )
 
   test('are given back however a request ends', async () => {
-    await using rig = await startRig([good({ pauseMs: 5 })], { limits: { body_budget_bytes: 100_000, body_bytes: 80_000 }, environment: { SVC_BODY_IDLE_MS: '200', SVC_BODY_TIMEOUT_MS: '400' } })
+    await using rig = await startRig([good({ pauseMs: 5 })], {
+      limits: { body_budget_bytes: 100_000, body_bytes: 80_000 },
+      environment: { SVC_BODY_IDLE_MS: '200', SVC_BODY_TIMEOUT_MS: '400' },
+    })
     const { port } = rig.service
     const answered = async (bytes: string) => (await rawConnection(port, bytes, 5_000).response).slice(9, 12)
     const head = (length: number) => rawChat('', { 'content-length': String(length), connection: 'close' })
     // Malformed; too large by its own word and by its bytes; never sent to its end; of an unknown model; whole; streamed.
-    expect(await Promise.all([
-      answered(rawChat('{'.repeat(20_000), { connection: 'close' })),
-      answered(rawChat('', { 'content-length': '90000', connection: 'close' })),
-      answered(`${head(70_000)}{`),
-    ])).toEqual(['400', '413', '408'])
+    expect(
+      await Promise.all([
+        answered(rawChat('{'.repeat(20_000), { connection: 'close' })),
+        answered(rawChat('', { 'content-length': '90000', connection: 'close' })),
+        answered(`${head(70_000)}{`),
+      ]),
+    ).toEqual(['400', '413', '408'])
     expect((await rig.ask({ model: 'x', messages: [{ role: 'user', content: 'x'.repeat(50_000) }] })).status).toBe(404)
     expect((await rig.askStream({ messages: [{ role: 'user', content: 'x'.repeat(50_000) }] })).status).toBe(200)
     // Clients that leave: while they send, and while they are answered.
     const sending = rawConnection(port, `${head(70_000)}{`)
     await Bun.sleep(20)
     sending.socket.destroy()
-    const streaming = await begun(rig, JSON.stringify(question({ stream: true, messages: [{ role: 'user', content: `stream=a tokens=1000 ${'x'.repeat(50_000)}` }] })))
+    const streaming = await begun(
+      rig,
+      JSON.stringify(
+        question({ stream: true, messages: [{ role: 'user', content: `stream=a tokens=1000 ${'x'.repeat(50_000)}` }] }),
+      ),
+    )
     const [hit] = rig.upstreams[0]?.hits.slice(-1) ?? []
     streaming.socket.destroy()
     await hit?.left
     // All is there again: two that fill it to the last kilobyte are taken together.
     const { script, release } = held()
     rig.upstreams[0]?.use(script)
-    const first = await begun(rig, textOf(70_000)), second = await begun(rig, textOf(29_000))
+    const first = await begun(rig, textOf(70_000)),
+      second = await begun(rig, textOf(29_000))
     release()
     expect([(await first.response).slice(9, 12), (await second.response).slice(9, 12)]).toEqual(['200', '200'])
   })
 
   test('are given back after the first token of a stream that nobody could resume, and held while somebody could', async () => {
     const streaming: Script = async (exchange) => await good({ tokens: 1_000, pauseMs: 20 })(exchange)
-    const ask = (rig: Rig) => rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true, messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }))), 5_000)
+    const ask = (rig: Rig) =>
+      rawConnection(
+        rig.service.port,
+        rawChat(JSON.stringify(question({ stream: true, messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }))),
+        5_000,
+      )
     await using alone = await startRig([streaming], budget)
     await ask(alone).until('good-1')
-    expect((await alone.askStream({ model: 'x', messages: [{ role: 'user', content: 'x'.repeat(60_000) }] })).status).toBe(404)
+    expect(
+      (await alone.askStream({ model: 'x', messages: [{ role: 'user', content: 'x'.repeat(60_000) }] })).status,
+    ).toBe(404)
     await using paired = await startRig([streaming, good()], budget)
     await ask(paired).until('good-1')
     expectShed(await paired.ask({ messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }))
@@ -153,7 +190,10 @@ describe('more bytes than limits.body_budget_bytes', () => {
     await using rig = await startRig([script], budget)
     const first = await begun(rig, textOf(60_000))
     const { url = '' } = rig.upstreams[0] ?? {}
-    await rig.service.configure({ providers: [{ id: 'a', base_url: url, models: ['m'] }], limits: { body_budget_bytes: 200_000 } })
+    await rig.service.configure({
+      providers: [{ id: 'a', base_url: url, models: ['m'] }],
+      limits: { body_budget_bytes: 200_000 },
+    })
     while (!rig.service.output.includes('configuration reloaded')) await Bun.sleep(5)
     const second = await begun(rig, textOf(60_000))
     release()
@@ -164,11 +204,19 @@ describe('more bytes than limits.body_budget_bytes', () => {
 /** A whole answer of 4 MiB, 3 of them at once and the rest when it is told to. */
 function largeAnswer(): { readonly script: Script; release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const body = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(4 * mebibyte) }, finish_reason: 'stop' }] })
+  const body = JSON.stringify({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(4 * mebibyte) }, finish_reason: 'stop' }],
+  })
   return {
     release: resolve,
     async script({ write }) {
-      await write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 3 * mebibyte)}`)
+      await write(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 3 * mebibyte)}`,
+      )
       await promise
       await write(body.slice(3 * mebibyte))
     },
@@ -181,8 +229,15 @@ describe('large answers, gathered at once', () => {
     await using rig = await startRig([script, good()], { limits: { body_budget_bytes: 3 * mebibyte } })
     const both = [rig.ask(), rig.ask()]
     const refused = await Promise.race(both)
-    expect([refused.status, errorOf(refused)?.type, errorOf(refused)?.code]).toEqual([503, 'overloaded_error', 'overloaded'])
-    expect([refused.headers.get('retry-after'), refused.headers.get('x-svc-trail')]).toEqual(['1', expect.stringMatching(/^a;class=resources;ms=\d+$/)])
+    expect([refused.status, errorOf(refused)?.type, errorOf(refused)?.code]).toEqual([
+      503,
+      'overloaded_error',
+      'overloaded',
+    ])
+    expect([refused.headers.get('retry-after'), refused.headers.get('x-svc-trail')]).toEqual([
+      '1',
+      expect.stringMatching(/^a;class=resources;ms=\d+$/),
+    ])
     await expectAlive(rig)
     release()
     expect((await Promise.all(both)).map(({ status }) => status).toSorted()).toEqual([200, 503])
@@ -193,12 +248,23 @@ describe('large answers, gathered at once', () => {
 })
 
 /** Connections that announce so large a body, send a byte of it, and then nothing. */
-async function hoarders(rig: Rig, count: number, announced: number): Promise<{ readonly connections: readonly RawConnection[]; stop(): void }> {
-  const connections = Array.from({ length: count }, () => rawConnection(rig.service.port, `${rawChat('', { 'content-length': String(announced) })}{`, 60_000))
+async function hoarders(
+  rig: Rig,
+  count: number,
+  announced: number,
+): Promise<{ readonly connections: readonly RawConnection[]; stop(): void }> {
+  const connections = Array.from({ length: count }, () =>
+    rawConnection(rig.service.port, `${rawChat('', { 'content-length': String(announced) })}{`, 60_000),
+  )
   await Promise.all(connections.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))))
   // Asked after them, and so answered after they were heard.
   await expectAlive(rig)
-  return { connections, stop() { for (const { socket } of connections) socket.destroy() } }
+  return {
+    connections,
+    stop() {
+      for (const { socket } of connections) socket.destroy()
+    },
+  }
 }
 
 /** Asks until there is room. */
@@ -217,7 +283,9 @@ describe('connections that announce bodies and do not send them', () => {
   test('keep nobody out: what has not come does not count', async () => {
     await using rig = await startRig([good()], { limits: { body_budget_bytes: 14_500_000 }, environment })
     const { stop } = await hoarders(rig, 200, 2_000_000)
-    const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(200_000) }] })))
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(200_000) }] })),
+    )
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     stop()
   })
@@ -227,7 +295,11 @@ describe('connections that announce bodies and do not send them', () => {
     const { connections, stop } = await hoarders(rig, 200, 50_000)
     expect((await askUntilServed(rig, 60_000)).status).toBe(200)
     const body = textOf(75_000)
-    const slow = rawConnection(rig.service.port, rawChat('', { 'content-length': String(body.length), connection: 'close' }), 20_000)
+    const slow = rawConnection(
+      rig.service.port,
+      rawChat('', { 'content-length': String(body.length), connection: 'close' }),
+      20_000,
+    )
     await new Promise((resolve) => slow.socket.once('connect', resolve))
     const sending = (async () => {
       for (let at = 0; at < body.length; at += 5_000) {
@@ -235,10 +307,16 @@ describe('connections that announce bodies and do not send them', () => {
         await Bun.sleep(100)
       }
     })()
-    for (let number = 0; number < 5; number += 1) expect((await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(100_000) }] })).status).toBe(200)
+    for (let number = 0; number < 5; number += 1)
+      expect((await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(100_000) }] })).status).toBe(200)
     await sending
     expect((await slow.response).slice(9, 12)).toBe('200')
-    const ended = await Promise.race(connections.map(async ({ response }) => { const text = await response; return text.includes('408') ? text : await new Promise<string>(() => undefined) }))
+    const ended = await Promise.race(
+      connections.map(async ({ response }) => {
+        const text = await response
+        return text.includes('408') ? text : await new Promise<string>(() => undefined)
+      }),
+    )
     expect(told(ended)).toEqual(['408', 'request_timeout'])
     expect(ended.toLowerCase()).toContain('connection: close')
     stop()

@@ -4,7 +4,11 @@ import { workerVariable } from '../src/cluster/worker-life.ts'
 /** The processes that this one has started and that have not ended. Linux only. */
 export function childrenOf(pid: number): readonly number[] {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((word) => word !== '').map(Number).filter(isAlive)
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .filter((word) => word !== '')
+      .map(Number)
+      .filter(isAlive)
   } catch {
     // It has ended.
     return []

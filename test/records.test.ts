@@ -1,13 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import { isDone, metric, parseJson, pick } from './client.ts'
+import type { Script } from './fakes/fault-upstream.ts'
 import { firstTokens } from './fakes/faults/cut.ts'
 import { status } from './fakes/faults/status.ts'
 import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText, isStream } from './fakes/good.ts'
-import { chunk, completion, done, event, framed, reply, streamEvents, streamHead, tokens, usageChunk } from './fakes/replies.ts'
+import {
+  chunk,
+  completion,
+  done,
+  event,
+  framed,
+  reply,
+  streamEvents,
+  streamHead,
+  tokens,
+  usageChunk,
+} from './fakes/replies.ts'
 import { quick } from './harness.ts'
 import { startRig } from './rig.ts'
-import type { Script } from './fakes/fault-upstream.ts'
 import type { Rig } from './rig.ts'
 
 const lost: Script = async (exchange) => {
@@ -25,7 +36,9 @@ async function requestLines(rig: Rig): Promise<readonly Readonly<Record<string, 
 /** The trail of a line as `provider class`, `ok` for an answer. */
 function trailIn(line: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   const trail = line?.['trail']
-  return Array.isArray(trail) ? trail.map((attempt) => `${String(pick(attempt, 'provider'))} ${String(pick(attempt, 'class') ?? 'ok')}`) : []
+  return Array.isArray(trail)
+    ? trail.map((attempt) => `${String(pick(attempt, 'provider'))} ${String(pick(attempt, 'class') ?? 'ok')}`)
+    : []
 }
 
 describe('the record of a stream that was cut', () => {
@@ -33,7 +46,15 @@ describe('the record of a stream that was cut', () => {
     await using rig = await startRig([lost, good({ name: 'same', tokens: 6 })], { every: quick })
     const answer = await rig.askStream()
     expect([isDone(answer), answer.headers.get('x-svc-provider')]).toEqual([true, 'a'])
-    const attempts = await Promise.all([['a', 'cut'], ['a', 'ok'], ['b', 'ok']].map(([id, outcome]) => metric(rig.service.url, `svc_attempts_total{provider="${id}",model="m",outcome="${outcome}"}`)))
+    const attempts = await Promise.all(
+      [
+        ['a', 'cut'],
+        ['a', 'ok'],
+        ['b', 'ok'],
+      ].map(([id, outcome]) =>
+        metric(rig.service.url, `svc_attempts_total{provider="${id}",model="m",outcome="${outcome}"}`),
+      ),
+    )
     expect(attempts).toEqual([1, Number.NaN, 1])
     const [line] = await requestLines(rig)
     expect(trailIn(line)).toEqual(['a cut', 'b ok'])
@@ -43,7 +64,9 @@ describe('the record of a stream that was cut', () => {
   test('and could not be resumed › names who gave what the client has, not who differed', async () => {
     await using rig = await startRig([lost, good({ name: 'other' }), status(500)], { every: quick })
     expect(isDone(await rig.askStream())).toBe(false)
-    expect(await metric(rig.service.url, 'svc_requests_total{model="m",provider="a",status="200",class="provider_error"}')).toBe(1)
+    expect(
+      await metric(rig.service.url, 'svc_requests_total{model="m",provider="a",status="200",class="provider_error"}'),
+    ).toBe(1)
     const [line] = await requestLines(rig)
     expect(line?.['provider']).toBe('a')
     expect(line?.['error']).toBe('provider_error')
@@ -60,11 +83,15 @@ describe('the record of a stream that was cut', () => {
 })
 
 describe('the record of an empty answer that is delivered after all', () => {
-  const nothing: Script = (exchange) => (isStream(exchange)
-    ? streamOf(event(chunk({ role: 'assistant', content: '' })) + event(chunk({}, 'stop')) + done)(exchange)
-    : exchange.write(reply(200, JSON.stringify(completion('')))))
+  const nothing: Script = (exchange) =>
+    isStream(exchange)
+      ? streamOf(event(chunk({ role: 'assistant', content: '' })) + event(chunk({}, 'stop')) + done)(exchange)
+      : exchange.write(reply(200, JSON.stringify(completion(''))))
 
-  test.each([['plain', false], ['streaming', true]] as const)('names its provider, %s', async (_, stream) => {
+  test.each([
+    ['plain', false],
+    ['streaming', true],
+  ] as const)('names its provider, %s', async (_, stream) => {
     await using rig = await startRig([nothing, status(500)])
     const answer = await rig.ask({ stream })
     expect([answer.status, answer.content, answer.headers.get('x-svc-provider')]).toEqual([200, '', 'a'])
@@ -78,35 +105,54 @@ describe('the record of an attempt that may have been billed although no answer 
   const cases: readonly (readonly [row: string, script: Script, failure: string])[] = [
     ['row 4 › a reset', (exchange) => exchange.reset(), 'reset'],
     ['row 6 › no headers in time', (exchange) => exchange.hang(), 'timeout'],
-    ['row 7 › no body in time', async (exchange) => { await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 400\r\n\r\n'); await exchange.hang() }, 'timeout'],
+    [
+      'row 7 › no body in time',
+      async (exchange) => {
+        await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 400\r\n\r\n')
+        await exchange.hang()
+      },
+      'timeout',
+    ],
   ]
 
   test.each(cases)('%s › says so; the others do not', async (_, script, failure) => {
     await using rig = await startRig([script, status(500), good()], { every: quick })
     const answer = await rig.ask()
-    expect(answer.headers.get('x-svc-trail')).toMatch(new RegExp(`^a(;status=\\d+)?;class=${failure};ambiguous;ms=\\d+, b;status=500;class=server_error;ms=\\d+, c;status=200;ms=\\d+$`))
+    expect(answer.headers.get('x-svc-trail')).toMatch(
+      new RegExp(
+        `^a(;status=\\d+)?;class=${failure};ambiguous;ms=\\d+, b;status=500;class=server_error;ms=\\d+, c;status=200;ms=\\d+$`,
+      ),
+    )
     const [line] = await requestLines(rig)
     expect([0, 1, 2].map((place) => pick(line, 'trail', place, 'ambiguous'))).toEqual([true, undefined, undefined])
   })
 })
 
 describe('usage that is asked for on the caller’s behalf', () => {
-  const brand = { a: { brand: 'groq', api_key: '$TEST_KEY' } }, environment = { TEST_KEY: 'key-for-tests' }
+  const brand = { a: { brand: 'groq', api_key: '$TEST_KEY' } },
+    environment = { TEST_KEY: 'key-for-tests' }
   const texts = tokens(3, 'good')
   const [role = '', ...rest] = streamEvents(texts)
   const orders: readonly (readonly [words: string, script: Script])[] = [
     ['last', streamOf(...streamEvents(texts, { usage: true }))],
     ['first', streamOf(event(usageChunk()), role, ...rest)],
     ['first, and in one piece with what follows', streamOf(event(usageChunk()) + role + rest.join(''))],
-    ['between its first token and the rest', streamOf(role, ...rest.slice(0, 1), event(usageChunk()), ...rest.slice(1))],
+    [
+      'between its first token and the rest',
+      streamOf(role, ...rest.slice(0, 1), event(usageChunk()), ...rest.slice(1)),
+    ],
   ]
 
   test.each(orders)('and comes %s › is recorded, and the client gets none of it', async (_, script) => {
     await using rig = await startRig([script, good({ name: 'never' })], { each: brand, environment })
     const answer = await rig.askStream()
     expect([answer.status, answer.content, isDone(answer)]).toEqual([200, goodText(), true])
-    expect(answer.events.filter(({ json }) => pick(json, 'usage') !== undefined || pick(json, 'choices', 'length') === 0)).toEqual([])
-    expect(pick(parseJson(new TextDecoder().decode(rig.upstreams[0]?.hits[0]?.body)), 'stream_options')).toEqual({ include_usage: true })
+    expect(
+      answer.events.filter(({ json }) => pick(json, 'usage') !== undefined || pick(json, 'choices', 'length') === 0),
+    ).toEqual([])
+    expect(pick(parseJson(new TextDecoder().decode(rig.upstreams[0]?.hits[0]?.body)), 'stream_options')).toEqual({
+      include_usage: true,
+    })
     expect(rig.hits()).toEqual([1, 0])
     const [line] = await requestLines(rig)
     expect([line?.['prompt_tokens'], line?.['completion_tokens']]).toEqual([3, 5])
@@ -115,7 +161,9 @@ describe('usage that is asked for on the caller’s behalf', () => {
   test('that the caller asked for itself › reaches it', async () => {
     await using rig = await startRig([good()], { each: brand, environment })
     const answer = await rig.askStream({ stream_options: { include_usage: true } })
-    expect(answer.events.map(({ json }) => pick(json, 'usage', 'total_tokens')).filter((total) => total !== undefined)).toEqual([8])
+    expect(
+      answer.events.map(({ json }) => pick(json, 'usage', 'total_tokens')).filter((total) => total !== undefined),
+    ).toEqual([8])
   })
 
   test('first, before a cut › is no mistake: the stream is resumed', async () => {
@@ -124,7 +172,11 @@ describe('usage that is asked for on the caller’s behalf', () => {
       await exchange.pause(20)
       exchange.reset()
     }
-    await using rig = await startRig([lostAfterUsage, good({ name: 'same', tokens: 6 })], { every: quick, each: brand, environment })
+    await using rig = await startRig([lostAfterUsage, good({ name: 'same', tokens: 6 })], {
+      every: quick,
+      each: brand,
+      environment,
+    })
     const answer = await rig.askStream()
     expect([answer.content, isDone(answer)]).toEqual([goodText({ name: 'same', tokens: 6 }), true])
   })

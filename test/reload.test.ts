@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { chat, metric, question } from './client.ts'
+import type { Answer } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
 import { provider, startService } from './harness.ts'
-import type { Answer } from './client.ts'
 import type { ServiceConfig, ServiceUnderTest } from './harness.ts'
 
 /** A repaired file takes over within so long. */
 const takeOverMsMax = 1_000
 
-const a = faultUpstream(good({ name: 'a' })), b = faultUpstream(good({ name: 'b' }))
+const a = faultUpstream(good({ name: 'a' })),
+  b = faultUpstream(good({ name: 'b' }))
 const first: ServiceConfig = { providers: [provider('a', a.url), provider('b', b.url)] }
 const swapped: ServiceConfig = { providers: [provider('b', b.url), provider('a', a.url)] }
 
@@ -22,7 +23,7 @@ async function server(service: ServiceUnderTest): Promise<string | null> {
 /** Asks until `id` serves, and returns the milliseconds it took. @throws when it takes too long */
 async function takeOver(service: ServiceUnderTest, id: string): Promise<number> {
   const started = performance.now()
-  while (await server(service) !== id) {
+  while ((await server(service)) !== id) {
     if (performance.now() - started > 5_000) throw new Error(`${id} did not take over:\n${service.output}`)
     await Bun.sleep(5)
   }
@@ -61,20 +62,27 @@ describe('providers.json edited while requests run', () => {
     ['an empty file', '', 'providers.json'],
     ['null', 'null', 'providers.json'],
     ['bytes that are not UTF-8', '\ud800', 'providers.json'],
-  ])('to %s › no request fails, the fault is named, the old order stays; repaired, the new one takes over', async (_, text, named) => {
-    await using service = await startService(first)
-    const stop = load(service)
-    await Bun.sleep(50)
-    await service.configure(text)
-    await logged(service, '"error"', named)
-    expect(await server(service)).toBe('a')
-    await service.configure(swapped)
-    expect(await takeOver(service, 'b')).toBeLessThan(takeOverMsMax)
-    const answers = await stop()
-    expect(answers.length).toBeGreaterThan(10)
-    expect(answers.filter(({ status, content }) => status !== 200 || !/^(a|b)-0 \1-1 \1-2 $/.test(content)).map(({ text }) => text)).toEqual([])
-    expect(await metric(service.url, 'svc_config_reloads_total{result="failed"}')).toBeGreaterThan(0)
-  })
+  ])(
+    'to %s › no request fails, the fault is named, the old order stays; repaired, the new one takes over',
+    async (_, text, named) => {
+      await using service = await startService(first)
+      const stop = load(service)
+      await Bun.sleep(50)
+      await service.configure(text)
+      await logged(service, '"error"', named)
+      expect(await server(service)).toBe('a')
+      await service.configure(swapped)
+      expect(await takeOver(service, 'b')).toBeLessThan(takeOverMsMax)
+      const answers = await stop()
+      expect(answers.length).toBeGreaterThan(10)
+      expect(
+        answers
+          .filter(({ status, content }) => status !== 200 || !/^(a|b)-0 \1-1 \1-2 $/.test(content))
+          .map(({ text }) => text),
+      ).toEqual([])
+      expect(await metric(service.url, 'svc_config_reloads_total{result="failed"}')).toBeGreaterThan(0)
+    },
+  )
 
   test('by rename › takes over within a second', async () => {
     await using service = await startService(first)
@@ -124,7 +132,9 @@ describe('providers.json edited while requests run', () => {
   })
 
   test('so that the health of a provider that stays is kept', async () => {
-    const failing = faultUpstream((exchange) => exchange.write('HTTP/1.1 429 Wait\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n'))
+    const failing = faultUpstream((exchange) =>
+      exchange.write('HTTP/1.1 429 Wait\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n'),
+    )
     await using service = await startService({ providers: [provider('failing', failing.url), provider('a', a.url)] })
     await server(service)
     await service.configure({ providers: [provider('failing', failing.url), provider('b', b.url)] })

@@ -1,8 +1,8 @@
 import { chat, question } from './client.ts'
-import { faultUpstream } from './fakes/fault-upstream.ts'
-import { provider, startService } from './harness.ts'
 import type { Answer } from './client.ts'
+import { faultUpstream } from './fakes/fault-upstream.ts'
 import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
+import { provider, startService } from './harness.ts'
 import type { ProviderEntry, ServiceConfig, ServiceOptions, ServiceUnderTest } from './harness.ts'
 
 export interface RigOptions extends ServiceOptions {
@@ -43,28 +43,46 @@ const names = ['a', 'b', 'c', 'd']
 /** Starts an upstream for each script and a service whose providers `a`, `b`, … are they, all serving model `m`. */
 export async function startRig(scripts: readonly (Script | FaultUpstream)[], options: RigOptions = {}): Promise<Rig> {
   const upstreams = scripts.map((script) => (typeof script === 'function' ? faultUpstream(script) : script))
-  const service = await startBefore(upstreams.map(({ url }, index) => {
-    const id = nameOf(index)
-    return provider(id, url, ['m'], { ...options.every, ...options.each?.[id] })
-  }), options)
+  const service = await startBefore(
+    upstreams.map(({ url }, index) => {
+      const id = nameOf(index)
+      return provider(id, url, ['m'], { ...options.every, ...options.each?.[id] })
+    }),
+    options,
+  )
   return { ...rowOf(service, 'm', upstreams), [Symbol.asyncDispose]: () => stopAll(service, upstreams) }
 }
 
 /**
- * Starts an upstream for each script and one service for all rows: of the first row the model is `m1` and the providers are `a-1`, `b-1`, … Nothing that befalls the
- * providers of one row is anything to those of another.
+ * Starts an upstream for each script and one service for all rows: of the first row the model is `m1` and the providers
+ * are `a-1`, `b-1`, … Nothing that befalls the providers of one row is anything to those of another.
  */
-export async function startRigs(scripts: readonly (readonly Script[])[], options: Omit<RigOptions, 'each'> = {}): Promise<Rigs> {
-  const rows = scripts.map((each, index) => ({ model: `m${index + 1}`, number: index + 1, upstreams: each.map((script) => faultUpstream(script)) }))
-  const service = await startBefore(rows.flatMap(({ model, number, upstreams }) => (
-    upstreams.map(({ url }, index) => provider(`${nameOf(index)}-${number}`, url, [model], options.every)))), options)
+export async function startRigs(
+  scripts: readonly (readonly Script[])[],
+  options: Omit<RigOptions, 'each'> = {},
+): Promise<Rigs> {
+  const rows = scripts.map((each, index) => ({
+    model: `m${index + 1}`,
+    number: index + 1,
+    upstreams: each.map((script) => faultUpstream(script)),
+  }))
+  const service = await startBefore(
+    rows.flatMap(({ model, number, upstreams }) =>
+      upstreams.map(({ url }, index) => provider(`${nameOf(index)}-${number}`, url, [model], options.every)),
+    ),
+    options,
+  )
   return {
     row(index) {
       const row = rows[index]
       if (row === undefined) throw new Error(`there is no row ${index}`)
       return rowOf(service, row.model, row.upstreams)
     },
-    [Symbol.asyncDispose]: () => stopAll(service, rows.flatMap(({ upstreams }) => upstreams)),
+    [Symbol.asyncDispose]: () =>
+      stopAll(
+        service,
+        rows.flatMap(({ upstreams }) => upstreams),
+      ),
   }
 }
 
@@ -74,7 +92,10 @@ function nameOf(index: number): string {
 
 function startBefore(providers: readonly ProviderEntry[], options: RigOptions): Promise<ServiceUnderTest> {
   const { limits, failover } = options
-  return startService({ providers, ...(limits === undefined ? {} : { limits }), ...(failover === undefined ? {} : { failover }) }, options)
+  return startService(
+    { providers, ...(limits === undefined ? {} : { limits }), ...(failover === undefined ? {} : { failover }) },
+    options,
+  )
 }
 
 function rowOf(service: ServiceUnderTest, model: string, upstreams: readonly FaultUpstream[]): Row {

@@ -13,20 +13,26 @@ interface Sharer {
 }
 
 async function startSharer(port: number): Promise<Sharer> {
-  const said: unknown[] = [], waiting: ((message: unknown) => void)[] = []
+  const said: unknown[] = [],
+    waiting: ((message: unknown) => void)[] = []
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'fakes/port-sharer.ts'), String(port)], {
-    stdin: 'ignore', stdout: 'inherit', stderr: 'inherit',
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: 'inherit',
     ipc(message: unknown) {
       const take = waiting.shift()
       if (take === undefined) said.push(message)
       else take(message)
     },
   })
-  const next = (): Promise<unknown> => (said.length > 0 ? Promise.resolve(said.shift()) : new Promise((resolve) => waiting.push(resolve)))
+  const next = (): Promise<unknown> =>
+    said.length > 0 ? Promise.resolve(said.shift()) : new Promise((resolve) => waiting.push(resolve))
   const first = await next()
   if (!Array.isArray(first)) throw new Error(String(first))
   return {
-    pid: child.pid, port: Number(first[0]), next,
+    pid: child.pid,
+    port: Number(first[0]),
+    next,
     send: (message) => child.send(message),
     kill: () => {
       child.kill('SIGKILL')
@@ -60,9 +66,12 @@ function ask(socket: Socket): Promise<number> {
 }
 
 /** Asks again and again, by several, each time on a new connection, until it is stopped. */
-function askers(port: number): { readonly stop: () => Promise<{ readonly answered: number; readonly failures: readonly string[] }> } {
+function askers(port: number): {
+  readonly stop: () => Promise<{ readonly answered: number; readonly failures: readonly string[] }>
+} {
   const failures: string[] = []
-  let isOver = false, answered = 0
+  let isOver = false,
+    answered = 0
   async function askOn(): Promise<void> {
     while (!isOver) {
       try {
@@ -97,10 +106,12 @@ interface Group extends AsyncDisposable {
 async function startGroup(): Promise<Group & { readonly first: Sharer }> {
   const first = await startSharer(0)
   const { port } = first
-  const order = groupOrder<Sharer>(), all = [first]
+  const order = groupOrder<Sharer>(),
+    all = [first]
   order.joined(first)
   return {
-    first, port,
+    first,
+    port,
     async join() {
       const sharer = await startSharer(port)
       order.joined(sharer)
@@ -121,7 +132,9 @@ async function startGroup(): Promise<Group & { readonly first: Sharer }> {
       await sharer.kill()
       order.left(sharer)
     },
-    [Symbol.asyncDispose]: async () => { await Promise.all(all.map((sharer) => sharer.kill())) },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(all.map((sharer) => sharer.kill()))
+    },
   }
 }
 
@@ -136,7 +149,8 @@ describe.skipIf(whyNot !== '')(`a port that processes share${whyNot}`, () => {
   test('is left under load without one request lost, also by those who connected early and those who stay connected', async () => {
     await using group = await startGroup()
     const { first, port } = group
-    const idle = await open(port), silent = await open(port)
+    const idle = await open(port),
+      silent = await open(port)
     expect(await ask(idle)).toBe(first.pid)
     const load = askers(port)
     const fresh = await group.join()
@@ -154,7 +168,8 @@ describe.skipIf(whyNot !== '')(`a port that processes share${whyNot}`, () => {
 
   test('is left by the right one after another was killed', async () => {
     await using group = await startGroup()
-    const second = await group.join(), third = await group.join()
+    const second = await group.join(),
+      third = await group.join()
     await group.kill(group.first)
     const load = askers(group.port)
     const { left } = await group.leave(third)

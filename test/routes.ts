@@ -13,12 +13,22 @@ export interface KnownRoute {
 /** Routes as the documents list them: `POST /v1/chat/completions`. */
 export function documentedRoutes(): readonly KnownRoute[] {
   const text = ['api.md', 'sign-in.md'].map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n')
-  return Array.from(text.matchAll(/^\| `(GET|POST) (\/[^` ]*)` \|/gm), ([, method = '', path = '']) => ({ method, path }))
+  return Array.from(text.matchAll(/^\| `(GET|POST) (\/[^` ]*)` \|/gm), ([, method = '', path = '']) => ({
+    method,
+    path,
+  }))
 }
 
 /** Paths as the code makes them, by the literals in its route tables. */
 export function codedPaths(): readonly string[] {
-  const sources = ['http/**/*.ts', 'extensions/**/*.ts'].flatMap((glob) => [...new Bun.Glob(glob).scanSync(join(root, 'src'))]).filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
-  const found = sources.flatMap((file) => Array.from(readFileSync(join(root, 'src', file), 'utf8').matchAll(/\b(?:path:|\w*Path =) '(\/[^']*)'/g), ([, path = '']) => path))
+  const sources = ['http/**/*.ts', 'extensions/**/*.ts']
+    .flatMap((glob) => [...new Bun.Glob(glob).scanSync(join(root, 'src'))])
+    .filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
+  const found = sources.flatMap((file) =>
+    Array.from(
+      readFileSync(join(root, 'src', file), 'utf8').matchAll(/\b(?:path:|\w*Path =) '(\/[^']*)'/g),
+      ([, path = '']) => path,
+    ),
+  )
   return [...new Set(found)].toSorted()
 }

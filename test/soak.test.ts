@@ -1,7 +1,11 @@
 import { expect, test } from 'bun:test'
 
 test('five seconds of mixed load with faults, departures and reloads › no answer is wrong, and nothing is left behind', async () => {
-  const soak = Bun.spawn([process.execPath, new URL('./soak.ts', import.meta.url).pathname, '--seconds', '5'], { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' })
+  const soak = Bun.spawn([process.execPath, new URL('./soak.ts', import.meta.url).pathname, '--seconds', '5'], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+    stdin: 'ignore',
+  })
   const output = await soak.stdout.text()
   expect(output.split('\n').filter((line) => line.startsWith('wrong:'))).toEqual([])
   expect(await soak.exited).toBe(0)

@@ -1,6 +1,7 @@
 /**
- * `npm run soak`: streams and plain requests through the real process, every token looked at, with faults of the provider, cuts, departures and reloads,
- * and with workers also rolling restarts and killed workers. `--help` says how.
+ * `npm run soak`: streams and plain requests through the real process, every token looked at, with faults of the
+ * provider, cuts, departures and reloads, and with workers also rolling restarts and killed workers. `--help` says
+ * how.
  */
 import { metric, chat, question } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
@@ -35,14 +36,25 @@ const settleMs = 20_000
 /** Kept-alive connections and files opened late may remain, a process. */
 const descriptorsMore = 32
 /** Anonymous memory may end so much above where it stood after the warm-up. */
-const memoryFactorMax = 1.3, memoryMoreMiB = 24
-const sampleMs = 2_000, progressMs = 10_000
+const memoryFactorMax = 1.3,
+  memoryMoreMiB = 24
+const sampleMs = 2_000,
+  progressMs = 10_000
 const reloadMs = 2_000
 const collectMs = 30_000
 /** In a short run there are some of them, too. */
-const rollMs = 60_000, rollsLeast = 4, killMs = 90_000, killsLeast = 3
-/** Young memory says nothing of its slope: the first so much, or the first sixth, is left out, and short runs are not judged. */
-const youngSeconds = 600, floorSeconds = 60, slopeMostMiB = 0.5, slopeSecondsLeast = 1_500
+const rollMs = 60_000,
+  rollsLeast = 4,
+  killMs = 90_000,
+  killsLeast = 3
+/**
+ * Young memory says nothing of its slope: the first so much, or the first sixth, is left out, and short runs are not
+ * judged.
+ */
+const youngSeconds = 600,
+  floorSeconds = 60,
+  slopeMostMiB = 0.5,
+  slopeSecondsLeast = 1_500
 
 interface Gauge extends ServiceGauge {
   readonly streams: number
@@ -65,10 +77,19 @@ async function settle(service: ServiceUnderTest, before: Gauge): Promise<Gauge> 
 function leftBehind(before: Gauge, after: Gauge): readonly Target[] {
   return [
     { name: 'no stream stays open', found: String(after.streams), isMet: after.streams === 0 },
-    { name: 'processes come back', found: `from ${before.processes} to ${after.processes}`, isMet: after.processes === before.processes },
-    { name: 'descriptors come back', found: `from ${before.descriptors} to ${after.descriptors}`, isMet: after.descriptors <= before.descriptors + descriptorsMore * after.processes },
     {
-      name: 'memory comes back', found: `from ${mebibytes(before.anonymousMiB)} to ${mebibytes(after.anonymousMiB)}`,
+      name: 'processes come back',
+      found: `from ${before.processes} to ${after.processes}`,
+      isMet: after.processes === before.processes,
+    },
+    {
+      name: 'descriptors come back',
+      found: `from ${before.descriptors} to ${after.descriptors}`,
+      isMet: after.descriptors <= before.descriptors + descriptorsMore * after.processes,
+    },
+    {
+      name: 'memory comes back',
+      found: `from ${mebibytes(before.anonymousMiB)} to ${mebibytes(after.anonymousMiB)}`,
       isMet: after.anonymousMiB <= before.anonymousMiB * memoryFactorMax + memoryMoreMiB * after.processes,
     },
   ]
@@ -88,28 +109,44 @@ interface Rise {
 }
 
 /**
- * What processes that stay add in an hour. Judged is what lives in them, where that was looked at, and else the floor of what they hold: all samples rise and fall
- * with the garbage in them.
+ * What processes that stay add in an hour. Judged is what lives in them, where that was looked at, and else the floor
+ * of what they hold: all samples rise and fall with the garbage in them.
  */
 function riseOf(samples: readonly Measured[], live: readonly Measured[], seconds: number, isSteady: boolean): Rise {
   if (!isSteady) return { rows: [], targets: [] }
-  const youngest = Math.min(youngSeconds, seconds / 6), isOld = ({ atSeconds }: Measured) => atSeconds >= youngest
-  const old = samples.filter(isOld), all = slopeOf(old.map(({ atSeconds, values }) => ({ atSeconds, value: sumOf(values.values()) })))
-  const floor = floorSlope(old), judged = live.length === 0 ? floor : floorSlope(live.filter(isOld))
+  const youngest = Math.min(youngSeconds, seconds / 6),
+    isOld = ({ atSeconds }: Measured) => atSeconds >= youngest
+  const old = samples.filter(isOld),
+    all = slopeOf(old.map(({ atSeconds, values }) => ({ atSeconds, value: sumOf(values.values()) })))
+  const floor = floorSlope(old),
+    judged = live.length === 0 ? floor : floorSlope(live.filter(isOld))
   return {
     rows: [
       ['memory rises', `${all.anHour.toFixed(2)} MiB an hour over ${old.length} samples`],
       ['memory rises, least of each minute', floor.found],
       ...(live.length === 0 ? [] : [['what lives rises', judged.found] as const]),
     ],
-    targets: seconds >= slopeSecondsLeast ? [{ name: `memory rises by at most ${slopeMostMiB} MiB an hour`, found: judged.found, isMet: judged.anHour <= slopeMostMiB }] : [],
+    targets:
+      seconds >= slopeSecondsLeast
+        ? [
+            {
+              name: `memory rises by at most ${slopeMostMiB} MiB an hour`,
+              found: judged.found,
+              isMet: judged.anHour <= slopeMostMiB,
+            },
+          ]
+        : [],
   }
 }
 
 function floorSlope(measured: readonly Measured[]): { readonly anHour: number; readonly found: string } {
-  const floors = floorOf(measured, floorSeconds), { anHour, errorAnHour } = slopeOf(floors)
+  const floors = floorOf(measured, floorSeconds),
+    { anHour, errorAnHour } = slopeOf(floors)
   const [first, last] = [floors.at(0)?.value ?? 0, floors.at(-1)?.value ?? 0]
-  return { anHour, found: `${anHour.toFixed(2)} ± ${errorAnHour.toFixed(2)} MiB an hour over ${floors.length} minutes (${first.toFixed(1)} at first, ${last.toFixed(1)} at last)` }
+  return {
+    anHour,
+    found: `${anHour.toFixed(2)} ± ${errorAnHour.toFixed(2)} MiB an hour over ${floors.length} minutes (${first.toFixed(1)} at first, ${last.toFixed(1)} at last)`,
+  }
 }
 
 interface Soaked {
@@ -126,14 +163,31 @@ interface Soaked {
   readonly mistakes: readonly string[]
 }
 
-function reportOf({ seconds, isSteady, tally, disturbing, gauges, samples, live, lastStatus, mistakes }: Soaked): Findings {
+function reportOf({
+  seconds,
+  isSteady,
+  tally,
+  disturbing,
+  gauges,
+  samples,
+  live,
+  lastStatus,
+  mistakes,
+}: Soaked): Findings {
   const { before, loaded, after } = gauges
   const rise = riseOf(samples, live, seconds, isSteady)
-  const times = (read: (gauge: Gauge) => string) => `${read(before)} warm, ${read(loaded)} loaded, ${read(after)} settled`
+  const times = (read: (gauge: Gauge) => string) =>
+    `${read(before)} warm, ${read(loaded)} loaded, ${read(after)} settled`
   return {
     rows: [
-      ['requests', `${tally.begun} in ${seconds.toFixed(0)} s: ${tally.right} right (${tally.tokensRight} tokens; ${tally.resumedOrMovedOn} by failover or resume), ${tally.lost} streams lost and said so, ${tally.departed} departed, ${tally.wrongs} wrong`],
-      ['meanwhile', `${disturbing.reloads} reloads, ${disturbing.rolls} rolling restarts, ${disturbing.kills} workers killed, which broke ${tally.brokenByKill} requests visibly`],
+      [
+        'requests',
+        `${tally.begun} in ${seconds.toFixed(0)} s: ${tally.right} right (${tally.tokensRight} tokens; ${tally.resumedOrMovedOn} by failover or resume), ${tally.lost} streams lost and said so, ${tally.departed} departed, ${tally.wrongs} wrong`,
+      ],
+      [
+        'meanwhile',
+        `${disturbing.reloads} reloads, ${disturbing.rolls} rolling restarts, ${disturbing.kills} workers killed, which broke ${tally.brokenByKill} requests visibly`,
+      ],
       ['processes', times(({ processes }) => String(processes))],
       ['descriptors', times(({ descriptors }) => String(descriptors))],
       ['memory, anonymous', times(({ anonymousMiB }) => mebibytes(anonymousMiB))],
@@ -142,10 +196,22 @@ function reportOf({ seconds, isSteady, tally, disturbing, gauges, samples, live,
       ['open streams', times(({ streams }) => String(streams))],
     ],
     targets: [
-      { name: 'no answer is wrong', found: `${tally.wrongs} of ${tally.begun}`, isMet: tally.wrongs === 0 && tally.right > 0 },
-      { name: 'killed workers break what was open on them', found: `${tally.brokenByKill} of at most ${disturbing.socketsKilled}`, isMet: tally.brokenByKill <= disturbing.socketsKilled },
+      {
+        name: 'no answer is wrong',
+        found: `${tally.wrongs} of ${tally.begun}`,
+        isMet: tally.wrongs === 0 && tally.right > 0,
+      },
+      {
+        name: 'killed workers break what was open on them',
+        found: `${tally.brokenByKill} of at most ${disturbing.socketsKilled}`,
+        isMet: tally.brokenByKill <= disturbing.socketsKilled,
+      },
       { name: 'the last request is answered', found: String(lastStatus), isMet: lastStatus === 200 },
-      { name: 'nobody speaks bad HTTP or makes a mistake', found: String(mistakes.length), isMet: mistakes.length === 0 },
+      {
+        name: 'nobody speaks bad HTTP or makes a mistake',
+        found: String(mistakes.length),
+        isMet: mistakes.length === 0,
+      },
       ...leftBehind(before, after),
       ...rise.targets,
     ],
@@ -163,41 +229,89 @@ interface Soak {
 }
 
 async function soak({ seconds, workers, ratePerSecond, isSteady, collects }: Soak): Promise<Findings> {
-  const a = faultUpstream(moody()), b = faultUpstream(good({ pauseMs: 1 })), c = faultUpstream(good()), upstreams = [a, b, c]
+  const a = faultUpstream(moody()),
+    b = faultUpstream(good({ pauseMs: 1 })),
+    c = faultUpstream(good()),
+    upstreams = [a, b, c]
   const providers = [provider('a', a.url, ['m'], quick), provider('b', b.url), provider('c', c.url)] as const
   await using heap = collects ? await liveHeap(collectMs) : undefined
-  const service = await startService({ providers }, { flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])], environment: heap?.environment ?? {} })
-  const tally = soakTally(), samples: Measured[] = []
-  await soakFor(Bun.sleep(Math.min(5, seconds / 4) * 1_000), { port: service.port, ratePerSecond, tally, hasKilledSince: () => false })
+  const service = await startService(
+    { providers },
+    {
+      flags: ['--log-level', 'error', ...(workers === 0 ? [] : ['--workers', String(workers)])],
+      environment: heap?.environment ?? {},
+    },
+  )
+  const tally = soakTally(),
+    samples: Measured[] = []
+  await soakFor(Bun.sleep(Math.min(5, seconds / 4) * 1_000), {
+    port: service.port,
+    ratePerSecond,
+    tally,
+    hasKilledSince: () => false,
+  })
   await Bun.sleep(1_000)
-  const before = await measure(service), began = performance.now(), beganMs = Date.now()
+  const before = await measure(service),
+    began = performance.now(),
+    beganMs = Date.now()
   const elapsed = () => (performance.now() - began) / 1_000
 
   const disturbing = disturb(service, {
     configurations: [{ providers }, { providers: [providers[0], providers[2], providers[1]] }],
     reloadMs,
-    rollMs: isSteady || workers === 0 ? undefined : Math.min(rollMs, seconds * 1_000 / rollsLeast),
-    killMs: isSteady || workers === 0 ? undefined : Math.min(killMs, seconds * 1_000 / killsLeast),
+    rollMs: isSteady || workers === 0 ? undefined : Math.min(rollMs, (seconds * 1_000) / rollsLeast),
+    killMs: isSteady || workers === 0 ? undefined : Math.min(killMs, (seconds * 1_000) / killsLeast),
   })
-  const sampling = setInterval(() => samples.push({ atSeconds: elapsed(), values: gaugeService(service.pid).anonymousMiBOf }), sampleMs)
+  const sampling = setInterval(
+    () => samples.push({ atSeconds: elapsed(), values: gaugeService(service.pid).anonymousMiBOf }),
+    sampleMs,
+  )
   const telling = setInterval(() => {
     for (const upstream of upstreams) upstream.forget()
-    console.error(`soak: ${elapsed().toFixed(0)} s: ${tally.right} right, ${tally.lost} lost, ${tally.brokenByKill} broken by a kill, ${tally.wrongs} wrong${tally.wrong[0] === undefined ? '' : ` (${tally.wrong[0]})`}; ${mebibytes(sumOf(samples.at(-1)?.values.values() ?? []))}`)
+    console.error(
+      `soak: ${elapsed().toFixed(0)} s: ${tally.right} right, ${tally.lost} lost, ${tally.brokenByKill} broken by a kill, ${tally.wrongs} wrong${tally.wrong[0] === undefined ? '' : ` (${tally.wrong[0]})`}; ${mebibytes(sumOf(samples.at(-1)?.values.values() ?? []))}`,
+    )
   }, progressMs)
-  await soakFor(timeOrSignal(seconds), { port: service.port, ratePerSecond, tally, hasKilledSince: disturbing.hasKilledSince })
+  await soakFor(timeOrSignal(seconds), {
+    port: service.port,
+    ratePerSecond,
+    tally,
+    hasKilledSince: disturbing.hasKilledSince,
+  })
   for (const timer of [sampling, telling]) clearInterval(timer)
   await disturbing.stop()
 
-  const loadedSeconds = elapsed(), loaded = await measure(service), after = await settle(service, before)
+  const loadedSeconds = elapsed(),
+    loaded = await measure(service),
+    after = await settle(service, before)
   const last = await chat(service.url, question())
   await service.stop()
   for (const upstream of upstreams) upstream.stop()
-  const mistakes = [...a.faults, ...service.logs.flatMap(({ message, error }) => (message === 'a mistake of this service' ? [String(error)] : []))]
-  const live = await heap?.measured(beganMs) ?? []
-  return reportOf({ seconds: loadedSeconds, isSteady, tally, disturbing, gauges: { before, loaded, after }, samples, live, lastStatus: last.status, mistakes })
+  const mistakes = [
+    ...a.faults,
+    ...service.logs.flatMap(({ message, error }) => (message === 'a mistake of this service' ? [String(error)] : [])),
+  ]
+  const live = (await heap?.measured(beganMs)) ?? []
+  return reportOf({
+    seconds: loadedSeconds,
+    isSteady,
+    tally,
+    disturbing,
+    gauges: { before, loaded, after },
+    samples,
+    live,
+    lastStatus: last.status,
+    mistakes,
+  })
 }
 
 await runLoadCommand(usage, async (options) => {
   const seconds = options.has('minutes') ? options.number('minutes') * 60 : options.number('seconds')
-  return await soak({ seconds, workers: options.number('workers'), ratePerSecond: options.number('rate'), isSteady: options.has('steady'), collects: options.has('collect') })
+  return await soak({
+    seconds,
+    workers: options.number('workers'),
+    ratePerSecond: options.number('rate'),
+    isSteady: options.has('steady'),
+    collects: options.has('collect'),
+  })
 })

@@ -7,10 +7,14 @@ import { startRig } from './rig.ts'
 describe('starting', () => {
   test('on a port that is taken › exits with 1 and says so, and the one that has it goes on', async () => {
     await using rig = await startRig([(exchange) => exchange.hang()])
-    const failure = await startService({ providers: [provider('a', rig.upstreams[0]?.url ?? '')] }, { flags: ['--port', String(rig.service.port)] })
-      .then((second) => second.stop().then(() => 'it started'), String)
+    const failure = await startService(
+      { providers: [provider('a', rig.upstreams[0]?.url ?? '')] },
+      { flags: ['--port', String(rig.service.port)] },
+    ).then((second) => second.stop().then(() => 'it started'), String)
     expect(failure).toContain('exited with 1')
-    expect(failure).toContain(`port ${rig.service.port} of 127.0.0.1 is in use: choose another with --port, or 0 for a free one`)
+    expect(failure).toContain(
+      `port ${rig.service.port} of 127.0.0.1 is in use: choose another with --port, or 0 for a free one`,
+    )
     expect((await fetch(`${rig.service.url}/health`)).status).toBe(200)
   })
 
@@ -18,7 +22,9 @@ describe('starting', () => {
     await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo', models: ['echo'] }] })
     const messages = [{ role: 'user', content: 'Grüße, wie geht es?' }]
     expect((await chat(service.url, question({ model: 'echo', messages }))).content).toBe('Grüße, wie geht es?')
-    expect((await chat(service.url, question({ model: 'echo', messages, stream: true }))).content).toBe('Grüße, wie geht es?')
+    expect((await chat(service.url, question({ model: 'echo', messages, stream: true }))).content).toBe(
+      'Grüße, wie geht es?',
+    )
   })
 
   test('with every provider unusable › says that it is not ready, and no request is lost in silence', async () => {

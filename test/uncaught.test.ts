@@ -10,10 +10,18 @@ writeFileSync(preloaded, "process.on('SIGUSR2', () => { throw new Error('nobody 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('an error that nobody caught is a line of the log, and the service drains and exits with 1', async () => {
-  await using service = await startService({ providers: [{ id: 'echo' }] }, { environment: { BUN_OPTIONS: `--preload ${preloaded}` }, flags: ['--log-format', 'json'] })
+  await using service = await startService(
+    { providers: [{ id: 'echo' }] },
+    { environment: { BUN_OPTIONS: `--preload ${preloaded}` }, flags: ['--log-format', 'json'] },
+  )
   service.signal('SIGUSR2')
   expect(await service.exited).toBe(1)
   await service[Symbol.asyncDispose]()
-  expect(service.logs).toContainEqual({ time: expect.any(String), level: 'error', message: 'an uncaught error; the service stops', error: 'Error: nobody expected this' })
+  expect(service.logs).toContainEqual({
+    time: expect.any(String),
+    level: 'error',
+    message: 'an uncaught error; the service stops',
+    error: 'Error: nobody expected this',
+  })
   expect(service.output).not.toContain('\nsvc: ')
 })

@@ -13,7 +13,7 @@ const two = ['--workers', '2']
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 8_000
-  while (!await holds()) {
+  while (!(await holds())) {
     if (performance.now() > end) throw new Error('in vain')
     await Bun.sleep(10)
   }
@@ -23,9 +23,14 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 function streams(rig: Rig, count: number): readonly Promise<Answer>[] {
   return Array.from({ length: count }, async () => {
     const decoder = new TextDecoder()
-    let response = new Response(), text = ''
+    let response = new Response(),
+      text = ''
     try {
-      response = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })), headers: { connection: 'close' } })
+      response = await fetch(`${rig.service.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify(question({ stream: true })),
+        headers: { connection: 'close' },
+      })
       for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
     } catch {
       // Cut: what came until then is looked at.
@@ -39,7 +44,14 @@ function load({ service }: Rig): () => Promise<readonly string[]> {
   let isOver = false
   const clients = Array.from({ length: 8 }, async (_, client) => {
     const outcomes: string[] = []
-    while (!isOver) outcomes.push(await chat(service.url, question(client % 2 === 0 ? { stream: true } : {}), client < 4 ? { headers: { connection: 'close' } } : {}).then(({ status, content }) => `${status} ${content}`, String))
+    while (!isOver)
+      outcomes.push(
+        await chat(
+          service.url,
+          question(client % 2 === 0 ? { stream: true } : {}),
+          client < 4 ? { headers: { connection: 'close' } } : {},
+        ).then(({ status, content }) => `${status} ${content}`, String),
+      )
     return outcomes
   })
   return async () => {
@@ -51,7 +63,9 @@ function load({ service }: Rig): () => Promise<readonly string[]> {
 describe('--workers', () => {
   test('both serve, and what they count is one', async () => {
     await using rig = await startRig([good()], { flags: two })
-    const answers = await Promise.all(Array.from({ length: 60 }, () => chat(rig.service.url, question(), { headers: { connection: 'close' } })))
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => chat(rig.service.url, question(), { headers: { connection: 'close' } })),
+    )
     expect([...new Set(answers.map(({ status }) => status))]).toEqual([200])
     expect(await metricSum(rig.service.url, 'svc_requests_total')).toBe(60)
     expect(await metric(rig.service.url, 'svc_workers')).toBe(2)
@@ -69,8 +83,13 @@ describe('--workers', () => {
     const answers = await Promise.all(open)
     const whole = answers.filter(isDone)
     expect([whole.length > 0, whole.length < 40]).toEqual([true, true])
-    for (const answer of answers) expect(isDone(answer) ? answer.content === goodText({ tokens: 60 }) : goodText({ tokens: 60 }).startsWith(answer.content)).toBe(true)
-    await until(async () => await metric(rig.service.url, 'svc_workers') === 2)
+    for (const answer of answers)
+      expect(
+        isDone(answer)
+          ? answer.content === goodText({ tokens: 60 })
+          : goodText({ tokens: 60 }).startsWith(answer.content),
+      ).toBe(true)
+    await until(async () => (await metric(rig.service.url, 'svc_workers')) === 2)
     expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(1)
     expect(await metric(rig.service.url, 'svc_streams_open')).toBe(0)
     expect(workersOf(rig.service.pid)).not.toContain(victim)
@@ -78,7 +97,10 @@ describe('--workers', () => {
   })
 
   test('a rolling restart under load › no request fails, and streams end well', async () => {
-    await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], { flags: two, environment: { SVC_DRAIN_WINDOW_MS: '200' } })
+    await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], {
+      flags: two,
+      environment: { SVC_DRAIN_WINDOW_MS: '200' },
+    })
     const before = workersOf(rig.service.pid)
     const stop = load(rig)
     const open = streams(rig, 20)
@@ -111,17 +133,29 @@ describe('--workers', () => {
     await rig.service.configure('{"providers": [')
     rig.service.signal('SIGUSR2')
     await until(() => rig.service.output.includes('the rolling restart ends here'))
-    expect(rig.service.logs.filter(({ message }) => message === 'this worker cannot start')).toMatchObject([{ level: 'error', reason: expect.stringContaining('providers.json:1:') }])
-    const { output } = rig.service, afterReady = output.slice(output.indexOf('{"')).trimEnd().split('\n')
+    expect(rig.service.logs.filter(({ message }) => message === 'this worker cannot start')).toMatchObject([
+      { level: 'error', reason: expect.stringContaining('providers.json:1:') },
+    ])
+    const { output } = rig.service,
+      afterReady = output.slice(output.indexOf('{"')).trimEnd().split('\n')
     expect(afterReady.filter((line) => !line.startsWith('{'))).toEqual([])
     expect(workersOf(rig.service.pid)).toEqual([...before])
     expect((await rig.ask()).status).toBe(200)
   })
 
   test('a changed configuration is taken over by all; a faulty one by none, and one line tells of it', async () => {
-    const a = faultUpstream(good({ name: 'a' })), b = faultUpstream(good({ name: 'b' }))
+    const a = faultUpstream(good({ name: 'a' })),
+      b = faultUpstream(good({ name: 'b' }))
     await using service = await startService({ providers: [provider('a', a.url)] }, { flags: two })
-    const servers = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await chat(service.url, question(), { headers: { connection: 'close' } })).headers.get('x-svc-provider'))))]
+    const servers = async () => [
+      ...new Set(
+        await Promise.all(
+          Array.from({ length: 24 }, async () =>
+            (await chat(service.url, question(), { headers: { connection: 'close' } })).headers.get('x-svc-provider'),
+          ),
+        ),
+      ),
+    ]
     expect(await servers()).toEqual(['a'])
     await service.configure({ providers: [provider('b', b.url)] })
     await until(async () => (await servers()).includes('b'))
@@ -140,8 +174,11 @@ describe('--workers', () => {
   })
 
   test('a sick provider is asked by all workers together as often as by one', async () => {
-    await using rig = await startRig([(exchange) => exchange.write(errorReply(500, {})), good()], { flags: ['--workers', '4'] })
-    for (let round = 0; round < 40; round++) await chat(rig.service.url, question(), { headers: { connection: 'close' } })
+    await using rig = await startRig([(exchange) => exchange.write(errorReply(500, {})), good()], {
+      flags: ['--workers', '4'],
+    })
+    for (let round = 0; round < 40; round++)
+      await chat(rig.service.url, question(), { headers: { connection: 'close' } })
     const [asked = 0] = rig.hits()
     expect([asked >= 5, asked <= 8]).toEqual([true, true])
     expect(await metricSum(rig.service.url, 'svc_breaker_open')).toBe(1)
@@ -150,7 +187,21 @@ describe('--workers', () => {
   test('sign-in begun at one worker ends at another, and its session holds at all until it ends at all', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
     const { token } = await rig.signIn()
-    const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { 'x-session-token': token, connection: 'close' } })).status)))]
+    const statuses = async () => [
+      ...new Set(
+        await Promise.all(
+          Array.from(
+            { length: 24 },
+            async () =>
+              (
+                await fetch(`${rig.service.url}/v1/models`, {
+                  headers: { 'x-session-token': token, connection: 'close' },
+                })
+              ).status,
+          ),
+        ),
+      ),
+    ]
     expect(await statuses()).toEqual([200])
     await fetch(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': token } })
     expect(await statuses()).toEqual([401])
@@ -167,7 +218,16 @@ describe('--workers', () => {
 
   test('sign-in whose file is gone stays in force at all, whoever is replaced meanwhile', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
-    const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 24 }, async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { connection: 'close' } })).status)))]
+    const statuses = async () => [
+      ...new Set(
+        await Promise.all(
+          Array.from(
+            { length: 24 },
+            async () => (await fetch(`${rig.service.url}/v1/models`, { headers: { connection: 'close' } })).status,
+          ),
+        ),
+      ),
+    ]
     await rig.configure(null)
     await rig.logged('no file any more')
     process.kill(workersOf(rig.service.pid)[0] ?? 0, 'SIGKILL')
@@ -180,9 +240,11 @@ describe('--workers', () => {
 
   test('while the primary stands still, who was at work goes on and who is new hears 503; then all is as before', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
-    const { token } = await rig.signIn(), other = await rig.signIn()
+    const { token } = await rig.signIn(),
+      other = await rig.signIn()
     // Each request finds a worker by chance: both have seen the one, and neither the other.
-    const ask = async (of: string) => (await fetch(`${rig.service.url}/v1/models`, { headers: { 'x-session-token': of, connection: 'close' } })).status
+    const ask = async (of: string) =>
+      (await fetch(`${rig.service.url}/v1/models`, { headers: { 'x-session-token': of, connection: 'close' } })).status
     const statuses = async (of: string) => [...new Set(await Promise.all(Array.from({ length: 12 }, () => ask(of))))]
     expect(await statuses(token)).toEqual([200])
     process.kill(rig.service.pid, 'SIGSTOP')
@@ -210,7 +272,14 @@ describe('--workers', () => {
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s and then SIGINT ends all at once', async (first) => {
-    await using rig = await startRig([async (exchange) => { await exchange.hang() }], { flags: two })
+    await using rig = await startRig(
+      [
+        async (exchange) => {
+          await exchange.hang()
+        },
+      ],
+      { flags: two },
+    )
     const workers = workersOf(rig.service.pid)
     const open = Promise.allSettled(streams(rig, 4))
     await until(() => rig.hits()[0] === 4)
@@ -238,7 +307,7 @@ describe('--workers', () => {
     process.kill(hung, 'SIGSTOP')
     await until(() => !isAlive(hung))
     // Who waited in it is sent away.
-    await until(async () => await metric(rig.service.url, 'svc_workers').catch(() => 0) === 2)
+    await until(async () => (await metric(rig.service.url, 'svc_workers').catch(() => 0)) === 2)
     expect(rig.service.output).toContain('a worker hangs, and is ended')
     expect((await rig.ask()).status).toBe(200)
   })
@@ -248,7 +317,7 @@ describe('--workers', () => {
     const [one = 0] = workersOf(rig.service.pid)
     process.kill(one, 'SIGTERM')
     await until(() => !isAlive(one))
-    await until(async () => await metric(rig.service.url, 'svc_workers') === 2)
+    await until(async () => (await metric(rig.service.url, 'svc_workers')) === 2)
     expect((await rig.ask()).status).toBe(200)
   })
 
@@ -260,17 +329,22 @@ describe('--workers', () => {
 
   test('a port that somebody has, workers of another service among them, is told with exit code 1', async () => {
     await using rig = await startRig([good()], { flags: two })
-    const failed = await startService({ providers: [] }, { flags: two, port: rig.service.port }).catch((error: unknown) => String(error))
+    const failed = await startService({ providers: [] }, { flags: two, port: rig.service.port }).catch(
+      (error: unknown) => String(error),
+    )
     expect(failed).toContain('exited with 1')
     expect(failed).toContain(`port ${rig.service.port} of 127.0.0.1 is in use`)
   })
 
-  test.skipIf(process.platform !== 'linux')('of two services that start at once on one port, one serves and one is told', async () => {
-    const port = freePort()
-    const begun = await Promise.allSettled([1, 2].map(() => startService({ providers: [] }, { flags: two, port })))
-    for (const { value } of begun.filter((each) => each.status === 'fulfilled')) await value[Symbol.asyncDispose]()
-    const refused = begun.flatMap((each) => (each.status === 'rejected' ? String(each.reason) : []))
-    expect(refused.length).toBe(1)
-    expect(refused[0]).toContain(`port ${port} of 127.0.0.1 is in use`)
-  })
+  test.skipIf(process.platform !== 'linux')(
+    'of two services that start at once on one port, one serves and one is told',
+    async () => {
+      const port = freePort()
+      const begun = await Promise.allSettled([1, 2].map(() => startService({ providers: [] }, { flags: two, port })))
+      for (const { value } of begun.filter((each) => each.status === 'fulfilled')) await value[Symbol.asyncDispose]()
+      const refused = begun.flatMap((each) => (each.status === 'rejected' ? String(each.reason) : []))
+      expect(refused.length).toBe(1)
+      expect(refused[0]).toContain(`port ${port} of 127.0.0.1 is in use`)
+    },
+  )
 })

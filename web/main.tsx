@@ -16,6 +16,10 @@ const client = apiClient(async (input, init) => {
 })
 const box = document.querySelector('#root')
 const root = box === null ? undefined : createRoot(box)
-root?.render(<main><Loading /></main>)
+root?.render(
+  <main>
+    <Loading />
+  </main>,
+)
 const first = await start(client)
 root?.render(<Page client={client} first={first} />)

@@ -2,11 +2,17 @@ import type { ComponentType } from 'react'
 
 /** What each slot's component is given. The names are the slots there are; each has a default in the page. */
 export interface SlotProps {
-  /** Shown where somebody has to sign in, below a heading of level 1 or 2: alone on the page, or in a dialog when a session ended in the middle of work. */
+  /**
+   * Shown where somebody has to sign in, below a heading of level 1 or 2: alone on the page, or in a dialog when a
+   * session ended in the middle of work.
+   */
   readonly SignIn: {
     /** What the extension says of itself (`Contribution.part.settings`), such as the identity provider's name. */
     readonly settings: Readonly<Record<string, string>>
-    /** Uses a token, sent as `Authorization: Bearer` until the page is closed. Resolves with whether it is accepted; rejects with an error whose message a person is shown when that cannot be asked. */
+    /**
+     * Uses a token, sent as `Authorization: Bearer` until the page is closed. Resolves with whether it is accepted;
+     * rejects with an error whose message a person is shown when that cannot be asked.
+     */
     readonly useToken: (token: string) => Promise<boolean>
   }
 }

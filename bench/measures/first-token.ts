@@ -7,7 +7,10 @@ const paceUs = 1000
 /** For each second a measurement may last. Direct they take a quarter of it; a slow proxy takes several times as long. */
 const streamsPerSecond = 100
 
-/** Request written → first token received, one stream at a time. What a proxy adds is its median less the upstream's own of the same round. */
+/**
+ * Request written → first token received, one stream at a time. What a proxy adds is its median less the upstream's own
+ * of the same round.
+ */
 export const firstToken: Measure = {
   name: 'first-token',
   includesDirect: true,

@@ -1,7 +1,10 @@
 import { plainLoad } from '../load.ts'
 import type { Measure } from './measure.ts'
 
-/** How long a plain request takes when it is the only one. What a proxy adds is its median less the upstream's own of the same round. */
+/**
+ * How long a plain request takes when it is the only one. What a proxy adds is its median less the upstream's own of
+ * the same round.
+ */
 export const latency: Measure = {
   name: 'latency',
   includesDirect: true,

@@ -19,7 +19,18 @@ export interface Measurement {
   readonly value: number
 }
 
-export const measureNames = ['plain', 'latency', 'throughput', 'stream', 'streams-64', 'stream-throughput', 'first-token', 'memory', 'bodies', 'start'] as const
+export const measureNames = [
+  'plain',
+  'latency',
+  'throughput',
+  'stream',
+  'streams-64',
+  'stream-throughput',
+  'first-token',
+  'memory',
+  'bodies',
+  'start',
+] as const
 export type MeasureName = (typeof measureNames)[number]
 
 /** What a run measures unless told otherwise. */
@@ -53,10 +64,17 @@ export interface Measure {
   readonly name: MeasureName
   /** Whether the upstream without a proxy is measured too. */
   readonly includesDirect: boolean
-  /** Whether proxies other than the service are measured in the first round only, because a round takes long and no ratio is made. */
+  /**
+   * Whether proxies other than the service are measured in the first round only, because a round takes long and no
+   * ratio is made.
+   */
   readonly peersOnce: boolean
   /** Whether those who do not stream are left out. */
   readonly needsStreams: boolean
   /** Metric → value. @throws ProgramError when the proxy does not do what is asked of it. */
-  readonly run: (contender: Contender, round: number, setting: MeasureSetting) => Promise<Readonly<Record<string, number>>>
+  readonly run: (
+    contender: Contender,
+    round: number,
+    setting: MeasureSetting,
+  ) => Promise<Readonly<Record<string, number>>>
 }

@@ -16,8 +16,8 @@ const settleMs = 2000
 const tokens = 12
 
 /**
- * Resident memory of a fresh process: at rest, during and after 100,000 plain requests over 64 connections, then with 1,000 streams open.
- * One instance does all, so the later figures carry what the earlier load left behind.
+ * Resident memory of a fresh process: at rest, during and after 100,000 plain requests over 64 connections, then with
+ * 1,000 streams open. One instance does all, so the later figures carry what the earlier load left behind.
  */
 export const memory: Measure = {
   name: 'memory',
@@ -52,7 +52,11 @@ export const memory: Measure = {
 }
 
 /** The figure is one of 1,000 streams open together: a proxy that is too slow for it, or breaks some, has none. */
-async function withStreams(target: LoadTarget, { program }: RunningProxy, loadCore: number): Promise<Readonly<Record<string, number>>> {
+async function withStreams(
+  target: LoadTarget,
+  { program }: RunningProxy,
+  loadCore: number,
+): Promise<Readonly<Record<string, number>>> {
   let streamsTogether = 0
   const work = async (): Promise<void> => {
     const streams = { connections: openStreams, chunks: tokens, paceUs: 1_000_000, streamsPerConnection: 1 }

@@ -5,8 +5,8 @@ import type { Contender, Measure } from './measure.ts'
 /** Concurrent connections. */
 const connections = 64
 /**
- * The requests under way when the time is over are not among those answered, but what they cost is counted. Where so few are answered that this
- * shows, it goes on for so many times as long.
+ * The requests under way when the time is over are not among those answered, but what they cost is counted. Where so
+ * few are answered that this shows, it goes on for so many times as long.
  */
 const enough = { requests: 1000, timesAsLong: 4 }
 const warmUp = { requests: 20_000, seconds: 10 }
@@ -25,7 +25,11 @@ export const plain: Measure = {
   },
 }
 
-async function figuresOf(contender: Contender, seconds: number, loadCore: number): Promise<Readonly<Record<string, number>> & { readonly requests: number }> {
+async function figuresOf(
+  contender: Contender,
+  seconds: number,
+  loadCore: number,
+): Promise<Readonly<Record<string, number>> & { readonly requests: number }> {
   const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
   const { requests, durationUs, p50Us, p99Us } = await plainLoad(contender, connections, seconds, loadCore)
   const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before

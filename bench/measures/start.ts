@@ -5,7 +5,10 @@ import type { Measure } from './measure.ts'
 
 const secondsMost = 90
 
-/** How long a fresh process takes from its start to its first 200 to a plain request. Its files are in the page cache: it has run before. */
+/**
+ * How long a fresh process takes from its start to its first 200 to a plain request. Its files are in the page cache:
+ * it has run before.
+ */
 export const start: Measure = {
   name: 'start',
   includesDirect: false,
@@ -33,7 +36,11 @@ async function untilAnswered(target: LoadTarget, program: RunningProgram): Promi
 }
 
 /** One small plain request, over a connection of its own; undefined when nobody listens. */
-export async function askPlain({ port, path, headers }: LoadTarget): Promise<{ readonly status: number; readonly text: string } | undefined> {
+export async function askPlain({
+  port,
+  path,
+  headers,
+}: LoadTarget): Promise<{ readonly status: number; readonly text: string } | undefined> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}${path ?? chatPath}`, {
       method: 'POST',

@@ -5,7 +5,10 @@ import type { Measure } from './measure.ts'
 const connections = 64
 const chunks = 100
 
-/** Chunks of 64 streams at once, as fast as they go: the upstream writes them without a pause, each in a write of its own. */
+/**
+ * Chunks of 64 streams at once, as fast as they go: the upstream writes them without a pause, each in a write of its
+ * own.
+ */
 export const streamThroughput: Measure = {
   name: 'stream-throughput',
   includesDirect: true,
@@ -13,10 +16,16 @@ export const streamThroughput: Measure = {
   needsStreams: true,
   async run(contender, _round, { seconds, loadCore }) {
     const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
-    const outcome = await streamLoad(contender, { connections, chunks, paceUs: 0, streamsPerConnection: 1e6, secondsMost: seconds }, loadCore)
+    const outcome = await streamLoad(
+      contender,
+      { connections, chunks, paceUs: 0, streamsPerConnection: 1e6, secondsMost: seconds },
+      loadCore,
+    )
     const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before
     return {
-      ...(contender.pid === undefined ? {} : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e8) / outcome.elapsedUs }),
+      ...(contender.pid === undefined
+        ? {}
+        : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e8) / outcome.elapsedUs }),
       perSecond: (outcome.contents * 1e6) / outcome.elapsedUs,
     }
   },

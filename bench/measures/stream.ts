@@ -7,7 +7,10 @@ const chunks = 100
 /** 200 streams at this pace are 20,000 chunks a second: about half of what a relay on Bun can do on one core. */
 const paceUs = 10_000
 
-/** CPU time of the proxy for a chunk of a stream: 200 streams at once, 100 chunks each at a fixed pace, start and end of the stream included. */
+/**
+ * CPU time of the proxy for a chunk of a stream: 200 streams at once, 100 chunks each at a fixed pace, start and end of
+ * the stream included.
+ */
 export const stream: Measure = {
   name: 'stream',
   includesDirect: true,
@@ -22,7 +25,9 @@ export const stream: Measure = {
     const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before
     const elapsedMs = performance.now() - startedMs
     return {
-      ...(contender.pid === undefined ? {} : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e5) / elapsedMs }),
+      ...(contender.pid === undefined
+        ? {}
+        : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e5) / elapsedMs }),
       perSecond: (outcome.contents * 1000) / elapsedMs,
       delayP50Us: outcome.delayP50Us,
       delayP99Us: outcome.delayP99Us,

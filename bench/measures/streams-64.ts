@@ -6,7 +6,10 @@ const connections = 64
 const chunks = 100
 const paceUs = 10_000
 
-/** 64 streams at once, 100 chunks each, one every 10 ms: what a chunk costs, and how long the first token takes. A slow proxy takes longer than the streams should. */
+/**
+ * 64 streams at once, 100 chunks each, one every 10 ms: what a chunk costs, and how long the first token takes. A slow
+ * proxy takes longer than the streams should.
+ */
 export const streams64: Measure = {
   name: 'streams-64',
   includesDirect: true,
@@ -20,7 +23,9 @@ export const streams64: Measure = {
     const outcome = await streamLoad(contender, { ...streams, secondsMost: Math.max(seconds - 0.5, 0) }, loadCore)
     const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before
     return {
-      ...(contender.pid === undefined ? {} : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e8) / outcome.elapsedUs }),
+      ...(contender.pid === undefined
+        ? {}
+        : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e8) / outcome.elapsedUs }),
       perSecond: (outcome.contents * 1e6) / outcome.elapsedUs,
       p50Us: outcome.firstContentP50Us,
       p99Us: outcome.firstContentP99Us,

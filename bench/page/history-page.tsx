@@ -34,19 +34,51 @@ function numbersFrom(seed: number): () => number {
 /** 30,000 words, of which a text has some often and most seldom, as texts of people do. */
 const words = Array.from({ length: 30_000 }, (_, index) => {
   const next = numbersFrom(index)
-  return Array.from({ length: 1 + Math.floor(next() * 4) }, () => syllables[Math.floor(next() * syllables.length)]).join('')
+  return Array.from(
+    { length: 1 + Math.floor(next() * 4) },
+    () => syllables[Math.floor(next() * syllables.length)],
+  ).join('')
 })
 
 function textOf(next: () => number, count: number): string {
-  return Array.from({ length: count }, (_, index) => `${words[Math.floor(words.length ** next()) - 1]}${index % 11 === 10 ? '.' : ''}`).join(' ')
+  return Array.from(
+    { length: count },
+    (_, index) => `${words[Math.floor(words.length ** next()) - 1]}${index % 11 === 10 ? '.' : ''}`,
+  ).join(' ')
 }
 
 function conversationOf(index: number, messageCount: number): Conversation {
-  const next = numbersFrom(index), time = Date.now() - index * 3_600_000
-  const messages = Array.from({ length: messageCount }, (_, at): Message => at % 2 === 0
-    ? { role: 'user', id: `m${at}`, time, text: textOf(next, 20), images: [] }
-    : { role: 'assistant', id: `m${at}`, time, text: `${textOf(next, 140)}${index % 500 === 250 && at === 1 ? ' Needles' : ''}`, reasoning: '', status: 'complete', provenance: { requestId: `r${at}`, provider: 'p', model: 'm', trail: [{ provider: 'p', status: 200, ms: 100 }], totalMs: 100 } })
-  return { id: `c${index}`, title: textOf(next, 5), isTitled: false, isPinned: index % 400 === 0, created: time, updated: time, settings: { model: 'm', system: '', parameters: {} }, messages }
+  const next = numbersFrom(index),
+    time = Date.now() - index * 3_600_000
+  const messages = Array.from({ length: messageCount }, (_, at): Message =>
+    at % 2 === 0
+      ? { role: 'user', id: `m${at}`, time, text: textOf(next, 20), images: [] }
+      : {
+          role: 'assistant',
+          id: `m${at}`,
+          time,
+          text: `${textOf(next, 140)}${index % 500 === 250 && at === 1 ? ' Needles' : ''}`,
+          reasoning: '',
+          status: 'complete',
+          provenance: {
+            requestId: `r${at}`,
+            provider: 'p',
+            model: 'm',
+            trail: [{ provider: 'p', status: 200, ms: 100 }],
+            totalMs: 100,
+          },
+        },
+  )
+  return {
+    id: `c${index}`,
+    title: textOf(next, 5),
+    isTitled: false,
+    isPinned: index % 400 === 0,
+    created: time,
+    updated: time,
+    settings: { model: 'm', system: '', parameters: {} },
+    messages,
+  }
 }
 
 /** Fills a user's history. Returns how long one conversation took, in milliseconds. */
@@ -54,7 +86,8 @@ async function fillHistory(user: string, count: number, messageCount: number): P
   const history = await openHistory(user)
   let ms = 0
   for (let index = 0; index < count; index++) {
-    const conversation = conversationOf(index, messageCount), begin = performance.now()
+    const conversation = conversationOf(index, messageCount),
+      begin = performance.now()
     await history.put(conversation)
     ms += performance.now() - begin
   }
@@ -77,11 +110,13 @@ function collectLongTasks(): () => Promise<readonly number[]> {
 
 /** Resolves when what is drawn now has been painted. */
 function painted(): Promise<void> {
-  return new Promise((resolve) => requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel()
-    port1.onmessage = () => resolve(undefined)
-    port2.postMessage(null)
-  }))
+  return new Promise((resolve) =>
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel()
+      port1.onmessage = () => resolve(undefined)
+      port2.postMessage(null)
+    }),
+  )
 }
 
 function rowsThere(): Promise<void> {
@@ -96,14 +131,23 @@ function rowsThere(): Promise<void> {
 }
 
 function show(history: HistoryStore): void {
-  const client = apiClient((path, options) => fetch(path, options)), box = document.getElementById('root')
+  const client = apiClient((path, options) => fetch(path, options)),
+    box = document.getElementById('root')
   const boot = { version: '', isClosed: false, isOwner: true, parts: [] }
-  if (box !== null) createRoot(box).render(<ServicesContext value={{ boot, client, history, models: modelsStore(client) }}><nav className="h-full w-72"><HistoryList currentId={undefined} /></nav></ServicesContext>)
+  if (box !== null)
+    createRoot(box).render(
+      <ServicesContext value={{ boot, client, history, models: modelsStore(client) }}>
+        <nav className="h-full w-72">
+          <HistoryList currentId={undefined} />
+        </nav>
+      </ServicesContext>,
+    )
 }
 
 /** Opens a user's history, and shows its list. Once a page. */
 async function measureOpening(user: string): Promise<OpeningMeasure> {
-  const longTasks = collectLongTasks(), areThere = rowsThere()
+  const longTasks = collectLongTasks(),
+    areThere = rowsThere()
   const begin = performance.now()
   const history = await openHistory(user)
   show(history)
@@ -111,14 +155,26 @@ async function measureOpening(user: string): Promise<OpeningMeasure> {
   const read = performance.now() - begin
   await areThere
   await painted()
-  return { read, painted: performance.now() - begin, longTasks: await longTasks(), rows: document.querySelectorAll('[data-row]').length }
+  return {
+    read,
+    painted: performance.now() - begin,
+    longTasks: await longTasks(),
+    rows: document.querySelectorAll('[data-row]').length,
+  }
 }
 
-/** Looks for something in a user's history: how long it took, in milliseconds, tasks above 50 ms, and how much was found. */
-async function measureSearch(user: string, query: string): Promise<{ readonly ms: number; readonly longTasks: readonly number[]; readonly found: number }> {
+/**
+ * Looks for something in a user's history: how long it took, in milliseconds, tasks above 50 ms, and how much was
+ * found.
+ */
+async function measureSearch(
+  user: string,
+  query: string,
+): Promise<{ readonly ms: number; readonly longTasks: readonly number[]; readonly found: number }> {
   const history = await openHistory(user)
   await history.head('none')
-  const longTasks = collectLongTasks(), begin = performance.now()
+  const longTasks = collectLongTasks(),
+    begin = performance.now()
   const { length: found } = await history.search(query)
   const ms = performance.now() - begin
   history.close()

@@ -4,15 +4,20 @@ import { percentile } from '../statistics.ts'
 import { servePart } from './part-server.ts'
 
 /**
- * How long a history of 2,000 conversations takes to open and to search, in a real Chromium, from a page that was loaded anew: until its first rows are painted, and until
- * a search has its hits. The last line is a JSON object of the figures that count. `CHROMIUM` says where the browser is. Ends with 1 when a target is missed.
+ * How long a history of 2,000 conversations takes to open and to search, in a real Chromium, from a page that was
+ * loaded anew: until its first rows are painted, and until a search has its hits. The last line is a JSON object of the
+ * figures that count. `CHROMIUM` says where the browser is. Ends with 1 when a target is missed.
  */
 
-const conversations = 2_000, openings = 7, openMsMax = 200, searchMsMax = 300
+const conversations = 2_000,
+  openings = 7,
+  openMsMax = 200,
+  searchMsMax = 300
 
 const numberOf = (value: unknown, name: string): number => Number(pick(value, name))
 const longestOf = (value: unknown): number => Math.max(0, ...[pick(value, 'longTasks')].flat().map(Number))
-const shown = (values: readonly number[]): string => `median ${(percentile(values, 50) ?? 0).toFixed(0)}, worst ${Math.max(...values).toFixed(0)}`
+const shown = (values: readonly number[]): string =>
+  `median ${(percentile(values, 50) ?? 0).toFixed(0)}, worst ${Math.max(...values).toFixed(0)}`
 
 interface Outcome {
   readonly what: string
@@ -21,8 +26,17 @@ interface Outcome {
 }
 
 /** Loads the page anew each time, as a person does. */
-async function repeated(tab: Tab, url: string, what: string, expression: string, time: string, detail: string): Promise<Outcome> {
-  const times: number[] = [], tasks: number[] = [], details: unknown[] = []
+async function repeated(
+  tab: Tab,
+  url: string,
+  what: string,
+  expression: string,
+  time: string,
+  detail: string,
+): Promise<Outcome> {
+  const times: number[] = [],
+    tasks: number[] = [],
+    details: unknown[] = []
   for (let run = 0; run < openings; run++) {
     await tab.goto(url)
     await tab.reload()
@@ -32,7 +46,11 @@ async function repeated(tab: Tab, url: string, what: string, expression: string,
     tasks.push(longestOf(result))
     details.push(pick(result, detail))
   }
-  console.log(`${what.padEnd(48)} ${shown(times).padEnd(24)} ms, longest task ${Math.max(...tasks).toFixed(0).padStart(3)} ms, ${detail}: ${String(details.at(-1))}`)
+  console.log(
+    `${what.padEnd(48)} ${shown(times).padEnd(24)} ms, longest task ${Math.max(...tasks)
+      .toFixed(0)
+      .padStart(3)} ms, ${detail}: ${String(details.at(-1))}`,
+  )
   return { what, median: percentile(times, 50) ?? 0, longestTask: Math.max(...tasks) }
 }
 
@@ -41,21 +59,45 @@ const { url } = part
 const chromium = await startChromium(process.env['CHROMIUM'] ?? '/usr/bin/chromium')
 try {
   const tab = chromium.person({ viewport: { width: 1280, height: 800 } }).tab()
-  const openedMs: number[] = [], searchedMs: number[] = []
+  const openedMs: number[] = [],
+    searchedMs: number[] = []
   for (const messages of [20, 100]) {
     const user = `of ${messages}`
     await tab.goto(url)
     await tab.until('typeof fillHistory === "function"')
     const keptMs = Number(await tab.evaluate(`fillHistory('${user}', ${conversations}, ${messages})`))
-    console.log(`${`${conversations} conversations of ${messages} messages: kept`.padEnd(48)} ${keptMs.toFixed(1)} ms each`)
-    openedMs.push((await repeated(tab, url, 'opened, until the list is read', `measureOpening('${user}')`, 'read', 'rows')).median)
-    openedMs.push((await repeated(tab, url, 'opened, until the first rows are painted', `measureOpening('${user}')`, 'painted', 'rows')).median)
+    console.log(
+      `${`${conversations} conversations of ${messages} messages: kept`.padEnd(48)} ${keptMs.toFixed(1)} ms each`,
+    )
+    openedMs.push(
+      (await repeated(tab, url, 'opened, until the list is read', `measureOpening('${user}')`, 'read', 'rows')).median,
+    )
+    openedMs.push(
+      (
+        await repeated(
+          tab,
+          url,
+          'opened, until the first rows are painted',
+          `measureOpening('${user}')`,
+          'painted',
+          'rows',
+        )
+      ).median,
+    )
     for (const query of ['needle', 'AN Tion', 'nowhere']) {
-      const { median } = await repeated(tab, url, `searched: ${query}`, `measureSearch('${user}', '${query}')`, 'ms', 'found')
+      const { median } = await repeated(
+        tab,
+        url,
+        `searched: ${query}`,
+        `measureSearch('${user}', '${query}')`,
+        'ms',
+        'found',
+      )
       if (messages === 20) searchedMs.push(median)
     }
   }
-  const openMs = Math.round(Math.max(...openedMs)), searchMs = Math.round(Math.max(...searchedMs))
+  const openMs = Math.round(Math.max(...openedMs)),
+    searchMs = Math.round(Math.max(...searchedMs))
   console.log(JSON.stringify({ conversations, openMs, searchMs }))
   process.exitCode = openMs < openMsMax && searchMs < searchMsMax ? 0 : 1
 } finally {

@@ -2,17 +2,27 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A part of the page by itself, as it is when it is built, with the page's own style. `await using` ends it, and removes what was built. */
+/**
+ * A part of the page by itself, as it is when it is built, with the page's own style. `await using` ends it, and
+ * removes what was built.
+ */
 export interface PartServer extends AsyncDisposable {
   readonly url: string
 }
 
 const root = join(import.meta.dir, '..', '..')
 
-/** Builds and serves a part of the page. @param name of its entry in this folder, as in `stream-page.tsx` @throws when it does not build */
+/**
+ * Builds and serves a part of the page. @param name of its entry in this folder, as in `stream-page.tsx` @throws when
+ * it does not build
+ */
 export async function servePart(name: string): Promise<PartServer> {
   const folder = await mkdtemp(join(tmpdir(), 'page-part-'))
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answering(folder, name.replace(/\.tsx$/, '.js'), await build(folder, name)) })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: answering(folder, name.replace(/\.tsx$/, '.js'), await build(folder, name)),
+  })
   return {
     url: server.url.href,
     async [Symbol.asyncDispose]() {
@@ -24,8 +34,11 @@ export async function servePart(name: string): Promise<PartServer> {
 
 /** @returns the style */
 async function build(folder: string, name: string): Promise<string> {
-  const page = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), join(folder, 'page')], { stdout: 'ignore', stderr: 'inherit' })
-  if (await page.exited !== 0) throw new Error('The page does not build.')
+  const page = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), join(folder, 'page')], {
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  if ((await page.exited) !== 0) throw new Error('The page does not build.')
   await Bun.build({
     entrypoints: [join(import.meta.dir, name)],
     target: 'browser',
@@ -34,7 +47,9 @@ async function build(folder: string, name: string): Promise<string> {
     define: { 'process.env.NODE_ENV': '"production"' },
     outdir: join(folder, 'part'),
   })
-  const style = (await readdir(join(folder, 'page'), { recursive: true })).find((each) => /style-[^/]*\.css$/.test(each))
+  const style = (await readdir(join(folder, 'page'), { recursive: true })).find((each) =>
+    /style-[^/]*\.css$/.test(each),
+  )
   if (style === undefined) throw new Error('The page has no style.')
   return await readFile(join(folder, 'page', style), 'utf8')
 }

@@ -6,7 +6,10 @@ import { needs } from '../../test/needs.ts'
 import { markdownTable } from '../table.ts'
 import { measureSizes } from './sizes.ts'
 
-/** `npm run bench:page`: what the page weighs, how Lighthouse finds it, how it streams and opens a long history, beside what it is held to. Exit code 1 when something misses its target. */
+/**
+ * `npm run bench:page`: what the page weighs, how Lighthouse finds it, how it streams and opens a long history, beside
+ * what it is held to. Exit code 1 when something misses its target.
+ */
 
 /** One line of the report. */
 interface Line {
@@ -19,13 +22,20 @@ interface Line {
 const folder = import.meta.dir
 const root = join(folder, '..', '..')
 const chromium = needs('chromium')
-if (chromium === undefined) throw new Error('the bench of the page needs Chromium (on Debian: apt-get install chromium)')
+if (chromium === undefined)
+  throw new Error('the bench of the page needs Chromium (on Debian: apt-get install chromium)')
 
 async function output(...command: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...command], { cwd: folder, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', env: { ...process.env, CHROMIUM: chromium } })
+  const child = Bun.spawn([...command], {
+    cwd: folder,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+    env: { ...process.env, CHROMIUM: chromium },
+  })
   const text = await child.stdout.text()
   // 1: it ran, and something misses its target.
-  if (await child.exited > 1) throw new Error(`${command.join(' ')} failed`)
+  if ((await child.exited) > 1) throw new Error(`${command.join(' ')} failed`)
   return text
 }
 
@@ -54,41 +64,89 @@ function sizes(): readonly Line[] {
 }
 
 async function lighthouse(what: string, url: string): Promise<readonly Line[]> {
-  const { performance, accessibility, bestPractices, failed, firstPaintMs, largestPaintMs, blockingMs, shift } = await figures('node', 'lighthouse.mjs', chromium ?? '', url, '3')
+  const { performance, accessibility, bestPractices, failed, firstPaintMs, largestPaintMs, blockingMs, shift } =
+    await figures('node', 'lighthouse.mjs', chromium ?? '', url, '3')
   const detail = `first paint ${firstPaintMs} ms, largest ${largestPaintMs} ms, blocked ${blockingMs} ms, shift ${Number(shift).toFixed(3)}`
   return [
-    { what: `Lighthouse, ${what}: performance`, figure: `${performance} (${detail})`, target: '≥ 95', isMet: Number(performance) >= 95 },
-    { what: `Lighthouse, ${what}: accessibility`, figure: String(accessibility), target: '100', isMet: accessibility === 100 },
-    { what: `Lighthouse, ${what}: best practices`, figure: `${bestPractices}${Array.isArray(failed) && failed.length > 0 ? ` (${failed.join(', ')})` : ''}`, target: '100', isMet: bestPractices === 100 },
+    {
+      what: `Lighthouse, ${what}: performance`,
+      figure: `${performance} (${detail})`,
+      target: '≥ 95',
+      isMet: Number(performance) >= 95,
+    },
+    {
+      what: `Lighthouse, ${what}: accessibility`,
+      figure: String(accessibility),
+      target: '100',
+      isMet: accessibility === 100,
+    },
+    {
+      what: `Lighthouse, ${what}: best practices`,
+      figure: `${bestPractices}${Array.isArray(failed) && failed.length > 0 ? ` (${failed.join(', ')})` : ''}`,
+      target: '100',
+      isMet: bestPractices === 100,
+    },
   ]
 }
 
 async function lighthouses(): Promise<readonly Line[]> {
-  if (!existsSync(join(folder, 'node_modules', 'lighthouse'))) await output('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
+  if (!existsSync(join(folder, 'node_modules', 'lighthouse')))
+    await output('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   await using open = await startService({ providers: [{ id: 'echo' }] })
-  await using closed = await startService({ providers: [{ id: 'echo' }] }, { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } })
-  return [...await lighthouse('chat', `${open.url}/`), ...await lighthouse('sign-in', `${closed.url}/`)]
+  await using closed = await startService(
+    { providers: [{ id: 'echo' }] },
+    { flags: ['--auth', 'provider_auth'], files: { 'users/default/provider_auth/config.json': '{}' } },
+  )
+  return [...(await lighthouse('chat', `${open.url}/`)), ...(await lighthouse('sign-in', `${closed.url}/`))]
 }
 
 /** 100 KB of Markdown at 200 chunks a second, of several kinds. */
 async function streams(): Promise<readonly Line[]> {
-  const { frameMs, taskMs, earlyTaskMs, lateTaskMs } = await figures(process.execPath, 'stream.ts', 'realistic', 'code', 'list', 'table', 'paragraph')
+  const { frameMs, taskMs, earlyTaskMs, lateTaskMs } = await figures(
+    process.execPath,
+    'stream.ts',
+    'realistic',
+    'code',
+    'list',
+    'table',
+    'paragraph',
+  )
   const ms = (value: unknown): string => `${Number(value).toFixed(1)} ms`
   return [
     { what: 'streaming 100 KB: longest frame', figure: ms(frameMs), target: '< 50 ms', isMet: Number(frameMs) < 50 },
-    { what: 'streaming 100 KB: longest task, CPU', figure: `${ms(taskMs)} (first quarter ${ms(earlyTaskMs)}, last ${ms(lateTaskMs)})`, target: 'does not grow (≤ 1.5 ×)', isMet: Number(lateTaskMs) <= 1.5 * Number(earlyTaskMs) },
+    {
+      what: 'streaming 100 KB: longest task, CPU',
+      figure: `${ms(taskMs)} (first quarter ${ms(earlyTaskMs)}, last ${ms(lateTaskMs)})`,
+      target: 'does not grow (≤ 1.5 ×)',
+      isMet: Number(lateTaskMs) <= 1.5 * Number(earlyTaskMs),
+    },
   ]
 }
 
 async function histories(): Promise<readonly Line[]> {
   const { conversations, openMs, searchMs } = await figures(process.execPath, 'history.ts')
   return [
-    { what: `opening a history of ${conversations}`, figure: `${openMs} ms`, target: '< 200 ms', isMet: Number(openMs) < 200 },
-    { what: `searching ${conversations} conversations`, figure: `${searchMs} ms`, target: '< 300 ms', isMet: Number(searchMs) < 300 },
+    {
+      what: `opening a history of ${conversations}`,
+      figure: `${openMs} ms`,
+      target: '< 200 ms',
+      isMet: Number(openMs) < 200,
+    },
+    {
+      what: `searching ${conversations} conversations`,
+      figure: `${searchMs} ms`,
+      target: '< 300 ms',
+      isMet: Number(searchMs) < 300,
+    },
   ]
 }
 
 await output(process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale')
-const lines = [...sizes(), ...await streams(), ...await histories(), ...await lighthouses()]
-console.log(markdownTable(['Page', 'Figure', 'Target', 'Met'], lines.map(({ what, figure, target, isMet }) => [what, figure, target, isMet ? 'yes' : 'NO'])))
+const lines = [...sizes(), ...(await streams()), ...(await histories()), ...(await lighthouses())]
+console.log(
+  markdownTable(
+    ['Page', 'Figure', 'Target', 'Met'],
+    lines.map(({ what, figure, target, isMet }) => [what, figure, target, isMet ? 'yes' : 'NO']),
+  ),
+)
 process.exitCode = lines.every(({ isMet }) => isMet) ? 0 : 1

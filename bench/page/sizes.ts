@@ -19,7 +19,8 @@ export function measureSizes(folder: string): Sizes {
   const text = (name: string): string => readFileSync(join(folder, name), 'utf8')
   const bytes = (name: string): number => statSync(join(folder, `${name}.gz`)).size
   const sum = (names: Iterable<string>): number => [...names].reduce((total, name) => total + bytes(name), 0)
-  const imported = (name: string, pattern: RegExp): readonly string[] => [...text(name).matchAll(pattern)].map(([, found = '']) => found)
+  const imported = (name: string, pattern: RegExp): readonly string[] =>
+    [...text(name).matchAll(pattern)].map(([, found = '']) => found)
   const statics = /(?:from|import)\s*"\.\/([^"]+\.js)"/g
   const dynamics = /import\("\.\/([^"]+\.js)"\)/g
 
@@ -41,7 +42,19 @@ export function measureSizes(folder: string): Sizes {
   const isChat = (name: string): boolean => text(name).includes('Write a message')
   const isOwners = (name: string): boolean => /\/api\/(?:providers|requests)"/.test(text(name))
   const chat = closure(views.filter(isChat), new Set(first))
-  const later = closure([...views.filter((name) => !isOwners(name)), ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))], new Set(chat)).difference(chat)
+  const later = closure(
+    [
+      ...views.filter((name) => !isOwners(name)),
+      ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics)),
+    ],
+    new Set(chat),
+  ).difference(chat)
   const highlighter = [...later].filter((name) => text(name).includes('hljs'))
-  return { beforeFirstPaint: sum(first), chatPage: sum(chat), panels: sum([...later].filter((name) => !highlighter.includes(name))), highlighter: sum(highlighter), style: bytes(style) }
+  return {
+    beforeFirstPaint: sum(first),
+    chatPage: sum(chat),
+    panels: sum([...later].filter((name) => !highlighter.includes(name))),
+    highlighter: sum(highlighter),
+    style: bytes(style),
+  }
 }

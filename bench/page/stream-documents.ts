@@ -1,5 +1,9 @@
-const prose = 'A gateway stands between those who ask and those who answer, and **whoever fails is replaced** before anybody notices; see the [notes](https://example.com/notes?a=1&b=2) and `retry-after`. '
-const words = 'time model answer token stream provider failure latency request upstream first second order cost limit while before after between under'.split(' ')
+const prose =
+  'A gateway stands between those who ask and those who answer, and **whoever fails is replaced** before anybody notices; see the [notes](https://example.com/notes?a=1&b=2) and `retry-after`. '
+const words =
+  'time model answer token stream provider failure latency request upstream first second order cost limit while before after between under'.split(
+    ' ',
+  )
 
 /** What is streamed, by name; each about this many characters long. */
 export const documents: Readonly<Record<string, (characters: number) => string>> = {
@@ -8,11 +12,14 @@ export const documents: Readonly<Record<string, (characters: number) => string>>
   list: (characters) => repeat(characters, (index) => `- item ${index} with *some* ${sentence(index, 6)}\n`),
   paragraph: (characters) => repeat(characters, () => prose),
   line: (characters) => 'QmFzZTY0'.repeat(characters / 8),
-  table: (characters) => `| Name | Value | What it is |\n|:--|--:|:-:|\n${repeat(characters, (index) => `| \`name-${index}\` | ${index * 37} | ${sentence(index, 5)} |\n`)}`,
-  'code in a list': (characters) => `1. Do this:\n\n   \`\`\`python\n${repeat(characters - 500, (index) => `   value_${index} = compute(${index}, "text")  # ${sentence(index, 4)}\n`)}   \`\`\`\n`,
+  table: (characters) =>
+    `| Name | Value | What it is |\n|:--|--:|:-:|\n${repeat(characters, (index) => `| \`name-${index}\` | ${index * 37} | ${sentence(index, 5)} |\n`)}`,
+  'code in a list': (characters) =>
+    `1. Do this:\n\n   \`\`\`python\n${repeat(characters - 500, (index) => `   value_${index} = compute(${index}, "text")  # ${sentence(index, 4)}\n`)}   \`\`\`\n`,
   quote: (characters) => repeat(characters, (index) => `> ${sentence(index, 14)}\n${index % 4 === 3 ? '>\n' : ''}`),
   'small blocks': (characters) => repeat(characters, (index) => `${sentence(index, 3)}\n\n`),
-  hostile: (characters) => repeat(characters, (index) => `${['*_a', '[a](', '<a ', '**a*b', '`a``', '> '][index % 6] ?? ''}`.repeat(500)),
+  hostile: (characters) =>
+    repeat(characters, (index) => `${['*_a', '[a](', '<a ', '**a*b', '`a``', '> '][index % 6] ?? ''}`.repeat(500)),
   'code on one line': (characters) => `\`\`\`json\n${'{"a":[1,2,"three"]},'.repeat(characters / 20)}\n\`\`\`\n`,
 }
 
@@ -27,13 +34,15 @@ function sentence(seed: number, length: number): string {
 }
 
 function codeLine(index: number): string {
-  return [
-    `export function compute${index}(value: number, options: Options = {}): number {\n`,
-    `  // ${sentence(index, 8)}\n`,
-    `  const result = value * ${index} + Math.max(options.limit ?? 0, \`text \${value}\`.length)\n`,
-    '  return result\n',
-    '}\n\n',
-  ][index % 5] ?? ''
+  return (
+    [
+      `export function compute${index}(value: number, options: Options = {}): number {\n`,
+      `  // ${sentence(index, 8)}\n`,
+      `  const result = value * ${index} + Math.max(options.limit ?? 0, \`text \${value}\`.length)\n`,
+      '  return result\n',
+      '}\n\n',
+    ][index % 5] ?? ''
+  )
 }
 
 function section(index: number): string {

@@ -20,22 +20,41 @@ const shown = createStore({ text: '', isStreaming: true })
 
 /** As the chat does it: at most once a frame, and the end stays in view. */
 function Answer(): ReactNode {
-  const { text, isStreaming } = useStore(shown), box = useRef<HTMLDivElement>(null)
+  const { text, isStreaming } = useStore(shown),
+    box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight
   }, [text])
-  return <div ref={box} className="h-full overflow-y-auto"><main className="mx-auto max-w-3xl p-4"><Markdown text={text} isStreaming={isStreaming} /></main></div>
+  return (
+    <div ref={box} className="h-full overflow-y-auto">
+      <main className="mx-auto max-w-3xl p-4">
+        <Markdown text={text} isStreaming={isStreaming} />
+      </main>
+    </div>
+  )
 }
 
 /** Streams a document in so many chunks a second, and measures until it is shown with its colours. */
-async function measureStream(name: string, characters: number, chunkCharacters: number, chunksPerSecond: number): Promise<StreamMeasure> {
-  const text = documents[name]?.(characters) ?? '', frames: number[] = [], work: number[] = [], longTasks: number[] = []
+async function measureStream(
+  name: string,
+  characters: number,
+  chunkCharacters: number,
+  chunksPerSecond: number,
+): Promise<StreamMeasure> {
+  const text = documents[name]?.(characters) ?? '',
+    frames: number[] = [],
+    work: number[] = [],
+    longTasks: number[] = []
   shown.set({ text: '', isStreaming: true })
   await new Promise((resolve) => setTimeout(resolve, 300))
-  const observer = new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration)))
+  const observer = new PerformanceObserver((list) =>
+    longTasks.push(...list.getEntries().map(({ duration }) => duration)),
+  )
   observer.observe({ type: 'longtask' })
   const begin = performance.now()
-  let before = begin, isOver = false, endedAt = 0
+  let before = begin,
+    isOver = false,
+    endedAt = 0
   const channel = new MessageChannel()
   let frameBegan = 0
   channel.port1.addEventListener('message', () => work.push(performance.now() - frameBegan))

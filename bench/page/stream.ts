@@ -6,20 +6,40 @@ import { servePart } from './part-server.ts'
 import { documents } from './stream-documents.ts'
 
 /**
- * What an answer costs while it is streamed: 100 KB of Markdown at 200 chunks a second in a real Chromium, for a realistic answer and for the worst ones.
- * `stream.ts [NAME…]`, with `CHROMIUM` for where it is. Ends with 1 when a frame took 50 ms or more. On a machine that does other things as well, frames wait for
- * the processor; the column of tasks says what the page itself took of it.
+ * What an answer costs while it is streamed: 100 KB of Markdown at 200 chunks a second in a real Chromium, for a
+ * realistic answer and for the worst ones. `stream.ts [NAME…]`, with `CHROMIUM` for where it is. Ends with 1 when a
+ * frame took 50 ms or more. On a machine that does other things as well, frames wait for the processor; the column of
+ * tasks says what the page itself took of it.
  */
 
-const characters = 100_000, chunkCharacters = 50, chunksPerSecond = 200, frameMsMax = 50
-const columns = ['frame p50', 'p95', 'max', 'work p50', 'p95', 'max', 'first ¼', 'last ¼', 'task p99', 'max', 'first ¼', 'last ¼']
+const characters = 100_000,
+  chunkCharacters = 50,
+  chunksPerSecond = 200,
+  frameMsMax = 50
+const columns = [
+  'frame p50',
+  'p95',
+  'max',
+  'work p50',
+  'p95',
+  'max',
+  'first ¼',
+  'last ¼',
+  'task p99',
+  'max',
+  'first ¼',
+  'last ¼',
+]
 
 function numbersOf(result: unknown, name: string): readonly number[] {
   const value = pick(result, name)
   return Array.isArray(value) ? value.map(Number) : []
 }
 
-/** The highest value of a part of the run. The stream itself is the first seven eighths of it; the rest is what happens when it has ended, colours above all. */
+/**
+ * The highest value of a part of the run. The stream itself is the first seven eighths of it; the rest is what happens
+ * when it has ended, colours above all.
+ */
 function highest(values: readonly number[], from: number, to: number): number {
   return Math.max(0, ...values.slice(Math.floor(values.length * from), Math.ceil(values.length * to)))
 }
@@ -31,27 +51,67 @@ interface Longest {
   readonly lateTaskMs: number
 }
 
-/** Prints a line of figures. @returns the longest frame and the longest task, in the first and the last quarter of the stream too */
+/**
+ * Prints a line of figures. @returns the longest frame and the longest task, in the first and the last quarter of the
+ * stream too
+ */
 function report(name: string, result: unknown): Longest {
-  const frames = numbersOf(result, 'frames'), work = numbersOf(result, 'work'), tasks = numbersOf(result, 'taskProcessorMs')
+  const frames = numbersOf(result, 'frames'),
+    work = numbersOf(result, 'work'),
+    tasks = numbersOf(result, 'taskProcessorMs')
   const figures = [
-    percentile(frames, 50) ?? 0, percentile(frames, 95) ?? 0, highest(frames, 0, 1),
-    percentile(work, 50) ?? 0, percentile(work, 95) ?? 0, highest(work, 0, 1), highest(work, 0, 0.25), highest(work, 0.6, 0.85),
-    percentile(tasks, 99) ?? 0, highest(tasks, 0, 1), highest(tasks, 0, 0.25), highest(tasks, 0.6, 0.85),
+    percentile(frames, 50) ?? 0,
+    percentile(frames, 95) ?? 0,
+    highest(frames, 0, 1),
+    percentile(work, 50) ?? 0,
+    percentile(work, 95) ?? 0,
+    highest(work, 0, 1),
+    highest(work, 0, 0.25),
+    highest(work, 0.6, 0.85),
+    percentile(tasks, 99) ?? 0,
+    highest(tasks, 0, 1),
+    highest(tasks, 0, 0.25),
+    highest(tasks, 0.6, 0.85),
   ]
-  console.log(`${name.padEnd(17)}${figures.map((figure) => figure.toFixed(1).padStart(10)).join('')}${String(numbersOf(result, 'longTasks').length).padStart(6)}${String(pick(result, 'elements')).padStart(9)}`)
-  return { frameMs: highest(frames, 0, 1), taskMs: highest(tasks, 0, 1), earlyTaskMs: highest(tasks, 0, 0.25), lateTaskMs: highest(tasks, 0.6, 0.85) }
+  console.log(
+    `${name.padEnd(17)}${figures.map((figure) => figure.toFixed(1).padStart(10)).join('')}${String(numbersOf(result, 'longTasks').length).padStart(6)}${String(pick(result, 'elements')).padStart(9)}`,
+  )
+  return {
+    frameMs: highest(frames, 0, 1),
+    taskMs: highest(tasks, 0, 1),
+    earlyTaskMs: highest(tasks, 0, 0.25),
+    lateTaskMs: highest(tasks, 0.6, 0.85),
+  }
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(documents)
 await using part = await servePart('stream-page.tsx')
-const calls = wanted.map((name) => `measureStream(${JSON.stringify(name)}, ${characters}, ${chunkCharacters}, ${chunksPerSecond})`)
-const browser = Bun.spawn(['node', join(import.meta.dir, 'stream-browser.mjs'), process.env['CHROMIUM'] ?? '/usr/bin/chromium', part.url, ...calls], { stdout: 'pipe', stderr: 'inherit' })
+const calls = wanted.map(
+  (name) => `measureStream(${JSON.stringify(name)}, ${characters}, ${chunkCharacters}, ${chunksPerSecond})`,
+)
+const browser = Bun.spawn(
+  [
+    'node',
+    join(import.meta.dir, 'stream-browser.mjs'),
+    process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    part.url,
+    ...calls,
+  ],
+  { stdout: 'pipe', stderr: 'inherit' },
+)
 console.log(`${'ms'.padEnd(17)}${columns.map((column) => column.padStart(10)).join('')}  long elements`)
 const longest: Longest[] = []
 await readLines(browser.stdout, (text) => {
   longest.push(report(wanted[longest.length] ?? '', parseJson(text)))
 })
 const most = (name: keyof Longest): number => Math.max(...longest.map((each) => each[name]))
-console.log(JSON.stringify({ documents: wanted.length, frameMs: most('frameMs'), taskMs: most('taskMs'), earlyTaskMs: most('earlyTaskMs'), lateTaskMs: most('lateTaskMs') }))
-process.exitCode = await browser.exited === 0 && most('frameMs') < frameMsMax ? 0 : 1
+console.log(
+  JSON.stringify({
+    documents: wanted.length,
+    frameMs: most('frameMs'),
+    taskMs: most('taskMs'),
+    earlyTaskMs: most('earlyTaskMs'),
+    lateTaskMs: most('lateTaskMs'),
+  }),
+)
+process.exitCode = (await browser.exited) === 0 && most('frameMs') < frameMsMax ? 0 : 1

@@ -12,8 +12,17 @@ export const bareRelay: Proxy = {
   version: () => Promise.resolve(`bun/${Bun.version}`),
   async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
-    const command = [process.execPath, join(import.meta.dir, 'bare-relay-server.ts'), String(port), String(upstreamPort)]
+    const command = [
+      process.execPath,
+      join(import.meta.dir, 'bare-relay-server.ts'),
+      String(port),
+      String(upstreamPort),
+    ]
     const environment = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
-    return { program: startProgram({ name: 'bare-relay', command, core, directory, environment }, register), port, headers: {} }
+    return {
+      program: startProgram({ name: 'bare-relay', command, core, directory, environment }, register),
+      port,
+      headers: {},
+    }
   },
 }

@@ -14,7 +14,8 @@ const limitMs = 15 * 60_000
 export const bifrost: Proxy = {
   name,
   kind: 'gateway',
-  setup: 'Go module, `config_store` and logging off, provider `openai` with its own `base_url`, `GOMAXPROCS=1` as it has one core',
+  setup:
+    'Go module, `config_store` and logging off, provider `openai` with its own `base_url`, `GOMAXPROCS=1` as it has one core',
   needs: ['go'],
   prepare: () => installOnce(name, `${moduleName}@latest`, build),
   async version() {
@@ -29,21 +30,26 @@ export const bifrost: Proxy = {
     await Bun.write(prices, '{}')
     await Bun.write(join(directory, 'config.json'), JSON.stringify(configuration(upstreamPort, prices)))
     const options = ['-app-dir', directory, '-host', '127.0.0.1', '-port', String(port), '-log-level', 'error']
-    const program = startProgram({ name, command: [executable, ...options], core, directory, environment: { GOMAXPROCS: '1' } }, register)
+    const program = startProgram(
+      { name, command: [executable, ...options], core, directory, environment: { GOMAXPROCS: '1' } },
+      register,
+    )
     // The part that speaks as OpenAI does takes a model's name without that of its provider.
     return { program, port, headers: {}, path: '/openai/v1/chat/completions' }
   },
 }
 
 /**
- * `go install` does not do: the module embeds the folder of its web interface, which is not in it.
- * So it is fetched, given an empty one, and built.
+ * `go install` does not do: the module embeds the folder of its web interface, which is not in it. So it is fetched,
+ * given an empty one, and built.
  */
 async function build(folder: string): Promise<void> {
   const environment = { GOPATH: join(folder, '.go'), GOFLAGS: '-modcacherw -buildvcs=false' }
   const place = { environment, directory: folder }
   await runProgram(['go', 'mod', 'download', `${moduleName}@latest`], limitMs, place)
-  const source = (await runProgram(['go', 'list', '-m', '-f', '{{.Dir}}', `${moduleName}@latest`], limitMs, place)).trim()
+  const source = (
+    await runProgram(['go', 'list', '-m', '-f', '{{.Dir}}', `${moduleName}@latest`], limitMs, place)
+  ).trim()
   const copy = join(folder, '.source')
   cpSync(source, copy, { recursive: true })
   const page = join(copy, 'bifrost-http/ui')
@@ -53,13 +59,23 @@ async function build(folder: string): Promise<void> {
 }
 
 function configuration(upstreamPort: number, prices: string): Readonly<Record<string, unknown>> {
-  const network = { base_url: `http://127.0.0.1:${upstreamPort}`, allow_private_network: true, default_request_timeout_in_seconds: 600, max_retries: 0 }
+  const network = {
+    base_url: `http://127.0.0.1:${upstreamPort}`,
+    allow_private_network: true,
+    default_request_timeout_in_seconds: 600,
+    max_retries: 0,
+  }
   return {
     config_store: { enabled: false },
     logs_store: { enabled: false },
     // Else it fetches lists of prices and models when it starts, and then again.
     framework: {
-      pricing: { pricing_url: `file://${prices}`, model_parameters_url: `file://${prices}`, mcp_library_sync_interval: 0, live_models_sync_interval: 0 },
+      pricing: {
+        pricing_url: `file://${prices}`,
+        model_parameters_url: `file://${prices}`,
+        mcp_library_sync_interval: 0,
+        live_models_sync_interval: 0,
+      },
     },
     client: { drop_excess_requests: false, enable_logging: false },
     providers: {

@@ -18,7 +18,14 @@ export const haproxy: Proxy = {
   async launch({ upstreamPort, core, directory, register }) {
     const port = freePort()
     await Bun.write(join(directory, 'haproxy.cfg'), configuration(port, upstreamPort))
-    return { program: startProgram({ name: 'haproxy', command: ['haproxy', '-db', '-f', 'haproxy.cfg'], core, directory }, register), port, headers: {} }
+    return {
+      program: startProgram(
+        { name: 'haproxy', command: ['haproxy', '-db', '-f', 'haproxy.cfg'], core, directory },
+        register,
+      ),
+      port,
+      headers: {},
+    }
   },
 }
 

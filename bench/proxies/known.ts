@@ -15,4 +15,6 @@ export const allProxies: readonly Proxy[] = [nginx, haproxy, bareRelay, svc, por
 export const usualProxies: readonly string[] = [nginx, haproxy, bareRelay, svc, portkey].map(({ name }) => name)
 
 /** Names of those that the side by side compares: products. */
-export const sideBySideProxies: readonly string[] = allProxies.filter(({ kind }) => kind !== 'floor').map(({ name }) => name)
+export const sideBySideProxies: readonly string[] = allProxies
+  .filter(({ kind }) => kind !== 'floor')
+  .map(({ name }) => name)

@@ -7,11 +7,15 @@ import { installPythonPeer, pythonPeerVersion, venvOf } from './python-peer.ts'
 
 const name = 'litellm'
 
-/** The proxy of LiteLLM with one worker, as its page on production says where that means nothing of a database: logs of errors alone, no retries, no telemetry. */
+/**
+ * The proxy of LiteLLM with one worker, as its page on production says where that means nothing of a database: logs of
+ * errors alone, no retries, no telemetry.
+ */
 export const litellm: Proxy = {
   name,
   kind: 'gateway',
-  setup: 'PyPI `litellm[proxy]`, one uvicorn worker (one core; it offers more), `LITELLM_LOG=ERROR`, no master key, no database, no retries',
+  setup:
+    'PyPI `litellm[proxy]`, one uvicorn worker (one core; it offers more), `LITELLM_LOG=ERROR`, no master key, no database, no retries',
   needs: ['python3'],
   prepare: () => installPythonPeer(name, 'litellm[proxy]==1.106.2'),
   version: () => pythonPeerVersion(name, 'litellm'),

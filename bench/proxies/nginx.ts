@@ -26,7 +26,9 @@ export const nginx: Proxy = {
 
 function configuration(port: number, upstreamPort: number, directory: string): string {
   const isRoot = process.getuid?.() === 0
-  const temporaries = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((use) => `  ${use}_temp_path ${directory}/${use};`)
+  const temporaries = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (use) => `  ${use}_temp_path ${directory}/${use};`,
+  )
   return `${isRoot ? 'user root;\n' : ''}daemon off;
 worker_processes 1;
 worker_rlimit_nofile 8192;

@@ -20,7 +20,8 @@ export const portkey: Proxy = {
   },
   async version() {
     const manifest: unknown = await Bun.file(join(folder, 'node_modules/@portkey-ai/gateway/package.json')).json()
-    const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
+    const version =
+      typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
     return `portkey/${version} (node ${(await runProgram(['node', '--version'], 5000)).trim()})`
   },
   installed,

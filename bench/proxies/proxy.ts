@@ -25,8 +25,8 @@ export interface RunningProxy {
 }
 
 /**
- * `service`: ours. `gateway`: reads requests for models, as ours does. `relay`: passes HTTP on without looking into bodies.
- * `floor`: no product, but what the runtime costs.
+ * `service`: ours. `gateway`: reads requests for models, as ours does. `relay`: passes HTTP on without looking into
+ * bodies. `floor`: no product, but what the runtime costs.
  */
 export type ProxyKind = 'service' | 'gateway' | 'relay' | 'floor'
 
@@ -42,7 +42,10 @@ export interface Proxy {
   readonly prepare: () => Promise<void>
   /** Its name and version. Call after `prepare`. */
   readonly version: () => Promise<string>
-  /** What stands on the disk for it. Call after `prepare`. Absent where that says nothing. @throws ProgramError when it cannot be found out. */
+  /**
+   * What stands on the disk for it. Call after `prepare`. Absent where that says nothing. @throws ProgramError when it
+   * cannot be found out.
+   */
   readonly installed?: () => Promise<Installed>
   /** Starts it, without waiting until it listens. */
   readonly launch: (setting: ProxySetting) => Promise<RunningProxy>

@@ -7,7 +7,10 @@ import type { Proxy } from './proxy.ts'
 
 const root = join(import.meta.dir, '..', '..')
 
-/** This service as its command starts it: one provider, one model, no log line a request (nobody else writes one either). */
+/**
+ * This service as its command starts it: one provider, one model, no log line a request (nobody else writes one
+ * either).
+ */
 export const svc: Proxy = {
   name: 'svc',
   kind: 'service',
@@ -16,7 +19,8 @@ export const svc: Proxy = {
   prepare: () => Promise.resolve(),
   async version() {
     const manifest: unknown = await Bun.file(join(root, 'package.json')).json()
-    const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
+    const version =
+      typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
     return `svc/${version} (bun ${Bun.version})`
   },
   installed,
@@ -26,7 +30,11 @@ export const svc: Proxy = {
     await Bun.write(config, JSON.stringify({ providers: [provider(upstreamPort)] }))
     const command = ['sh', join(root, 'bin/svc'), '--port', String(port), '--config', config, '--log-level', 'warn']
     const environment = { SVC_HOME: directory }
-    return { program: startProgram({ name: 'svc', command, core, directory, environment }, register), port, headers: {} }
+    return {
+      program: startProgram({ name: 'svc', command, core, directory, environment }, register),
+      port,
+      headers: {},
+    }
   },
 }
 
@@ -36,8 +44,14 @@ function provider(upstreamPort: number): Readonly<Record<string, unknown>> {
 
 /** What `npm install` of the package puts on the disk: its own files and those of its dependencies, Bun among them. */
 async function installed(): Promise<Installed> {
-  const packed: unknown = JSON.parse(await runProgram(['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'], 60_000, { directory: root }))
+  const packed: unknown = JSON.parse(
+    await runProgram(['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'], 60_000, { directory: root }),
+  )
   const [about] = Array.isArray(packed) ? packed : [packed]
   const packages = await npmPackages(root)
-  return { bytes: numberIn(asRecord(about, 'what npm pack wrote'), 'unpackedSize') + (await diskBytes(packages)), runtimeBytes: 0, dependencies: packages.length }
+  return {
+    bytes: numberIn(asRecord(about, 'what npm pack wrote'), 'unpackedSize') + (await diskBytes(packages)),
+    runtimeBytes: 0,
+    dependencies: packages.length,
+  }
 }

@@ -20,7 +20,10 @@ export interface Answer {
 export interface Answerer {
   /** The first model of the first provider that has one. @throws when there is none */
   defaultModel(signal: AbortSignal): Promise<string>
-  /** @param body a chat-completions request as JSON, with `stream: true`. @throws what goes wrong, with a message for people */
+  /**
+   * @param body a chat-completions request as JSON, with `stream: true`. @throws what goes wrong, with a message for
+   *   people
+   */
   ask(body: string, signal: AbortSignal): Promise<Answer>
 }
 
@@ -48,7 +51,10 @@ async function* wholeText({ body }: WholeReply): AsyncIterable<string> {
   yield contentOf(parseJson(body), 'message')
 }
 
-async function* streamText(reply: { read(): Promise<readonly { readonly text: string }[] | undefined>; cancel(): void }): AsyncIterable<string> {
+async function* streamText(reply: {
+  read(): Promise<readonly { readonly text: string }[] | undefined>
+  cancel(): void
+}): AsyncIterable<string> {
   try {
     for (let chunks = await reply.read(); chunks !== undefined; chunks = await reply.read()) {
       for (const { text } of chunks) if (text !== '') yield text
@@ -62,22 +68,40 @@ const connectMs = 10_000
 const answerBytesMax = 256 * 1024 * 1024
 
 /**
- * Asks a running service. Over the transport that providers are asked with: `fetch` would send a request for 127.0.0.1 to HTTP_PROXY.
+ * Asks a running service. Over the transport that providers are asked with: `fetch` would send a request for 127.0.0.1
+ * to HTTP_PROXY.
+ *
  * @param url with or without `/v1`
  */
 export function serviceAnswerer(url: string, transport: Transport): Answerer {
   const base = new URL(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`)
 
   async function request(path: string, body: string | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
-    const response = await transport.request({
-      origin: parseOrigin(base), method: body === undefined ? 'GET' : 'POST', path: `${base.pathname}${path}`,
-      headers: headerBlock({ accept: '*/*', ...(body === undefined ? {} : { 'content-type': 'application/json' }) }),
-      body: body === undefined ? [] : [new TextEncoder().encode(body)], connectMs, bodyBytesMax: answerBytesMax,
-    }, signal).catch((error: unknown) => {
-      throw new Error(`no answer from ${base.href}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-    })
+    const response = await transport
+      .request(
+        {
+          origin: parseOrigin(base),
+          method: body === undefined ? 'GET' : 'POST',
+          path: `${base.pathname}${path}`,
+          headers: headerBlock({
+            accept: '*/*',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          }),
+          body: body === undefined ? [] : [new TextEncoder().encode(body)],
+          connectMs,
+          bodyBytesMax: answerBytesMax,
+        },
+        signal,
+      )
+      .catch((error: unknown) => {
+        throw new Error(`no answer from ${base.href}: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        })
+      })
     if (response.status === 200) return response
-    throw new Error(errorMessage(parseJson(await response.body.readAll())) ?? `${base.href} answered with status ${response.status}`)
+    throw new Error(
+      errorMessage(parseJson(await response.body.readAll())) ?? `${base.href} answered with status ${response.status}`,
+    )
   }
 
   return {
@@ -93,7 +117,11 @@ export function serviceAnswerer(url: string, transport: Transport): Answerer {
     },
     async ask(body, signal) {
       const response = await request('/chat/completions', body, signal)
-      return { provider: response.headers.get('x-svc-provider'), model: response.headers.get('x-svc-model'), pieces: eventText(response) }
+      return {
+        provider: response.headers.get('x-svc-provider'),
+        model: response.headers.get('x-svc-model'),
+        pieces: eventText(response),
+      }
     },
   }
 }

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { booleanFlag, choiceFlag, integerFlag, namesFlag, parseArguments, repeatedFlag, textFlag, UsageError } from './arguments.ts'
+import {
+  booleanFlag,
+  choiceFlag,
+  integerFlag,
+  namesFlag,
+  parseArguments,
+  repeatedFlag,
+  textFlag,
+  UsageError,
+} from './arguments.ts'
 
 const flags = {
   host: textFlag('address', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' }),
@@ -62,12 +71,26 @@ describe('parseArguments', () => {
   })
 
   test('takes from the environment what no flag sets', () => {
-    const environment = { SVC_PORT: '9000', SVC_HOST: '0.0.0.0', SVC_JSON: '1', SVC_IMAGES: 'a.png, b.png', SVC_LOG_LEVEL: '' }
-    expect(parseArguments(flags, ['--host', '::1'], environment).flags).toEqual({ ...defaults, port: 9000, host: '::1', json: true, image: ['a.png', 'b.png'] })
+    const environment = {
+      SVC_PORT: '9000',
+      SVC_HOST: '0.0.0.0',
+      SVC_JSON: '1',
+      SVC_IMAGES: 'a.png, b.png',
+      SVC_LOG_LEVEL: '',
+    }
+    expect(parseArguments(flags, ['--host', '::1'], environment).flags).toEqual({
+      ...defaults,
+      port: 9000,
+      host: '::1',
+      json: true,
+      image: ['a.png', 'b.png'],
+    })
   })
 
   test('names the variable whose value is wrong', () => {
-    expect(() => parseArguments(flags, [], { SVC_PORT: 'http' })).toThrow(new UsageError('SVC_PORT: found http, allowed: a whole number from 0 to 65535'))
+    expect(() => parseArguments(flags, [], { SVC_PORT: 'http' })).toThrow(
+      new UsageError('SVC_PORT: found http, allowed: a whole number from 0 to 65535'),
+    )
   })
 
   test('does not look at a variable that a flag beats', () => {
@@ -75,19 +98,43 @@ describe('parseArguments', () => {
   })
 
   test('throws nothing but a UsageError, and keeps every value within its limits', () => {
-    const word = fc.oneof(fc.string(), fc.constantFrom('--port', '--port=', '--host', '-m', '--', '--json', '--no-json', '--image', '--log-level', '--__proto__', '--constructor=1', '-', '--=', '='))
-    fc.assert(fc.property(fc.array(word, { maxLength: 8 }), fc.dictionary(fc.constantFrom('SVC_PORT', 'SVC_HOST', 'SVC_JSON', 'SVC_LOG_LEVEL'), fc.string()), (argv, environment) => {
-      try {
-        const { flags: values, positionals } = parseArguments(flags, argv, environment)
-        expect(Number.isInteger(values.port) && values.port >= 0 && values.port <= 65_535).toBe(true)
-        expect(['debug', 'info', 'warn']).toContain(values.logLevel)
-        expect(Object.keys(values)).toEqual(Object.keys(flags))
-        expect(positionals.every((each) => argv.includes(each))).toBe(true)
-      } catch (error) {
-        if (!(error instanceof UsageError)) throw error
-        expect(error.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
-      }
-    }))
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        '--port',
+        '--port=',
+        '--host',
+        '-m',
+        '--',
+        '--json',
+        '--no-json',
+        '--image',
+        '--log-level',
+        '--__proto__',
+        '--constructor=1',
+        '-',
+        '--=',
+        '=',
+      ),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(word, { maxLength: 8 }),
+        fc.dictionary(fc.constantFrom('SVC_PORT', 'SVC_HOST', 'SVC_JSON', 'SVC_LOG_LEVEL'), fc.string()),
+        (argv, environment) => {
+          try {
+            const { flags: values, positionals } = parseArguments(flags, argv, environment)
+            expect(Number.isInteger(values.port) && values.port >= 0 && values.port <= 65_535).toBe(true)
+            expect(['debug', 'info', 'warn']).toContain(values.logLevel)
+            expect(Object.keys(values)).toEqual(Object.keys(flags))
+            expect(positionals.every((each) => argv.includes(each))).toBe(true)
+          } catch (error) {
+            if (!(error instanceof UsageError)) throw error
+            expect(error.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+          }
+        },
+      ),
+    )
   })
 
   describe('of names', () => {
@@ -115,13 +162,17 @@ describe('parseArguments', () => {
       [[], 'a,a', 'SVC_AUTH: found "a,a"'],
       [[], ',', 'SVC_AUTH: found ","'],
     ])('refuses %j, with %p in the environment', (argv, variable, found) => {
-      expect(() => parseArguments(named, argv, { SVC_AUTH: variable })).toThrow(new UsageError(`${found}, allowed: names separated by commas, each once`))
+      expect(() => parseArguments(named, argv, { SVC_AUTH: variable })).toThrow(
+        new UsageError(`${found}, allowed: names separated by commas, each once`),
+      )
     })
   })
 
   test('gives every integer and text back as it was written', () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: 65_535 }), fc.string({ minLength: 1 }), (port, model) => {
-      expect(parseArguments(flags, [`--port=${port}`, `--model=${model}`]).flags).toMatchObject({ port, model })
-    }))
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 65_535 }), fc.string({ minLength: 1 }), (port, model) => {
+        expect(parseArguments(flags, [`--port=${port}`, `--model=${model}`]).flags).toMatchObject({ port, model })
+      }),
+    )
   })
 })

@@ -1,7 +1,10 @@
 import { nearestName } from '../config/nearest.ts'
 import { jsonString } from '../observe/text.ts'
 
-/** The command line, or an environment variable that stands for a flag, is not what the command takes. The process exits with 2. */
+/**
+ * The command line, or an environment variable that stands for a flag, is not what the command takes. The process exits
+ * with 2.
+ */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -32,7 +35,9 @@ export interface Flag<Value> {
 export type Flags = Readonly<Record<string, Flag<unknown>>>
 
 /** The values of `Flags`, by the same names. */
-export type FlagValues<Of extends Flags> = { readonly [Name in keyof Of]: Of[Name] extends Flag<infer Value> ? Value : never }
+export type FlagValues<Of extends Flags> = {
+  readonly [Name in keyof Of]: Of[Name] extends Flag<infer Value> ? Value : never
+}
 
 /** What every kind of flag may say of itself. */
 export interface FlagOptions {
@@ -76,10 +81,26 @@ export function namesFlag(summary: string, placeholder: string, options: FlagOpt
 }
 
 /** Any text but an empty one. */
-export function textFlag(summary: string, placeholder: string, options: FlagOptions & { readonly fallback: string }): Flag<string>
+export function textFlag(
+  summary: string,
+  placeholder: string,
+  options: FlagOptions & { readonly fallback: string },
+): Flag<string>
 export function textFlag(summary: string, placeholder: string, options?: FlagOptions): Flag<string | undefined>
-export function textFlag(summary: string, placeholder: string, options: FlagOptions & { readonly fallback?: string } = {}): Flag<string | undefined> {
-  return { ...options, summary, placeholder, allowed: 'a text', choices: [], fallback: options.fallback, read: (texts) => readText(texts.at(-1)) }
+export function textFlag(
+  summary: string,
+  placeholder: string,
+  options: FlagOptions & { readonly fallback?: string } = {},
+): Flag<string | undefined> {
+  return {
+    ...options,
+    summary,
+    placeholder,
+    allowed: 'a text',
+    choices: [],
+    fallback: options.fallback,
+    read: (texts) => readText(texts.at(-1)),
+  }
 }
 
 /** A whole number from `minimum` to `maximum`, in decimal digits. */
@@ -158,16 +179,23 @@ export interface ParsedArguments<Of extends Flags> {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads `--name value`, `--name=value`, `-n value`, `-n=value`, `--name` and `--no-name` (booleans), and `--`, after which nothing is a flag.
- * A flag beats its environment variable, which beats its default; given twice, the last one counts. An empty variable counts as unset.
- * A value that begins with `-` is written `--name=-value`, unless it is a number.
+ * Reads `--name value`, `--name=value`, `-n value`, `-n=value`, `--name` and `--no-name` (booleans), and `--`, after
+ * which nothing is a flag. A flag beats its environment variable, which beats its default; given twice, the last one
+ * counts. An empty variable counts as unset. A value that begins with `-` is written `--name=-value`, unless it is a
+ * number.
  *
  * @throws {UsageError} naming the flag or variable, what was found, what is allowed, and the nearest right word
  */
-export function parseArguments<Of extends Flags>(flags: Of, argv: readonly string[], environment: Environment = {}): ParsedArguments<Of> {
+export function parseArguments<Of extends Flags>(
+  flags: Of,
+  argv: readonly string[],
+  environment: Environment = {},
+): ParsedArguments<Of> {
   const known = new Map<string, Flag<unknown>>(Object.entries(flags).map(([name, flag]) => [flagName(name), flag]))
   const { texts, positionals } = collect(known, argv)
-  const values = Object.entries(flags).map(([name, flag]) => [name, valueOf(flagName(name), flag, texts.get(flag), environment)] as const)
+  const values = Object.entries(flags).map(
+    ([name, flag]) => [name, valueOf(flagName(name), flag, texts.get(flag), environment)] as const,
+  )
   // Each value came out of its own flag's `read` or `fallback`; the type system cannot follow that through Object.fromEntries.
   return { flags: Object.fromEntries(values) as FlagValues<Of>, positionals }
 }
@@ -196,10 +224,11 @@ function collect(known: ReadonlyMap<string, Flag<unknown>>, argv: readonly strin
     let text = equals === -1 ? undefined : argument.slice(equals + 1)
     if (flag.placeholder === undefined) {
       if (isNegated && text !== undefined) throw new UsageError(`${written} takes no value`)
-      text = isNegated ? 'false' : text ?? 'true'
+      text = isNegated ? 'false' : (text ?? 'true')
     } else if (text === undefined) {
       text = argv[++index]
-      if (text === undefined || looksLikeFlag(text)) throw new UsageError(`${written} needs a value: ${written} ${flag.placeholder}`)
+      if (text === undefined || looksLikeFlag(text))
+        throw new UsageError(`${written} needs a value: ${written} ${flag.placeholder}`)
     }
     const list = texts.get(flag)
     if (list === undefined) texts.set(flag, [text])
@@ -212,7 +241,10 @@ function looksLikeFlag(text: string): boolean {
   return text.length > 1 && text.startsWith('-') && !/^-[\d.]/.test(text)
 }
 
-function find(known: ReadonlyMap<string, Flag<unknown>>, written: string): { readonly flag: Flag<unknown>; readonly isNegated: boolean } {
+function find(
+  known: ReadonlyMap<string, Flag<unknown>>,
+  written: string,
+): { readonly flag: Flag<unknown>; readonly isNegated: boolean } {
   const flag = known.get(written)
   if (flag !== undefined) return { flag, isNegated: false }
   for (const candidate of known.values()) {
@@ -220,11 +252,19 @@ function find(known: ReadonlyMap<string, Flag<unknown>>, written: string): { rea
   }
   const negated = written.startsWith('--no-') ? known.get(`--${written.slice(5)}`) : undefined
   if (negated !== undefined && negated.placeholder === undefined) return { flag: negated, isNegated: true }
-  const near = nearestName(written.replace(/^-+/, ''), [...known.keys(), '--help'].map((name) => name.slice(2)))
+  const near = nearestName(
+    written.replace(/^-+/, ''),
+    [...known.keys(), '--help'].map((name) => name.slice(2)),
+  )
   throw new UsageError(`unknown flag ${show(written)}${near === undefined ? '' : `: did you mean --${near}?`}`)
 }
 
-function valueOf(name: string, flag: Flag<unknown>, texts: readonly string[] | undefined, environment: Environment): unknown {
+function valueOf(
+  name: string,
+  flag: Flag<unknown>,
+  texts: readonly string[] | undefined,
+  environment: Environment,
+): unknown {
   if (texts !== undefined) return readValue(name, flag, texts)
   const text = flag.environment === undefined ? undefined : environment[flag.environment]
   if (flag.environment === undefined || text === undefined || text === '') return flag.fallback
@@ -234,9 +274,11 @@ function valueOf(name: string, flag: Flag<unknown>, texts: readonly string[] | u
 function readValue(name: string, flag: Flag<unknown>, texts: readonly string[]): unknown {
   const read = flag.read(texts)
   if (read !== undefined) return read.value
-  const found = isRepeated(flag) ? texts.join(',') : texts.at(-1) ?? ''
+  const found = isRepeated(flag) ? texts.join(',') : (texts.at(-1) ?? '')
   const near = nearestName(found, flag.choices)
-  throw new UsageError(`${name}: found ${show(found)}, allowed: ${flag.allowed}${near === undefined ? '' : `: did you mean ${near}?`}`)
+  throw new UsageError(
+    `${name}: found ${show(found)}, allowed: ${flag.allowed}${near === undefined ? '' : `: did you mean ${near}?`}`,
+  )
 }
 
 const shownLengthMax = 80

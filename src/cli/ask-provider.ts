@@ -20,11 +20,16 @@ export interface AskedFailure {
   readonly error: unknown
 }
 
-/** A provider that lists no models is asked for this one: whatever it says of it shows whether it can be reached and takes the key. */
+/**
+ * A provider that lists no models is asked for this one: whatever it says of it shows whether it can be reached and
+ * takes the key.
+ */
 const unlisted = 'svc-check'
 
 /**
- * Asks one provider for one token, apart from all others and whatever is known of its health, which is told what came of it. Never rejects.
+ * Asks one provider for one token, apart from all others and whatever is known of its health, which is told what came
+ * of it. Never rejects.
+ *
  * @param wanted the model, by any of its names at this provider; default: the first that answers chats
  */
 export async function askProvider(provider: Provider, signal: AbortSignal, wanted?: string): Promise<Asked> {
@@ -34,7 +39,9 @@ export async function askProvider(provider: Provider, signal: AbortSignal, wante
   // Reasoning models of some makers refuse max_tokens; they need more than one for their thoughts.
   for (const limit of [{ max_tokens: 1 }, { max_completion_tokens: 16 }]) {
     try {
-      const body = new TextEncoder().encode(JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], ...limit }))
+      const body = new TextEncoder().encode(
+        JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], ...limit }),
+      )
       const reply = await provider.candidate(model).chat(parseChatRequest(body), { signal, trail: [] })
       if (reply.kind === 'stream') reply.cancel()
       return { model, ms: performance.now() - start }
@@ -52,7 +59,12 @@ function upstreamName(models: readonly OfferedModel[], wanted: string | undefine
 }
 
 function describe(error: unknown, signal: AbortSignal): AskedFailure {
-  if (error instanceof UpstreamFailure) return { status: error.status === undefined || error.status === 200 ? error.failure : String(error.status), reason: error.message, error }
+  if (error instanceof UpstreamFailure)
+    return {
+      status: error.status === undefined || error.status === 200 ? error.failure : String(error.status),
+      reason: error.message,
+      error,
+    }
   if (signal.aborted) return { status: 'timeout', reason: 'no answer in time', error }
   return { status: 'error', reason: error instanceof Error ? error.message : String(error), error }
 }

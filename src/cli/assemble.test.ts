@@ -8,7 +8,16 @@ import { defaultFailover, defaultLimits } from '../config/defaults.ts'
 import { resolveProvider } from '../config/resolve-provider.ts'
 import { readAll, requestOf, textOf } from '../gateway/testing.ts'
 import type { ChatReply } from '../protocols/protocol.ts'
-import { chunkJson, completionJson, event, fakeBody, fakeTransport, transportError, type FakeAnswer, type FakeTransport } from '../protocols/testing.ts'
+import {
+  chunkJson,
+  completionJson,
+  event,
+  fakeBody,
+  fakeTransport,
+  transportError,
+  type FakeAnswer,
+  type FakeTransport,
+} from '../protocols/testing.ts'
 import { endlessRoom } from '../service/answer-room.ts'
 import { healthBook, type HealthBook } from '../service/health.ts'
 import { callOf, fakeClock, rejection } from '../service/testing.ts'
@@ -32,7 +41,11 @@ interface Subject {
 }
 
 /** A gateway to upstreams `http://<id>.example/v1` that answer so; each offers model `m` unless it says otherwise. */
-function assemble(upstreams: Readonly<Record<string, Answers>>, changes: Readonly<Record<string, Partial<ProviderConfig>>> = {}, more: { readonly modelsCache?: string; readonly clock?: () => number } = {}): Subject {
+function assemble(
+  upstreams: Readonly<Record<string, Answers>>,
+  changes: Readonly<Record<string, Partial<ProviderConfig>>> = {},
+  more: { readonly modelsCache?: string; readonly clock?: () => number } = {},
+): Subject {
   const transports: Record<string, FakeTransport> = {}
   for (const [id, answers] of Object.entries(upstreams)) transports[id] = fakeTransport(...answers)
   const transport: Transport = {
@@ -45,23 +58,38 @@ function assemble(upstreams: Readonly<Record<string, Answers>>, changes: Readonl
   }
   const config: Config = {
     providers: Object.keys(upstreams).map((id) => ({
-      ...resolveProvider({ id, baseUrl: `http://${id}.example/v1`, models: [{ name: 'm', upstream: `${id}-m`, aliases: [] }] }, {}), ...changes[id],
+      ...resolveProvider(
+        { id, baseUrl: `http://${id}.example/v1`, models: [{ name: 'm', upstream: `${id}-m`, aliases: [] }] },
+        {},
+      ),
+      ...changes[id],
     })),
-    limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'echo' },
+    limits: defaultLimits,
+    failover: defaultFailover,
+    aliases: {},
+    source: { kind: 'echo' },
   }
   const health = healthBook(more.clock ?? (() => performance.now()), () => 0.5)
   const warnings: string[] = []
   const gateway = assembleGateway(config, {
-    transport, health, answerRoom: endlessRoom, log: { debug: () => undefined, warn: (message) => warnings.push(message) }, ...(more.modelsCache === undefined ? {} : { modelsCache: more.modelsCache }),
+    transport,
+    health,
+    answerRoom: endlessRoom,
+    log: { debug: () => undefined, warn: (message) => warnings.push(message) },
+    ...(more.modelsCache === undefined ? {} : { modelsCache: more.modelsCache }),
   })
   cleanUps.push(() => gateway.close())
   return { gateway, hits: (id) => transports[id]?.requests.length ?? 0, transports, health, warnings }
 }
 
-const good: FakeAnswer = { headers: { 'content-type': 'application/json' }, body: [JSON.stringify(completionJson('Hello'))] }
+const good: FakeAnswer = {
+  headers: { 'content-type': 'application/json' },
+  body: [JSON.stringify(completionJson('Hello'))],
+}
 const down: FakeAnswer = { status: 500, body: ['{"error":{"message":"oops"}}'] }
 const streamed = (...texts: readonly string[]): FakeAnswer => ({
-  headers: { 'content-type': 'text/event-stream' }, body: [...texts.map((text) => event(chunkJson({ content: text }))), event(chunkJson({}, 'stop')), event('[DONE]')],
+  headers: { 'content-type': 'text/event-stream' },
+  body: [...texts.map((text) => event(chunkJson({ content: text }))), event(chunkJson({}, 'stop')), event('[DONE]')],
 })
 const plain = requestOf()
 const streaming = requestOf({ stream: true })
@@ -69,7 +97,7 @@ const streaming = requestOf({ stream: true })
 async function streamOf(gateway: AssembledGateway, call = callOf()) {
   const { reply, provider } = await gateway.chat(streaming, call)
   if (reply.kind !== 'stream') throw new Error('not a stream')
-  return { ...await readAll(reply), provider }
+  return { ...(await readAll(reply)), provider }
 }
 
 describe('an assembled gateway', () => {
@@ -79,12 +107,19 @@ describe('an assembled gateway', () => {
     const { provider, model } = await gateway.chat(plain, call)
     expect({ provider, model }).toEqual({ provider: 'c', model: 'c-m' })
     expect(['a', 'b', 'c'].map(hits)).toEqual([1, 1, 1])
-    expect(call.trail).toMatchObject([{ name: 'a', status: 500, failure: 'server_error' }, { name: 'b', failure: 'connect' }, { name: 'c', status: 200 }])
+    expect(call.trail).toMatchObject([
+      { name: 'a', status: 500, failure: 'server_error' },
+      { name: 'b', failure: 'connect' },
+      { name: 'c', status: 200 },
+    ])
     expect(call.trail[2]?.failure).toBeUndefined()
   })
 
   test('leaves out who is switched off or unavailable', async () => {
-    const { gateway, hits } = assemble({ a: [good], b: [good], c: [good] }, { a: { enabled: false }, b: { unavailable: 'KEY is not set' } })
+    const { gateway, hits } = assemble(
+      { a: [good], b: [good], c: [good] },
+      { a: { enabled: false }, b: { unavailable: 'KEY is not set' } },
+    )
     expect(gateway.providers.map(({ id }) => id)).toEqual(['c'])
     expect((await gateway.chat(plain, callOf())).provider).toBe('c')
     expect([hits('a'), hits('b')]).toEqual([0, 0])
@@ -92,7 +127,11 @@ describe('an assembled gateway', () => {
 
   test('skips a provider after its fifth failure, and probes it later', async () => {
     const clock = fakeClock()
-    const { gateway, hits, health } = assemble({ a: [down, down, down, down, down, good], b: [good] }, {}, { clock: clock.now })
+    const { gateway, hits, health } = assemble(
+      { a: [down, down, down, down, down, good], b: [good] },
+      {},
+      { clock: clock.now },
+    )
     for (let time = 0; time < 7; time += 1) await gateway.chat(plain, callOf())
     expect(hits('a')).toBe(5)
     expect(health.openBreakers()).toEqual([{ provider: 'a', model: 'a-m' }])
@@ -103,7 +142,11 @@ describe('an assembled gateway', () => {
 
   test('leaves a provider alone for as long as it asks to be', async () => {
     const clock = fakeClock()
-    const { gateway, hits } = assemble({ a: [{ status: 429, headers: { 'retry-after': '7' } }, good], b: [good] }, {}, { clock: clock.now })
+    const { gateway, hits } = assemble(
+      { a: [{ status: 429, headers: { 'retry-after': '7' } }, good], b: [good] },
+      {},
+      { clock: clock.now },
+    )
     await gateway.chat(plain, callOf())
     expect((await gateway.chat(plain, callOf())).provider).toBe('b')
     expect(hits('a')).toBe(1)
@@ -112,7 +155,10 @@ describe('an assembled gateway', () => {
   })
 
   test('asks the same provider again where its owner wants that, each time in the trail', async () => {
-    const { gateway, hits } = assemble({ a: [{ status: 429, headers: { 'retry-after-ms': '1' } }, good] }, { a: { retries: 1 } })
+    const { gateway, hits } = assemble(
+      { a: [{ status: 429, headers: { 'retry-after-ms': '1' } }, good] },
+      { a: { retries: 1 } },
+    )
     const call = callOf()
     await gateway.chat(plain, call)
     expect(hits('a')).toBe(2)
@@ -121,7 +167,10 @@ describe('an assembled gateway', () => {
 
   test('moves on when an attempt takes too long, which is aborted', async () => {
     const timeouts = { connectMs: 5_000, firstTokenMs: 10, idleMs: 60_000, attemptMs: 10 }
-    const silent: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: fakeBody([event(chunkJson({ role: 'assistant', content: '' }))], { hangs: true }) }
+    const silent: FakeAnswer = {
+      headers: { 'content-type': 'text/event-stream' },
+      body: fakeBody([event(chunkJson({ role: 'assistant', content: '' }))], { hangs: true }),
+    }
     const { gateway, transports } = assemble({ a: [silent], b: [streamed('Hello')] }, { a: { timeouts } })
     const call = callOf()
     const { chunks, provider } = await streamOf(gateway, call)
@@ -132,20 +181,29 @@ describe('an assembled gateway', () => {
 
   test('never answers a plain request with the beginning of a stream that ran out of time', async () => {
     const timeouts = { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 60_000, attemptMs: 10 }
-    const slow: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: fakeBody([event(chunkJson({ content: 'Hel' }))], { hangs: true }) }
+    const slow: FakeAnswer = {
+      headers: { 'content-type': 'text/event-stream' },
+      body: fakeBody([event(chunkJson({ content: 'Hel' }))], { hangs: true }),
+    }
     const { gateway, transports } = assemble({ a: [slow] }, { a: { timeouts } })
     expect(await rejection(gateway.chat(plain, callOf()))).toMatchObject({ status: 504 })
     expect(transports['a']?.bodies[0]?.isCancelled).toBe(true)
   })
 
   test('resumes a stream that is cut, and blames who cut it', async () => {
-    const cut: FakeAnswer = { headers: { 'content-type': 'text/event-stream' }, body: [event(chunkJson({ content: 'Hel' })), transportError('short_body')] }
+    const cut: FakeAnswer = {
+      headers: { 'content-type': 'text/event-stream' },
+      body: [event(chunkJson({ content: 'Hel' })), transportError('short_body')],
+    }
     const { gateway } = assemble({ a: [cut], b: [streamed('He', 'llo')] })
     const call = callOf()
     const { chunks, error } = await streamOf(gateway, call)
     expect(error).toBeUndefined()
     expect(textOf(chunks)).toBe('Hello')
-    expect(call.trail).toMatchObject([{ name: 'a', failure: 'cut' }, { name: 'b', status: 200 }])
+    expect(call.trail).toMatchObject([
+      { name: 'a', failure: 'cut' },
+      { name: 'b', status: 200 },
+    ])
   })
 
   test('converts in both directions (failover.md rows 30 and 31)', async () => {
@@ -162,7 +220,11 @@ describe('an assembled gateway', () => {
     expect((await assemble({ a: [empty], b: [down] }).gateway.chat(plain, callOf())).provider).toBe('a')
     expect((await streamOf(assemble({ a: [empty], b: [streamed('Hello')] }).gateway)).provider).toBe('b')
     const { chunks, error, provider } = await streamOf(assemble({ a: [empty], b: [down] }).gateway)
-    expect({ provider, error, finish: chunks.at(-1)?.finishReason }).toEqual({ provider: 'a', error: undefined, finish: 'stop' })
+    expect({ provider, error, finish: chunks.at(-1)?.finishReason }).toEqual({
+      provider: 'a',
+      error: undefined,
+      finish: 'stop',
+    })
   })
 
   test('skips who has as many requests as it may have, which is no failure', async () => {
@@ -189,7 +251,9 @@ describe('an assembled gateway', () => {
   })
 
   test('counts a departed caller against nobody', async () => {
-    const { gateway, health } = assemble({ a: Array.from({ length: 6 }, () => ({ body: fakeBody([], { hangs: true }) })) })
+    const { gateway, health } = assemble({
+      a: Array.from({ length: 6 }, () => ({ body: fakeBody([], { hangs: true }) })),
+    })
     for (let time = 0; time < 6; time += 1) {
       const controller = new AbortController()
       const failing = rejection(gateway.chat(plain, callOf(controller.signal)))
@@ -218,17 +282,30 @@ describe('models that are asked for', () => {
 
   test('are learned from the provider, and kept between starts', async () => {
     const modelsCache = join(await folder(), 'deeper')
-    const { gateway, transports } = assemble({ a: [{ body: ['{"data":[{"id":"x","context_length":4096},{"id":"y"}]}'] }] }, asking, { modelsCache })
+    const { gateway, transports } = assemble(
+      { a: [{ body: ['{"data":[{"id":"x","context_length":4096},{"id":"y"}]}'] }] },
+      asking,
+      { modelsCache },
+    )
     await gateway.providers[0]?.models.pending
-    expect(gateway.models().map(({ name, offers }) => [name, offers[0].model.context])).toEqual([['x', 4096], ['y', undefined]])
+    expect(gateway.models().map(({ name, offers }) => [name, offers[0].model.context])).toEqual([
+      ['x', 4096],
+      ['y', undefined],
+    ])
     expect(transports['a']?.requests).toMatchObject([{ method: 'GET', path: '/v1/models' }])
-    expect(JSON.parse(await readFile(join(modelsCache, 'a.json'), 'utf8'))).toEqual({ target: gateway.assembled[0]?.target, models: [{ name: 'x', context: 4096 }, { name: 'y' }] })
+    expect(JSON.parse(await readFile(join(modelsCache, 'a.json'), 'utf8'))).toEqual({
+      target: gateway.assembled[0]?.target,
+      models: [{ name: 'x', context: 4096 }, { name: 'y' }],
+    })
   })
 
   test('are known from the last start while the provider is down', async () => {
     const modelsCache = await folder()
     const target = assemble({ a: [down] }, asking).gateway.assembled[0]?.target
-    await writeFile(join(modelsCache, 'a.json'), JSON.stringify({ target, models: [{ name: 'x', context: 4096 }, { no: 'name' }, null] }))
+    await writeFile(
+      join(modelsCache, 'a.json'),
+      JSON.stringify({ target, models: [{ name: 'x', context: 4096 }, { no: 'name' }, null] }),
+    )
     const { gateway, warnings } = assemble({ a: [down] }, asking, { modelsCache })
     await gateway.providers[0]?.models.pending
     expect(gateway.models().map(({ name }) => name)).toEqual(['x'])
@@ -257,17 +334,26 @@ describe('models that are asked for', () => {
     }
     const config: Config = {
       providers: [resolveProvider({ id: 'a', baseUrl: 'http://a.example/v1', models: '*' }, {})],
-      limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'echo' },
+      limits: defaultLimits,
+      failover: defaultFailover,
+      aliases: {},
+      source: { kind: 'echo' },
     }
     const health = healthBook(() => performance.now())
-    const gateway = assembleGateway(config, { transport, health, answerRoom: endlessRoom, log: { debug: () => undefined, warn: () => undefined } })
+    const gateway = assembleGateway(config, {
+      transport,
+      health,
+      answerRoom: endlessRoom,
+      log: { debug: () => undefined, warn: () => undefined },
+    })
     cleanUps.push(() => gateway.close())
     await gateway.providers[0]?.models.pending
 
     /** Asks for names nobody has heard of; milliseconds it took. */
     async function askFor(from: number, to: number): Promise<number> {
       const started = performance.now()
-      for (let count = from; count < to; count += 1) await rejection(gateway.chat(requestOf({ model: `made-up-${count}` }), callOf()))
+      for (let count = from; count < to; count += 1)
+        await rejection(gateway.chat(requestOf({ model: `made-up-${count}` }), callOf()))
       return performance.now() - started
     }
     const objects = (): number => {
@@ -295,7 +381,9 @@ describe('a stream that goes on', () => {
     const replies: ChatReply[] = []
     for (const transport of Object.values(transports)) {
       transport.request = async () => ({
-        status: 200, headers: new Map([['content-type', 'text/event-stream']]), body: fakeBody([event(chunkJson({ content: 'Hello' }))], { hangs: true }),
+        status: 200,
+        headers: new Map([['content-type', 'text/event-stream']]),
+        body: fakeBody([event(chunkJson({ content: 'Hello' }))], { hangs: true }),
       })
     }
     for (let number = 0; number < 20; number += 1) {

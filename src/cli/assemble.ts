@@ -6,7 +6,13 @@ import { conversion } from '../gateway/conversion.ts'
 import { firstEvent } from '../gateway/first-event.ts'
 import { gateway, type Gateway } from '../gateway/gateway.ts'
 import { learnedModels, type LearnedModels, type ModelListCache } from '../gateway/model-list.ts'
-import { fixedModels, type ChatCandidate, type ModelList, type OfferedModel, type Provider } from '../gateway/provider.ts'
+import {
+  fixedModels,
+  type ChatCandidate,
+  type ModelList,
+  type OfferedModel,
+  type Provider,
+} from '../gateway/provider.ts'
 import { watchEnd } from '../gateway/watch-end.ts'
 import type { Logger } from '../observe/log.ts'
 import { anthropic } from '../protocols/anthropic.ts'
@@ -47,7 +53,10 @@ export interface AssembledGateway extends Gateway {
   readonly assembled: readonly AssembledProvider[]
   /** What a provider answers when it is asked for its models: whether it can be reached and takes the key. */
   probe(id: string, signal: AbortSignal): Promise<ProbeResult>
-  /** Ends what it does in the background, but for the providers that `next` goes on with. Requests under way are not touched. */
+  /**
+   * Ends what it does in the background, but for the providers that `next` goes on with. Requests under way are not
+   * touched.
+   */
   close(next?: AssembledGateway): void
 }
 
@@ -62,15 +71,23 @@ export interface ProbeResult {
 
 /**
  * The composition root: a configuration becomes providers with their layers, and they become a gateway.
- * @param before a provider whose configuration has not changed is taken from here, with its model list and its requests under way
+ *
+ * @param before a provider whose configuration has not changed is taken from here, with its model list and its requests
+ *   under way
  */
-export function assembleGateway(config: Config, surroundings: Surroundings, before?: AssembledGateway): AssembledGateway {
+export function assembleGateway(
+  config: Config,
+  surroundings: Surroundings,
+  before?: AssembledGateway,
+): AssembledGateway {
   const known = new Map(before?.assembled.map((each) => [each.config.id, each]))
   const assembled = config.providers
     .filter(({ enabled, unavailable }) => enabled && unavailable === undefined)
     .map((provider) => {
       const same = known.get(provider.id)
-      return same !== undefined && Bun.deepEquals(same.config, provider) ? same : assembleProvider(provider, surroundings)
+      return same !== undefined && Bun.deepEquals(same.config, provider)
+        ? same
+        : assembleProvider(provider, surroundings)
     })
   surroundings.health.setTargets(new Map(assembled.map(({ config: { id }, target }) => [id, target])))
   return {
@@ -104,23 +121,39 @@ export interface AssembledProvider {
   readonly close: () => void
 }
 
-/** Makes a provider: its models, and for each a service with its layers. The order of layers is written here and nowhere else. */
+/**
+ * Makes a provider: its models, and for each a service with its layers. The order of layers is written here and nowhere
+ * else.
+ */
 export function assembleProvider(config: ProviderConfig, surroundings: Surroundings): AssembledProvider {
   const { transport, health, answerRoom } = surroundings
   const connection: Connection = {
-    id: config.id, baseUrl: config.baseUrl, apiKey: config.apiKey, headers: config.headers,
-    overrides: config.overrides, rename: config.quirks.rename, drop: config.quirks.drop, streamUsage: config.quirks.streamUsage,
+    id: config.id,
+    baseUrl: config.baseUrl,
+    apiKey: config.apiKey,
+    headers: config.headers,
+    overrides: config.overrides,
+    rename: config.quirks.rename,
+    drop: config.quirks.drop,
+    streamUsage: config.quirks.streamUsage,
   }
   const { timeouts } = config
   const target = providerTarget(config)
   const models = modelsOf({ config, connection, target }, surroundings)
-  const limit = config.maxConcurrent === undefined ? undefined : bulkhead<ChatRequest, ChatReply>(config.maxConcurrent, watchEnd)
+  const limit =
+    config.maxConcurrent === undefined ? undefined : bulkhead<ChatRequest, ChatReply>(config.maxConcurrent, watchEnd)
   const candidates = new Map<string, ChatCandidate>()
 
   function serviceOf(model: string): ChatService {
     if (config.protocol === 'echo') return echo()
     return chatExchange({
-      transport, connection, model, protocol: protocols[config.protocol], connectMs: timeouts.connectMs, idleMs: timeouts.idleMs, room: answerRoom,
+      transport,
+      connection,
+      model,
+      protocol: protocols[config.protocol],
+      connectMs: timeouts.connectMs,
+      idleMs: timeouts.idleMs,
+      room: answerRoom,
     })
   }
 
@@ -162,9 +195,17 @@ export function assembleProvider(config: ProviderConfig, surroundings: Surroundi
     },
     probe: async (signal) => {
       if (config.protocol === 'echo') return undefined
-      return modelsStatus(transport, connection, protocols[config.protocol].headers(connection), timeouts.connectMs, signal)
+      return modelsStatus(
+        transport,
+        connection,
+        protocols[config.protocol].headers(connection),
+        timeouts.connectMs,
+        signal,
+      )
     },
-    close: () => { if ('close' in models) models.close() },
+    close: () => {
+      if ('close' in models) models.close()
+    },
   }
 }
 
@@ -174,7 +215,10 @@ interface ListedProvider {
   readonly target: string
 }
 
-function modelsOf({ config, connection, target }: ListedProvider, { transport, modelsCache, log }: Pick<Surroundings, 'transport' | 'modelsCache' | 'log'>): ModelList | LearnedModels {
+function modelsOf(
+  { config, connection, target }: ListedProvider,
+  { transport, modelsCache, log }: Pick<Surroundings, 'transport' | 'modelsCache' | 'log'>,
+): ModelList | LearnedModels {
   if (config.models !== '*') return fixedModels(config.models)
   if (config.protocol === 'echo') return fixedModels([offered('echo')])
   const headers = protocols[config.protocol].headers(connection)
@@ -185,7 +229,11 @@ function modelsOf({ config, connection, target }: ListedProvider, { transport, m
       return list.map(({ name, context }) => ({ ...offered(name), ...(context === undefined ? {} : { context }) }))
     },
     cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`), target),
-    onFailure: (error) => log.warn('could not list the models of a provider', { provider: config.id, reason: error instanceof Error ? error.message : String(error) }),
+    onFailure: (error) =>
+      log.warn('could not list the models of a provider', {
+        provider: config.id,
+        reason: error instanceof Error ? error.message : String(error),
+      }),
   })
 }
 
@@ -197,6 +245,7 @@ const noCache: ModelListCache = { read: async () => undefined, write: async () =
 
 /**
  * A cache that is allowed to fail: without it a list is asked for again.
+ *
  * @param target whose list it is: one that was written for another by the same name is none
  */
 function fileCache(path: string, target: string): ModelListCache {
@@ -204,7 +253,9 @@ function fileCache(path: string, target: string): ModelListCache {
     async read() {
       try {
         const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
-        return isRecord(parsed) && parsed['target'] === target && Array.isArray(parsed['models']) ? parsed['models'].flatMap((entry: unknown) => readOffered(entry) ?? []) : undefined
+        return isRecord(parsed) && parsed['target'] === target && Array.isArray(parsed['models'])
+          ? parsed['models'].flatMap((entry: unknown) => readOffered(entry) ?? [])
+          : undefined
       } catch {
         return undefined
       }
@@ -213,7 +264,11 @@ function fileCache(path: string, target: string): ModelListCache {
       const temporary = `${path}.${process.pid}.tmp`
       try {
         await mkdir(join(path, '..'), { recursive: true })
-        await writeFile(temporary, JSON.stringify({ target, models: models.map(({ name, context }) => ({ name, context })) }), { mode: 0o600 })
+        await writeFile(
+          temporary,
+          JSON.stringify({ target, models: models.map(({ name, context }) => ({ name, context })) }),
+          { mode: 0o600 },
+        )
         await rename(temporary, path)
       } catch {
         // A read-only home or a full disk is no reason not to serve. What has been begun is of no use.
@@ -224,7 +279,8 @@ function fileCache(path: string, target: string): ModelListCache {
 }
 
 function readOffered(entry: unknown): OfferedModel | undefined {
-  if (typeof entry !== 'object' || entry === null || !('name' in entry) || typeof entry.name !== 'string') return undefined
+  if (typeof entry !== 'object' || entry === null || !('name' in entry) || typeof entry.name !== 'string')
+    return undefined
   const context = 'context' in entry && typeof entry.context === 'number' ? { context: entry.context } : {}
   return { ...offered(entry.name), ...context }
 }

@@ -10,21 +10,36 @@ import { fakeAccess, namedModel, runCommand, streamed } from './testing.ts'
 import type { CapturedOptions, FakeProvider } from './testing.ts'
 
 let folder = ''
-beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'svc-chat-')) })
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-chat-'))
+})
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
 
-async function ask(argv: readonly string[], options: CapturedOptions = {}, chat: NonNullable<FakeProvider['chat']> = async () => streamed(['hel', 'lo'])) {
+async function ask(
+  argv: readonly string[],
+  options: CapturedOptions = {},
+  chat: NonNullable<FakeProvider['chat']> = async () => streamed(['hel', 'lo']),
+) {
   const bodies: unknown[] = []
-  const access = fakeAccess([{ id: 'groq', models: [namedModel('whisper-1'), namedModel('llama')], chat: (request, call) => (bodies.push(JSON.parse(new TextDecoder().decode(request.body))), chat(request, call)) }])
+  const access = fakeAccess([
+    {
+      id: 'groq',
+      models: [namedModel('whisper-1'), namedModel('llama')],
+      chat: (request, call) => (bodies.push(JSON.parse(new TextDecoder().decode(request.body))), chat(request, call)),
+    },
+  ])
   return { ...(await runCommand(chatCommand(access), argv, options)), bodies }
 }
 
 describe('svc chat, in this process', () => {
   test('asks the first model that chats, and writes the answer', async () => {
     expect(await ask(['why', 'so?'])).toEqual({
-      code: 0, out: 'hello\n', err: '', bodies: [{ model: 'llama', messages: [{ role: 'user', content: 'why so?' }], stream: true }],
+      code: 0,
+      out: 'hello\n',
+      err: '',
+      bodies: [{ model: 'llama', messages: [{ role: 'user', content: 'why so?' }], stream: true }],
     })
   })
 
@@ -33,7 +48,9 @@ describe('svc chat, in this process', () => {
   })
 
   test('puts what is piped in after the question', async () => {
-    expect((await ask(['Review this.'], { input: 'a diff\n' })).bodies).toMatchObject([{ messages: [{ content: 'Review this.\n\na diff' }] }])
+    expect((await ask(['Review this.'], { input: 'a diff\n' })).bodies).toMatchObject([
+      { messages: [{ content: 'Review this.\n\na diff' }] },
+    ])
     expect((await ask([], { input: ' only this ' })).bodies).toMatchObject([{ messages: [{ content: 'only this' }] }])
   })
 
@@ -45,13 +62,19 @@ describe('svc chat, in this process', () => {
   test('shows pictures', async () => {
     const file = join(folder, 'a.png')
     writeFileSync(file, png)
-    expect((await ask(['--image', file, '--image=https://example.com/b.jpg', 'What is this?'])).bodies).toMatchObject([{
-      messages: [{ content: [
-        { type: 'text', text: 'What is this?' },
-        { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
-        { type: 'image_url', image_url: { url: 'https://example.com/b.jpg' } },
-      ] }],
-    }])
+    expect((await ask(['--image', file, '--image=https://example.com/b.jpg', 'What is this?'])).bodies).toMatchObject([
+      {
+        messages: [
+          {
+            content: [
+              { type: 'text', text: 'What is this?' },
+              { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+              { type: 'image_url', image_url: { url: 'https://example.com/b.jpg' } },
+            ],
+          },
+        ],
+      },
+    ])
   })
 
   test('refuses what is no picture, is not there or is too large', async () => {
@@ -60,7 +83,9 @@ describe('svc chat, in this process', () => {
     const large = join(folder, 'large.png')
     writeFileSync(large, png)
     truncateSync(large, 20 * 1024 * 1024 + 1)
-    await expect(ask(['--image', text, 'x'])).rejects.toThrow(new UsageError(`--image: ${text} is no PNG, JPEG, GIF or WebP`))
+    await expect(ask(['--image', text, 'x'])).rejects.toThrow(
+      new UsageError(`--image: ${text} is no PNG, JPEG, GIF or WebP`),
+    )
     await expect(ask(['--image', join(folder, 'none.png'), 'x'])).rejects.toThrow('none.png does not exist')
     await expect(ask(['--image', large, 'x'])).rejects.toThrow('has 20971521 bytes, allowed: at most 20971520')
     await expect(ask(['--image', folder, 'x'])).rejects.toThrow('cannot be read (EISDIR)')
@@ -77,12 +102,20 @@ describe('svc chat, in this process', () => {
   })
 
   test('tells what every provider said when none answered', async () => {
-    await expect(ask(['x'], {}, async () => { throw new UpstreamFailure('credential', 'the key was refused', { status: 401 }) })).rejects.toThrow(/All providers failed for model 'llama'.*the key was refused/s)
-    await expect(ask(['-m', 'unknown', 'x'])).rejects.toThrow("The model 'unknown' was not found in any enabled provider")
+    await expect(
+      ask(['x'], {}, async () => {
+        throw new UpstreamFailure('credential', 'the key was refused', { status: 401 })
+      }),
+    ).rejects.toThrow(/All providers failed for model 'llama'.*the key was refused/s)
+    await expect(ask(['-m', 'unknown', 'x'])).rejects.toThrow(
+      "The model 'unknown' was not found in any enabled provider",
+    )
   })
 
   test('keeps what came before an answer broke off', async () => {
-    const access = fakeAccess([{ id: 'groq', chat: async () => streamed(['hel'], new UpstreamFailure('cut', 'connection reset')) }])
+    const access = fakeAccess([
+      { id: 'groq', chat: async () => streamed(['hel'], new UpstreamFailure('cut', 'connection reset')) },
+    ])
     const { stdout, run } = captured(access)
     await expect(run).rejects.toThrow('connection reset')
     expect(stdout()).toBe('hel\n')
@@ -94,7 +127,13 @@ describe('svc chat, in this process', () => {
       const reply = streamed(['hel', 'lo', 'never'])
       if (reply.kind !== 'stream') return reply
       let reads = 0
-      return { ...reply, read: () => { if (++reads === 2) controller.abort('SIGINT'); return reply.read() } }
+      return {
+        ...reply,
+        read: () => {
+          if (++reads === 2) controller.abort('SIGINT')
+          return reply.read()
+        },
+      }
     }
     expect(await ask(['x'], { signal: controller.signal }, chat)).toMatchObject({ code: 130, out: 'hel\n', err: '' })
   })
@@ -103,32 +142,67 @@ describe('svc chat, in this process', () => {
 function captured(access: ReturnType<typeof fakeAccess>) {
   let text = ''
   const command = chatCommand(access)
-  const output = { write: (piece: string) => { text += piece }, isTerminal: false, columns: 80, hasColour: false }
+  const output = {
+    write: (piece: string) => {
+      text += piece
+    },
+    isTerminal: false,
+    columns: 80,
+    hasColour: false,
+  }
   const run = command.run({
-    flags: { model: undefined, image: [], url: undefined, config: undefined }, positionals: ['x'], environment: {},
-    stdin: { isTerminal: true, text: async () => '' }, stdout: output, stderr: output, signal: new AbortController().signal,
+    flags: { model: undefined, image: [], url: undefined, config: undefined },
+    positionals: ['x'],
+    environment: {},
+    stdin: { isTerminal: true, text: async () => '' },
+    stdout: output,
+    stderr: output,
+    signal: new AbortController().signal,
   })
   return { stdout: () => text, run }
 }
 
 describe('svc chat --url', () => {
   const events = (...data: readonly string[]): Response =>
-    new Response(data.map((each) => `data: ${each}\n\n`).join(''), { headers: { 'content-type': 'text/event-stream', 'x-svc-provider': 'groq', 'x-svc-model': 'llama-70b' } })
+    new Response(data.map((each) => `data: ${each}\n\n`).join(''), {
+      headers: { 'content-type': 'text/event-stream', 'x-svc-provider': 'groq', 'x-svc-model': 'llama-70b' },
+    })
   const delta = (content: string): string => JSON.stringify({ choices: [{ index: 0, delta: { content } }] })
 
   /** @param place what stands after the port in `--url` */
-  async function askService(argv: readonly string[], answer: () => Response, options: CapturedOptions & { readonly place?: string } = {}) {
+  async function askService(
+    argv: readonly string[],
+    answer: () => Response,
+    options: CapturedOptions & { readonly place?: string } = {},
+  ) {
     const requests: string[] = []
     const service = Bun.serve({
-      port: 0, hostname: '127.0.0.1',
+      port: 0,
+      hostname: '127.0.0.1',
       async fetch(request) {
         requests.push(`${request.method} ${new URL(request.url).pathname} ${await request.text()}`)
-        return request.url.endsWith('/models') ? Response.json({ object: 'list', data: [{ id: 'text-embedding-3' }, { id: 'gpt-4o' }] }) : answer()
+        return request.url.endsWith('/models')
+          ? Response.json({ object: 'list', data: [{ id: 'text-embedding-3' }, { id: 'gpt-4o' }] })
+          : answer()
       },
     })
-    const access = { load: async () => { throw new Error('must not be read') }, open: async () => { throw new Error('must not be opened') } }
+    const access = {
+      load: async () => {
+        throw new Error('must not be read')
+      },
+      open: async () => {
+        throw new Error('must not be opened')
+      },
+    }
     try {
-      return { ...(await runCommand(chatCommand(access), ['--url', `http://127.0.0.1:${service.port}${options.place ?? ''}`, ...argv], options)), requests }
+      return {
+        ...(await runCommand(
+          chatCommand(access),
+          ['--url', `http://127.0.0.1:${service.port}${options.place ?? ''}`, ...argv],
+          options,
+        )),
+        requests,
+      }
     } finally {
       await service.stop(true)
     }
@@ -136,31 +210,55 @@ describe('svc chat --url', () => {
 
   test.each(['', '/', '/v1', '/v1/', '/behind/a/proxy'])('asks a running service at http://…%s', async (place) => {
     const prefix = place.startsWith('/behind') ? place : ''
-    expect(await askService(['why?'], () => events(delta('hel'), delta('lo'), '[DONE]'), { place, stderr: { isTerminal: true } })).toMatchObject({
-      code: 0, out: 'hello\n', err: expect.stringMatching(/^llama-70b from groq, /),
-      requests: [`GET ${prefix}/v1/models `, `POST ${prefix}/v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}`],
+    expect(
+      await askService(['why?'], () => events(delta('hel'), delta('lo'), '[DONE]'), {
+        place,
+        stderr: { isTerminal: true },
+      }),
+    ).toMatchObject({
+      code: 0,
+      out: 'hello\n',
+      err: expect.stringMatching(/^llama-70b from groq, /),
+      requests: [
+        `GET ${prefix}/v1/models `,
+        `POST ${prefix}/v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}`,
+      ],
     })
   })
 
   test('passes its error on', async () => {
-    const refusal = () => Response.json({ error: { message: 'Invalid or expired session', type: 'authentication_error', code: 'invalid_session' } }, { status: 401 })
+    const refusal = () =>
+      Response.json(
+        { error: { message: 'Invalid or expired session', type: 'authentication_error', code: 'invalid_session' } },
+        { status: 401 },
+      )
     await expect(askService(['-m', 'x', 'why?'], refusal)).rejects.toThrow('Invalid or expired session')
-    await expect(askService(['-m', 'x', 'why?'], () => new Response('<html>', { status: 502 }))).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+\/v1 answered with status 502$/)
+    await expect(askService(['-m', 'x', 'why?'], () => new Response('<html>', { status: 502 }))).rejects.toThrow(
+      /^http:\/\/127\.0\.0\.1:\d+\/v1 answered with status 502$/,
+    )
   })
 
   test('says where nobody answers', async () => {
     const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     await closed.stop(true)
-    await expect(runCommand(chatCommand(fakeAccess([])), ['--url', `http://127.0.0.1:${closed.port}`, 'why?'])).rejects.toThrow(`no answer from http://127.0.0.1:${closed.port}/v1: `)
+    await expect(
+      runCommand(chatCommand(fakeAccess([])), ['--url', `http://127.0.0.1:${closed.port}`, 'why?']),
+    ).rejects.toThrow(`no answer from http://127.0.0.1:${closed.port}/v1: `)
   })
 
   test('notices an error event, and an answer without its end', async () => {
-    await expect(askService(['-m', 'x', 'y'], () => events(delta('a'), '{"error":{"message":"cut short","code":"provider_error"}}'))).rejects.toThrow('cut short')
+    await expect(
+      askService(['-m', 'x', 'y'], () =>
+        events(delta('a'), '{"error":{"message":"cut short","code":"provider_error"}}'),
+      ),
+    ).rejects.toThrow('cut short')
     await expect(askService(['-m', 'x', 'y'], () => events(delta('a')))).rejects.toThrow('the answer broke off')
   })
 
   test('refuses what is no URL', async () => {
-    await expect(runCommand(chatCommand(fakeAccess([])), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(new UsageError('--url: found localhost:8000, allowed: an http or https URL'))
+    await expect(runCommand(chatCommand(fakeAccess([])), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(
+      new UsageError('--url: found localhost:8000, allowed: an http or https URL'),
+    )
   })
 })
 

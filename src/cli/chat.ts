@@ -9,9 +9,16 @@ import type { GatewayAccess } from './gateway-access.ts'
 import { imageUrl } from './image-part.ts'
 
 const flags = {
-  model: textFlag('model to ask', 'MODEL', { short: 'm', environment: 'SVC_MODEL', otherwise: 'the first one of the first provider' }),
+  model: textFlag('model to ask', 'MODEL', {
+    short: 'm',
+    environment: 'SVC_MODEL',
+    otherwise: 'the first one of the first provider',
+  }),
   image: repeatedFlag('picture to show: PNG, JPEG, GIF or WebP of at most 20 MB, or an http URL', 'FILE'),
-  url: textFlag('running service to ask, such as http://127.0.0.1:8000', 'URL', { environment: 'SVC_URL', otherwise: 'the providers, without a service' }),
+  url: textFlag('running service to ask, such as http://127.0.0.1:8000', 'URL', {
+    environment: 'SVC_URL',
+    otherwise: 'the providers, without a service',
+  }),
   config: configFlag,
 }
 
@@ -36,7 +43,11 @@ export function chatCommand(access: GatewayAccess): Command<typeof flags> {
     name: 'chat',
     summary: 'ask one question; the answer is written as it comes',
     flags,
-    arguments: { usage: '[QUESTION…]', summary: 'what to ask; standard input is read when it is no terminal, and stands after the question', maximum: Infinity },
+    arguments: {
+      usage: '[QUESTION…]',
+      summary: 'what to ask; standard input is read when it is no terminal, and stands after the question',
+      maximum: Infinity,
+    },
     examples: [
       { command: 'svc chat "Why is the sky blue?"', does: 'asks the first model of the first provider' },
       { command: 'svc chat -m gpt-4o-mini --image photo.jpg "What is this?"', does: 'shows a picture to a model' },
@@ -61,7 +72,8 @@ async function askService(url: string, question: string, images: readonly string
 }
 
 function checkedUrl(url: string): string {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw new UsageError(`--url: found ${show(url)}, allowed: an http or https URL`)
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new UsageError(`--url: found ${show(url)}, allowed: an http or https URL`)
   return url
 }
 
@@ -83,13 +95,21 @@ async function readQuestion({ positionals, stdin, stderr }: Context): Promise<st
   return question
 }
 
-async function answer(answerer: Answerer, question: string, images: readonly string[], context: Context): Promise<number> {
+async function answer(
+  answerer: Answerer,
+  question: string,
+  images: readonly string[],
+  context: Context,
+): Promise<number> {
   const { flags, stdout, stderr, signal } = context
   const start = performance.now()
   let last = ''
   try {
     const model = flags.model ?? (await answerer.defaultModel(signal))
-    const answered = await answerer.ask(JSON.stringify({ model, messages: [{ role: 'user', content: contentOf(question, images) }], stream: true }), signal)
+    const answered = await answerer.ask(
+      JSON.stringify({ model, messages: [{ role: 'user', content: contentOf(question, images) }], stream: true }),
+      signal,
+    )
     for await (const piece of answered.pieces) {
       if (signal.aborted) break
       if (piece !== '') last = piece
@@ -116,6 +136,9 @@ function endLine(last: string, { stdout }: Context): void {
 }
 
 function servedBy({ provider, model }: Answer, ms: number): string {
-  const who = [model, provider === undefined ? undefined : `from ${provider}`].filter((word) => word !== undefined).map(harmless).join(' ')
+  const who = [model, provider === undefined ? undefined : `from ${provider}`]
+    .filter((word) => word !== undefined)
+    .map(harmless)
+    .join(' ')
   return `${who === '' ? 'answered' : who}, ${formatDuration(ms)}`
 }

@@ -6,8 +6,18 @@ import { checkCommand } from './check.ts'
 import { fakeAccess, namedModel, runCommand, streamed } from './testing.ts'
 import type { FakeProvider } from './testing.ts'
 
-const refused: FakeProvider = { id: 'groq', chat: async () => { throw new UpstreamFailure('credential', 'the key was refused', { status: 401 }) } }
-const unreachable: FakeProvider = { id: 'local', chat: async () => { throw new UpstreamFailure('connect', 'connection refused') } }
+const refused: FakeProvider = {
+  id: 'groq',
+  chat: async () => {
+    throw new UpstreamFailure('credential', 'the key was refused', { status: 401 })
+  },
+}
+const unreachable: FakeProvider = {
+  id: 'local',
+  chat: async () => {
+    throw new UpstreamFailure('connect', 'connection refused')
+  },
+}
 const answering: FakeProvider = { id: 'openai' }
 
 function timeless(text: string): string {
@@ -16,9 +26,16 @@ function timeless(text: string): string {
 
 describe('svc check', () => {
   test('shows what came of each provider, in try-order', async () => {
-    const access = fakeAccess([refused, { id: 'spare', config: { enabled: false } }, { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } }, unreachable, answering])
+    const access = fakeAccess([
+      refused,
+      { id: 'spare', config: { enabled: false } },
+      { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } },
+      unreachable,
+      answering,
+    ])
     const { code, out } = await runCommand(checkCommand(access), [])
-    expect(timeless(out)).toBe(timeless(`providers.json: valid, 5 providers
+    expect(timeless(out)).toBe(
+      timeless(`providers.json: valid, 5 providers
 
 provider  status       time  model         error
 groq      401          0 ms  groq-model    the key was refused
@@ -26,7 +43,8 @@ spare     off
 mistral   unavailable                      MISTRAL_API_KEY is not set
 local     connect      0 ms  local-model   connection refused
 openai    ok           0 ms  openai-model
-`))
+`),
+    )
     expect(code).toBe(0)
   })
 
@@ -35,21 +53,45 @@ openai    ok           0 ms  openai-model
   })
 
   test('prints every fault of an invalid file, asks nobody and fails', async () => {
-    const faults = [{ file: 'p.json', line: 3, column: 5, field: 'providers[0].id', found: '7', allowed: 'a string' }, { file: 'p.json', line: 9, column: 1, field: 'x', found: 'y', allowed: 'z' }]
-    const access = { load: async () => { throw new ConfigError(faults) }, open: async () => { throw new Error('must not be opened') } }
+    const faults = [
+      { file: 'p.json', line: 3, column: 5, field: 'providers[0].id', found: '7', allowed: 'a string' },
+      { file: 'p.json', line: 9, column: 1, field: 'x', found: 'y', allowed: 'z' },
+    ]
+    const access = {
+      load: async () => {
+        throw new ConfigError(faults)
+      },
+      open: async () => {
+        throw new Error('must not be opened')
+      },
+    }
     expect(await runCommand(checkCommand(access), [])).toEqual({
-      code: 1, err: '', out: 'p.json:3:5: providers[0].id: found 7, allowed: a string\np.json:9:1: x: found y, allowed: z\n',
+      code: 1,
+      err: '',
+      out: 'p.json:3:5: providers[0].id: found 7, allowed: a string\np.json:9:1: x: found y, allowed: z\n',
     })
     expect(JSON.parse((await runCommand(checkCommand(access), ['--json'])).out)).toEqual({ valid: false, faults })
   })
 
   test('asks nobody with --files-only', async () => {
-    const access = { ...fakeAccess([refused]), open: async () => { throw new Error('must not be opened') } }
-    expect(await runCommand(checkCommand(access), ['--files-only'])).toEqual({ code: 0, err: '', out: 'providers.json: valid, 1 provider\n' })
+    const access = {
+      ...fakeAccess([refused]),
+      open: async () => {
+        throw new Error('must not be opened')
+      },
+    }
+    expect(await runCommand(checkCommand(access), ['--files-only'])).toEqual({
+      code: 0,
+      err: '',
+      out: 'providers.json: valid, 1 provider\n',
+    })
   })
 
   test('prints JSON', async () => {
-    const { out } = await runCommand(checkCommand(fakeAccess([refused, answering, { id: 'spare', config: { enabled: false } }])), ['--json'])
+    const { out } = await runCommand(
+      checkCommand(fakeAccess([refused, answering, { id: 'spare', config: { enabled: false } }])),
+      ['--json'],
+    )
     expect(JSON.parse(timeless(out))).toEqual({
       valid: true,
       providers: [
@@ -69,7 +111,10 @@ openai    ok           0 ms  openai-model
       asking--
       return streamed([])
     }
-    await runCommand(checkCommand(fakeAccess(Array.from({ length: 20 }, (_, index) => ({ id: `p${index}`, chat })))), [])
+    await runCommand(
+      checkCommand(fakeAccess(Array.from({ length: 20 }, (_, index) => ({ id: `p${index}`, chat })))),
+      [],
+    )
     expect(most).toBe(8)
   })
 
@@ -80,28 +125,50 @@ openai    ok           0 ms  openai-model
 
   test('stops with 130 when it is interrupted', async () => {
     const controller = new AbortController()
-    const chat: FakeProvider['chat'] = (_, { signal }) => new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('aborted')))
-      controller.abort('SIGINT')
-    })
-    expect((await runCommand(checkCommand(fakeAccess([{ id: 'slow', chat }])), [], { signal: controller.signal })).code).toBe(130)
+    const chat: FakeProvider['chat'] = (_, { signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')))
+        controller.abort('SIGINT')
+      })
+    expect(
+      (await runCommand(checkCommand(fakeAccess([{ id: 'slow', chat }])), [], { signal: controller.signal })).code,
+    ).toBe(130)
   })
 })
 
 describe('askProvider', () => {
-  const provider = (fake: FakeProvider) => fakeAccess([fake]).open(undefined as never, {}, { isFresh: true }).then(({ providers }) => providers[0] ?? expect.unreachable())
+  const provider = (fake: FakeProvider) =>
+    fakeAccess([fake])
+      .open(undefined as never, {}, { isFresh: true })
+      .then(({ providers }) => providers[0] ?? expect.unreachable())
 
   test('asks for one token of the first model that chats', async () => {
     const asked: unknown[] = []
-    const chat: FakeProvider['chat'] = async ({ body }) => (asked.push(JSON.parse(new TextDecoder().decode(body))), streamed(['h']))
-    const { model } = await askProvider(await provider({ id: 'openai', chat, models: ['text-embedding-3', 'dall-e-3', 'gpt-4o-mini'].map((name) => namedModel(name)) }), AbortSignal.timeout(1_000))
+    const chat: FakeProvider['chat'] = async ({ body }) => (
+      asked.push(JSON.parse(new TextDecoder().decode(body))),
+      streamed(['h'])
+    )
+    const { model } = await askProvider(
+      await provider({
+        id: 'openai',
+        chat,
+        models: ['text-embedding-3', 'dall-e-3', 'gpt-4o-mini'].map((name) => namedModel(name)),
+      }),
+      AbortSignal.timeout(1_000),
+    )
     expect(model).toBe('gpt-4o-mini')
     expect(asked).toEqual([{ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }])
   })
 
-  test.each([['gpt', 'gpt-2024'], ['g', 'gpt-2024'], ['unlisted', 'unlisted']])('asks for the model that is wanted, by any of its names: %s', async (wanted, upstream) => {
+  test.each([
+    ['gpt', 'gpt-2024'],
+    ['g', 'gpt-2024'],
+    ['unlisted', 'unlisted'],
+  ])('asks for the model that is wanted, by any of its names: %s', async (wanted, upstream) => {
     const models = [namedModel('other'), namedModel('gpt', { upstream: 'gpt-2024', aliases: ['g'] })]
-    expect(await askProvider(await provider({ id: 'openai', models }), AbortSignal.timeout(1_000), wanted)).toMatchObject({ model: upstream })
+    expect(
+      await askProvider(await provider({ id: 'openai', models }), AbortSignal.timeout(1_000), wanted),
+    ).toMatchObject({ model: upstream })
   })
 
   test('tries max_completion_tokens where max_tokens is refused', async () => {
@@ -111,16 +178,23 @@ describe('askProvider', () => {
       if (bodies.length === 1) throw new UpstreamFailure('bad_request', "use 'max_completion_tokens'", { status: 400 })
       return streamed(['h'])
     }
-    expect((await askProvider(await provider({ id: 'openai', chat }), AbortSignal.timeout(1_000))).failure).toBeUndefined()
+    expect(
+      (await askProvider(await provider({ id: 'openai', chat }), AbortSignal.timeout(1_000))).failure,
+    ).toBeUndefined()
     expect(bodies[1]).toContain('"max_completion_tokens":16')
   })
 
   test('asks a provider without a list all the same, to learn what is wrong', async () => {
-    expect(await askProvider(await provider({ ...refused, models: undefined }), AbortSignal.timeout(1_000))).toMatchObject({ failure: { status: '401', reason: 'the key was refused' } })
+    expect(
+      await askProvider(await provider({ ...refused, models: undefined }), AbortSignal.timeout(1_000)),
+    ).toMatchObject({ failure: { status: '401', reason: 'the key was refused' } })
   })
 
   test('calls it a timeout when the time is up', async () => {
-    const chat: FakeProvider['chat'] = (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
-    expect(await askProvider(await provider({ id: 'slow', chat }), AbortSignal.timeout(2))).toMatchObject({ failure: { status: 'timeout', reason: 'no answer in time' } })
+    const chat: FakeProvider['chat'] = (_, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+    expect(await askProvider(await provider({ id: 'slow', chat }), AbortSignal.timeout(2))).toMatchObject({
+      failure: { status: 'timeout', reason: 'no answer in time' },
+    })
   })
 })

@@ -73,7 +73,11 @@ export function checkCommand(access: GatewayAccess): Command<typeof flags> {
 /** `svc check`. */
 export const check = checkCommand(gatewayAccess)
 
-async function ask(config: Config, access: GatewayAccess, { flags: { timeout }, environment, stderr, signal }: Context): Promise<readonly Row[]> {
+async function ask(
+  config: Config,
+  access: GatewayAccess,
+  { flags: { timeout }, environment, stderr, signal }: Context,
+): Promise<readonly Row[]> {
   const gateway = await access.open(config, environment, { isFresh: true })
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   const progress = progressOn(stderr)
@@ -103,18 +107,35 @@ function rowOf(provider: ProviderConfig, asked: Asked | undefined): Row {
   if (!provider.enabled) return { id, status: 'off' }
   if (asked === undefined) return { id, status: 'unavailable', error: provider.unavailable ?? 'it was not asked' }
   const { model, ms, failure } = asked
-  return failure === undefined ? { id, status: 'ok', model, ms } : { id, status: failure.status, model, ms, error: failure.reason }
+  return failure === undefined
+    ? { id, status: 'ok', model, ms }
+    : { id, status: failure.status, model, ms, error: failure.reason }
 }
 
 function jsonRow({ id, status, model, ms, error }: Row): object {
-  return { id, status, ...(model === undefined ? {} : { model }), ...(ms === undefined ? {} : { ms: Math.round(ms) }), ...(error === undefined ? {} : { error }) }
+  return {
+    id,
+    status,
+    ...(model === undefined ? {} : { model }),
+    ...(ms === undefined ? {} : { ms: Math.round(ms) }),
+    ...(error === undefined ? {} : { error }),
+  }
 }
 
 function table(rows: readonly Row[], stdout: Output): string {
-  const columns = [{ title: 'provider' }, { title: 'status' }, { title: 'time', align: 'right' }, { title: 'model' }, { title: 'error', shrinks: true }] as const
+  const columns = [
+    { title: 'provider' },
+    { title: 'status' },
+    { title: 'time', align: 'right' },
+    { title: 'model' },
+    { title: 'error', shrinks: true },
+  ] as const
   const cells = rows.map(({ id, status, ms, model, error }): Cell[] => [
     id,
-    { text: status, style: status === 'ok' ? 'green' : status === 'off' ? 'dim' : status === 'unavailable' ? 'yellow' : 'red' },
+    {
+      text: status,
+      style: status === 'ok' ? 'green' : status === 'off' ? 'dim' : status === 'unavailable' ? 'yellow' : 'red',
+    },
     ms === undefined ? '' : formatDuration(ms),
     model ?? '',
     error ?? '',

@@ -5,11 +5,16 @@ import { commandHelp, programHelp } from './help.ts'
 
 const path = new URL('../../docs/commands.md', import.meta.url).pathname
 const all = await Promise.all(commands.map((entry) => entry.load()))
-const helps = new Map([['svc', programHelp(all)], ...all.map((command) => [`svc ${command.name}`, commandHelp(command)] as const)])
+const helps = new Map([
+  ['svc', programHelp(all)],
+  ...all.map((command) => [`svc ${command.name}`, commandHelp(command)] as const),
+])
 
 /** `UPDATE_DOCS=1` writes the help into docs/commands.md instead of comparing it. */
 function update(text: string): string {
-  return text.replace(/^(## `(svc[ a-z]*)`\n[^]*?```text\n)[^]*?(?=```\n)/gm, (whole, before: string, name: string) => (helps.has(name) ? before + helps.get(name) : whole))
+  return text.replace(/^(## `(svc[ a-z]*)`\n[^]*?```text\n)[^]*?(?=```\n)/gm, (whole, before: string, name: string) =>
+    helps.has(name) ? before + helps.get(name) : whole,
+  )
 }
 
 if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path, update(readFileSync(path, 'utf8')))
@@ -27,9 +32,13 @@ describe('docs/commands.md', () => {
   })
 
   test('names each environment variable that sets a flag, and no other that does not', () => {
-    const variables = new Set(all.flatMap((command) => Object.values(command.flags).flatMap(({ environment }) => environment ?? [])))
+    const variables = new Set(
+      all.flatMap((command) => Object.values(command.flags).flatMap(({ environment }) => environment ?? [])),
+    )
     const listed = Array.from(document.matchAll(/^\| `(SVC_[A-Z_]+)` \|/gm), (match) => match[1] ?? '')
-    expect(listed.filter((name) => name !== 'SVC_HOME' && name !== 'SVC_CORS_ORIGINS').toSorted()).toEqual([...variables].toSorted())
+    expect(listed.filter((name) => name !== 'SVC_HOME' && name !== 'SVC_CORS_ORIGINS').toSorted()).toEqual(
+      [...variables].toSorted(),
+    )
   })
 })
 
@@ -41,7 +50,13 @@ describe('the commands', () => {
     const shorts = Object.values(command.flags).flatMap(({ short }) => short ?? [])
     expect(new Set(shorts).size).toBe(shorts.length)
     expect(shorts).not.toContain('h')
-    expect(Math.max(...commandHelp(command).split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
+    expect(
+      Math.max(
+        ...commandHelp(command)
+          .split('\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(120)
     for (const { environment, summary } of Object.values(command.flags)) {
       expect(environment ?? 'SVC_').toStartWith('SVC_')
       expect(summary).not.toMatch(/\.$/)

@@ -11,9 +11,15 @@ import { packageVersion } from './process.ts'
 import type { ServeContext } from './serve-context.ts'
 
 /** For a service of one process: all there is in common is its own. @throws what {@link findStores} does */
-export async function commonsAlone({ given, log }: ServeContext, { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>): Promise<Commons> {
+export async function commonsAlone(
+  { given, log }: ServeContext,
+  { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>,
+): Promise<Commons> {
   const health = healthBook(() => performance.now())
-  const observer = localObserver({ version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped }, Date.now)
+  const observer = localObserver(
+    { version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped },
+    Date.now,
+  )
   const stores = await findStores(given.store, log)
   health.onNews(shareHealth(stores.notices('health'), health.hear))
   const reloads = new Set<() => void>()
@@ -26,7 +32,9 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
     isPortShared: false,
     isSpeaker: true,
     joinsLate: false,
-    health, stores, observer,
+    health,
+    stores,
+    observer,
     follow(followed) {
       const watch = follow(followed)
       const reload = () => void watch.reload()
@@ -58,6 +66,8 @@ export async function commonsAlone({ given, log }: ServeContext, { stdout, signa
 }
 
 /** The breakers that are open, for metrics. */
-export function breakersOf(health: HealthBook): readonly { readonly provider: string; readonly model: string; readonly isOpen: true }[] {
+export function breakersOf(
+  health: HealthBook,
+): readonly { readonly provider: string; readonly model: string; readonly isOpen: true }[] {
   return health.openBreakers().map(({ provider, model = '' }) => ({ provider, model, isOpen: true }))
 }

@@ -4,7 +4,10 @@ import type { Observer } from '../observe/observer.ts'
 import type { HealthBook } from '../service/health.ts'
 import type { Stores } from '../stores/store.ts'
 
-/** What the processes of one service have in common, as the one that serves sees it: it may be the only one (`commons-alone.ts`) or a worker (`commons-of-worker.ts`). */
+/**
+ * What the processes of one service have in common, as the one that serves sees it: it may be the only one
+ * (`commons-alone.ts`) or a worker (`commons-of-worker.ts`).
+ */
 export interface Commons {
   /** Where to listen. 0: a free one. */
   readonly port: number
@@ -13,7 +16,10 @@ export interface Commons {
   readonly isPortShared: boolean
   /** Whether what every process finds alike when it reads a file is for this one to tell people of. */
   readonly isSpeaker: boolean
-  /** Whether the service has begun without this process: whoever started it no longer waits to hear what is wrong with a file. */
+  /**
+   * Whether the service has begun without this process: whoever started it no longer waits to hear what is wrong with a
+   * file.
+   */
   readonly joinsLate: boolean
   readonly health: HealthBook
   readonly stores: Stores
@@ -32,7 +38,9 @@ export interface Commons {
   /** Everything anew, as SIGHUP asks for. */
   reload(): void
   /**
-   * Leaves a port that others of this service go on listening on, losing nobody. The server must go on serving until its connections have gone.
+   * Leaves a port that others of this service go on listening on, losing nobody. The server must go on serving until
+   * its connections have gone.
+   *
    * @returns whether it was left; if not, it still listens
    */
   leavePort(): Promise<boolean>

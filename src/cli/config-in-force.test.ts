@@ -19,7 +19,10 @@ function text(id: string): string {
   return `{"providers":[{"id":"${id}","protocol":"echo"}]}`
 }
 
-/** A file with provider `a`, ready to be taken into force. `during` is called while it is read for the first time, and awaited. */
+/**
+ * A file with provider `a`, ready to be taken into force. `during` is called while it is read for the first time, and
+ * awaited.
+ */
 function subject(during: (until: (count: number) => Promise<void>) => Promise<void> = async () => undefined) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-in-force-'))
   cleanUps.push(() => rmSync(folder, { recursive: true }))
@@ -32,7 +35,10 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
   const log = (message: string) => void logged.push(message)
 
   async function until(count: number): Promise<void> {
-    while (reloads.length < count) await new Promise<void>((resolve) => { wake = resolve })
+    while (reloads.length < count)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
   }
 
   async function load(): Promise<Config> {
@@ -45,8 +51,14 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
 
   async function start() {
     const inForce = await configInForce({
-      path, load,
-      surroundings: { transport: fakeTransport(), health: healthBook(() => 0), answerRoom: endlessRoom, log: { debug: log, warn: log } },
+      path,
+      load,
+      surroundings: {
+        transport: fakeTransport(),
+        health: healthBook(() => 0),
+        answerRoom: endlessRoom,
+        log: { debug: log, warn: log },
+      },
       log: { info: log, warn: log, error: log },
       onReload(result) {
         reloads.push(result)
@@ -65,7 +77,11 @@ describe('the configuration in force', () => {
   test('is that of the file, and follows it; one with faults leaves it as it is, and is told until it is mended', async () => {
     const { start, write, until, reloads } = subject()
     const inForce = await start()
-    const seen = () => [inForce.config.providers.map(({ id }) => id), inForce.gateway.providers.map(({ id }) => id), inForce.notice?.faults.length]
+    const seen = () => [
+      inForce.config.providers.map(({ id }) => id),
+      inForce.gateway.providers.map(({ id }) => id),
+      inForce.notice?.faults.length,
+    ]
     expect(seen()).toEqual([['a'], ['a'], undefined])
     write(text('b'))
     await until(1)
@@ -85,7 +101,12 @@ describe('the configuration in force', () => {
       await until(1)
     })
     const inForce = await start()
-    expect([inForce.config.providers[0]?.id, inForce.notice?.faults.length, reloads, logged]).toEqual(['a', 1, ['failed'], ['the configuration was not reloaded; the one before stays in force']])
+    expect([inForce.config.providers[0]?.id, inForce.notice?.faults.length, reloads, logged]).toEqual([
+      'a',
+      1,
+      ['failed'],
+      ['the configuration was not reloaded; the one before stays in force'],
+    ])
     await inForce.reload()
     expect(reloads).toEqual(['failed', 'failed'])
   })
@@ -100,7 +121,12 @@ describe('the configuration in force', () => {
   test('is none where the first one has faults', async () => {
     const { start, write, path } = subject()
     write('{')
-    expect(await start().then(() => 'started', (error: unknown) => String(error).includes(path))).toBe(true)
+    expect(
+      await start().then(
+        () => 'started',
+        (error: unknown) => String(error).includes(path),
+      ),
+    ).toBe(true)
   })
 
   test('is followed no longer once it is closed', async () => {

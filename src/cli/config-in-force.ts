@@ -32,8 +32,18 @@ export interface ConfigInForce {
   close(): void
 }
 
-/** Loads a configuration, and loads it again for each change of its file: all or nothing (docs/configuration.md). @throws what the first `load` does */
-export async function configInForce({ path, load, surroundings, log, onReload, follow }: ConfigInForceOptions): Promise<ConfigInForce> {
+/**
+ * Loads a configuration, and loads it again for each change of its file: all or nothing (docs/configuration.md).
+ * @throws what the first `load` does
+ */
+export async function configInForce({
+  path,
+  load,
+  surroundings,
+  log,
+  onReload,
+  follow,
+}: ConfigInForceOptions): Promise<ConfigInForce> {
   const started = Promise.withResolvers<void>()
   let notice: ReloadNotice | undefined
   // Watched before it is read, so that no change falls between.
@@ -67,13 +77,21 @@ export async function configInForce({ path, load, surroundings, log, onReload, f
     notice = reloadNotice(error, Date.now())
     if (!isSpeaker) return
     onReload('failed')
-    log.error('the configuration was not reloaded; the one before stays in force', { reason: error instanceof Error ? error.message : String(error) })
+    log.error('the configuration was not reloaded; the one before stays in force', {
+      reason: error instanceof Error ? error.message : String(error),
+    })
   }
 
   return {
-    get config() { return config },
-    get gateway() { return gateway },
-    get notice() { return notice },
+    get config() {
+      return config
+    },
+    get gateway() {
+      return gateway
+    },
+    get notice() {
+      return notice
+    },
     reload: () => watch.reload(),
     close: () => watch.close(),
   }

@@ -3,7 +3,10 @@ import type { DescriptorUse } from '../http/headroom.ts'
 
 const open = '/proc/self/fd'
 
-/** The descriptors this process may open (`ulimit -n`); `undefined` where the system does not tell (it is Linux that does). */
+/**
+ * The descriptors this process may open (`ulimit -n`); `undefined` where the system does not tell (it is Linux that
+ * does).
+ */
 export function descriptorsMost(): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -13,7 +16,10 @@ export function descriptorsMost(): number | undefined {
   }
 }
 
-/** How many of `most` descriptors are open: 3 µs on Linux 6.2 and later, a microsecond or less for each of them on older ones. */
+/**
+ * How many of `most` descriptors are open: 3 µs on Linux 6.2 and later, a microsecond or less for each of them on older
+ * ones.
+ */
 export function descriptorUse(most: number | undefined): DescriptorUse | undefined {
   if (most === undefined) return undefined
   try {

@@ -6,19 +6,46 @@ import { dispatch } from './dispatch.ts'
 import { capturedContext } from './testing.ts'
 
 function fake(name: string, run: Command['run'], extra: Partial<Command> = {}): CommandEntry {
-  const flags = { model: textFlag('the model', 'MODEL', { short: 'm', environment: 'SVC_MODEL' }), json: booleanFlag('print JSON') }
-  return { name, load: async () => ({ name, summary: `does ${name}`, flags, examples: [{ command: `svc ${name} -m x`, does: 'an example' }], run, ...extra }) }
+  const flags = {
+    model: textFlag('the model', 'MODEL', { short: 'm', environment: 'SVC_MODEL' }),
+    json: booleanFlag('print JSON'),
+  }
+  return {
+    name,
+    load: async () => ({
+      name,
+      summary: `does ${name}`,
+      flags,
+      examples: [{ command: `svc ${name} -m x`, does: 'an example' }],
+      run,
+      ...extra,
+    }),
+  }
 }
 
 const commands: readonly CommandEntry[] = [
   fake('serve', async () => 0),
   fake('check', async () => 1),
-  fake('chat', async ({ flags, positionals, stdout }) => {
-    stdout.write(JSON.stringify([flags, positionals]))
-    return 0
-  }, { arguments: { usage: '[QUESTION…]', summary: 'what to ask', maximum: 2 }, exitCodes: { 130: 'stopped by Ctrl-C' } }),
-  fake('broken', async () => { throw new Error('it broke\u001b[2J') }),
-  fake('misconfigured', async () => { throw new ConfigError([{ file: 'p.json', line: 3, column: 2, field: 'providers[0].id', found: '7', allowed: 'a string' }, { file: 'p.json', field: '', found: 'x', allowed: 'y' }]) }),
+  fake(
+    'chat',
+    async ({ flags, positionals, stdout }) => {
+      stdout.write(JSON.stringify([flags, positionals]))
+      return 0
+    },
+    {
+      arguments: { usage: '[QUESTION…]', summary: 'what to ask', maximum: 2 },
+      exitCodes: { 130: 'stopped by Ctrl-C' },
+    },
+  ),
+  fake('broken', async () => {
+    throw new Error('it broke\u001b[2J')
+  }),
+  fake('misconfigured', async () => {
+    throw new ConfigError([
+      { file: 'p.json', line: 3, column: 2, field: 'providers[0].id', found: '7', allowed: 'a string' },
+      { file: 'p.json', field: '', found: 'x', allowed: 'y' },
+    ])
+  }),
 ]
 
 async function run(...argv: string[]) {
@@ -48,10 +75,12 @@ describe('dispatch', () => {
     expect(out).toContain('  serve          does serve (when no command is named)\n  check          does check\n')
   })
 
-  test.each([[['chat', '--help']], [['chat', '-m', 'x', '-h']], [['help', 'chat']]])('prints the flags of a command for %j', async (argv) => {
-    const { code, out } = await run(...argv)
-    expect(code).toBe(0)
-    expect(out).toBe(`svc chat: does chat
+  test.each([[['chat', '--help']], [['chat', '-m', 'x', '-h']], [['help', 'chat']]])(
+    'prints the flags of a command for %j',
+    async (argv) => {
+      const { code, out } = await run(...argv)
+      expect(code).toBe(0)
+      expect(out).toBe(`svc chat: does chat
 
 Usage: svc chat [flags] [QUESTION…]
 
@@ -73,7 +102,8 @@ Examples:
   svc chat -m x
     an example
 `)
-  })
+    },
+  )
 
   test('takes --help after -- for a positional', async () => {
     expect((await run('chat', '--', '--help')).out).toContain('["--help"]')
@@ -83,7 +113,10 @@ Examples:
     [['chta'], 'svc: unknown command chta: did you mean chat?\n'],
     [['frobnicate'], 'svc: unknown command frobnicate: the commands are serve, check, chat, broken, misconfigured\n'],
     [['help', 'chekc'], 'svc: unknown command chekc: did you mean check?\n'],
-    [['chat', '--modle', 'x'], "svc: unknown flag --modle: did you mean --model?\n'svc chat --help' lists its flags.\n"],
+    [
+      ['chat', '--modle', 'x'],
+      "svc: unknown flag --modle: did you mean --model?\n'svc chat --help' lists its flags.\n",
+    ],
     [['check', 'extra'], "svc: unexpected argument extra\n'svc check --help' lists its flags.\n"],
     [['chat', 'a', 'b', 'c'], "svc: unexpected argument c\n'svc chat --help' lists its flags.\n"],
     [['--json', 'check'], "svc: the command comes first: svc check …\n'svc serve --help' lists its flags.\n"],
@@ -93,7 +126,9 @@ Examples:
 
   test('prints every fault of a configuration and exits with 2', async () => {
     expect(await run('misconfigured')).toEqual({
-      code: 2, out: '', err: 'p.json:3:2: providers[0].id: found 7, allowed: a string\np.json: found x, allowed: y\n',
+      code: 2,
+      out: '',
+      err: 'p.json:3:2: providers[0].id: found 7, allowed: a string\np.json: found x, allowed: y\n',
     })
   })
 

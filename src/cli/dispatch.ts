@@ -13,9 +13,15 @@ export type Surroundings = Omit<CommandContext, 'flags' | 'positionals'> & {
 
 /**
  * Runs the command that `argv` names: the first of `commands` when it names none.
+ *
  * @returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration, or another of the command's own
  */
-export async function dispatch(argv: readonly string[], commands: readonly CommandEntry[], version: string, surroundings: Surroundings): Promise<number> {
+export async function dispatch(
+  argv: readonly string[],
+  commands: readonly CommandEntry[],
+  version: string,
+  surroundings: Surroundings,
+): Promise<number> {
   try {
     return await run(argv, commands, version, surroundings)
   } catch (error) {
@@ -23,7 +29,12 @@ export async function dispatch(argv: readonly string[], commands: readonly Comma
   }
 }
 
-async function run(argv: readonly string[], commands: readonly CommandEntry[], version: string, surroundings: Surroundings): Promise<number> {
+async function run(
+  argv: readonly string[],
+  commands: readonly CommandEntry[],
+  version: string,
+  surroundings: Surroundings,
+): Promise<number> {
   const [first, second] = argv
   const isBare = first === undefined || first.startsWith('-')
   if (first === '--version' || first === '-v' || first === 'version') return print(`svc ${version}\n`, surroundings)
@@ -59,10 +70,17 @@ function asksForHelp(argv: readonly string[]): boolean {
 function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {
   const names = commands.map((entry) => entry.name)
   const near = nearestName(name, names)
-  return new UsageError(`unknown command ${show(name)}: ${near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`}`)
+  return new UsageError(
+    `unknown command ${show(name)}: ${near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`}`,
+  )
 }
 
-function understand(command: Command, argv: readonly string[], { environment }: Surroundings, commands: readonly CommandEntry[]): Pick<CommandContext, 'flags' | 'positionals'> {
+function understand(
+  command: Command,
+  argv: readonly string[],
+  { environment }: Surroundings,
+  commands: readonly CommandEntry[],
+): Pick<CommandContext, 'flags' | 'positionals'> {
   try {
     const parsed = parseArguments(command.flags, argv, environment)
     const surplus = parsed.positionals[command.arguments?.maximum ?? 0]
@@ -76,7 +94,11 @@ function understand(command: Command, argv: readonly string[], { environment }: 
 }
 
 /** Says on one line what went wrong; with the stack at log level `debug`. @returns the exit code */
-export function reportFailure(error: unknown, argv: readonly string[], { stderr, environment }: Pick<Surroundings, 'stderr' | 'environment'>): number {
+export function reportFailure(
+  error: unknown,
+  argv: readonly string[],
+  { stderr, environment }: Pick<Surroundings, 'stderr' | 'environment'>,
+): number {
   if (error instanceof ConfigError) {
     stderr.write(`${harmlessLines(error.message)}\n`)
     return 2
@@ -96,5 +118,11 @@ function describe(error: unknown): string {
 }
 
 function isDebugging(argv: readonly string[], environment: CommandContext['environment']): boolean {
-  return environment['SVC_LOG_LEVEL'] === 'debug' || argv.some((argument, index) => argument === '--log-level=debug' || (argument === '--log-level' && argv[index + 1] === 'debug'))
+  return (
+    environment['SVC_LOG_LEVEL'] === 'debug' ||
+    argv.some(
+      (argument, index) =>
+        argument === '--log-level=debug' || (argument === '--log-level' && argv[index + 1] === 'debug'),
+    )
+  )
 }

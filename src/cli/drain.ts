@@ -6,15 +6,20 @@ import type { ServeTimers } from './timers.ts'
 
 const lastWordsMs = 1_000
 /** Between two looks at the connections that are left. */
-const lookMs = 200, lastLookMs = 20
+const lookMs = 200,
+  lastLookMs = 20
 /** While requests are under way, looking takes at most one part in so many of the time, and a little more. */
 const restFactor = 10
 /**
- * While others serve, clients may use an idle connection once more for so much of the time to leave; the answer says that it was the last one.
- * Those that stay idle are ended then: a request that came at the last moment could not be finished.
+ * While others serve, clients may use an idle connection once more for so much of the time to leave; the answer says
+ * that it was the last one. Those that stay idle are ended then: a request that came at the last moment could not be
+ * finished.
  */
 const usedShare = 1 / 2
-/** Not so those that were used within so much of it, by a stream that began before: many clients keep a connection for up to 5 s. */
+/**
+ * Not so those that were used within so much of it, by a stream that began before: many clients keep a connection for
+ * up to 5 s.
+ */
 const quietShare = 1 / 5
 
 /** What {@link drain} needs. */
@@ -31,14 +36,20 @@ export interface Drain {
   readonly leftPort: () => void
 }
 
-/** Serves who still comes for a moment, then lets what was accepted finish, and gives up at the deadline (docs/deployment.md). */
+/**
+ * Serves who still comes for a moment, then lets what was accepted finish, and gives up at the deadline
+ * (docs/deployment.md).
+ */
 export async function drain({ server, requests, log, timers, isHasty, leavePort, leftPort }: Drain): Promise<void> {
   log.info('stopping', { under_way: requests.count })
-  const began = performance.now(), deadline = Bun.sleep(timers.drainMs)
+  const began = performance.now(),
+    deadline = Bun.sleep(timers.drainMs)
   const connections = isHasty ? undefined : openConnections(server.port)
-  let hasLeftPort = false, isLate = false, isOver = false
+  let hasLeftPort = false,
+    isLate = false,
+    isOver = false
   if (!isHasty) await Promise.race([serveOn(), deadline])
-  const gone = hasLeftPort || await connections?.stopListening() ? farewell() : server.stop(false)
+  const gone = hasLeftPort || (await connections?.stopListening()) ? farewell() : server.stop(false)
   leftPort()
   await Promise.race([allAnswered(), deadline])
   if (requests.count > 0) {
@@ -52,7 +63,10 @@ export async function drain({ server, requests, log, timers, isHasty, leavePort,
   isOver = true
   await server.stop(true)
 
-  /** Until nobody is surprised by the end: others serve, and those who are connected have left or were idle for long; or balancers had their time to notice. */
+  /**
+   * Until nobody is surprised by the end: others serve, and those who are connected have left or were idle for long; or
+   * balancers had their time to notice.
+   */
   async function serveOn(): Promise<void> {
     hasLeftPort = await leavePort()
     if (!hasLeftPort) return Bun.sleep(timers.drainWindowMs)
@@ -63,10 +77,14 @@ export async function drain({ server, requests, log, timers, isHasty, leavePort,
     while (performance.now() < end && countOf(connections) > 0) await Bun.sleep(lookMs)
   }
 
-  /** Ends idle connections, one after the other, until all have gone. Where nobody else serves, waiting for them helps nobody. */
+  /**
+   * Ends idle connections, one after the other, until all have gone. Where nobody else serves, waiting for them helps
+   * nobody.
+   */
   async function farewell(): Promise<void> {
     while (!isOver) {
-      const looked = performance.now(), isPatient = hasLeftPort && !isLate
+      const looked = performance.now(),
+        isPatient = hasLeftPort && !isLate
       if (endIdle(isPatient ? timers.drainMs * quietShare : 0) === 0) return
       const restMs = (performance.now() - looked) * restFactor
       await Bun.sleep(isPatient ? lookMs : lastLookMs)
@@ -77,7 +95,9 @@ export async function drain({ server, requests, log, timers, isHasty, leavePort,
   /** @returns how many connections are left */
   function endIdle(quietMs: number): number {
     // Of what is not chat, it is not known who waits for it.
-    return server.pending > requests.count ? countOf(connections) : connections?.endIdle(requests.peers(), quietMs) ?? 1
+    return server.pending > requests.count
+      ? countOf(connections)
+      : (connections?.endIdle(requests.peers(), quietMs) ?? 1)
   }
 
   /** A last request may have been on its way to us when the others ended. */

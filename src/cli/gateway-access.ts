@@ -17,20 +17,39 @@ export interface GatewayAccess {
   /** @throws {ConfigError} */
   load(file: string | undefined, context: Pick<CommandContext, 'environment' | 'stderr'>): Promise<Config>
   /** @param options.isFresh providers are asked for their models even if they were before */
-  open(config: Config, environment: CommandContext['environment'], options: { readonly isFresh: boolean }): Promise<OpenGateway>
+  open(
+    config: Config,
+    environment: CommandContext['environment'],
+    options: { readonly isFresh: boolean },
+  ): Promise<OpenGateway>
 }
 
 /** The real one: the configuration of this machine, and the gateway the service itself uses. */
 export const gatewayAccess: GatewayAccess = { load: loadHere, open: openHere }
 
-async function loadHere(file: string | undefined, { environment, stderr }: Pick<CommandContext, 'environment' | 'stderr'>): Promise<Config> {
+async function loadHere(
+  file: string | undefined,
+  { environment, stderr }: Pick<CommandContext, 'environment' | 'stderr'>,
+): Promise<Config> {
   const { loadConfig } = await import('../config/load-config.ts')
-  return loadConfig({ environment, ...(file === undefined ? {} : { file }), warn: (message) => stderr.write(`svc: ${harmless(message)}\n`) })
+  return loadConfig({
+    environment,
+    ...(file === undefined ? {} : { file }),
+    warn: (message) => stderr.write(`svc: ${harmless(message)}\n`),
+  })
 }
 
-async function openHere(config: Config, environment: CommandContext['environment'], { isFresh }: { readonly isFresh: boolean }): Promise<OpenGateway> {
+async function openHere(
+  config: Config,
+  environment: CommandContext['environment'],
+  { isFresh }: { readonly isFresh: boolean },
+): Promise<OpenGateway> {
   const [{ assembleGateway }, { httpClient }, { healthBook }, { endlessRoom }, { findHome }] = await Promise.all([
-    import('./assemble.ts'), import('../transport/http-client.ts'), import('../service/health.ts'), import('../service/answer-room.ts'), import('../config/home.ts'),
+    import('./assemble.ts'),
+    import('../transport/http-client.ts'),
+    import('../service/health.ts'),
+    import('../service/answer-room.ts'),
+    import('../config/home.ts'),
   ])
   const transport = httpClient()
   const assembled = assembleGateway(config, {
@@ -62,9 +81,13 @@ export async function modelsListed(providers: readonly Provider[], signal: Abort
   clearTimeout(timer)
 }
 
-const otherPurposes = /embed|whisper|tts|dall-e|image|moderation|rerank|audio|realtime|transcri|speech|guard|sora|veo|imagen|video|babbage|davinci|ocr/i
+const otherPurposes =
+  /embed|whisper|tts|dall-e|image|moderation|rerank|audio|realtime|transcri|speech|guard|sora|veo|imagen|video|babbage|davinci|ocr/i
 
-/** The first of these models that answers chats, as far as its name tells: lists also hold models that embed, draw or listen. */
+/**
+ * The first of these models that answers chats, as far as its name tells: lists also hold models that embed, draw or
+ * listen.
+ */
 export function firstChatModel<Model extends { readonly name: string }>(models: readonly Model[]): Model | undefined {
   return models.find(({ name }) => !otherPurposes.test(name)) ?? models[0]
 }

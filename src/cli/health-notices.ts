@@ -3,13 +3,15 @@ import { aged, keptFor, parseHealthNews, type HealthNews } from '../service/heal
 import type { Notices } from '../stores/store.ts'
 
 /**
- * A machine that is busy hears late. What is kept can be dated well, so of two news that are closer than that the one that is kept counts: it is the last of its provider that was
- * kept.
+ * A machine that is busy hears late. What is kept can be dated well, so of two news that are closer than that the one
+ * that is kept counts: it is the last of its provider that was kept.
  */
 const lagMs = 1_000
 
 /**
- * Shares news of health with other machines. What is kept for newcomers is told to this one at the start, as old as it is by then.
+ * Shares news of health with other machines. What is kept for newcomers is told to this one at the start, as old as it
+ * is by then.
+ *
  * @param hear takes over what others tell
  * @returns tells them
  */

@@ -19,18 +19,30 @@ export function commandHelp(command: Command, width = helpWidth): string {
   sections.push(`Flags:\n${list([...flagRows, ['-h, --help', 'print this help']], width)}`)
   const exitCodes = Object.entries({ 0: 'done', 1: 'failed', 2: 'wrong usage or configuration', ...command.exitCodes })
   sections.push(`Exit codes:\n${list(exitCodes, width)}`)
-  if (command.examples.length > 0) sections.push(`Examples:\n${command.examples.map((example) => `${indent}${example.command}\n${indent}${indent}${example.does}`).join('\n')}`)
+  if (command.examples.length > 0)
+    sections.push(
+      `Examples:\n${command.examples.map((example) => `${indent}${example.command}\n${indent}${indent}${example.does}`).join('\n')}`,
+    )
   return `${sections.join('\n\n')}\n`
 }
 
 /** The help of `svc` itself. The first command is the one that runs when none is named. */
 export function programHelp(commands: readonly Command[], width = helpWidth): string {
-  const rows = commands.map((command, index) => [command.name, `${command.summary}${index === 0 ? ' (when no command is named)' : ''}`] as const)
+  const rows = commands.map(
+    (command, index) =>
+      [command.name, `${command.summary}${index === 0 ? ' (when no command is named)' : ''}`] as const,
+  )
   return `${[
     'svc: one self-hosted chat-completions endpoint for every model',
     'Usage: svc [command] [flags]',
     `Commands:\n${list(rows, width)}`,
-    `Flags:\n${list([['-h, --help', 'print the help of svc, or of the command before it'], ['-v, --version', 'print the version']], width)}`,
+    `Flags:\n${list(
+      [
+        ['-h, --help', 'print the help of svc, or of the command before it'],
+        ['-v, --version', 'print the version'],
+      ],
+      width,
+    )}`,
     'A flag beats its environment variable, which beats a file, which beats the default.',
     `'svc <command> --help' lists the flags of a command.`,
   ].join('\n\n')}\n`
@@ -59,7 +71,10 @@ function list(rows: readonly (readonly [string, string])[], width: number): stri
     .map(([name, text]) => {
       const lines = wrap(text, width - hang.length)
       if (name.length > nameWidth) return [`${indent}${name}`, ...lines.map((line) => hang + line)].join('\n')
-      return [`${indent}${name.padEnd(nameWidth)}  ${lines[0] ?? ''}`, ...lines.slice(1).map((line) => hang + line)].join('\n')
+      return [
+        `${indent}${name.padEnd(nameWidth)}  ${lines[0] ?? ''}`,
+        ...lines.slice(1).map((line) => hang + line),
+      ].join('\n')
     })
     .join('\n')
 }

@@ -4,27 +4,46 @@ import { hostFetch } from './host-fetch.ts'
 
 const transport = httpClient()
 const ask = hostFetch(transport)
-const usual = { method: 'GET', headers: { 'accept': 'application/json', 'user-agent': 'svc' }, timeoutMs: 2_000, bytesMax: 1_000 } as const
+const usual = {
+  method: 'GET',
+  headers: { accept: 'application/json', 'user-agent': 'svc' },
+  timeoutMs: 2_000,
+  bytesMax: 1_000,
+} as const
 
-const seen: { readonly method: string; readonly path: string; readonly body: string; readonly agent: string | null }[] = []
+const seen: { readonly method: string; readonly path: string; readonly body: string; readonly agent: string | null }[] =
+  []
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
     const { pathname, search } = new URL(request.url)
-    seen.push({ method: request.method, path: pathname + search, body: await request.text(), agent: request.headers.get('user-agent') })
+    seen.push({
+      method: request.method,
+      path: pathname + search,
+      body: await request.text(),
+      agent: request.headers.get('user-agent'),
+    })
     switch (pathname) {
-      case '/redirect': return new Response(null, { status: 302, headers: { location: '/elsewhere' } })
-      case '/large': return new Response('x'.repeat(2_000))
-      case '/none': return new Response(null, { status: 204 })
-      case '/hang': return new Promise<Response>(() => undefined)
-      case '/drip': return new Response(new ReadableStream({
-        async pull(controller) {
-          await Bun.sleep(5)
-          controller.enqueue(new Uint8Array(1))
-        },
-      }))
-      default: return Response.json({ ok: true }, { headers: { 'x-own': 'a' } })
+      case '/redirect':
+        return new Response(null, { status: 302, headers: { location: '/elsewhere' } })
+      case '/large':
+        return new Response('x'.repeat(2_000))
+      case '/none':
+        return new Response(null, { status: 204 })
+      case '/hang':
+        return new Promise<Response>(() => undefined)
+      case '/drip':
+        return new Response(
+          new ReadableStream({
+            async pull(controller) {
+              await Bun.sleep(5)
+              controller.enqueue(new Uint8Array(1))
+            },
+          }),
+        )
+      default:
+        return Response.json({ ok: true }, { headers: { 'x-own': 'a' } })
     }
   },
 })
@@ -44,7 +63,12 @@ describe('an extension’s fetch', () => {
   })
 
   test('sends a body', async () => {
-    await ask(`${base}/token`, { ...usual, method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'code=ä' })
+    await ask(`${base}/token`, {
+      ...usual,
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'code=ä',
+    })
     expect(seen.at(-1)).toMatchObject({ method: 'POST', path: '/token', body: 'code=ä' })
   })
 
@@ -65,7 +89,9 @@ describe('an extension’s fetch', () => {
 
   test.each(['/hang', '/drip'])('gives up when the time is over: %s', async (path) => {
     const started = performance.now()
-    await expect(ask(`${base}${path}`, { ...usual, timeoutMs: 100, bytesMax: 1_000_000 })).rejects.toMatchObject({ name: 'TimeoutError' })
+    await expect(ask(`${base}${path}`, { ...usual, timeoutMs: 100, bytesMax: 1_000_000 })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    })
     expect(performance.now() - started).toBeLessThan(1_500)
   })
 

@@ -5,22 +5,28 @@ import type { Transport } from '../transport/transport.ts'
 /** Name look-up, TCP and TLS. */
 const connectMsMax = 5_000
 
-/** `Host.fetch` over our own HTTP client: nothing is followed, everything is bounded, and no proxy of the environment comes in between. */
+/**
+ * `Host.fetch` over our own HTTP client: nothing is followed, everything is bounded, and no proxy of the environment
+ * comes in between.
+ */
 export function hostFetch(transport: Transport): (url: string, options: FetchOptions) => Promise<Response> {
   return async function fetchForExtension(address, { method, headers, body, timeoutMs, bytesMax }) {
     const url = new URL(address)
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(), timeoutMs)
     try {
-      const response = await transport.request({
-        origin: { ...parseOrigin(url), owner: 'extension' },
-        method,
-        path: `${url.pathname}${url.search}`,
-        headers: headerBlock(headers),
-        body: body === undefined ? [] : [new TextEncoder().encode(body)],
-        connectMs: Math.min(connectMsMax, timeoutMs),
-        bodyBytesMax: bytesMax,
-      }, controller.signal)
+      const response = await transport.request(
+        {
+          origin: { ...parseOrigin(url), owner: 'extension' },
+          method,
+          path: `${url.pathname}${url.search}`,
+          headers: headerBlock(headers),
+          body: body === undefined ? [] : [new TextEncoder().encode(body)],
+          connectMs: Math.min(connectMsMax, timeoutMs),
+          bodyBytesMax: bytesMax,
+        },
+        controller.signal,
+      )
       const bytes = await response.body.readAll()
       const hasNoBody = response.status === 204 || response.status === 205 || response.status === 304
       return new Response(hasNoBody ? null : bytes, { status: response.status, headers: [...response.headers] })

@@ -19,6 +19,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
 
 /**
  * The URL of an image for an `image_url` part: a `data:` URL of a file, or an http URL as it is.
+ *
  * @throws {UsageError} when there is no such file, it is above 20 MB, or no PNG, JPEG, GIF or WebP
  */
 export async function imageUrl(file: string): Promise<string> {
@@ -32,11 +33,15 @@ export async function imageUrl(file: string): Promise<string> {
 async function read(file: string): Promise<Uint8Array> {
   try {
     const { size } = await stat(file)
-    if (size > imageBytesMax) throw new UsageError(`--image: ${show(file)} has ${size} bytes, allowed: at most ${imageBytesMax}`)
+    if (size > imageBytesMax)
+      throw new UsageError(`--image: ${show(file)} has ${size} bytes, allowed: at most ${imageBytesMax}`)
     return await readFile(file)
   } catch (error) {
     if (error instanceof UsageError) throw error
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new UsageError(`--image: ${show(file)} ${code === 'ENOENT' ? 'does not exist' : `cannot be read${code === '' ? '' : ` (${code})`}`}`, { cause: error })
+    throw new UsageError(
+      `--image: ${show(file)} ${code === 'ENOENT' ? 'does not exist' : `cannot be read${code === '' ? '' : ` (${code})`}`}`,
+      { cause: error },
+    )
   }
 }

@@ -7,7 +7,9 @@ import { initCommand } from './init.ts'
 import { runCommand } from './testing.ts'
 
 let home = ''
-beforeEach(() => { home = mkdtempSync(join(tmpdir(), 'svc-init-')) })
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'svc-init-'))
+})
 afterEach(() => rmSync(home, { recursive: true }))
 
 const nothingLocal = initCommand(async () => undefined)
@@ -33,9 +35,15 @@ describe('svc init', () => {
     const file = join(home, 'mine.json')
     writeFileSync(file, 'mine')
     const kept = await runCommand(nothingLocal, ['--config', file], { environment: { SVC_HOME: home } })
-    expect(kept).toEqual({ code: 1, out: '', err: `svc: ${file} is there already and was left as it is; --force replaces it\n` })
+    expect(kept).toEqual({
+      code: 1,
+      out: '',
+      err: `svc: ${file} is there already and was left as it is; --force replaces it\n`,
+    })
     expect(readFileSync(file, 'utf8')).toBe('mine')
-    expect((await runCommand(nothingLocal, ['--config', file, '--force'], { environment: { SVC_HOME: home } })).code).toBe(0)
+    expect(
+      (await runCommand(nothingLocal, ['--config', file, '--force'], { environment: { SVC_HOME: home } })).code,
+    ).toBe(0)
     expect(readFileSync(file, 'utf8')).toContain('"providers"')
     expect(existsSync(join(home, 'providers.json'))).toBe(false)
   })

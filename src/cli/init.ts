@@ -22,7 +22,12 @@ const flags = {
 
 /** `svc init` (docs/commands.md). @param probe asks a local port for its models; for tests */
 export function initCommand(probe?: Probe): Command<typeof flags> {
-  async function writeFirstConfig({ flags: { config, force }, environment, stdout, stderr }: CommandContext<typeof flags>): Promise<number> {
+  async function writeFirstConfig({
+    flags: { config, force },
+    environment,
+    stdout,
+    stderr,
+  }: CommandContext<typeof flags>): Promise<number> {
     const path = config ?? findHome(environment).providers
     if (existsSync(path) && !force) {
       stderr.write(`svc: ${harmless(path)} is there already and was left as it is; --force replaces it\n`)
@@ -36,7 +41,9 @@ export function initCommand(probe?: Probe): Command<typeof flags> {
     await writeConfig(path, text)
     stdout.write(`${harmless(path)} was written: ${detected.providers.map(({ id }) => id).join(', ')}\n`)
     if (detected.source.kind === 'echo') {
-      stdout.write(`No provider was found, so the echo answers. Start a local server (Ollama, LM Studio, llama.cpp) or set a key such as OPENAI_API_KEY,\nthen run: ${programName(environment)} init --force\n`)
+      stdout.write(
+        `No provider was found, so the echo answers. Start a local server (Ollama, LM Studio, llama.cpp) or set a key such as OPENAI_API_KEY,\nthen run: ${programName(environment)} init --force\n`,
+      )
     }
     stdout.write(`Next: ${programName(environment)} check\n`)
     return 0

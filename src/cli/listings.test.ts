@@ -4,8 +4,18 @@ import { providersCommand } from './providers.ts'
 import { fakeAccess, namedModel, runCommand } from './testing.ts'
 
 const access = fakeAccess([
-  { id: 'groq', models: [namedModel('llama-3.3', { context: 131_072, maxOutput: 8_192, price: { input: 0.59, output: 0.79 } }), namedModel('gpt-4o')] },
-  { id: 'openai', models: [namedModel('gpt-4o', { price: { input: 2.5, output: 10, cachedInput: 1.25 } })], probe: { status: 401 } },
+  {
+    id: 'groq',
+    models: [
+      namedModel('llama-3.3', { context: 131_072, maxOutput: 8_192, price: { input: 0.59, output: 0.79 } }),
+      namedModel('gpt-4o'),
+    ],
+  },
+  {
+    id: 'openai',
+    models: [namedModel('gpt-4o', { price: { input: 2.5, output: 10, cachedInput: 1.25 } })],
+    probe: { status: 401 },
+  },
   { id: 'silent', models: undefined, probe: { reason: 'connection refused or unreachable' } },
   { id: 'spare', config: { enabled: false } },
   { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } },
@@ -14,7 +24,9 @@ const access = fakeAccess([
 describe('svc providers', () => {
   test('lists the try-order, and why a provider cannot be used', async () => {
     expect(await runCommand(providersCommand(access), [])).toEqual({
-      code: 0, err: '', out: `providers.json: valid, 5 providers
+      code: 0,
+      err: '',
+      out: `providers.json: valid, 5 providers
 
 #  provider  protocol  state        health                             models
 1  groq      openai    on           ok 12 ms                           2: llama-3.3, gpt-4o
@@ -33,10 +45,32 @@ describe('svc providers', () => {
 
   test('prints JSON', async () => {
     expect(JSON.parse((await runCommand(providersCommand(access), ['--json'])).out).slice(1)).toEqual([
-      { id: 'openai', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', health: '401: the key is refused', models: ['gpt-4o'] },
-      { id: 'silent', protocol: 'openai', state: 'on', base_url: 'http://127.0.0.1:1/v1', health: 'connection refused or unreachable', models: null },
+      {
+        id: 'openai',
+        protocol: 'openai',
+        state: 'on',
+        base_url: 'http://127.0.0.1:1/v1',
+        health: '401: the key is refused',
+        models: ['gpt-4o'],
+      },
+      {
+        id: 'silent',
+        protocol: 'openai',
+        state: 'on',
+        base_url: 'http://127.0.0.1:1/v1',
+        health: 'connection refused or unreachable',
+        models: null,
+      },
       { id: 'spare', protocol: 'openai', state: 'off', base_url: 'http://127.0.0.1:1/v1', health: null, models: null },
-      { id: 'mistral', protocol: 'openai', state: 'unavailable', reason: 'MISTRAL_API_KEY is not set', base_url: 'http://127.0.0.1:1/v1', health: null, models: null },
+      {
+        id: 'mistral',
+        protocol: 'openai',
+        state: 'unavailable',
+        reason: 'MISTRAL_API_KEY is not set',
+        base_url: 'http://127.0.0.1:1/v1',
+        health: null,
+        models: null,
+      },
     ])
   })
 })
@@ -44,7 +78,9 @@ describe('svc providers', () => {
 describe('svc models', () => {
   test('lists each model once, its providers in order, price and context', async () => {
     expect(await runCommand(modelsCommand(access), [])).toEqual({
-      code: 0, err: "svc: no list of models from silent ('svc check' tells why)\n", out: `model      providers      USD per million in/out  context
+      code: 0,
+      err: "svc: no list of models from silent ('svc check' tells why)\n",
+      out: `model      providers      USD per million in/out  context
 llama-3.3  groq                      0.59 / 0.79  131,072
 gpt-4o     groq → openai                       –        –
 `,
@@ -53,7 +89,13 @@ gpt-4o     groq → openai                       –        –
 
   test('prints JSON', async () => {
     expect(JSON.parse((await runCommand(modelsCommand(access), ['--json'])).out)).toEqual([
-      { id: 'llama-3.3', providers: ['groq'], context: 131_072, max_output: 8_192, price: { input: 0.59, output: 0.79 } },
+      {
+        id: 'llama-3.3',
+        providers: ['groq'],
+        context: 131_072,
+        max_output: 8_192,
+        price: { input: 0.59, output: 0.79 },
+      },
       { id: 'gpt-4o', providers: ['groq', 'openai'] },
     ])
   })

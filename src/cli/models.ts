@@ -48,15 +48,29 @@ export const models = modelsCommand(gatewayAccess)
 function jsonRow({ name, offers }: ListedModel): object {
   const { context, maxOutput, price } = offers[0].model
   return {
-    id: name, providers: offers.map(({ provider }) => provider),
+    id: name,
+    providers: offers.map(({ provider }) => provider),
     ...(context === undefined ? {} : { context }),
     ...(maxOutput === undefined ? {} : { max_output: maxOutput }),
-    ...(price === undefined ? {} : { price: { input: price.input, output: price.output, ...(price.cachedInput === undefined ? {} : { cached_input: price.cachedInput }) } }),
+    ...(price === undefined
+      ? {}
+      : {
+          price: {
+            input: price.input,
+            output: price.output,
+            ...(price.cachedInput === undefined ? {} : { cached_input: price.cachedInput }),
+          },
+        }),
   }
 }
 
 function table(models: readonly ListedModel[], stdout: Output): string {
-  const columns = [{ title: 'model' }, { title: 'providers', shrinks: true }, { title: 'USD per million in/out', align: 'right' }, { title: 'context', align: 'right' }] as const
+  const columns = [
+    { title: 'model' },
+    { title: 'providers', shrinks: true },
+    { title: 'USD per million in/out', align: 'right' },
+    { title: 'context', align: 'right' },
+  ] as const
   const cells = models.map(({ name, offers }) => {
     const { price, context } = offers[0].model
     return [

@@ -35,12 +35,29 @@ export interface PrimaryAnswersOptions {
 }
 
 /** What the primary answers its workers. @returns that for one of them, but for what its life is about */
-export function primaryAnswers({ count, progress, workers, health, files, stores, probe, roll }: PrimaryAnswersOptions) {
+export function primaryAnswers({
+  count,
+  progress,
+  workers,
+  health,
+  files,
+  stores,
+  probe,
+  roll,
+}: PrimaryAnswersOptions) {
   let pageIsBuilt: Promise<void> | undefined
 
-  return function answersTo(worker: Channel<WorkerAnswers>, observed: ObservedWorker): Omit<PrimaryAnswers, keyof PrimaryLife> {
+  return function answersTo(
+    worker: Channel<WorkerAnswers>,
+    observed: ObservedWorker,
+  ): Omit<PrimaryAnswers, keyof PrimaryLife> {
     return {
-      welcome: () => ({ port: progress.port, workers: count, hasBegun: progress.hasBegun, standing: health.book.standing() }),
+      welcome: () => ({
+        port: progress.port,
+        workers: count,
+        hasBegun: progress.hasBegun,
+        standing: health.book.standing(),
+      }),
       ...files.answersTo(worker),
       ...observed.answers,
       ...health.answersTo(worker),
@@ -49,7 +66,7 @@ export function primaryAnswers({ count, progress, workers, health, files, stores
       store: (operation) => answerStoreOperation(stores, operation),
       placeInGroup: () => (progress.isStopping ? undefined : workers.placeOf(worker)),
       probe,
-      buildPage: () => pageIsBuilt ??= buildPage(),
+      buildPage: () => (pageIsBuilt ??= buildPage()),
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Channel } from '../cluster/channel.ts'
 import type { Circle } from '../cluster/circle.ts'
-import { healthBook, type HealthBook } from '../service/health.ts'
 import type { HealthNews } from '../service/health-news.ts'
+import { healthBook, type HealthBook } from '../service/health.ts'
 import type { Notices } from '../stores/store.ts'
 import type { PrimaryAnswers, WorkerAnswers } from './cluster-answers.ts'
 import { shareHealth } from './health-notices.ts'

@@ -5,10 +5,16 @@ import type { Input, Output } from './terminal.ts'
 
 /**
  * The process's standard output (1) or error (2). Written synchronously, so that nothing is lost when the process ends
- * (`process.stdout` keeps what is not taken, and `process.exit` throws it away). Whoever reads slowly holds the command up; a service writes its log elsewhere.
+ * (`process.stdout` keeps what is not taken, and `process.exit` throws it away). Whoever reads slowly holds the command
+ * up; a service writes its log elsewhere.
+ *
  * @param closed called when nobody reads it any more
  */
-export function processOutput(descriptor: 1 | 2, environment: Readonly<Record<string, string | undefined>>, closed: () => void): Output {
+export function processOutput(
+  descriptor: 1 | 2,
+  environment: Readonly<Record<string, string | undefined>>,
+  closed: () => void,
+): Output {
   const isShown = isTerminal(descriptor)
   const stream = descriptor === 1 ? () => process.stdout : () => process.stderr
   return {
@@ -41,7 +47,10 @@ function writeWhole(descriptor: number, bytes: Buffer): void {
   }
 }
 
-/** Whether a person is at the other end. `node:tty` would tell too, but loading it takes longer than everything else before a command starts. */
+/**
+ * Whether a person is at the other end. `node:tty` would tell too, but loading it takes longer than everything else
+ * before a command starts.
+ */
 function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
     const status = fstatSync(descriptor)

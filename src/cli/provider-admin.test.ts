@@ -22,10 +22,16 @@ afterEach(() => {
 
 const text = `{ "providers": [{ "id": "a", "base_url": "http://a.test/v1", "models": ["m"] }, { "id": "b", "base_url": "http://b.test/v1", "models": ["m"], "enabled": false }] }`
 const targetOfA = providerTarget({ protocol: 'openai', baseUrl: 'http://a.test/v1', headers: {} })
-const good: FakeAnswer = { headers: { 'content-type': 'application/json' }, body: [JSON.stringify(completionJson('Hello'))] }
+const good: FakeAnswer = {
+  headers: { 'content-type': 'application/json' },
+  body: [JSON.stringify(completionJson('Hello'))],
+}
 
 /** An admin of a file with this text, which is in force. A reload takes the file over, unless it is said to fail. */
-function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { readonly inForce?: string; readonly fails?: boolean; readonly testMs?: number } = {}) {
+function subject(
+  answers: readonly (FakeAnswer | Error)[] = [good],
+  options: { readonly inForce?: string; readonly fails?: boolean; readonly testMs?: number } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-admin-'))
   const file = join(folder, 'providers.json')
   writeFileSync(file, text)
@@ -33,16 +39,30 @@ function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { r
   const clock = fakeClock()
   const health = healthBook(clock.now, () => 0.5)
   const transport = fakeTransport(...answers)
-  const surroundings = { transport, health, answerRoom: endlessRoom, log: { debug: () => undefined, warn: () => undefined } }
+  const surroundings = {
+    transport,
+    health,
+    answerRoom: endlessRoom,
+    log: { debug: () => undefined, warn: () => undefined },
+  }
   const logged: unknown[] = []
   let notice: ReloadNotice | undefined
   let reloads = 0
-  const take = (content: string): Config => ({ ...parseConfig(content, { file, environment }), source: { kind: 'file', path: file, fingerprint: fingerprint(content) } })
+  const take = (content: string): Config => ({
+    ...parseConfig(content, { file, environment }),
+    source: { kind: 'file', path: file, fingerprint: fingerprint(content) },
+  })
   let config = take(options.inForce ?? text)
   let gateway: AssembledGateway = assembleGateway(config, surroundings)
-  cleanUps.push(() => rmSync(folder, { recursive: true }), () => gateway.close())
+  cleanUps.push(
+    () => rmSync(folder, { recursive: true }),
+    () => gateway.close(),
+  )
   const admin = providerAdmin({
-    file, environment, program: 'svc', surroundings,
+    file,
+    environment,
+    program: 'svc',
+    surroundings,
     config: () => config,
     gateway: () => gateway,
     async reload() {
@@ -58,11 +78,22 @@ function subject(answers: readonly (FakeAnswer | Error)[] = [good], options: { r
     },
     notice: () => notice,
     attemptsAt: async () => new Map(),
-    log: { info: (message, fields) => logged.push([message, fields]), error: (message, fields) => logged.push([message, fields]) },
+    log: {
+      info: (message, fields) => logged.push([message, fields]),
+      error: (message, fields) => logged.push([message, fields]),
+    },
     now: () => 5,
     testMs: options.testMs ?? 5_000,
   })
-  return { admin, file, health, transport, logged, reloads: () => reloads, write: (content: string) => writeFileSync(file, content) }
+  return {
+    admin,
+    file,
+    health,
+    transport,
+    logged,
+    reloads: () => reloads,
+    write: (content: string) => writeFileSync(file, content),
+  }
 }
 
 const never = new AbortController().signal
@@ -74,18 +105,30 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
 describe('the state', () => {
   test('is that of the file whose version it names, also where nobody has noticed yet that it changed', async () => {
     const { admin, write, reloads } = subject()
-    expect(await admin.state()).toMatchObject({ version: fingerprint(text), source: 'file', providers: [{ id: 'a' }, { id: 'b' }] })
+    expect(await admin.state()).toMatchObject({
+      version: fingerprint(text),
+      source: 'file',
+      providers: [{ id: 'a' }, { id: 'b' }],
+    })
     expect(reloads()).toBe(0)
     const other = text.replace('"enabled": false', '"enabled": true')
     write(other)
-    expect(await admin.state()).toMatchObject({ version: fingerprint(other), providers: [{ enabled: true }, { enabled: true }] })
+    expect(await admin.state()).toMatchObject({
+      version: fingerprint(other),
+      providers: [{ enabled: true }, { enabled: true }],
+    })
     expect(reloads()).toBe(1)
   })
 
   test('of a file that is known to be faulty is not looked for again each time', async () => {
     const { admin, write, reloads } = subject([], { fails: true })
     write('{')
-    for (let round = 0; round < 3; round += 1) expect(await admin.state()).toMatchObject({ version: fingerprint('{'), notice: { faults: ['a fault'] }, providers: [{ id: 'a' }, { id: 'b' }] })
+    for (let round = 0; round < 3; round += 1)
+      expect(await admin.state()).toMatchObject({
+        version: fingerprint('{'),
+        notice: { faults: ['a fault'] },
+        providers: [{ id: 'a' }, { id: 'b' }],
+      })
     expect(reloads()).toBe(1)
   })
 
@@ -103,7 +146,10 @@ describe('the state', () => {
   test('tells what is known of health', async () => {
     const { admin, health } = subject()
     for (let time = 0; time < 5; time += 1) health.of('a', 'm', targetOfA).begin().failed(failureOf('connect'))
-    expect((await admin.state()).providers.map(({ state }) => state)).toEqual([{ kind: 'cooling', until: 5_005, why: 'it cannot be reached' }, { kind: 'off' }])
+    expect((await admin.state()).providers.map(({ state }) => state)).toEqual([
+      { kind: 'cooling', until: 5_005, why: 'it cannot be reached' },
+      { kind: 'off' },
+    ])
   })
 })
 
@@ -125,7 +171,9 @@ describe('changes', () => {
   test('are made one after the other: of two for the same text the second is a conflict', async () => {
     const { admin } = subject()
     const version = fingerprint(text)
-    const outcomes = await Promise.all((['up', 'enable'] as const).map((change) => outcome(admin.change({ version, id: 'b', change }, undefined))))
+    const outcomes = await Promise.all(
+      (['up', 'enable'] as const).map((change) => outcome(admin.change({ version, id: 'b', change }, undefined))),
+    )
     expect(outcomes[0]).toMatchObject({ providers: [{ id: 'b', enabled: false }, { id: 'a' }] })
     expect(outcomes[1]).toBe('conflict')
   })
@@ -148,9 +196,17 @@ describe('a test', () => {
   })
 
   test.each([
-    ['a status', [{ status: 500, body: ['{"error":{"message":"oops"}}'] }], { ok: false, status: 500, why: 'status 500: oops' }],
+    [
+      'a status',
+      [{ status: 500, body: ['{"error":{"message":"oops"}}'] }],
+      { ok: false, status: 500, why: 'status 500: oops' },
+    ],
     ['no connection', [transportError('connect')], { ok: false, why: 'connection refused or unreachable' }],
-    ['a mistake of ours, of which the caller learns nothing', [new TypeError('with a-key-for-tests in it')], { ok: false, why: 'this service made a mistake; its log tells more' }],
+    [
+      'a mistake of ours, of which the caller learns nothing',
+      [new TypeError('with a-key-for-tests in it')],
+      { ok: false, why: 'this service made a mistake; its log tells more' },
+    ],
   ] as const)('tells of %s', async (_, answers, expected) => {
     const { admin, logged } = subject(answers)
     expect(await admin.test({ id: 'a' }, never)).toEqual({ ...expected, ms: expect.any(Number), model: 'm' })
@@ -162,7 +218,9 @@ describe('a test', () => {
   })
 
   test('of what cannot be used says why, and asks nobody', async () => {
-    const lacking = text.replace('"id": "a",', '"id": "a", "api_key": "$A_KEY",').replace('"id": "b", "base_url": "http://b.test/v1",', '"id": "b", "base_url": "$B_URL",')
+    const lacking = text
+      .replace('"id": "a",', '"id": "a", "api_key": "$A_KEY",')
+      .replace('"id": "b", "base_url": "http://b.test/v1",', '"id": "b", "base_url": "$B_URL",')
     const { admin, transport } = subject([good], { inForce: lacking })
     expect(await admin.test({ id: 'a' }, never)).toEqual({ ok: false, ms: 0, why: 'A_KEY is not set' })
     expect(await admin.test({ id: 'b' }, never)).toEqual({ ok: false, ms: 0, why: 'B_URL is not set' })
@@ -171,10 +229,17 @@ describe('a test', () => {
 
   test('ends when its time is up', async () => {
     const silent: FakeAnswer = { ...good, body: fakeBody([], { hangs: true }) }
-    expect(await subject([silent], { testMs: 5 }).admin.test({ id: 'a' }, never)).toMatchObject({ ok: false, model: 'm', why: 'no answer in time' })
+    expect(await subject([silent], { testMs: 5 }).admin.test({ id: 'a' }, never)).toMatchObject({
+      ok: false,
+      model: 'm',
+      why: 'no answer in time',
+    })
   })
 
   test('ends when nobody waits for it any more', async () => {
-    expect(await subject().admin.test({ id: 'a' }, AbortSignal.abort())).toMatchObject({ ok: false, why: 'no answer in time' })
+    expect(await subject().admin.test({ id: 'a' }, AbortSignal.abort())).toMatchObject({
+      ok: false,
+      why: 'no answer in time',
+    })
   })
 })

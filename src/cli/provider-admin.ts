@@ -1,5 +1,11 @@
 import type { Config } from '../config/config.ts'
-import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest, ReloadNotice } from '../http/page-api.ts'
+import type {
+  ProviderChange,
+  ProvidersAnswer,
+  ProviderTest,
+  ProviderTestRequest,
+  ReloadNotice,
+} from '../http/page-api.ts'
 import type { Logger } from '../observe/log.ts'
 import { noAttempts, type ProviderAttempts } from '../observe/provider-attempts.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -39,12 +45,15 @@ export interface ProviderAdmin {
   state(): Promise<ProvidersAnswer>
   /**
    * Makes one change in providers.json, and resolves when it is in force. Changes are made one after the other.
+   *
    * @throws {WireError} as `changeFile` does
    */
   change(change: ProviderChange, user: string | undefined): Promise<ProvidersAnswer>
   /**
-   * Asks one provider for one token, on or off, within 30 s; four at once. It is no user's request: nothing is recorded or counted. What came of it counts for the
-   * provider's health as any attempt does, so that a test that is answered closes its breaker.
+   * Asks one provider for one token, on or off, within 30 s; four at once. It is no user's request: nothing is recorded
+   * or counted. What came of it counts for the provider's health as any attempt does, so that a test that is answered
+   * closes its breaker.
+   *
    * @throws {WireError} 404 for an unknown provider
    */
   test(request: ProviderTestRequest, signal: AbortSignal): Promise<ProviderTest>
@@ -57,13 +66,18 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
 
   return {
     state: () => stateOf(options),
-    change: (change, user) => inChangeTurn(async () => {
-      if (await changeFile(change, options)) {
-        options.log.info('providers.json was changed on the page', { provider: change.id, change: change.change, ...(user === undefined ? {} : { user }) })
-        await options.reload()
-      }
-      return stateOf(options)
-    }),
+    change: (change, user) =>
+      inChangeTurn(async () => {
+        if (await changeFile(change, options)) {
+          options.log.info('providers.json was changed on the page', {
+            provider: change.id,
+            change: change.change,
+            ...(user === undefined ? {} : { user }),
+          })
+          await options.reload()
+        }
+        return stateOf(options)
+      }),
     async test(request, signal) {
       if (!options.config().providers.some(({ id }) => id === request.id)) throw unknownProvider()
       return inTestTurn(() => testOne(request, signal, options))
@@ -87,19 +101,35 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
     providers: providers.map((config) => {
       const learned = assembled.get(config.id)?.models
       const models = learned?.current() ?? (config.models === '*' ? undefined : config.models)
-      return providerEntry({ config, models, modelsFailure: learned?.failure, health: health.get(config.id), attempts: attempts.get(config.id) ?? noAttempts }, options.now())
+      return providerEntry(
+        {
+          config,
+          models,
+          modelsFailure: learned?.failure,
+          health: health.get(config.id),
+          attempts: attempts.get(config.id) ?? noAttempts,
+        },
+        options.now(),
+      )
     }),
   }
 }
 
-/** What is shown must be what the version stands for: a text that the watch has not seen yet is taken over first, unless it is known to be faulty. */
+/**
+ * What is shown must be what the version stands for: a text that the watch has not seen yet is taken over first, unless
+ * it is known to be faulty.
+ */
 async function catchUp(version: string | undefined, { config, notice, reload }: ProviderAdminOptions): Promise<void> {
   const { source } = config()
   const inForce = source.kind === 'file' ? source.fingerprint : undefined
   if (version !== undefined && version !== inForce && notice() === undefined) await reload()
 }
 
-async function testOne({ id, model }: ProviderTestRequest, signal: AbortSignal, options: ProviderAdminOptions): Promise<ProviderTest> {
+async function testOne(
+  { id, model }: ProviderTestRequest,
+  signal: AbortSignal,
+  options: ProviderAdminOptions,
+): Promise<ProviderTest> {
   const { config, gateway, surroundings, log, testMs = testMsDefault } = options
   const wanted = config().providers.find((provider) => provider.id === id)
   if (wanted === undefined) throw unknownProvider()
@@ -110,7 +140,8 @@ async function testOne({ id, model }: ProviderTestRequest, signal: AbortSignal, 
   try {
     const result = await askProvider(asked.provider, AbortSignal.any([signal, AbortSignal.timeout(testMs)]), model)
     const error = result.failure?.error
-    if (result.failure?.status === 'error') log.error('a mistake of this service', { provider: id, ...(error instanceof Error ? { error } : {}) })
+    if (result.failure?.status === 'error')
+      log.error('a mistake of this service', { provider: id, ...(error instanceof Error ? { error } : {}) })
     return testResult(result)
   } finally {
     if (inForce === undefined) asked.close()
@@ -120,6 +151,18 @@ async function testOne({ id, model }: ProviderTestRequest, signal: AbortSignal, 
 function testResult({ model, ms, failure }: Asked): ProviderTest {
   if (failure === undefined) return { ok: true, ms: Math.round(ms), model, status: 200 }
   const { status, reason, error } = failure
-  if (error instanceof UpstreamFailure) return { ok: false, ms: Math.round(ms), model, ...(error.status === undefined ? {} : { status: error.status }), why: reason }
-  return { ok: false, ms: Math.round(ms), model, why: status === 'timeout' ? reason : 'this service made a mistake; its log tells more' }
+  if (error instanceof UpstreamFailure)
+    return {
+      ok: false,
+      ms: Math.round(ms),
+      model,
+      ...(error.status === undefined ? {} : { status: error.status }),
+      why: reason,
+    }
+  return {
+    ok: false,
+    ms: Math.round(ms),
+    model,
+    why: status === 'timeout' ? reason : 'this service made a mistake; its log tells more',
+  }
 }

@@ -24,9 +24,13 @@ export interface ProviderFacts {
 
 /**
  * A provider as the page shows it: no key, no header.
+ *
  * @param now Unix milliseconds
  */
-export function providerEntry({ config, models, modelsFailure, health, attempts }: ProviderFacts, now: number): ProviderEntry {
+export function providerEntry(
+  { config, models, modelsFailure, health, attempts }: ProviderFacts,
+  now: number,
+): ProviderEntry {
   const { id, protocol, baseUrl, enabled } = config
   const brand = config.brand === undefined ? undefined : findBrand(config.brand)?.name
   const state = stateOf({ config, models, modelsFailure, health }, now)
@@ -39,17 +43,34 @@ export function providerEntry({ config, models, modelsFailure, health, attempts 
     enabled,
     state,
     coolingModels: state.kind === 'ok' || state.kind === 'failing' ? namesOf(health?.models ?? [], models) : [],
-    ...(models === undefined ? {} : { models: models.slice(0, modelsShownMost).map(({ name }) => name), modelCount: models.length }),
+    ...(models === undefined
+      ? {}
+      : { models: models.slice(0, modelsShownMost).map(({ name }) => name), modelCount: models.length }),
     attempts: sumsOf(attempts),
-    ...(lastError === undefined ? {} : { lastError: { time: lastError.time, why: lastError.why, model: lastError.model, ...(lastError.status === undefined ? {} : { status: lastError.status }) } }),
+    ...(lastError === undefined
+      ? {}
+      : {
+          lastError: {
+            time: lastError.time,
+            why: lastError.why,
+            model: lastError.model,
+            ...(lastError.status === undefined ? {} : { status: lastError.status }),
+          },
+        }),
   }
 }
 
-function stateOf({ config: { enabled, unavailable }, models, modelsFailure, health }: Omit<ProviderFacts, 'attempts'>, now: number): ProviderState {
+function stateOf(
+  { config: { enabled, unavailable }, models, modelsFailure, health }: Omit<ProviderFacts, 'attempts'>,
+  now: number,
+): ProviderState {
   if (!enabled) return { kind: 'off' }
   if (unavailable !== undefined) return { kind: 'unavailable', why: unavailable }
   // Until somebody asks it something else, that is all that is known of it.
-  if (health === undefined) return models === undefined && modelsFailure !== undefined ? { kind: 'failing', why: `it has not told its models: ${modelsFailure}` } : { kind: 'ok' }
+  if (health === undefined)
+    return models === undefined && modelsFailure !== undefined
+      ? { kind: 'failing', why: `it has not told its models: ${modelsFailure}` }
+      : { kind: 'ok' }
   if (health.unavailable !== undefined) return cooling(health.unavailable, health.failure, now)
   const soonest = soonestOfAll(models, health.models)
   if (soonest !== undefined) return cooling(soonest.unavailable, soonest.failure, now)
@@ -57,7 +78,10 @@ function stateOf({ config: { enabled, unavailable }, models, modelsFailure, heal
 }
 
 /** Where every model of a provider is left alone, so is the provider: the one that is asked again first. */
-function soonestOfAll(models: readonly OfferedModel[] | undefined, left: readonly ModelHealth[]): ModelHealth | undefined {
+function soonestOfAll(
+  models: readonly OfferedModel[] | undefined,
+  left: readonly ModelHealth[],
+): ModelHealth | undefined {
   if (models === undefined || models.length === 0) return undefined
   const ofModel = new Map(left.map((each) => [each.model, each]))
   const found = models.flatMap(({ upstream }) => ofModel.get(upstream) ?? [])
@@ -65,9 +89,17 @@ function soonestOfAll(models: readonly OfferedModel[] | undefined, left: readonl
   return found.reduce((one, other) => (other.unavailable.remainingMs < one.unavailable.remainingMs ? other : one))
 }
 
-function cooling({ reason, remainingMs }: Unavailability, failure: FailureClass | undefined, now: number): ProviderState {
+function cooling(
+  { reason, remainingMs }: Unavailability,
+  failure: FailureClass | undefined,
+  now: number,
+): ProviderState {
   const why = failure === undefined ? 'its last attempts failed' : failureWords[failure]
-  return { kind: 'cooling', until: Math.round(now + remainingMs), why: reason === 'retry_after' ? `${why}: it asked to wait` : why }
+  return {
+    kind: 'cooling',
+    until: Math.round(now + remainingMs),
+    why: reason === 'retry_after' ? `${why}: it asked to wait` : why,
+  }
 }
 
 /** What clients call models, where that is known. A caller can make names up where it is not. */
@@ -77,7 +109,12 @@ function namesOf(left: readonly ModelHealth[], models: readonly OfferedModel[] =
 }
 
 function sumsOf({ count, ok, firstTokenP50, firstTokenP95 }: ProviderAttempts): AttemptSums {
-  return { count, ok, ...(firstTokenP50 === undefined ? {} : { firstTokenP50 }), ...(firstTokenP95 === undefined ? {} : { firstTokenP95 }) }
+  return {
+    count,
+    ok,
+    ...(firstTokenP50 === undefined ? {} : { firstTokenP50 }),
+    ...(firstTokenP95 === undefined ? {} : { firstTokenP95 }),
+  }
 }
 
 /** What went wrong, for people (docs/failover.md, classes). */

@@ -20,7 +20,10 @@ function fileWith(content: string | Uint8Array, name = `${crypto.randomUUID()}.j
 /** Whether it was changed, or the status, code and message of the error. */
 async function outcome(file: string, change: Partial<Parameters<typeof changeFile>[0]> = {}): Promise<unknown> {
   try {
-    return await changeFile({ version: fingerprint(text), id: 'groq', change: 'up', ...change }, { file, environment: {}, program: 'svc' })
+    return await changeFile(
+      { version: fingerprint(text), id: 'groq', change: 'up', ...change },
+      { file, environment: {}, program: 'svc' },
+    )
   } catch (error) {
     return error instanceof WireError ? [error.status, error.code, error.message] : error
   }
@@ -40,28 +43,47 @@ describe('a change of the file', () => {
   test('made for another text is a conflict', async () => {
     const file = fileWith(text)
     expect(await outcome(file, { version: fingerprint('{}') })).toEqual([409, 'conflict', expect.any(String)])
-    expect(await outcome(file, { version: fingerprint('{}'), change: 'enable' })).toEqual([409, 'conflict', expect.any(String)])
+    expect(await outcome(file, { version: fingerprint('{}'), change: 'enable' })).toEqual([
+      409,
+      'conflict',
+      expect.any(String),
+    ])
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
   test('undoes none that was made after the text was read', async () => {
     const file = fileWith(text)
     const outcomes = await Promise.all([outcome(file), outcome(file, { id: 'echo', change: 'disable' })])
-    expect(outcomes.map((each) => (each === true ? 'made' : Array.isArray(each) ? each[1] : each)).toSorted()).toEqual(['conflict', 'made'])
+    expect(outcomes.map((each) => (each === true ? 'made' : Array.isArray(each) ? each[1] : each)).toSorted()).toEqual([
+      'conflict',
+      'made',
+    ])
   })
 
   test('of somebody who is not in it is refused', async () => {
-    expect(await outcome(fileWith(text), { id: 'nobody' })).toEqual([404, 'not_found', 'There is no provider of this id'])
+    expect(await outcome(fileWith(text), { id: 'nobody' })).toEqual([
+      404,
+      'not_found',
+      'There is no provider of this id',
+    ])
   })
 
   test('that is not there tells how to begin', async () => {
-    expect(await outcome(join(folder, 'none.json'))).toEqual([409, 'no_file', expect.stringMatching(/none\.json, so there is nothing to change: 'svc init' writes one$/)])
+    expect(await outcome(join(folder, 'none.json'))).toEqual([
+      409,
+      'no_file',
+      expect.stringMatching(/none\.json, so there is nothing to change: 'svc init' writes one$/),
+    ])
   })
 
   test('that cannot be written says why', async () => {
     // A name so long that the draft beside it cannot be made: whoever runs this.
     const file = fileWith(text, 'x'.repeat(240))
-    expect(await outcome(file)).toEqual([409, 'not_writable', expect.stringContaining('providers.json cannot be written (ENAMETOOLONG)')])
+    expect(await outcome(file)).toEqual([
+      409,
+      'not_writable',
+      expect.stringContaining('providers.json cannot be written (ENAMETOOLONG)'),
+    ])
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
@@ -69,12 +91,21 @@ describe('a change of the file', () => {
     const faulty = `{ "providers": [{ "id": "echo" }, { "id": "groq", ${[1, 2, 3, 4, 5, 6, 7].map((number) => `"x${number}": "secret"`).join(', ')} }] }`
     const file = fileWith(faulty)
     const found = await outcome(file, { version: fingerprint(faulty) })
-    expect(found).toEqual([409, 'faulty_file', expect.stringMatching(/providers\.json has faults, and was left as it is: .*providers\[1\]\.x1: .*providers\[1\]\.x5: .*; 2 more$/)])
+    expect(found).toEqual([
+      409,
+      'faulty_file',
+      expect.stringMatching(
+        /providers\.json has faults, and was left as it is: .*providers\[1\]\.x1: .*providers\[1\]\.x5: .*; 2 more$/,
+      ),
+    ])
     expect(JSON.stringify(found)).not.toContain('secret')
     expect(readFileSync(file, 'utf8')).toBe(faulty)
   })
 
-  test.each([['a folder', () => folder], ['bytes that are no text', () => fileWith(new Uint8Array([0xff, 0xfe]))]])('of %s is refused', async (_, make) => {
+  test.each([
+    ['a folder', () => folder],
+    ['bytes that are no text', () => fileWith(new Uint8Array([0xff, 0xfe]))],
+  ])('of %s is refused', async (_, make) => {
     expect(await outcome(make())).toEqual([409, 'faulty_file', expect.any(String)])
   })
 })

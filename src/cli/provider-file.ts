@@ -34,6 +34,7 @@ export async function fileVersion(file: string): Promise<string | undefined> {
 
 /**
  * Makes one change in providers.json, if it is still the one that the change was made for and the result can be used.
+ *
  * @returns whether there was anything to change
  * @throws {WireError} 409 `no_file`, `conflict`, `faulty_file`, `not_writable`; 404 for an unknown provider
  */
@@ -41,7 +42,12 @@ export async function changeFile(change: ProviderChange, options: ProviderFileOp
   const { file, program } = options
   const text = await readConfigText(file).catch(asFaults)
   if (text === undefined) {
-    throw new WireError(409, 'invalid_request_error', 'no_file', `There is no ${harmless(file)}, so there is nothing to change: '${program} init' writes one`)
+    throw new WireError(
+      409,
+      'invalid_request_error',
+      'no_file',
+      `There is no ${harmless(file)}, so there is nothing to change: '${program} init' writes one`,
+    )
   }
   if (fingerprint(text) !== change.version) throw conflict()
   const edited = editText(text, change, options)
@@ -78,7 +84,12 @@ export function unknownProvider(): WireError {
 }
 
 function conflict(): WireError {
-  return new WireError(409, 'invalid_request_error', 'conflict', 'providers.json was changed in the meantime: look at it as it is now, then change it')
+  return new WireError(
+    409,
+    'invalid_request_error',
+    'conflict',
+    'providers.json was changed in the meantime: look at it as it is now, then change it',
+  )
 }
 
 /** A file with faults is not touched. @throws always */
@@ -87,7 +98,13 @@ function asFaults(error: unknown): never {
   const shown = error.faults.slice(0, faultsShownMost).map(formatFault)
   const more = error.faults.length - shown.length
   const text = harmless([...shown, ...(more > 0 ? [`${more} more`] : [])].join('; '))
-  throw new WireError(409, 'invalid_request_error', 'faulty_file', `providers.json has faults, and was left as it is: ${text}`, { cause: error })
+  throw new WireError(
+    409,
+    'invalid_request_error',
+    'faulty_file',
+    `providers.json has faults, and was left as it is: ${text}`,
+    { cause: error },
+  )
 }
 
 /** @throws always */
@@ -95,5 +112,11 @@ function asRefusal(error: unknown): never {
   if (error instanceof ConfigChangedError) throw conflict()
   const code = errorCode(error)
   if (code === undefined) throw error
-  throw new WireError(409, 'invalid_request_error', 'not_writable', `providers.json cannot be written (${code}): change it by hand, or let this service's user write it and its folder`, { cause: error })
+  throw new WireError(
+    409,
+    'invalid_request_error',
+    'not_writable',
+    `providers.json cannot be written (${code}): change it by hand, or let this service's user write it and its folder`,
+    { cause: error },
+  )
 }

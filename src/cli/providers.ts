@@ -33,11 +33,13 @@ export function providersCommand(access: GatewayAccess): Command<typeof flags> {
       if (signal.aborted) return 130
       const open = new Map<string, Provider>(gateway.providers.map((provider) => [provider.id, provider]))
       const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
-      const rows = await Promise.all(config.providers.map(async (provider): Promise<Row> => ({
-        provider,
-        models: open.get(provider.id)?.models.current(),
-        probe: open.has(provider.id) ? await gateway.probe(provider.id, limit) : undefined,
-      })))
+      const rows = await Promise.all(
+        config.providers.map(async (provider): Promise<Row> => ({
+          provider,
+          models: open.get(provider.id)?.models.current(),
+          probe: open.has(provider.id) ? await gateway.probe(provider.id, limit) : undefined,
+        })),
+      )
       if (flags.json) stdout.write(`${JSON.stringify(rows.map(jsonRow), undefined, 2)}\n`)
       else stdout.write(`${sourceLine(config)}\n\n${table(rows, stdout)}`)
       return 0
@@ -65,7 +67,10 @@ function stateOf({ enabled, unavailable }: ProviderConfig): 'on' | 'off' | 'unav
 }
 
 /** `ok 120 ms`, `401`, or why there was no answer. What answers anything but a refusal of the key can be reached. */
-function healthText(probe: ProbeResult | undefined): { readonly text: string; readonly style: 'green' | 'red' | 'dim' } {
+function healthText(probe: ProbeResult | undefined): {
+  readonly text: string
+  readonly style: 'green' | 'red' | 'dim'
+} {
   if (probe === undefined) return { text: '', style: 'dim' }
   if (probe.reason !== undefined) return { text: probe.reason, style: 'red' }
   if (probe.status === 401 || probe.status === 403) return { text: `${probe.status}: the key is refused`, style: 'red' }
@@ -75,16 +80,38 @@ function healthText(probe: ProbeResult | undefined): { readonly text: string; re
 
 function jsonRow({ provider, models, probe }: Row): object {
   const { id, protocol, baseUrl, unavailable } = provider
-  return { id, protocol, state: stateOf(provider), ...(unavailable === undefined ? {} : { reason: unavailable }), base_url: baseUrl, health: probe === undefined ? null : healthText(probe).text, models: models?.map(({ name }) => name) ?? null }
+  return {
+    id,
+    protocol,
+    state: stateOf(provider),
+    ...(unavailable === undefined ? {} : { reason: unavailable }),
+    base_url: baseUrl,
+    health: probe === undefined ? null : healthText(probe).text,
+    models: models?.map(({ name }) => name) ?? null,
+  }
 }
 
 const stateStyles = { on: 'green', off: 'dim', unavailable: 'yellow' } as const
 
 function table(rows: readonly Row[], stdout: Output): string {
-  const columns = [{ title: '#', align: 'right' }, { title: 'provider' }, { title: 'protocol' }, { title: 'state' }, { title: 'health' }, { title: 'models', shrinks: true }] as const
+  const columns = [
+    { title: '#', align: 'right' },
+    { title: 'provider' },
+    { title: 'protocol' },
+    { title: 'state' },
+    { title: 'health' },
+    { title: 'models', shrinks: true },
+  ] as const
   const cells = rows.map(({ provider, models, probe }, index): Cell[] => {
     const state = stateOf(provider)
-    return [String(index + 1), provider.id, provider.protocol, { text: state, style: stateStyles[state] }, healthText(probe), state === 'on' ? modelsText(models) : provider.unavailable ?? '']
+    return [
+      String(index + 1),
+      provider.id,
+      provider.protocol,
+      { text: state, style: stateStyles[state] },
+      healthText(probe),
+      state === 'on' ? modelsText(models) : (provider.unavailable ?? ''),
+    ]
   })
   return formatTable(columns, cells, paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity)
 }

@@ -8,7 +8,12 @@ import { defaultBodyBudget, roomFor } from './room.ts'
 const mebibyte = 1024 * 1024
 
 function room(limits: { readonly maxConcurrent?: number; readonly bodyBudgetBytes?: number }, workers = 1) {
-  return roomFor({ limits: () => ({ bodyBytes: 1, deadlineMs: 1, ...limits }), upstreams: { connections: { active: 0, idle: 0 }, dropIdle: () => undefined }, underWay: { count: 0 }, workers })
+  return roomFor({
+    limits: () => ({ bodyBytes: 1, deadlineMs: 1, ...limits }),
+    upstreams: { connections: { active: 0, idle: 0 }, dropIdle: () => undefined },
+    underWay: { count: 0 },
+    workers,
+  })
 }
 
 describe.skipIf(process.platform !== 'linux')('the descriptors of this process', () => {
@@ -31,7 +36,10 @@ test('descriptors are not known where the system does not tell their limit', () 
 })
 
 describe('the budget of bodies', () => {
-  test.each([[100 * mebibyte, 25 * mebibyte], [4096 * mebibyte, 512 * mebibyte]])('of a machine with %p bytes of memory is %p', (memory, budget) => {
+  test.each([
+    [100 * mebibyte, 25 * mebibyte],
+    [4096 * mebibyte, 512 * mebibyte],
+  ])('of a machine with %p bytes of memory is %p', (memory, budget) => {
     expect(defaultBodyBudget(memory)).toBe(budget)
   })
 

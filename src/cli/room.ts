@@ -19,9 +19,15 @@ export interface RoomOptions extends Pick<HeadroomOptions, 'upstreams' | 'underW
 }
 
 /** What a process has room for. */
-export type Room = Pick<ChatOptions, 'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'answerRoom' | 'uploads'>
+export type Room = Pick<
+  ChatOptions,
+  'requestsMost' | 'hasRoom' | 'lacksDescriptors' | 'bodyBudget' | 'answerRoom' | 'uploads'
+>
 
-/** What this process has room for: as its owner says, else by the descriptors and the memory there are. Answers have as much as bodies, apart from them: what providers send keeps no request out. */
+/**
+ * What this process has room for: as its owner says, else by the descriptors and the memory there are. Answers have as
+ * much as bodies, apart from them: what providers send keeps no request out.
+ */
 export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): Room {
   const most = descriptorsMost()
   const requestsMost = most === undefined ? Number.POSITIVE_INFINITY : requestsWithin(most)
@@ -37,7 +43,10 @@ export function roomFor({ limits, upstreams, underWay, workers }: RoomOptions): 
   }
 }
 
-/** A quarter of the memory, at most 512 MiB: the rest is for answers, connections, and what a body becomes on its way to providers of other protocols. */
+/**
+ * A quarter of the memory, at most 512 MiB: the rest is for answers, connections, and what a body becomes on its way to
+ * providers of other protocols.
+ */
 export function defaultBodyBudget(memoryBytes: number): number {
   return Math.min(bodyBudgetBytesMost, Math.floor(memoryBytes / 4))
 }

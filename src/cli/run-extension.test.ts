@@ -27,7 +27,9 @@ function greeter(closed: string[] = [], hosts: Host[] = []): Extension {
       if (typeof word !== 'string') throw new ExtensionConfigFault('word', 'a number', 'a text')
       return {
         routes: [{ method: 'GET', path: '/greeting', isPublic: true, handle: async () => new Response(word) }],
-        close: async () => { closed.push(word) },
+        close: async () => {
+          closed.push(word)
+        },
       }
     },
   }
@@ -59,18 +61,36 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
   if (config !== undefined) await write(config)
   const log = logger({ level: 'debug', format: 'json', gatherMs: 0, write: async (text) => void lines.push(text) })
   const running = await runExtension({
-    name: 'greeter', environment: { SVC_HOME: home, WORD: 'hello' }, stores: memoryStores(Date.now), log,
+    name: 'greeter',
+    environment: { SVC_HOME: home, WORD: 'hello' },
+    stores: memoryStores(Date.now),
+    log,
     fetch: () => Promise.reject(new Error('not asked for')),
-    follow: followHere(), onChange: () => { changes++ },
+    follow: followHere(),
+    onChange: () => {
+      changes++
+    },
     onFault: (error) => faults.push(error),
     load: async () => extension,
   })
   cleanUps.push(() => running.close())
   return {
-    path, running, faults, lines, write,
+    path,
+    running,
+    faults,
+    lines,
+    write,
     flush: () => log.flush(),
     changes: () => changes,
-    greeting: async () => (await running.contribution?.routes?.[0]?.handle({ request: new Request('http://x/greeting'), path: '/greeting', address: '', id: '' }))?.text(),
+    greeting: async () =>
+      (
+        await running.contribution?.routes?.[0]?.handle({
+          request: new Request('http://x/greeting'),
+          path: '/greeting',
+          address: '',
+          id: '',
+        })
+      )?.text(),
     remove: () => rm(path),
   }
 }
@@ -80,7 +100,10 @@ describe('an extension', () => {
     expect(await (await start({ word: '$WORD' })).greeting()).toBe('hello')
   })
 
-  test.each([['no file', undefined, 'there is no '], ['enabled: false', { word: 'x', enabled: false }, ' says so']])('that is off says so loudly: %s', async (_name, config, reason) => {
+  test.each([
+    ['no file', undefined, 'there is no '],
+    ['enabled: false', { word: 'x', enabled: false }, ' says so'],
+  ])('that is off says so loudly: %s', async (_name, config, reason) => {
     const { running, lines, flush } = await start(config)
     expect(running.contribution).toBeUndefined()
     await flush()
@@ -96,10 +119,18 @@ describe('an extension', () => {
   })
 
   test('that does not exist is not started', async () => {
-    await expect(runExtension({
-      name: 'none', environment: { SVC_HOME: tmpdir() }, stores: memoryStores(Date.now), fetch: () => Promise.reject(new Error()), follow: followHere(), onChange() {}, onFault() {},
-      log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
-    })).rejects.toThrow(UnknownExtension)
+    await expect(
+      runExtension({
+        name: 'none',
+        environment: { SVC_HOME: tmpdir() },
+        stores: memoryStores(Date.now),
+        fetch: () => Promise.reject(new Error()),
+        follow: followHere(),
+        onChange() {},
+        onFault() {},
+        log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
+      }),
+    ).rejects.toThrow(UnknownExtension)
   })
 
   test('is started again when its file has changed, and what it was before is closed', async () => {
@@ -135,11 +166,16 @@ describe('an extension', () => {
     expect(rig.changes()).toBe(0)
   })
 
-  test.each([['there was none', undefined], ['it said so', { word: 'one', enabled: false }]])('that is off because %s closes the service when its file gets a fault', async (_name, config) => {
+  test.each([
+    ['there was none', undefined],
+    ['it said so', { word: 'one', enabled: false }],
+  ])('that is off because %s closes the service when its file gets a fault', async (_name, config) => {
     const rig = await start(config)
     await rig.write({ word: 5 })
     await rig.running.reload()
-    await expect(rig.running.contribution?.guard?.({ request: new Request('http://x/'), path: '/', address: '', id: '' })).rejects.toMatchObject({ status: 503, code: 'not_ready' })
+    await expect(
+      rig.running.contribution?.guard?.({ request: new Request('http://x/'), path: '/', address: '', id: '' }),
+    ).rejects.toMatchObject({ status: 503, code: 'not_ready' })
     expect(rig.changes()).toBe(1)
     await rig.write({ word: 'two' })
     await rig.running.reload()
@@ -157,7 +193,12 @@ describe('an extension', () => {
     const hosts: Host[] = []
     const rig = await start({ word: 'one' }, greeter([], hosts))
     await rig.running.reload()
-    const options = { ttlMs: 1_000, most: 1, mostEach: 1, parse: (value: unknown) => (typeof value === 'string' ? value : undefined) }
+    const options = {
+      ttlMs: 1_000,
+      most: 1,
+      mostEach: 1,
+      parse: (value: unknown) => (typeof value === 'string' ? value : undefined),
+    }
     await hosts[0]?.store('words', options).set('a', 'kept', 'somebody')
     expect(await hosts[1]?.store('words', options).get('a')).toBe('kept')
   })

@@ -44,11 +44,25 @@ export interface RunningExtension {
 }
 
 /**
- * Starts an extension, and starts it again for each change of its file. A file that becomes faulty, or is gone, leaves in force what was;
- * one that is faulty while the extension is off closes the service.
+ * Starts an extension, and starts it again for each change of its file. A file that becomes faulty, or is gone, leaves
+ * in force what was; one that is faulty while the extension is off closes the service.
+ *
  * @throws {UnknownExtension} @throws {ConfigError} when the file is faulty at the start, or what `admit` throws
  */
-export async function runExtension({ name, environment, stores, fetch, log, warn = log.warn, follow, onChange, onFault, admit = () => undefined, load = loadExtension, now = Date.now }: ExtensionOptions): Promise<RunningExtension> {
+export async function runExtension({
+  name,
+  environment,
+  stores,
+  fetch,
+  log,
+  warn = log.warn,
+  follow,
+  onChange,
+  onFault,
+  admit = () => undefined,
+  load = loadExtension,
+  now = Date.now,
+}: ExtensionOptions): Promise<RunningExtension> {
   const extension = await load(name)
   const path = extensionFile(environment, name)
   const started = Promise.withResolvers<void>()
@@ -56,7 +70,10 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
 
   async function start(): Promise<Contribution | undefined> {
     const file = await readExtensionFile(path, environment)
-    if (file === undefined && contribution !== undefined) throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed: 'a file; what was in force stays' }])
+    if (file === undefined && contribution !== undefined)
+      throw new ConfigError([
+        { file: path, field: '', found: 'no file any more', allowed: 'a file; what was in force stays' },
+      ])
     if (file !== undefined) await warnOfExposure()
     let isStarting = true
     const host: Host = {
@@ -72,7 +89,9 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
     isStarting = false
     if (next === undefined) {
       const reason = file === undefined ? `there is no ${path}` : `${path} says so`
-      warn(`${name} was asked for and is OFF: ${reason}. Unless another extension closes it, everybody who reaches this service may use it`)
+      warn(
+        `${name} was asked for and is OFF: ${reason}. Unless another extension closes it, everybody who reaches this service may use it`,
+      )
     }
     return next
   }
@@ -81,11 +100,16 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
     try {
       return await extension.start(host)
     } catch (error) {
-      throw error instanceof ExtensionConfigFault && file !== undefined ? file.fault(error.field, error.found, error.allowed) : error
+      throw error instanceof ExtensionConfigFault && file !== undefined
+        ? file.fault(error.field, error.found, error.allowed)
+        : error
     }
   }
 
-  /** With nothing between the look at the rest and the change, so that of two extensions that change at once one is refused. */
+  /**
+   * With nothing between the look at the rest and the change, so that of two extensions that change at once one is
+   * refused.
+   */
   async function putInForce(next: Contribution | undefined): Promise<void> {
     try {
       if (next !== undefined) admit(next)
@@ -110,10 +134,13 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
     if (isSpeaker) log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
   }
 
-  /** What is in force stays, unless that is nothing: who writes a file wants the service closed, not open until it has no fault. */
+  /**
+   * What is in force stays, unless that is nothing: who writes a file wants the service closed, not open until it has
+   * no fault.
+   */
   async function keep(error: unknown, isSpeaker: boolean): Promise<void> {
     await started.promise
-    if (contribution === undefined && await exists(path)) {
+    if (contribution === undefined && (await exists(path))) {
       contribution = closed(name)
       onChange()
     }
@@ -133,8 +160,12 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
   }
   return {
     name,
-    get isOn() { return contribution !== undefined },
-    get contribution() { return contribution },
+    get isOn() {
+      return contribution !== undefined
+    },
+    get contribution() {
+      return contribution
+    },
     reload: () => watch.reload(),
     async close() {
       watch.close()
@@ -147,7 +178,9 @@ export async function runExtension({ name, environment, stores, fetch, log, warn
 function closed(name: string): Contribution {
   return {
     async guard() {
-      throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`, { headers: { 'retry-after': '10' } })
+      throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`, {
+        headers: { 'retry-after': '10' },
+      })
     },
   }
 }

@@ -15,7 +15,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-/** An extension that claims the slots its file names, and says when it is closed. @param meet awaited before each of its starts is over */
+/**
+ * An extension that claims the slots its file names, and says when it is closed. @param meet awaited before each of its
+ * starts is over
+ */
 function claimer(name: string, events: string[], meet: () => Promise<void>): Extension {
   return {
     name,
@@ -25,7 +28,13 @@ function claimer(name: string, events: string[], meet: () => Promise<void>): Ext
       const part: PartClaim = { slots: slots.map(String), settings: { from: name } }
       events.push(`${name} started`)
       await meet()
-      return { part, guard: async () => ({ user: name }), close: async () => { events.push(`${name} closed`) } }
+      return {
+        part,
+        guard: async () => ({ user: name }),
+        close: async () => {
+          events.push(`${name} closed`)
+        },
+      }
     },
   }
 }
@@ -38,7 +47,12 @@ interface Rig {
 }
 
 /** Extensions of these names, each with the slots its file names; `null`: it has no file, and is off. */
-async function start(files: Readonly<Record<string, readonly string[] | null>>, events: string[] = [], names: readonly string[] = Object.keys(files), meet = async (): Promise<void> => {}): Promise<Rig> {
+async function start(
+  files: Readonly<Record<string, readonly string[] | null>>,
+  events: string[] = [],
+  names: readonly string[] = Object.keys(files),
+  meet = async (): Promise<void> => {},
+): Promise<Rig> {
   const home = await mkdtemp(join(tmpdir(), 'svc-run-extensions-'))
   cleanUps.push(() => rm(home, { recursive: true }))
   const faults: unknown[] = []
@@ -49,9 +63,13 @@ async function start(files: Readonly<Record<string, readonly string[] | null>>, 
   }
   for (const [name, slots] of Object.entries(files)) if (slots !== null) await write(name, slots)
   const running = await runExtensions({
-    names, environment: { SVC_HOME: home }, stores: memoryStores(Date.now), fetch: () => Promise.reject(new Error('not asked for')),
+    names,
+    environment: { SVC_HOME: home },
+    stores: memoryStores(Date.now),
+    fetch: () => Promise.reject(new Error('not asked for')),
     log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
-    follow: followHere(), onChange() {},
+    follow: followHere(),
+    onChange() {},
     onFault: (name, error) => faults.push([name, error instanceof Error ? error.message : error]),
     load: async (name) => {
       if (!Object.hasOwn(files, name)) throw new UnknownExtension(name)
@@ -65,10 +83,20 @@ async function start(files: Readonly<Record<string, readonly string[] | null>>, 
 describe('several extensions', () => {
   test('run in the order they are named in; those that are off add nothing', async () => {
     const { running } = await start({ two: [], off: null, one: ['SignIn'] })
-    expect(running.all.map(({ name, isOn }) => [name, isOn])).toEqual([['two', true], ['off', false], ['one', true]])
+    expect(running.all.map(({ name, isOn }) => [name, isOn])).toEqual([
+      ['two', true],
+      ['off', false],
+      ['one', true],
+    ])
     const visit = { request: new Request('http://x/'), path: '/', address: '', id: '' }
-    expect(await Promise.all(running.contributions.map((each) => each.guard?.(visit)))).toEqual([{ user: 'two' }, { user: 'one' }])
-    expect(running.parts).toEqual([{ extension: 'two', slots: [], settings: { from: 'two' } }, { extension: 'one', slots: ['SignIn'], settings: { from: 'one' } }])
+    expect(await Promise.all(running.contributions.map((each) => each.guard?.(visit)))).toEqual([
+      { user: 'two' },
+      { user: 'one' },
+    ])
+    expect(running.parts).toEqual([
+      { extension: 'two', slots: [], settings: { from: 'two' } },
+      { extension: 'one', slots: ['SignIn'], settings: { from: 'one' } },
+    ])
   })
 
   test('are none where none is named', async () => {
@@ -79,11 +107,16 @@ describe('several extensions', () => {
 
   test('that claim the same slot do not start, and none is left running', async () => {
     const events: string[] = []
-    await expect(start({ one: ['SignIn'], two: ['SignIn'] }, events)).rejects.toThrow(new SlotFault("one and two both claim the slot 'SignIn' of the page: only one of them can be on"))
+    await expect(start({ one: ['SignIn'], two: ['SignIn'] }, events)).rejects.toThrow(
+      new SlotFault("one and two both claim the slot 'SignIn' of the page: only one of them can be on"),
+    )
     expect(events).toEqual(['one started', 'two started', 'two closed', 'one closed'])
   })
 
-  test.each([['a slot that does not exist', { one: ['Nowhere'] }, ['one'], SlotFault], ['an extension that does not exist', { one: [] }, ['one', 'none'], UnknownExtension]] as const)('do not start with %s', async (_name, files, names, error) => {
+  test.each([
+    ['a slot that does not exist', { one: ['Nowhere'] }, ['one'], SlotFault],
+    ['an extension that does not exist', { one: [] }, ['one', 'none'], UnknownExtension],
+  ] as const)('do not start with %s', async (_name, files, names, error) => {
     const events: string[] = []
     await expect(start(files, events, names)).rejects.toThrow(error)
     expect(events).toEqual(['one started', 'one closed'])
@@ -94,7 +127,10 @@ describe('several extensions', () => {
     await write('two', ['SignIn'])
     await running.reload()
     expect(running.parts.map(({ slots }) => slots)).toEqual([['SignIn'], []])
-    expect(faults[0]).toEqual(['two', "one and two both claim the slot 'SignIn' of the page: only one of them can be on"])
+    expect(faults[0]).toEqual([
+      'two',
+      "one and two both claim the slot 'SignIn' of the page: only one of them can be on",
+    ])
     expect(events.filter((event) => event === 'two closed')).toHaveLength(faults.length)
   })
 

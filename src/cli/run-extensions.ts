@@ -25,8 +25,9 @@ export interface RunningExtensions {
 }
 
 /**
- * Starts extensions, one after the other. No two of them are on with a claim to the same slot of the page: at the start that is an error, later
- * what was in force stays.
+ * Starts extensions, one after the other. No two of them are on with a claim to the same slot of the page: at the start
+ * that is an error, later what was in force stays.
+ *
  * @throws {UnknownExtension} @throws {ConfigError} @throws {SlotFault} when one of them cannot start; then none runs
  */
 export async function runExtensions({ names, onFault, ...options }: ExtensionsOptions): Promise<RunningExtensions> {
@@ -42,12 +43,14 @@ export async function runExtensions({ names, onFault, ...options }: ExtensionsOp
 
   try {
     for (const name of names) {
-      all.push(await runExtension({
-        ...options,
-        name,
-        onFault: (error) => onFault(name, error),
-        admit: ({ part }) => checkClaim({ name, slots: part?.slots ?? [] }, claims()),
-      }))
+      all.push(
+        await runExtension({
+          ...options,
+          name,
+          onFault: (error) => onFault(name, error),
+          admit: ({ part }) => checkClaim({ name, slots: part?.slots ?? [] }, claims()),
+        }),
+      )
     }
   } catch (error) {
     await close()
@@ -55,8 +58,14 @@ export async function runExtensions({ names, onFault, ...options }: ExtensionsOp
   }
   return {
     all,
-    get contributions() { return all.flatMap(({ contribution }) => contribution ?? []) },
-    get parts() { return all.flatMap(({ name, contribution }) => (contribution?.part === undefined ? [] : [{ extension: name, ...contribution.part }])) },
+    get contributions() {
+      return all.flatMap(({ contribution }) => contribution ?? [])
+    },
+    get parts() {
+      return all.flatMap(({ name, contribution }) =>
+        contribution?.part === undefined ? [] : [{ extension: name, ...contribution.part }],
+      )
+    },
     async reload() {
       await Promise.all(all.map((running) => running.reload()))
     },

@@ -3,10 +3,28 @@ import { descriptorWriter } from '../observe/descriptor-writer.ts'
 import { logger, type Logger } from '../observe/log.ts'
 import type { FlagValues } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { authFlag, configFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, storeFlag, workersFlag } from './flags.ts'
+import {
+  authFlag,
+  configFlag,
+  hostFlag,
+  logFormatFlag,
+  logLevelFlag,
+  portFlag,
+  storeFlag,
+  workersFlag,
+} from './flags.ts'
 
 /** The flags of `svc serve`. */
-export const serveFlags = { host: hostFlag, port: portFlag, config: configFlag, auth: authFlag, workers: workersFlag, store: storeFlag, logLevel: logLevelFlag, logFormat: logFormatFlag }
+export const serveFlags = {
+  host: hostFlag,
+  port: portFlag,
+  config: configFlag,
+  auth: authFlag,
+  workers: workersFlag,
+  store: storeFlag,
+  logLevel: logLevelFlag,
+  logFormat: logFormatFlag,
+}
 
 /** What every process of a service is started with. */
 export interface ServeContext {
@@ -20,10 +38,20 @@ export interface ServeContext {
 }
 
 /** What the flags and the environment say. @throws {HomeError} when there is no home, and no file is named */
-export function serveContext({ flags: given, environment, stderr, logging }: CommandContext<typeof serveFlags>): ServeContext {
+export function serveContext({
+  flags: given,
+  environment,
+  stderr,
+  logging,
+}: CommandContext<typeof serveFlags>): ServeContext {
   const { logLevel, logFormat } = given
   const format = logFormat === 'auto' ? (stderr.isTerminal ? 'human' : 'json') : logFormat
-  const log = logger({ level: logLevel, format, write: descriptorWriter(2, { isShared: given.workers !== undefined }), hasColour: stderr.hasColour })
+  const log = logger({
+    level: logLevel,
+    format,
+    write: descriptorWriter(2, { isShared: given.workers !== undefined }),
+    hasColour: stderr.hasColour,
+  })
   logging?.(log)
   return {
     given,

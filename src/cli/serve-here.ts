@@ -30,18 +30,45 @@ import { readTimers, type ServeTimers } from './timers.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** The service in this process: from its configuration to the last byte of its last answer. */
-export async function serveHere({ given, environment, path, log, modelsCache }: ServeContext, commons: Commons): Promise<number> {
+export async function serveHere(
+  { given, environment, path, log, modelsCache }: ServeContext,
+  commons: Commons,
+): Promise<number> {
   const timers = readTimers(environment)
   const corsOrigins = readCorsOrigins(environment)
   const transport = httpClient()
   const { health, observer, stores, follow, leaving } = commons
   const warn: Logger['warn'] = commons.isSpeaker ? log.warn : () => undefined
   const requests = underWay()
-  const room = roomFor({ limits: () => inForce.config.limits, upstreams: transport, underWay: requests, workers: commons.workers })
-  const surroundings: Surroundings = { transport, health, answerRoom: room.answerRoom, log, ...(modelsCache === undefined ? {} : { modelsCache }) }
+  const room = roomFor({
+    limits: () => inForce.config.limits,
+    upstreams: transport,
+    underWay: requests,
+    workers: commons.workers,
+  })
+  const surroundings: Surroundings = {
+    transport,
+    health,
+    answerRoom: room.answerRoom,
+    log,
+    ...(modelsCache === undefined ? {} : { modelsCache }),
+  }
   const inForce = await configInForce({
-    path, surroundings, log, follow,
-    load: async () => configOfWorker(await loadConfig({ environment, ownPort: commons.port, probe: commons.probe, warn, ...(given.config === undefined ? {} : { file: given.config }) }), commons.workers),
+    path,
+    surroundings,
+    log,
+    follow,
+    load: async () =>
+      configOfWorker(
+        await loadConfig({
+          environment,
+          ownPort: commons.port,
+          probe: commons.probe,
+          warn,
+          ...(given.config === undefined ? {} : { file: given.config }),
+        }),
+        commons.workers,
+      ),
     onReload: (result) => observer.reloaded(result),
   })
   const followers = underWay()
@@ -49,19 +76,49 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   const isClosing = () => isDraining
   let routing: Routing | undefined
   const extensions = await startExtensions({
-    names: given.auth, environment, stores, log, warn, follow,
+    names: given.auth,
+    environment,
+    stores,
+    log,
+    warn,
+    follow,
     fetch: hostFetch(transport),
-    onChange: () => { routing = undefined },
-    onFault: (name, error) => log.error('the extension was not reloaded; what was in force stays', { extension: name, reason: reasonOf(error) }),
+    onChange: () => {
+      routing = undefined
+    },
+    onFault: (name, error) =>
+      log.error('the extension was not reloaded; what was in force stays', {
+        extension: name,
+        reason: reasonOf(error),
+      }),
   })
-  const routingInForce = (): Routing => routing ??= extendedRouting(ownRoutes, extensions.contributions, corsOrigins)
+  const routingInForce = (): Routing => (routing ??= extendedRouting(ownRoutes, extensions.contributions, corsOrigins))
   const listening = Promise.withResolvers<void>()
-  const page = servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards: () => routingInForce().guards, isClosing, timers, log, listening: listening.promise, buildPage: commons.buildPage })
+  const page = servePage({
+    path,
+    environment,
+    inForce,
+    surroundings,
+    observer,
+    followers,
+    extensions,
+    guards: () => routingInForce().guards,
+    isClosing,
+    timers,
+    log,
+    listening: listening.promise,
+    buildPage: commons.buildPage,
+  })
   const ownRoutes = [
     chatRoute(chatOptions({ inForce, room, timers, requests, observer, log })),
     ...modelRoutes(() => inForce.gateway, Date.now()),
     ...statusRoutes({
-      unready: () => (isDraining && !commons.doOthersStay() ? 'stopping' : inForce.gateway.providers.length === 0 ? 'no provider is usable' : undefined),
+      unready: () =>
+        isDraining && !commons.doOthersStay()
+          ? 'stopping'
+          : inForce.gateway.providers.length === 0
+            ? 'no provider is usable'
+            : undefined,
       metrics: () => observer.metricsText(),
       page: page.front,
     }),
@@ -77,13 +134,31 @@ export async function serveHere({ given, environment, path, log, modelsCache }: 
   })
   process.on('SIGHUP', commons.reload)
 
-  commons.listening(server.port, startLines({ host: given.host, port: server.port, config: inForce.config, path, program: programName(environment), extensions: extensions.all }))
+  commons.listening(
+    server.port,
+    startLines({
+      host: given.host,
+      port: server.port,
+      config: inForce.config,
+      path,
+      program: programName(environment),
+      extensions: extensions.all,
+    }),
+  )
   listening.resolve()
   await untilAborted(leaving)
   isDraining = true
   followers.stopAll()
   process.off('SIGHUP', commons.reload)
-  await drain({ server, requests, log, timers, isHasty: leaving.reason === 'SIGINT', leavePort: commons.leavePort, leftPort: commons.leftPort })
+  await drain({
+    server,
+    requests,
+    log,
+    timers,
+    isHasty: leaving.reason === 'SIGINT',
+    leavePort: commons.leavePort,
+    leftPort: commons.leftPort,
+  })
   inForce.close()
   inForce.gateway.close()
   await extensions.close()
@@ -106,7 +181,12 @@ function chatOptions({ inForce, room, timers, requests, observer, log }: ChatSur
   const logRequest = requestLog(log)
   return {
     gateway: () => inForce.gateway,
-    bodyLimits: () => ({ bytesMax: inForce.config.limits.bodyBytes, totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs, setting: 'limits.body_bytes' }),
+    bodyLimits: () => ({
+      bytesMax: inForce.config.limits.bodyBytes,
+      totalMs: timers.bodyMs,
+      idleMs: timers.bodyIdleMs,
+      setting: 'limits.body_bytes',
+    }),
     deadlineMs: () => inForce.config.limits.deadlineMs,
     ...room,
     timers,
@@ -125,7 +205,9 @@ async function startExtensions(options: ExtensionsOptions): Promise<RunningExten
   try {
     return await runExtensions(options)
   } catch (error) {
-    throw error instanceof UnknownExtension || error instanceof SlotFault ? new UsageError(error.message, { cause: error }) : error
+    throw error instanceof UnknownExtension || error instanceof SlotFault
+      ? new UsageError(error.message, { cause: error })
+      : error
   }
 }
 

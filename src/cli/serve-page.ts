@@ -43,7 +43,21 @@ export interface ServePageOptions {
 }
 
 /** The page, what it consists of, and the API below `/api/` that is there for it (docs/decisions/0008-the-page.md). */
-export function servePage({ path, environment, inForce, surroundings, observer, followers, extensions, guards, isClosing, listening, buildPage, timers, log }: ServePageOptions) {
+export function servePage({
+  path,
+  environment,
+  inForce,
+  surroundings,
+  observer,
+  followers,
+  extensions,
+  guards,
+  isClosing,
+  listening,
+  buildPage,
+  timers,
+  log,
+}: ServePageOptions) {
   const file = resolve(path)
   const mayOwn = (user: string | undefined): boolean => isOwner(inForce.config.owners, user)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
@@ -51,7 +65,11 @@ export function servePage({ path, environment, inForce, surroundings, observer, 
   const built = listening.then(() => findPage(log, buildPage))
   const { front, routes } = pageRoutes({ files: () => built, hasAvatars: () => guards().length > 0 })
   const admin = providerAdmin({
-    file, environment, surroundings, log, notice,
+    file,
+    environment,
+    surroundings,
+    log,
+    notice,
     program: programName(environment),
     config: () => inForce.config,
     gateway: () => inForce.gateway,
@@ -67,9 +85,16 @@ export function servePage({ path, environment, inForce, surroundings, observer, 
       mayOwn,
       parts: () => extensions.parts,
       moduleOf: async (name) => (await built)?.parts.get(name),
-      onMissingPart: (name) => log.warn('the page lacks the part of an extension, and shows its own in its place', { extension: name }),
+      onMissingPart: (name) =>
+        log.warn('the page lacks the part of an extension, and shows its own in its place', { extension: name }),
     }),
-    ...modelsApi({ models: () => inForce.gateway.models(), isEchoOnly: () => inForce.config.source.kind === 'echo', file, notice, isOwner: isAnOwner }),
+    ...modelsApi({
+      models: () => inForce.gateway.models(),
+      isEchoOnly: () => inForce.config.source.kind === 'echo',
+      file,
+      notice,
+      isOwner: isAnOwner,
+    }),
     ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
     ...requestsApi({ observer, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
   ]

@@ -20,8 +20,14 @@ import { untilAborted } from './until-aborted.ts'
 /** A worker that is told to leave has its own deadline; so much later it is ended. */
 const graceMs = 10_000
 
-/** The primary of a service of many processes: it serves nobody, and holds what they have in common (docs/decisions/0009-many-processes.md). */
-export async function servePrimary(context: ServeContext, { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>): Promise<number> {
+/**
+ * The primary of a service of many processes: it serves nobody, and holds what they have in common
+ * (docs/decisions/0009-many-processes.md).
+ */
+export async function servePrimary(
+  context: ServeContext,
+  { stdout, signal }: Pick<CommandContext, 'stdout' | 'signal'>,
+): Promise<number> {
   const letGoOfPort = holdPort(context.given.host, context.given.port)
   const { force, files, progress, roll, close } = await primaryOf(context)
   const disobey = obey({ SIGUSR2: roll, SIGHUP: () => void files.reloadAll() })
@@ -66,11 +72,18 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   const stores = await findStores(given.store, log)
   const workers = circle<WorkerAnswers>()
   const health = primaryHealth(workers, stores.notices('health'))
-  const observer = primaryObserver({ version: packageVersion(), breakers: () => breakersOf(health.book), logLinesDropped: () => log.dropped, now: Date.now })
+  const observer = primaryObserver({
+    version: packageVersion(),
+    breakers: () => breakersOf(health.book),
+    logLinesDropped: () => log.dropped,
+    now: Date.now,
+  })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
   const files = fileCoordinator({
-    onPrepare: (file) => { if (isOurs(file)) local.forget() },
+    onPrepare: (file) => {
+      if (isOurs(file)) local.forget()
+    },
     onOutcome(file, outcome) {
       if (isOurs(file)) observer.reloaded(outcome)
       // A worker that ended while the file was faulty could not be replaced.
@@ -79,11 +92,25 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   })
   const answersTo = primaryAnswers({ count, progress, workers, health, files, stores, probe: local.probe, roll })
   const force: Workforce = workforce({
-    count, log,
+    count,
+    log,
     start(place) {
-      const worker = startWorker(place, { environment, livenessMs: timers.livenessMs, log, workers, observer, files, answersTo })
+      const worker = startWorker(place, {
+        environment,
+        livenessMs: timers.livenessMs,
+        log,
+        workers,
+        observer,
+        files,
+        answersTo,
+      })
       // The first has found a free one, where that was asked for.
-      worker.listening.then(({ port }) => { progress.port = port }, () => undefined)
+      worker.listening.then(
+        ({ port }) => {
+          progress.port = port
+        },
+        () => undefined,
+      )
       return worker
     },
     leaveMs: timers.drainMs + graceMs,
@@ -99,7 +126,10 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   }
 
   return {
-    force, files, progress, roll,
+    force,
+    files,
+    progress,
+    roll,
     async close() {
       files.close()
       await stores.close()
@@ -112,5 +142,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
 function obey(orders: Readonly<Partial<Record<NodeJS.Signals, () => void>>>): () => void {
   const all = Object.entries(orders)
   for (const [signal, order] of all) process.on(signal, order)
-  return () => { for (const [signal, order] of all) process.off(signal, order) }
+  return () => {
+    for (const [signal, order] of all) process.off(signal, order)
+  }
 }

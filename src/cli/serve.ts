@@ -40,7 +40,10 @@ async function run(command: CommandContext<typeof serveFlags>): Promise<number> 
   }
 }
 
-/** What asks for a reload or a restart while the service starts or leaves is too early or too late, and no reason to end: which it would be if nobody listened. */
+/**
+ * What asks for a reload or a restart while the service starts or leaves is too early or too late, and no reason to
+ * end: which it would be if nobody listened.
+ */
 function outliveSignals(): void {
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
@@ -48,7 +51,10 @@ function outliveSignals(): void {
 /** What a log is read by may know one form of line only. @returns the exit code */
 async function logFailure(error: unknown, { log }: ServeContext): Promise<number> {
   const isOfOwner = error instanceof ConfigError || error instanceof UsageError
-  log.error('this worker cannot start', isOfOwner || error instanceof NotNow ? { reason: error.message } : mistake(error))
+  log.error(
+    'this worker cannot start',
+    isOfOwner || error instanceof NotNow ? { reason: error.message } : mistake(error),
+  )
   await log.flush()
   return isOfOwner ? 2 : 1
 }

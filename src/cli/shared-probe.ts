@@ -1,7 +1,10 @@
 import type { Probe } from '../config/detect.ts'
 import { probeModels } from '../config/probe.ts'
 
-/** Asks each local port once, for all workers: they start one after the other, and would find what answers at different moments. */
+/**
+ * Asks each local port once, for all workers: they start one after the other, and would find what answers at different
+ * moments.
+ */
 export interface SharedProbe {
   readonly probe: Probe
   /** Asks anew from now on. */

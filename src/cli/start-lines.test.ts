@@ -4,17 +4,37 @@ import { defaultFailover, defaultLimits } from '../config/defaults.ts'
 import { resolveProvider, type ProviderEntry } from '../config/resolve-provider.ts'
 import { startLines } from './start-lines.ts'
 
-function linesOf(entries: readonly ProviderEntry[], source: Config['source'] = { kind: 'file', path: '/home/me/.svc/providers.json' }, host = '127.0.0.1'): readonly string[] {
-  const config: Config = { providers: entries.map((entry) => resolveProvider(entry, {})), limits: defaultLimits, failover: defaultFailover, aliases: {}, source }
+function linesOf(
+  entries: readonly ProviderEntry[],
+  source: Config['source'] = { kind: 'file', path: '/home/me/.svc/providers.json' },
+  host = '127.0.0.1',
+): readonly string[] {
+  const config: Config = {
+    providers: entries.map((entry) => resolveProvider(entry, {})),
+    limits: defaultLimits,
+    failover: defaultFailover,
+    aliases: {},
+    source,
+  }
   return startLines({ host, port: 8000, config, path: '/home/me/.svc/providers.json' }).split('\n')
 }
 
-const local = (id: string, more: Partial<ProviderEntry> = {}): ProviderEntry => ({ id, baseUrl: 'http://127.0.0.1:1/v1', ...more })
+const local = (id: string, more: Partial<ProviderEntry> = {}): ProviderEntry => ({
+  id,
+  baseUrl: 'http://127.0.0.1:1/v1',
+  ...more,
+})
 const models = (...names: readonly string[]) => names.map((name) => ({ name, upstream: name, aliases: [] }))
 
 describe('the lines of a start', () => {
   test('tell the address, and the providers in the order they are tried', () => {
-    expect(linesOf([local('one'), local('two', { models: models('a', 'b') }), local('three', { models: models('a', 'b', 'c', 'd', 'e', 'f') })])).toEqual([
+    expect(
+      linesOf([
+        local('one'),
+        local('two', { models: models('a', 'b') }),
+        local('three', { models: models('a', 'b', 'c', 'd', 'e', 'f') }),
+      ]),
+    ).toEqual([
       'svc is ready on http://127.0.0.1:8000',
       'Providers, tried in this order (/home/me/.svc/providers.json):',
       '  1. one: every model it offers',
@@ -50,14 +70,42 @@ describe('the lines of a start', () => {
   test.each([
     [[], []],
     [[{ name: 'one', isOn: true }], ['one is on.']],
-    [[{ name: 'one', isOn: false }, { name: 'two', isOn: false }], ['one is OFF: everybody who reaches this address may use it.', 'two is OFF: everybody who reaches this address may use it.']],
-    [[{ name: 'one', isOn: false }, { name: 'two', isOn: true }], ['one is OFF.', 'two is on.']],
+    [
+      [
+        { name: 'one', isOn: false },
+        { name: 'two', isOn: false },
+      ],
+      [
+        'one is OFF: everybody who reaches this address may use it.',
+        'two is OFF: everybody who reaches this address may use it.',
+      ],
+    ],
+    [
+      [
+        { name: 'one', isOn: false },
+        { name: 'two', isOn: true },
+      ],
+      ['one is OFF.', 'two is on.'],
+    ],
   ])('tell which extensions are on: %j', (extensions, expected) => {
-    const config: Config = { providers: [], limits: defaultLimits, failover: defaultFailover, aliases: {}, source: { kind: 'detected' } }
-    expect(startLines({ host: '127.0.0.1', port: 8000, config, path: 'x', extensions }).split('\n').slice(3, -1)).toEqual(expected)
+    const config: Config = {
+      providers: [],
+      limits: defaultLimits,
+      failover: defaultFailover,
+      aliases: {},
+      source: { kind: 'detected' },
+    }
+    expect(
+      startLines({ host: '127.0.0.1', port: 8000, config, path: 'x', extensions }).split('\n').slice(3, -1),
+    ).toEqual(expected)
   })
 
-  test.each([['0.0.0.0', 'http://127.0.0.1:8000'], ['::1', 'http://[::1]:8000'], ['192.0.2.1', 'http://192.0.2.1:8000'], ['localhost', 'http://localhost:8000']])('give an address that can be opened for %s', (host, address) => {
+  test.each([
+    ['0.0.0.0', 'http://127.0.0.1:8000'],
+    ['::1', 'http://[::1]:8000'],
+    ['192.0.2.1', 'http://192.0.2.1:8000'],
+    ['localhost', 'http://localhost:8000'],
+  ])('give an address that can be opened for %s', (host, address) => {
     expect(linesOf([local('one')], undefined, host)[0]).toBe(`svc is ready on ${address}`)
   })
 })

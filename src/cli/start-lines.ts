@@ -13,7 +13,10 @@ export interface StartFacts {
   readonly extensions?: readonly { readonly name: string; readonly isOn: boolean }[]
 }
 
-/** The lines a start prints once it is ready: the address, then what was found, what is missing, and how to add a provider. */
+/**
+ * The lines a start prints once it is ready: the address, then what was found, what is missing, and how to add a
+ * provider.
+ */
 export function startLines({ host, port, config, path, program = 'svc', extensions = [] }: StartFacts): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
   const usable = config.providers.filter(isUsable)
@@ -23,9 +26,14 @@ export function startLines({ host, port, config, path, program = 'svc', extensio
     `svc is ready on ${address}`,
     ...source(config, path),
     ...usable.map(({ id, models }, index) => `  ${index + 1}. ${id}: ${modelsOf(models)}`),
-    ...unusable.map(({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? unavailable ?? 'unusable' : 'switched off'}`),
+    ...unusable.map(
+      ({ id, enabled, unavailable }) => `  -  ${id}: ${enabled ? (unavailable ?? 'unusable') : 'switched off'}`,
+    ),
     ...advice(config, path, program, usable.length),
-    ...extensions.map(({ name, isOn }) => `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: everybody who reaches this address may use it.' : 'OFF.'}`),
+    ...extensions.map(
+      ({ name, isOn }) =>
+        `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: everybody who reaches this address may use it.' : 'OFF.'}`,
+    ),
     '',
   ].join('\n')
 }
@@ -36,9 +44,12 @@ function isUsable({ enabled, unavailable }: ProviderConfig): boolean {
 
 function source(config: Config, path: string): readonly string[] {
   switch (config.source.kind) {
-    case 'file': return [`Providers, tried in this order (${config.source.path}):`]
-    case 'detected': return [`Providers found on this machine, tried in this order (no file at ${path}):`]
-    case 'echo': return ['No provider is configured and no key was found: the built-in echo answers as model "echo".']
+    case 'file':
+      return [`Providers, tried in this order (${config.source.path}):`]
+    case 'detected':
+      return [`Providers found on this machine, tried in this order (no file at ${path}):`]
+    case 'echo':
+      return ['No provider is configured and no key was found: the built-in echo answers as model "echo".']
   }
 }
 
@@ -50,8 +61,13 @@ function modelsOf(models: ProviderConfig['models']): string {
 
 function advice(config: Config, path: string, program: string, usable: number): readonly string[] {
   if (config.source.kind === 'echo') {
-    return ['To add a provider, set its key, such as GROQ_API_KEY or OPENAI_API_KEY, and start again;', `or write ${path} (${program} init makes one to begin with).`]
+    return [
+      'To add a provider, set its key, such as GROQ_API_KEY or OPENAI_API_KEY, and start again;',
+      `or write ${path} (${program} init makes one to begin with).`,
+    ]
   }
   if (usable === 0) return ['No provider is usable: set the keys that are missing and start again.']
-  return config.source.kind === 'detected' ? [`${program} init writes them into a file, where you choose the order.`] : []
+  return config.source.kind === 'detected'
+    ? [`${program} init writes them into a file, where you choose the order.`]
+    : []
 }

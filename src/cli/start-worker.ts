@@ -20,12 +20,18 @@ export interface StartWorkerOptions {
 }
 
 /** Starts a worker that joins the others, and is forgotten when it ends. @param place from 0 */
-export function startWorker(place: number, { environment, livenessMs, log, workers, observer, files, answersTo }: StartWorkerOptions): SpawnedWorker<WorkerAnswers> {
+export function startWorker(
+  place: number,
+  { environment, livenessMs, log, workers, observer, files, answersTo }: StartWorkerOptions,
+): SpawnedWorker<WorkerAnswers> {
   let observed: ObservedWorker | undefined
 
   function join(worker: Channel<WorkerAnswers>) {
     workers.joined(worker)
-    observed = observer.joined({ flushRecords: () => worker.ask('flushRecords', undefined), requestsRecorded: async (recorded) => worker.tell('requestsRecorded', recorded) })
+    observed = observer.joined({
+      flushRecords: () => worker.ask('flushRecords', undefined),
+      requestsRecorded: async (recorded) => worker.tell('requestsRecorded', recorded),
+    })
     return answersTo(worker, observed)
   }
 
@@ -36,7 +42,10 @@ export function startWorker(place: number, { environment, livenessMs, log, worke
   }
 
   return spawnWorker<WorkerAnswers>({
-    command: ownCommand(), environment, place, livenessMs,
+    command: ownCommand(),
+    environment,
+    place,
+    livenessMs,
     answersTo: join,
     onPort: workers.noteSocket,
     onHung: () => log.error('a worker hangs, and is ended', { worker: place }),

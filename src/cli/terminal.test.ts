@@ -21,8 +21,17 @@ describe('formatTable', () => {
   const columns = [{ title: 'id' }, { title: 'time', align: 'right' }, { title: 'error', shrinks: true }] as const
 
   test('aligns its columns', () => {
-    expect(formatTable(columns, [['groq', '12 ms', ''], ['anthropic', '1.2 s', 'no credit']], plain, 80)).toBe(
-      'id          time  error\ngroq       12 ms\nanthropic  1.2 s  no credit\n')
+    expect(
+      formatTable(
+        columns,
+        [
+          ['groq', '12 ms', ''],
+          ['anthropic', '1.2 s', 'no credit'],
+        ],
+        plain,
+        80,
+      ),
+    ).toBe('id          time  error\ngroq       12 ms\nanthropic  1.2 s  no credit\n')
   })
 
   test('cuts the shrinking column to the width', () => {
@@ -32,13 +41,23 @@ describe('formatTable', () => {
   })
 
   test('counts wide characters as two and escapes control characters', () => {
-    expect(formatTable([{ title: 'model' }, { title: 'x' }], [['日本', 'a'], ['a\u001b[2J\n', 'b']], plain, 80)).toBe(
-      'model             x\n日本              a\na\\u001b[2J\\u000a  b\n')
+    expect(
+      formatTable(
+        [{ title: 'model' }, { title: 'x' }],
+        [
+          ['日本', 'a'],
+          ['a\u001b[2J\n', 'b'],
+        ],
+        plain,
+        80,
+      ),
+    ).toBe('model             x\n日本              a\na\\u001b[2J\\u000a  b\n')
   })
 
   test('pads by what is seen, not by the colour', () => {
     expect(formatTable([{ title: 'id' }, { title: 'x' }], [[{ text: 'up', style: 'green' }, 'a']], colour, 80)).toBe(
-      '\u001b[2mid\u001b[0m  \u001b[2mx\u001b[0m\n\u001b[32mup\u001b[0m  a\n')
+      '\u001b[2mid\u001b[0m  \u001b[2mx\u001b[0m\n\u001b[32mup\u001b[0m  a\n',
+    )
   })
 })
 

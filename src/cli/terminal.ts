@@ -41,11 +41,19 @@ const shrunkMin = 8
 
 /**
  * Lines of a table with aligned columns, each ended by a line break. Control characters in cells are escaped.
+ *
  * @param width characters a line may have; `Infinity` cuts nothing off
  */
-export function formatTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint, width: number): string {
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  paint: Paint,
+  width: number,
+): string {
   const texts = rows.map((row) => columns.map((_, index) => harmless(textOf(row[index] ?? ''))))
-  const widths = columns.map((column, index) => Math.max(Bun.stringWidth(column.title), ...texts.map((row) => Bun.stringWidth(row[index] ?? ''))))
+  const widths = columns.map((column, index) =>
+    Math.max(Bun.stringWidth(column.title), ...texts.map((row) => Bun.stringWidth(row[index] ?? ''))),
+  )
   const excess = widths.reduce((sum, each) => sum + each, gap.length * (columns.length - 1)) - width
   const shrinking = columns.findIndex((column) => column.shrinks === true)
   if (excess > 0 && shrinking !== -1) widths[shrinking] = Math.max(shrunkMin, (widths[shrinking] ?? 0) - excess)
@@ -61,11 +69,16 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
       .join(gap)
       .trimEnd()
 
-  const heading = line(columns.map((column) => column.title), (text) => paint('dim', text))
-  const body = texts.map((cells, row) => line(cells, (text, index) => {
-    const cell = rows[row]?.[index]
-    return cell === undefined || typeof cell === 'string' ? text : paint(cell.style, text)
-  }))
+  const heading = line(
+    columns.map((column) => column.title),
+    (text) => paint('dim', text),
+  )
+  const body = texts.map((cells, row) =>
+    line(cells, (text, index) => {
+      const cell = rows[row]?.[index]
+      return cell === undefined || typeof cell === 'string' ? text : paint(cell.style, text)
+    }),
+  )
   return [heading, ...body].map((each) => `${each}\n`).join('')
 }
 

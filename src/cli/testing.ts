@@ -52,7 +52,11 @@ export function capturedContext(options: CapturedOptions = {}) {
 }
 
 /** Runs a command with these arguments. For tests. */
-export async function runCommand<Of extends Flags>(command: Command<Of>, argv: readonly string[], options: CapturedOptions = {}) {
+export async function runCommand<Of extends Flags>(
+  command: Command<Of>,
+  argv: readonly string[],
+  options: CapturedOptions = {},
+) {
   const context = capturedContext(options)
   const code = await command.run({ ...context, ...parseArguments(command.flags, argv, context.environment) })
   return { code, out: context.stdout.text, err: context.stderr.text }
@@ -92,12 +96,22 @@ export function streamed(texts: readonly string[], failure?: Error): ChatReply {
 }
 
 /** Access to a real gateway over fake providers. */
-export function fakeAccess(fakes: readonly FakeProvider[], source: Config['source'] = { kind: 'file', path: 'providers.json' }): GatewayAccess {
+export function fakeAccess(
+  fakes: readonly FakeProvider[],
+  source: Config['source'] = { kind: 'file', path: 'providers.json' },
+): GatewayAccess {
   const config: Config = {
-    providers: fakes.map(({ id, config: changed }) => ({ ...resolveProvider({ id, baseUrl: 'http://127.0.0.1:1/v1' }, {}), ...changed })),
-    limits: defaultLimits, failover: defaultFailover, aliases: {}, source,
+    providers: fakes.map(({ id, config: changed }) => ({
+      ...resolveProvider({ id, baseUrl: 'http://127.0.0.1:1/v1' }, {}),
+      ...changed,
+    })),
+    limits: defaultLimits,
+    failover: defaultFailover,
+    aliases: {},
+    source,
   }
-  const isUsable = ({ id }: FakeProvider): boolean => config.providers.some((provider) => provider.id === id && provider.enabled && provider.unavailable === undefined)
+  const isUsable = ({ id }: FakeProvider): boolean =>
+    config.providers.some((provider) => provider.id === id && provider.enabled && provider.unavailable === undefined)
   return {
     load: async () => config,
     open: async () => ({
@@ -105,9 +119,16 @@ export function fakeAccess(fakes: readonly FakeProvider[], source: Config['sourc
         providers: fakes.filter(isUsable).map((fake) => ({
           id: fake.id,
           models: modelsOf(fake),
-          candidate: (model) => ({ name: fake.id, model, chat: fake.chat ?? (async () => streamed(['hello'])), continues: false, unavailable: () => undefined }),
+          candidate: (model) => ({
+            name: fake.id,
+            model,
+            chat: fake.chat ?? (async () => streamed(['hello'])),
+            continues: false,
+            unavailable: () => undefined,
+          }),
         })),
-        aliases: {}, ...config.failover,
+        aliases: {},
+        ...config.failover,
       }),
       probe: async (id) => ({ ms: 12, ...fakes.find((fake) => fake.id === id)?.probe }),
       close: () => {},
@@ -117,5 +138,7 @@ export function fakeAccess(fakes: readonly FakeProvider[], source: Config['sourc
 
 function modelsOf(fake: FakeProvider): ModelList {
   if (!('models' in fake)) return fixedModels([namedModel(`${fake.id}-model`)])
-  return fake.models === undefined ? { current: () => undefined, version: 0, pending: undefined } : fixedModels(fake.models)
+  return fake.models === undefined
+    ? { current: () => undefined, version: 0, pending: undefined }
+    : fixedModels(fake.models)
 }

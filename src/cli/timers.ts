@@ -1,6 +1,9 @@
 import { UsageError } from './arguments.ts'
 
-/** Times of the service itself, in milliseconds. Their defaults suit nearly everyone; each has an environment variable (docs/configuration.md, "Times of the service"). */
+/**
+ * Times of the service itself, in milliseconds. Their defaults suit nearly everyone; each has an environment variable
+ * (docs/configuration.md, "Times of the service").
+ */
 export interface ServeTimers {
   /** Until the first keep-alive comment to a waiting stream, and between them. */
   readonly heartbeatMs: number
@@ -18,7 +21,9 @@ export interface ServeTimers {
   readonly livenessMs: number
 }
 
-const variables: Readonly<Record<keyof ServeTimers, { readonly name: string; readonly fallback: number; readonly least: number }>> = {
+const variables: Readonly<
+  Record<keyof ServeTimers, { readonly name: string; readonly fallback: number; readonly least: number }>
+> = {
   heartbeatMs: { name: 'SVC_HEARTBEAT_MS', fallback: 10_000, least: 10 },
   stallMs: { name: 'SVC_STALL_MS', fallback: 30_000, least: 100 },
   bodyMs: { name: 'SVC_BODY_TIMEOUT_MS', fallback: 30_000, least: 100 },
@@ -35,11 +40,17 @@ export function readTimers(environment: Readonly<Record<string, string | undefin
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= least && value <= 3_600_000)) throw new UsageError(`${name} must be a whole number of milliseconds from ${least} to 3600000`)
+    if (!(value >= least && value <= 3_600_000))
+      throw new UsageError(`${name} must be a whole number of milliseconds from ${least} to 3600000`)
     return value
   }
   return {
-    heartbeatMs: read('heartbeatMs'), stallMs: read('stallMs'), bodyMs: read('bodyMs'),
-    bodyIdleMs: read('bodyIdleMs'), drainMs: read('drainMs'), drainWindowMs: read('drainWindowMs'), livenessMs: read('livenessMs'),
+    heartbeatMs: read('heartbeatMs'),
+    stallMs: read('stallMs'),
+    bodyMs: read('bodyMs'),
+    bodyIdleMs: read('bodyIdleMs'),
+    drainMs: read('drainMs'),
+    drainWindowMs: read('drainWindowMs'),
+    livenessMs: read('livenessMs'),
   }
 }

@@ -57,9 +57,14 @@ describe('turns', () => {
   test('are refused when too many wait, and not for good', async () => {
     const { task, end } = tasks()
     const inTurn = turns({ atOnce: 1, waitingMost: 1 })
-    const first = inTurn(task(0)), second = inTurn(task(1))
+    const first = inTurn(task(0)),
+      second = inTurn(task(1))
     const refused = await inTurn(task(2)).catch((error: unknown) => error)
-    expect(refused instanceof WireError ? [refused.status, refused.code, refused.headers] : refused).toEqual([503, 'overloaded', { 'retry-after': '1' }])
+    expect(refused instanceof WireError ? [refused.status, refused.code, refused.headers] : refused).toEqual([
+      503,
+      'overloaded',
+      { 'retry-after': '1' },
+    ])
     for (const index of [0, 1]) end(index)
     expect(await Promise.all([first, second])).toEqual([0, 1])
     const third = inTurn(task(3))

@@ -10,7 +10,10 @@ export interface TurnsOptions {
 /** Does something when it is its turn. */
 export type InTurn = <Value>(task: () => Promise<Value>) => Promise<Value>
 
-/** Lets so many do something at once; the others wait, first come first served. @throws {WireError} 503 when too many wait */
+/**
+ * Lets so many do something at once; the others wait, first come first served. @throws {WireError} 503 when too many
+ * wait
+ */
 export function turns({ atOnce, waitingMost }: TurnsOptions): InTurn {
   const waiting: (() => void)[] = []
   let busy = 0
@@ -21,7 +24,13 @@ export function turns({ atOnce, waitingMost }: TurnsOptions): InTurn {
       return
     }
     if (waiting.length >= waitingMost) {
-      throw new WireError(503, 'overloaded_error', 'overloaded', 'Too many wait for the same already; try again shortly', { headers: { 'retry-after': '1' } })
+      throw new WireError(
+        503,
+        'overloaded_error',
+        'overloaded',
+        'Too many wait for the same already; try again shortly',
+        { headers: { 'retry-after': '1' } },
+      )
     }
     await new Promise<void>((resolve) => waiting.push(resolve))
   }

@@ -14,8 +14,14 @@ export class ChannelClosed extends Error {
 
 /** One end of a channel between two processes of this program. Messages arrive in the order they were sent in. */
 export interface Channel<Theirs extends Answers> {
-  /** Asks, and waits for the answer, however long it takes. @throws {ChannelClosed} @throws what the other side threw, as an `Error` with its message */
-  ask<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): Promise<AnswerOf<Theirs, Name>>
+  /**
+   * Asks, and waits for the answer, however long it takes. @throws {ChannelClosed} @throws what the other side threw,
+   * as an `Error` with its message
+   */
+  ask<Name extends keyof Theirs & string>(
+    name: Name,
+    argument: ArgumentOf<Theirs, Name>,
+  ): Promise<AnswerOf<Theirs, Name>>
   /** Says, and waits for nothing. What cannot be said any more is lost. */
   tell<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): void
   /** Takes a message that has arrived. */
@@ -32,10 +38,15 @@ type Message =
 
 /**
  * Makes one end.
+ *
  * @param send hands a message over; may throw when nobody takes it
  * @param ours what this side answers. What throws after `tell` goes to `onFault`
  */
-export function channel<Theirs extends Answers>(send: (message: unknown) => void, ours: Answers, onFault: (error: unknown) => void): Channel<Theirs> {
+export function channel<Theirs extends Answers>(
+  send: (message: unknown) => void,
+  ours: Answers,
+  onFault: (error: unknown) => void,
+): Channel<Theirs> {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let count = 0
   let isClosed = false
@@ -76,17 +87,22 @@ export function channel<Theirs extends Answers>(send: (message: unknown) => void
       const id = count++
       const call = Promise.withResolvers<unknown>()
       waiting.set(id, call)
-      if (!post({ kind: 'ask', id, name, argument })) settle(id)?.reject(new ChannelClosed('the other process has ended'))
+      if (!post({ kind: 'ask', id, name, argument }))
+        settle(id)?.reject(new ChannelClosed('the other process has ended'))
       return call.promise as Promise<AnswerOf<Theirs, typeof name>>
     },
     tell: (name, argument) => void post({ kind: 'tell', name, argument }),
     take(message) {
       if (isClosed || !isMessage(message)) return
       switch (message.kind) {
-        case 'ask': return answerTo(message.id, message.name, message.argument)
-        case 'tell': return void run(message.name, message.argument).catch(onFault)
-        case 'answer': return settle(message.id)?.resolve(message.value)
-        case 'fault': return settle(message.id)?.reject(new Error(message.message))
+        case 'ask':
+          return answerTo(message.id, message.name, message.argument)
+        case 'tell':
+          return void run(message.name, message.argument).catch(onFault)
+        case 'answer':
+          return settle(message.id)?.resolve(message.value)
+        case 'fault':
+          return settle(message.id)?.reject(new Error(message.message))
       }
     },
     close() {

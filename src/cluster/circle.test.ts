@@ -6,21 +6,34 @@ type Theirs = Spreading & { news(text: string): void }
 
 /** A worker that only notes what it is told. */
 function worker(name: string, told: string[]): Channel<Theirs> {
-  return channel<Theirs>((message) => void told.push(`${name} ${JSON.stringify(message)}`), {}, () => undefined)
+  return channel<Theirs>(
+    (message) => void told.push(`${name} ${JSON.stringify(message)}`),
+    {},
+    () => undefined,
+  )
 }
 
 test('all but who told it are told', () => {
-  const told: string[] = [], [a, b, c] = ['a', 'b', 'c'].map((name) => worker(name, told)), workers = circle<Theirs>()
+  const told: string[] = [],
+    [a, b, c] = ['a', 'b', 'c'].map((name) => worker(name, told)),
+    workers = circle<Theirs>()
   if (a === undefined || b === undefined || c === undefined) throw new Error('three')
   for (const each of [a, b, c]) workers.joined(each)
   workers.tell('news', 'rain', b)
   workers.left(c)
   workers.tell('news', 'sun')
-  expect(told.map((line) => `${line[0]} ${line.includes('rain') ? 'rain' : 'sun'}`)).toEqual(['a rain', 'c rain', 'a sun', 'b sun'])
+  expect(told.map((line) => `${line[0]} ${line.includes('rain') ? 'rain' : 'sun'}`)).toEqual([
+    'a rain',
+    'c rain',
+    'a sun',
+    'b sun',
+  ])
 })
 
 test('who leaves the port has one that stays spread newcomers, once; the last one in takes its place', () => {
-  const told: string[] = [], [a, b, c] = ['a', 'b', 'c'].map((name) => worker(name, told)), workers = circle<Theirs>()
+  const told: string[] = [],
+    [a, b, c] = ['a', 'b', 'c'].map((name) => worker(name, told)),
+    workers = circle<Theirs>()
   if (a === undefined || b === undefined || c === undefined) throw new Error('three')
   for (const each of [a, b, c]) {
     workers.joined(each)

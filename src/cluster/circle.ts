@@ -7,7 +7,11 @@ export interface Circle<Theirs extends Answers> {
   /** It has ended. */
   left(worker: Channel<Theirs>): void
   /** Tells all but one. */
-  tell<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>, except?: Channel<Theirs>): void
+  tell<Name extends keyof Theirs & string>(
+    name: Name,
+    argument: ArgumentOf<Theirs, Name>,
+    except?: Channel<Theirs>,
+  ): void
   /** It listens, or does so no longer: told of twice, when it leaves and when it ends, it is the first time that counts. */
   noteSocket(worker: Channel<Theirs>, isListening: boolean): void
   /** Where its socket stands; nothing when it does not listen. */
@@ -24,7 +28,9 @@ export function circle<Theirs extends Spreading & Answers>(): Circle<Theirs> {
 
   function spread(): void {
     // One of them can do it for all.
-    const staying: Pick<Channel<Spreading>, 'tell'> | undefined = [...workers].find((worker) => group.placeOf(worker) !== undefined)
+    const staying: Pick<Channel<Spreading>, 'tell'> | undefined = [...workers].find(
+      (worker) => group.placeOf(worker) !== undefined,
+    )
     staying?.tell('spread', undefined)
   }
 

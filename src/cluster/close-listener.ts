@@ -20,12 +20,17 @@ export function findListener(port: number): Listener {
   if (process.platform !== 'linux') throw new Error('only Linux has it')
   const calls = socketCalls()
   const [socket, ...more] = calls.find(port, 'listening')
-  if (socket === undefined || more.length > 0) throw new Error(`${more.length === 0 ? 'no socket' : 'more than one socket'} of this process listens on port ${port}`)
+  if (socket === undefined || more.length > 0)
+    throw new Error(
+      `${more.length === 0 ? 'no socket' : 'more than one socket'} of this process listens on port ${port}`,
+    )
   return { calls, socket, isListening: () => calls.is(socket, port, 'listening') }
 }
 
 /**
- * Stops listening without losing those who are connected or wait to be taken in: the server takes them in first. Takes 50 ms, and longer when it is busy.
+ * Stops listening without losing those who are connected or wait to be taken in: the server takes them in first. Takes
+ * 50 ms, and longer when it is busy.
+ *
  * @returns whether that was done; if not, the socket still listens, or was closed by somebody else
  */
 export async function closeListener({ calls, socket, isListening }: Listener): Promise<boolean> {
@@ -36,7 +41,10 @@ export async function closeListener({ calls, socket, isListening }: Listener): P
   return isListening() && closeOnly(calls, socket)
 }
 
-/** Puts something harmless in the place of the listening socket: Bun's own `stop` closes idle connections too, and with them requests on their way. */
+/**
+ * Puts something harmless in the place of the listening socket: Bun's own `stop` closes idle connections too, and with
+ * them requests on their way.
+ */
 function closeOnly(calls: SocketCalls, socket: number): boolean {
   const harmless = openSync('/dev/null', 'r')
   try {

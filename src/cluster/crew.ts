@@ -3,9 +3,16 @@ import { stillborn, type Worker } from './worker.ts'
 /** What {@link crew} needs. */
 export interface CrewOptions {
   readonly count: number
-  /** Starts a process. @param place from 0: that of the one it stands in for @throws when the system starts none; it is tried again as if it had ended at once */
+  /**
+   * Starts a process. @param place from 0: that of the one it stands in for @throws when the system starts none; it is
+   * tried again as if it had ended at once
+   */
   readonly start: (place: number) => Worker
-  readonly log: { info(message: string, fields?: Fields): void; warn(message: string, fields?: Fields): void; error(message: string, fields?: Fields): void }
+  readonly log: {
+    info(message: string, fields?: Fields): void
+    warn(message: string, fields?: Fields): void
+    error(message: string, fields?: Fields): void
+  }
   /** Told whenever another number of workers listens. */
   readonly onCount: (listening: number) => void
   /** Told when one has ended that was not asked to. */
@@ -27,7 +34,10 @@ export interface Place {
   isRolling: boolean
 }
 
-/** So many places, and the workers in them. Whoever ends is replaced, at once or, where lives are short, after 1 s, 2 s, 4 s … 30 s. */
+/**
+ * So many places, and the workers in them. Whoever ends is replaced, at once or, where lives are short, after 1 s, 2 s,
+ * 4 s … 30 s.
+ */
 export interface Crew {
   readonly places: readonly Place[]
   /** All processes that have not ended, those that leave among them. */
@@ -52,7 +62,12 @@ const againMsMost = 30_000
 
 /** Empty places. */
 export function crew({ count, start, log, onCount, onLoss, now, sleep }: CrewOptions): Crew {
-  const places: readonly Place[] = Array.from({ length: count }, (_, number) => ({ number, worker: undefined, shortLives: 0, isRolling: false }))
+  const places: readonly Place[] = Array.from({ length: count }, (_, number) => ({
+    number,
+    worker: undefined,
+    shortLives: 0,
+    isRolling: false,
+  }))
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
   const listenedOnce = new WeakSet<Worker>()
@@ -63,10 +78,13 @@ export function crew({ count, start, log, onCount, onLoss, now, sleep }: CrewOpt
     const worker = startOrNot(place)
     const since = now()
     living.add(worker)
-    worker.listening.then(() => {
-      listenedOnce.add(worker)
-      note(() => listening.add(worker))
-    }, () => undefined)
+    worker.listening.then(
+      () => {
+        listenedOnce.add(worker)
+        note(() => listening.add(worker))
+      },
+      () => undefined,
+    )
     void worker.exited.then((code) => {
       living.delete(worker)
       note(() => listening.delete(worker))
@@ -79,7 +97,10 @@ export function crew({ count, start, log, onCount, onLoss, now, sleep }: CrewOpt
     try {
       return start(place.number)
     } catch (error) {
-      log.error('a worker cannot be started', { worker: place.number, reason: error instanceof Error ? error.message : String(error) })
+      log.error('a worker cannot be started', {
+        worker: place.number,
+        reason: error instanceof Error ? error.message : String(error),
+      })
       return stillborn()
     }
   }
@@ -106,18 +127,26 @@ export function crew({ count, start, log, onCount, onLoss, now, sleep }: CrewOpt
   }
 
   async function refill(place: Place): Promise<void> {
-    if (place.shortLives > 0) await Promise.race([sleep(Math.min(againMsMost, againMsFirst * 2 ** (place.shortLives - 1))), woken.promise])
+    if (place.shortLives > 0)
+      await Promise.race([sleep(Math.min(againMsMost, againMsFirst * 2 ** (place.shortLives - 1))), woken.promise])
     if (!isDismissed && place.worker === undefined && !place.isRolling) place.worker = hire(place)
   }
 
   return {
-    places, living, listening,
-    get isDismissed() { return isDismissed },
-    hire, refill,
+    places,
+    living,
+    listening,
+    get isDismissed() {
+      return isDismissed
+    },
+    hire,
+    refill,
     wake() {
       woken.resolve()
       woken = Promise.withResolvers()
     },
-    dismiss() { isDismissed = true },
+    dismiss() {
+      isDismissed = true
+    },
   }
 }

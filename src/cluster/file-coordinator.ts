@@ -35,12 +35,20 @@ export interface FileCoordinatorOptions {
   readonly onOutcome?: (path: string, outcome: 'ok' | 'failed') => void
   /** How fast changes are noticed. */
   readonly timing?: WatchTiming
-  /** Milliseconds a worker may take for an answer: an extension may ask its identity provider before it is ready. Default 60,000. */
+  /**
+   * Milliseconds a worker may take for an answer: an extension may ask its identity provider before it is ready.
+   * Default 60,000.
+   */
   readonly answerMs?: number
 }
 
 /** Watches files for workers. */
-export function fileCoordinator({ onPrepare, onOutcome, timing, answerMs = 60_000 }: FileCoordinatorOptions = {}): FileCoordinator {
+export function fileCoordinator({
+  onPrepare,
+  onOutcome,
+  timing,
+  answerMs = 60_000,
+}: FileCoordinatorOptions = {}): FileCoordinator {
   const files = new Map<string, Shared>()
 
   function fileOf(path: string): Shared {
@@ -50,29 +58,41 @@ export function fileCoordinator({ onPrepare, onOutcome, timing, answerMs = 60_00
     const made: Shared = {
       workers,
       isNeeded: false,
-      watch: watchConfig(path, () => {
-        onPrepare?.(path)
-        return prepareAll(path, workers, answerMs)
-      }, async (ready) => {
-        await takeOver(path, ready)
-        made.isNeeded = await isThere(path)
-      }, async (error) => {
-        made.isNeeded ||= await isThere(path)
-        await keep(path, workers, error)
-      }, timing),
+      watch: watchConfig(
+        path,
+        () => {
+          onPrepare?.(path)
+          return prepareAll(path, workers, answerMs)
+        },
+        async (ready) => {
+          await takeOver(path, ready)
+          made.isNeeded = await isThere(path)
+        },
+        async (error) => {
+          made.isNeeded ||= await isThere(path)
+          await keep(path, workers, error)
+        },
+        timing,
+      ),
     }
     files.set(path, made)
     return made
   }
 
   async function takeOver(path: string, workers: readonly FileWorker[]): Promise<void> {
-    await Promise.allSettled(workers.map((worker, place) => inTime(worker.ask('takeOver', { path, isSpeaker: place === 0 }), answerMs)))
+    await Promise.allSettled(
+      workers.map((worker, place) => inTime(worker.ask('takeOver', { path, isSpeaker: place === 0 }), answerMs)),
+    )
     onOutcome?.(path, 'ok')
   }
 
   async function keep(path: string, workers: ReadonlySet<FileWorker>, error: unknown): Promise<void> {
     const fault = toFileFault(error)
-    await Promise.allSettled(Array.from(workers, (worker, place) => inTime(worker.ask('keep', { path, fault, isSpeaker: place === 0 }), answerMs)))
+    await Promise.allSettled(
+      Array.from(workers, (worker, place) =>
+        inTime(worker.ask('keep', { path, fault, isSpeaker: place === 0 }), answerMs),
+      ),
+    )
     onOutcome?.(path, 'failed')
   }
 
@@ -84,7 +104,10 @@ export function fileCoordinator({ onPrepare, onOutcome, timing, answerMs = 60_00
         await file.watch.ready
         const found = await isThere(path)
         // What stays in force at the others may be sign-in: one that begins without it would let everybody in.
-        if (file.isNeeded && !found) throw new Error(`${path} is gone, and what it held stays in force: put it back, or start the whole service again`)
+        if (file.isNeeded && !found)
+          throw new Error(
+            `${path} is gone, and what it held stays in force: put it back, or start the whole service again`,
+          )
         file.isNeeded ||= found
       },
       reload: async (path) => await files.get(path)?.watch.reload(),
@@ -103,13 +126,19 @@ export function fileCoordinator({ onPrepare, onOutcome, timing, answerMs = 60_00
 }
 
 async function isThere(path: string): Promise<boolean> {
-  return await readFingerprint(path) !== fingerprint(undefined)
+  return (await readFingerprint(path)) !== fingerprint(undefined)
 }
 
 /** @returns those that have loaded it, all the same content @throws why one could not */
-async function prepareAll(path: string, workers: ReadonlySet<FileWorker>, answerMs: number): Promise<readonly FileWorker[]> {
+async function prepareAll(
+  path: string,
+  workers: ReadonlySet<FileWorker>,
+  answerMs: number,
+): Promise<readonly FileWorker[]> {
   for (let attempt = 1; attempt <= triesMost; attempt++) {
-    const answers = await Promise.all(Array.from(workers, async (worker) => ({ worker, prepared: await prepare(path, worker, workers, answerMs) })))
+    const answers = await Promise.all(
+      Array.from(workers, async (worker) => ({ worker, prepared: await prepare(path, worker, workers, answerMs) })),
+    )
     const present = answers.flatMap(({ worker, prepared }) => (prepared === undefined ? [] : [{ worker, prepared }]))
     const fingerprints = new Set<string>()
     for (const { prepared } of present) {
@@ -122,7 +151,12 @@ async function prepareAll(path: string, workers: ReadonlySet<FileWorker>, answer
 }
 
 /** @returns nothing for a worker that has ended meanwhile, or is about to: who takes its place reads the file anyway */
-async function prepare(path: string, worker: FileWorker, workers: ReadonlySet<FileWorker>, answerMs: number): Promise<Prepared | undefined> {
+async function prepare(
+  path: string,
+  worker: FileWorker,
+  workers: ReadonlySet<FileWorker>,
+  answerMs: number,
+): Promise<Prepared | undefined> {
   try {
     return await inTime(worker.ask('prepare', path), answerMs)
   } catch (error) {
@@ -131,7 +165,10 @@ async function prepare(path: string, worker: FileWorker, workers: ReadonlySet<Fi
   }
 }
 
-/** A worker that stands still must not keep the others from ever taking a file over again. @throws when there is no answer in time */
+/**
+ * A worker that stands still must not keep the others from ever taking a file over again. @throws when there is no
+ * answer in time
+ */
 async function inTime<Answer>(answer: Promise<Answer>, answerMs: number): Promise<Answer> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error('a worker does not answer')), answerMs)

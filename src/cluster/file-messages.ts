@@ -2,7 +2,10 @@ import type { FileFault } from './file-fault.ts'
 
 /** What workers ask the primary of the files they follow. */
 export type FileCoordinatorAnswers = {
-  /** Watches a file; resolves when what it holds is known: what is written from then on is a change. @throws when it is gone, but others go on with what it held */
+  /**
+   * Watches a file; resolves when what it holds is known: what is written from then on is a change. @throws when it is
+   * gone, but others go on with what it held
+   */
   follow(path: string): Promise<void>
   /** Takes a file over anew, changed or not. Resolves when that is done or given up. */
   reload(path: string): Promise<void>

@@ -38,11 +38,23 @@ afterEach(() => {
 })
 
 async function startWorker(): Promise<Worker> {
-  const toWorker: Channel<FileFollowerAnswers> = channel((message) => queueMicrotask(() => toPrimary.take(structuredClone(message))), coordinatorOf(() => toWorker), () => undefined)
+  const toWorker: Channel<FileFollowerAnswers> = channel(
+    (message) => queueMicrotask(() => toPrimary.take(structuredClone(message))),
+    coordinatorOf(() => toWorker),
+    () => undefined,
+  )
   const together = followTogether({ ask: (name, argument) => toPrimary.ask(name, argument) })
-  const toPrimary: Channel<FileCoordinatorAnswers> = channel((message) => queueMicrotask(() => toWorker.take(structuredClone(message))), together.answers, () => undefined)
+  const toPrimary: Channel<FileCoordinatorAnswers> = channel(
+    (message) => queueMicrotask(() => toWorker.take(structuredClone(message))),
+    together.answers,
+    () => undefined,
+  )
   const worker: Worker = {
-    inForce: 'first', refuses: '-', during: async () => undefined, events: [], discarded: [],
+    inForce: 'first',
+    refuses: '-',
+    during: async () => undefined,
+    events: [],
+    discarded: [],
     reload: () => watch.reload(),
     leave: () => watch.close(),
     end() {
@@ -55,14 +67,18 @@ async function startWorker(): Promise<Worker> {
     async load() {
       const text = await Bun.file(path).text()
       await worker.during()
-      if (text.includes(worker.refuses)) throw new ConfigError([{ file: path, field: '', found: text, allowed: 'anything else' }])
+      if (text.includes(worker.refuses))
+        throw new ConfigError([{ file: path, field: '', found: text, allowed: 'anything else' }])
       return text
     },
     apply(text, isSpeaker) {
       worker.inForce = text
       worker.events.push(isSpeaker ? 'applied aloud' : 'applied')
     },
-    report: (error, isSpeaker) => void worker.events.push(`${isSpeaker ? 'reported aloud' : 'reported'}: ${error instanceof Error ? `${error.name} ${error.message}` : ''}`),
+    report: (error, isSpeaker) =>
+      void worker.events.push(
+        `${isSpeaker ? 'reported aloud' : 'reported'}: ${error instanceof Error ? `${error.name} ${error.message}` : ''}`,
+      ),
     discard: (text) => void worker.discarded.push(text),
   })
   await watch.ready
@@ -72,7 +88,7 @@ async function startWorker(): Promise<Worker> {
 /** Made when it is first asked: the channel is not there before. */
 function coordinatorOf(worker: () => Channel<FileFollowerAnswers>) {
   let made: FileCoordinatorAnswers | undefined
-  const answers = () => made ??= coordinator.answersTo(worker())
+  const answers = () => (made ??= coordinator.answersTo(worker()))
   return { follow: (asked: string) => answers().follow(asked), reload: (asked: string) => answers().reload(asked) }
 }
 
@@ -108,7 +124,10 @@ describe('files that workers follow together', () => {
     const workers = [await startWorker(), await startWorker()]
     let changes = 0
     const [first, second] = workers
-    if (second !== undefined) second.during = async () => { if (changes++ === 0) writeFileSync(path, 'third') }
+    if (second !== undefined)
+      second.during = async () => {
+        if (changes++ === 0) writeFileSync(path, 'third')
+      }
     await first?.reload()
     while (workers.some(({ inForce }) => inForce !== 'third')) await Bun.sleep(1)
     expect(workers.map(({ inForce }) => inForce)).toEqual(['third', 'third'])
@@ -116,8 +135,13 @@ describe('files that workers follow together', () => {
 
   test('a worker that ends while it loads is not waited for', async () => {
     const workers = [await startWorker(), await startWorker()]
-    const stuck = Promise.withResolvers<void>(), reached = Promise.withResolvers<void>()
-    if (workers[1] !== undefined) workers[1].during = () => { reached.resolve(); return stuck.promise }
+    const stuck = Promise.withResolvers<void>(),
+      reached = Promise.withResolvers<void>()
+    if (workers[1] !== undefined)
+      workers[1].during = () => {
+        reached.resolve()
+        return stuck.promise
+      }
     const done = workers[0]?.reload()
     await reached.promise
     workers[1]?.end()
@@ -150,7 +174,9 @@ describe('files that workers follow together', () => {
   test('who begins while a file is gone that others go on with is refused; with one that was never there it begins', async () => {
     await startWorker()
     rmSync(path)
-    expect(await startWorker().catch((error: unknown) => String(error))).toBe(`Error: ${path} is gone, and what it held stays in force: put it back, or start the whole service again`)
+    expect(await startWorker().catch((error: unknown) => String(error))).toBe(
+      `Error: ${path} is gone, and what it held stays in force: put it back, or start the whole service again`,
+    )
     writeFileSync(path, 'again')
     await startWorker()
     const other = join(folder, 'other')
@@ -163,7 +189,10 @@ describe('files that workers follow together', () => {
     const workers = [await startWorker(), await startWorker()]
     rmSync(path)
     while (workers.some(({ events }) => events.length === 0)) await Bun.sleep(1)
-    expect(workers.map(({ inForce, events }) => [inForce, events.length])).toEqual([['first', 1], ['first', 1]])
+    expect(workers.map(({ inForce, events }) => [inForce, events.length])).toEqual([
+      ['first', 1],
+      ['first', 1],
+    ])
     writeFileSync(path, 'second')
     while (workers.some(({ inForce }) => inForce !== 'second')) await Bun.sleep(1)
   })

@@ -16,7 +16,10 @@ const readsMost = 5
 const reloadMs = 90_000
 
 /** Follows files together with the other workers: all put a change in force, or none does. The primary watches. */
-export function followTogether(primary: Pick<Channel<FileCoordinatorAnswers>, 'ask'>): { readonly follow: FollowFile; readonly answers: FileFollowerAnswers } {
+export function followTogether(primary: Pick<Channel<FileCoordinatorAnswers>, 'ask'>): {
+  readonly follow: FollowFile
+  readonly answers: FileFollowerAnswers
+} {
   const entries = new Map<string, Entry>()
 
   const follow: FollowFile = (followed) => {
@@ -26,7 +29,11 @@ export function followTogether(primary: Pick<Channel<FileCoordinatorAnswers>, 'a
     return {
       ready: primary.ask('follow', path),
       // Whoever asks learns of faults as all others do: by report.
-      reload: () => withinMs(primary.ask('reload', path).catch(() => undefined), reloadMs).then(() => undefined),
+      reload: () =>
+        withinMs(
+          primary.ask('reload', path).catch(() => undefined),
+          reloadMs,
+        ).then(() => undefined),
       close: () => void (entries.get(path) === entry && entries.delete(path)),
     }
   }
@@ -62,9 +69,10 @@ function entryOf<Value>({ path, load, apply, report, discard }: Followed<Value>)
       await letGo()
       // The file must be the same before and after, or nobody knows which one was loaded.
       for (let read = 1; read <= readsMost; read++) {
-        const date = await readDate(path), before = await readFingerprint(path)
+        const date = await readDate(path),
+          before = await readFingerprint(path)
         staged = { value: await load() }
-        if (await readDate(path) === date && await readFingerprint(path) === before) return before
+        if ((await readDate(path)) === date && (await readFingerprint(path)) === before) return before
         await letGo()
       }
       throw new Error(`${path} changes faster than it can be read`)

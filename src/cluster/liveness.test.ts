@@ -15,7 +15,16 @@ async function pass(seconds: number): Promise<void> {
 test('one that answers is left alone, however late', async () => {
   let hung = 0
   const waiting: (() => void)[] = []
-  const stop = watchLiveness({ everyMs: 5_000, ask: () => new Promise<void>((resolve) => { waiting.push(resolve) }), onHung: () => { hung++ } })
+  const stop = watchLiveness({
+    everyMs: 5_000,
+    ask: () =>
+      new Promise<void>((resolve) => {
+        waiting.push(resolve)
+      }),
+    onHung: () => {
+      hung++
+    },
+  })
   for (let round = 0; round < 10; round++) {
     await pass(14)
     for (const answer of waiting.splice(0)) answer()
@@ -27,7 +36,13 @@ test('one that answers is left alone, however late', async () => {
 
 test('one that answers nothing for some 20 s is hung, told once', async () => {
   let hung = 0
-  const stop = watchLiveness({ everyMs: 5_000, ask: () => new Promise(() => undefined), onHung: () => { hung++ } })
+  const stop = watchLiveness({
+    everyMs: 5_000,
+    ask: () => new Promise(() => undefined),
+    onHung: () => {
+      hung++
+    },
+  })
   await pass(24)
   expect(hung).toBe(0)
   await pass(60)
@@ -37,7 +52,13 @@ test('one that answers nothing for some 20 s is hung, told once', async () => {
 
 test('one that has ended is asked nothing any more', async () => {
   let asked = 0
-  const stop = watchLiveness({ everyMs: 5_000, ask: async () => { asked++ }, onHung: () => undefined })
+  const stop = watchLiveness({
+    everyMs: 5_000,
+    ask: async () => {
+      asked++
+    },
+    onHung: () => undefined,
+  })
   await pass(11)
   stop()
   await pass(60)

@@ -11,7 +11,10 @@ export interface LivenessOptions {
   readonly everyMs: number
 }
 
-/** Asks a process from time to time whether it is alive: one that is stopped, or turns in a circle, ends nothing and takes in people nobody serves. @returns ends it */
+/**
+ * Asks a process from time to time whether it is alive: one that is stopped, or turns in a circle, ends nothing and
+ * takes in people nobody serves. @returns ends it
+ */
 export function watchLiveness({ ask, onHung, everyMs }: LivenessOptions): () => void {
   let unanswered = 0
   const timer = setInterval(() => {
@@ -21,7 +24,12 @@ export function watchLiveness({ ask, onHung, everyMs }: LivenessOptions): () => 
       return
     }
     unanswered += 1
-    ask().then(() => { unanswered = 0 }, () => undefined)
+    ask().then(
+      () => {
+        unanswered = 0
+      },
+      () => undefined,
+    )
   }, everyMs)
   timer.unref()
   return () => clearInterval(timer)

@@ -11,27 +11,44 @@ async function connected(port: number): Promise<Socket> {
   return socket
 }
 
-test.skipIf(process.platform !== 'linux')('idle connections are ended; not who waits for an answer, who has just asked, nor who was at work until now', async () => {
-  await using server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, fetch: () => new Response('hello') })
-  const port = server.port ?? 0
-  const open = openConnections(port)
-  if (open === undefined) throw new Error('connections cannot be told here')
-  const idle = await connected(port), busy = await connected(port), asking = await connected(port)
-  expect(open.count()).toBe(3)
-  expect([open.endIdle(new Set(), 60_000), open.count()]).toEqual([3, 3])
-  const ended = once(idle, 'end'), answered = once(asking, 'data')
-  asking.write(get)
-  // What was written lies in the kernel: the server's turn has not come.
-  expect(open.endIdle(new Set([busy.localPort ?? 0]), 0)).toBe(2)
-  expect(open.count()).toBe(2)
-  await ended
-  expect(String(await answered)).toContain('hello')
-  for (const socket of [idle, busy, asking]) socket.destroy()
-})
+test.skipIf(process.platform !== 'linux')(
+  'idle connections are ended; not who waits for an answer, who has just asked, nor who was at work until now',
+  async () => {
+    await using server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      development: false,
+      fetch: () => new Response('hello'),
+    })
+    const port = server.port ?? 0
+    const open = openConnections(port)
+    if (open === undefined) throw new Error('connections cannot be told here')
+    const idle = await connected(port),
+      busy = await connected(port),
+      asking = await connected(port)
+    expect(open.count()).toBe(3)
+    expect([open.endIdle(new Set(), 60_000), open.count()]).toEqual([3, 3])
+    const ended = once(idle, 'end'),
+      answered = once(asking, 'data')
+    asking.write(get)
+    // What was written lies in the kernel: the server's turn has not come.
+    expect(open.endIdle(new Set([busy.localPort ?? 0]), 0)).toBe(2)
+    expect(open.count()).toBe(2)
+    await ended
+    expect(String(await answered)).toContain('hello')
+    for (const socket of [idle, busy, asking]) socket.destroy()
+  },
+)
 
 test.skipIf(process.platform !== 'linux')('listening stops, and those who are connected are served on', async () => {
-  await using server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, fetch: () => new Response('hello') })
-  const port = server.port ?? 0, open = openConnections(port)
+  await using server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    development: false,
+    fetch: () => new Response('hello'),
+  })
+  const port = server.port ?? 0,
+    open = openConnections(port)
   const socket = await connected(port)
   expect(await open?.stopListening()).toBe(true)
   const answered = once(socket, 'data')

@@ -12,6 +12,7 @@ export interface RollingOptions extends Pick<CrewOptions, 'log' | 'sleep'> {
 
 /**
  * Rolling restarts: a new worker in the place of each, one after the other, none before the new one listens.
+ *
  * @returns begins one, or has another follow the one under way; resolves when all have started. Never rejects
  */
 export function rolling(crew: Crew, { log, sleep, begun, leaveMs }: RollingOptions): () => Promise<void> {
@@ -30,7 +31,7 @@ export function rolling(crew: Crew, { log, sleep, begun, leaveMs }: RollingOptio
 
   async function rollAll(): Promise<void> {
     log.info('rolling restart', { workers: places.length })
-    for (const place of places) if (crew.isDismissed || !await rollPlace(place)) return
+    for (const place of places) if (crew.isDismissed || !(await rollPlace(place))) return
     log.info('rolling restart done', { workers: places.length })
   }
 
@@ -41,7 +42,9 @@ export function rolling(crew: Crew, { log, sleep, begun, leaveMs }: RollingOptio
     place.isRolling = false
     if (!listening.has(fresh)) {
       if (place.worker === undefined) void crew.refill(place)
-      log.error('the new worker did not start; the rolling restart ends here, and those at work stay', { worker: place.number })
+      log.error('the new worker did not start; the rolling restart ends here, and those at work stay', {
+        worker: place.number,
+      })
       return false
     }
     const before = place.worker

@@ -36,15 +36,18 @@ test('who is not there leaves without a trace', () => {
 })
 
 test('whatever happens, each member has a place of its own and no place is empty', () => {
-  fc.assert(fc.property(fc.array(fc.record({ member: fc.nat(6), leaves: fc.boolean() })), (events) => {
-    const order = groupOrder<number>(), present = new Set<number>()
-    for (const { member, leaves } of events) {
-      if (leaves) order.left(member)
-      else if (!present.has(member)) order.joined(member)
-      present[leaves ? 'delete' : 'add'](member)
-    }
-    const places = [...present].map((member) => order.placeOf(member))
-    expect(places.map((found) => found?.place ?? -1).toSorted()).toEqual([...present].map((_, index) => index))
-    expect(places.every((found) => found?.of === present.size)).toBe(true)
-  }))
+  fc.assert(
+    fc.property(fc.array(fc.record({ member: fc.nat(6), leaves: fc.boolean() })), (events) => {
+      const order = groupOrder<number>(),
+        present = new Set<number>()
+      for (const { member, leaves } of events) {
+        if (leaves) order.left(member)
+        else if (!present.has(member)) order.joined(member)
+        present[leaves ? 'delete' : 'add'](member)
+      }
+      const places = [...present].map((member) => order.placeOf(member))
+      expect(places.map((found) => found?.place ?? -1).toSorted()).toEqual([...present].map((_, index) => index))
+      expect(places.every((found) => found?.of === present.size)).toBe(true)
+    }),
+  )
 })

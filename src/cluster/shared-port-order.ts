@@ -6,17 +6,26 @@ export interface PlaceInGroup {
   readonly of: number
 }
 
-/** The kernel's list of the sockets that share a port, kept beside it: whoever knows in which order they came and went knows where each stands. */
+/**
+ * The kernel's list of the sockets that share a port, kept beside it: whoever knows in which order they came and went
+ * knows where each stands.
+ */
 export interface GroupOrder<Member> {
   /** Its socket listens now: it stands at the end. */
   joined(member: Member): void
-  /** Its socket is closed, whether it left or its process died: the last one takes its place. Nothing happens when it is not in the list. */
+  /**
+   * Its socket is closed, whether it left or its process died: the last one takes its place. Nothing happens when it is
+   * not in the list.
+   */
   left(member: Member): void
   /** Nothing when it is not in the list. */
   placeOf(member: Member): PlaceInGroup | undefined
 }
 
-/** An empty list. Places are exact as long as members are told of one after the other, in the order in which it happened. */
+/**
+ * An empty list. Places are exact as long as members are told of one after the other, in the order in which it
+ * happened.
+ */
 export function groupOrder<Member>(): GroupOrder<Member> {
   const members: Member[] = []
   return {

@@ -1,6 +1,9 @@
 import type { PlaceInGroup } from './shared-port-order.ts'
 
-/** One step of a classic BPF program (linux/filter.h): what it does, how far it jumps when a comparison holds or not, its operand. */
+/**
+ * One step of a classic BPF program (linux/filter.h): what it does, how far it jumps when a comparison holds or not,
+ * its operand.
+ */
 export interface Step {
   readonly code: number
   readonly ifTrue?: number
@@ -8,12 +11,20 @@ export interface Step {
   readonly operand?: number
 }
 
-const loadWord = 0x20, loadByte = 0x30, loadConstant = 0x00, modulo = 0x94, and = 0x54, jumpIfEqual = 0x15, returnLoaded = 0x16, returnConstant = 0x06
+const loadWord = 0x20,
+  loadByte = 0x30,
+  loadConstant = 0x00,
+  modulo = 0x94,
+  and = 0x54,
+  jumpIfEqual = 0x15,
+  returnLoaded = 0x16,
+  returnConstant = 0x06
 /** Where the kernel offers a random number (SKF_AD_OFF + SKF_AD_RANDOM). */
 const randomNumber = 0xfffff038
 /** Where the flags stand in a TCP header (RFC 9293 section 3.1). */
 const flagsAt = 13
-const syn = 0x02, ack = 0x10
+const syn = 0x02,
+  ack = 0x10
 
 /** Chooses by chance among all sockets of the group but one. The last one answers for the one that is left out. */
 export function allBut({ place, of }: PlaceInGroup): readonly Step[] {
@@ -26,7 +37,10 @@ export function allBut({ place, of }: PlaceInGroup): readonly Step[] {
   ]
 }
 
-/** Lets everything through but what opens a connection. Who opened one that was not let through tries again a second later. */
+/**
+ * Lets everything through but what opens a connection. Who opened one that was not let through tries again a second
+ * later.
+ */
 export const noNewConnection: readonly Step[] = [
   { code: loadByte, operand: flagsAt },
   { code: and, operand: syn | ack },

@@ -2,7 +2,10 @@ import { closeListener, findListener, type Listener } from './close-listener.ts'
 import type { PlaceInGroup } from './shared-port-order.ts'
 import { allBut } from './shared-port-programs.ts'
 
-/** So long newcomers are sent elsewhere before the socket closes. Bun has the kernel hand a connection over with its first bytes, or a second after it was made (TCP_DEFER_ACCEPT). */
+/**
+ * So long newcomers are sent elsewhere before the socket closes. Bun has the kernel hand a connection over with its
+ * first bytes, or a second after it was made (TCP_DEFER_ACCEPT).
+ */
 const windowMs = 1_300
 
 /** What {@link sharedPort} needs. */
@@ -16,20 +19,26 @@ export interface SharedPortOptions {
 /** This process's part of a port that several processes share. Nothing of it throws. */
 export interface SharedPort {
   /**
-   * Stops listening without losing anybody, and without touching the connections that are open: the kernel sends newcomers to the other
-   * sockets, those who wait are taken in, then the socket closes. Takes 1.4 seconds. The server must go on serving meanwhile, and afterwards
-   * until its connections have gone.
-   * @param where the place of this process's socket among those that share the port. A wrong one costs some newcomers a second, and at worst a connection
+   * Stops listening without losing anybody, and without touching the connections that are open: the kernel sends
+   * newcomers to the other sockets, those who wait are taken in, then the socket closes. Takes 1.4 seconds. The server
+   * must go on serving meanwhile, and afterwards until its connections have gone.
+   *
+   * @param where the place of this process's socket among those that share the port. A wrong one costs some newcomers a
+   *   second, and at worst a connection
    * @returns whether that was done; if not, the server still listens
    */
   leave(where: PlaceInGroup): Promise<boolean>
-  /** To be called in one that stays, whenever another has left or died: newcomers are spread evenly again. Until then all are served, but some get more. */
+  /**
+   * To be called in one that stays, whenever another has left or died: newcomers are spread evenly again. Until then
+   * all are served, but some get more.
+   */
   spread(): void
 }
 
 /**
- * Takes part in a shared port. When Linux closes one of the sockets that share a port, it resets the connections that wait in it, unless
- * net.ipv4.tcp_migrate_req is set; this is the way round it that needs no privilege. Ends what one that died while leaving may have left behind.
+ * Takes part in a shared port. When Linux closes one of the sockets that share a port, it resets the connections that
+ * wait in it, unless net.ipv4.tcp_migrate_req is set; this is the way round it that needs no privilege. Ends what one
+ * that died while leaving may have left behind.
  */
 export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
   const found = attempt(() => findListener(port), onUnable)
@@ -39,7 +48,7 @@ export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
     spread,
     async leave(where) {
       try {
-        return found !== undefined && await leaveGroup(found, where)
+        return found !== undefined && (await leaveGroup(found, where))
       } catch (error) {
         onUnable(reasonOf(error))
         return false

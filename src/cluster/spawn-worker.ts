@@ -36,8 +36,19 @@ export interface SpawnedWorker<Theirs extends WorkerLife> extends Worker {
 }
 
 /** Starts a worker process. Its standard output and error are ours. */
-export function spawnWorker<Theirs extends WorkerLife>({ command, environment, place, answersTo, onPort, livenessMs, onHung, onFault, onEnd }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
-  const listening = Promise.withResolvers<Listening>(), left = Promise.withResolvers<void>()
+export function spawnWorker<Theirs extends WorkerLife>({
+  command,
+  environment,
+  place,
+  answersTo,
+  onPort,
+  livenessMs,
+  onHung,
+  onFault,
+  onEnd,
+}: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
+  const listening = Promise.withResolvers<Listening>(),
+    left = Promise.withResolvers<void>()
   // Whoever does not wait for it learns of its end by `exited`.
   listening.promise.catch(() => undefined)
   let reason: string | undefined
@@ -58,7 +69,10 @@ export function spawnWorker<Theirs extends WorkerLife>({ command, environment, p
   }
   const child = Bun.spawn([...command], {
     env: { ...heapSetting, ...environment, [workerVariable]: String(place + 1) },
-    stdin: 'ignore', stdout: 'inherit', stderr: 'inherit', serialization: 'advanced',
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: 'inherit',
+    serialization: 'advanced',
     ipc: (message: unknown) => own.take(message),
   })
   const starting = setTimeout(endHung, startMsMost)

@@ -1,7 +1,10 @@
 /** The number of a worker, in the environment the primary gives it. Not for people. */
 export const workerVariable = 'SVC_WORKER'
 
-/** Why a worker is told to leave when another has taken its place: the service goes on. Other reasons are names of signals. */
+/**
+ * Why a worker is told to leave when another has taken its place: the service goes on. Other reasons are names of
+ * signals.
+ */
 export const restartReason = 'restart'
 
 /** What a worker says when it listens. */

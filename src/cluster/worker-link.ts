@@ -4,7 +4,10 @@ import { workerVariable, type PrimaryLife, type WorkerLife } from './worker-life
 /** A worker's way to its primary. */
 export interface WorkerLink<Theirs extends PrimaryLife> {
   readonly primary: Channel<Theirs>
-  /** Aborts when the primary says so, or is gone: nobody would replace this worker any more. Its reason is a signal's name, or the cause in words. */
+  /**
+   * Aborts when the primary says so, or is gone: nobody would replace this worker any more. Its reason is a signal's
+   * name, or the cause in words.
+   */
   readonly leaving: AbortSignal
 }
 
@@ -18,8 +21,14 @@ export function isFirstWorker(environment: Readonly<Record<string, string | unde
   return environment[workerVariable] === '1'
 }
 
-/** Takes up the way to the primary. @param ours what the primary may ask, to be filled at once; what a worker's life is about is put in here */
-export function linkToPrimary<Theirs extends PrimaryLife>(ours: Record<string, Answers[string]>, onFault: (error: unknown) => void): WorkerLink<Theirs> {
+/**
+ * Takes up the way to the primary. @param ours what the primary may ask, to be filled at once; what a worker's life is
+ * about is put in here
+ */
+export function linkToPrimary<Theirs extends PrimaryLife>(
+  ours: Record<string, Answers[string]>,
+  onFault: (error: unknown) => void,
+): WorkerLink<Theirs> {
   const controller = new AbortController()
   const life: WorkerLife = { leave: (reason) => controller.abort(reason), alive: () => undefined }
   const primary = channel<Theirs>((message) => void process.send?.(message), Object.assign(ours, life), onFault)

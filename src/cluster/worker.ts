@@ -7,7 +7,10 @@ export interface Worker {
   readonly listening: Promise<Listening>
   /** Exit code; 128 and more: ended by a signal. */
   readonly exited: Promise<number>
-  /** Has it leave: it takes in no newcomers, lets what is under way finish, and ends. Resolves when it has left the port, or ended. */
+  /**
+   * Has it leave: it takes in no newcomers, lets what is under way finish, and ends. Resolves when it has left the
+   * port, or ended.
+   */
   leave(reason: string): Promise<void>
   /** Ends it at once. */
   kill(): void

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Worker } from './worker.ts'
 import type { Listening } from './worker-life.ts'
+import type { Worker } from './worker.ts'
 import { StartFailed, workforce } from './workforce.ts'
 
 interface Actor extends Worker {
@@ -20,11 +20,17 @@ function stage(count: number) {
   let onHire = (_: Actor): void => undefined
 
   function actor(place: number): Actor {
-    const number = actors.length, listening = Promise.withResolvers<Listening>(), exited = Promise.withResolvers<number>(), left = Promise.withResolvers<void>()
+    const number = actors.length,
+      listening = Promise.withResolvers<Listening>(),
+      exited = Promise.withResolvers<number>(),
+      left = Promise.withResolvers<void>()
     listening.promise.catch(() => undefined)
     const made: Actor = {
-      number, place, pid: 1_000 + number,
-      listening: listening.promise, exited: exited.promise,
+      number,
+      place,
+      pid: 1_000 + number,
+      listening: listening.promise,
+      exited: exited.promise,
       listen: () => listening.resolve({ port: 80, lines: `from ${number}` }),
       end(code) {
         listening.reject(new Error('ended'))
@@ -47,16 +53,42 @@ function stage(count: number) {
 
   const log = (message: string) => void events.push(message)
   const force = workforce({
-    count, start: (place) => { if (isUnable) throw new Error('no such program'); return actor(place) }, log: { info: log, warn: log, error: log },
+    count,
+    start: (place) => {
+      if (isUnable) throw new Error('no such program')
+      return actor(place)
+    },
+    log: { info: log, warn: log, error: log },
     leaveMs: 35_000,
-    onCount: (listening) => events.push(`${listening} listen`), onLoss: () => events.push('loss'),
+    onCount: (listening) => events.push(`${listening} listen`),
+    onLoss: () => events.push('loss'),
     now: () => time,
-    sleep: (ms) => new Promise((wake) => { sleeps.push({ ms, wake }) }),
+    sleep: (ms) =>
+      new Promise((wake) => {
+        sleeps.push({ ms, wake })
+      }),
   })
-  return { force, events, actors, sleeps, unable: (is: boolean) => { isUnable = is }, pass: (ms: number) => { time += ms }, hireWith: (then: (actor: Actor) => void) => { onHire = then } }
+  return {
+    force,
+    events,
+    actors,
+    sleeps,
+    unable: (is: boolean) => {
+      isUnable = is
+    },
+    pass: (ms: number) => {
+      time += ms
+    },
+    hireWith: (then: (actor: Actor) => void) => {
+      onHire = then
+    },
+  }
 }
 
-const settle = () => new Promise((resolve) => { setImmediate(resolve) })
+const settle = () =>
+  new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 
 async function started(count: number) {
   const here = stage(count)
@@ -139,7 +171,15 @@ describe('workforce', () => {
     await settle()
     actors[2]?.end(139)
     await settle()
-    expect(events).toEqual(['0 listen', 'a worker was told to end; another takes its place', 'a worker did not start; it is tried again', '1 listen', '0 listen', 'loss', 'a worker has ended; another takes its place'])
+    expect(events).toEqual([
+      '0 listen',
+      'a worker was told to end; another takes its place',
+      'a worker did not start; it is tried again',
+      '1 listen',
+      '0 listen',
+      'loss',
+      'a worker has ended; another takes its place',
+    ])
   })
 
   test('a rolling restart puts a new one in each place, and nobody leaves before the new one listens', async () => {
@@ -167,7 +207,10 @@ describe('workforce', () => {
     await settle()
     actors[2]?.end(2)
     await roll
-    expect(events).toEqual(['rolling restart', 'the new worker did not start; the rolling restart ends here, and those at work stay'])
+    expect(events).toEqual([
+      'rolling restart',
+      'the new worker did not start; the rolling restart ends here, and those at work stay',
+    ])
     expect(actors.length).toBe(3)
   })
 

@@ -11,9 +11,15 @@ export interface WorkforceOptions extends CrewOptions {
 
 /** So many workers, kept at work. */
 export interface Workforce {
-  /** Starts them, one after the other, until told to stop. @returns what the first said @throws {StartFailed} when one ends before it listens; then all are ended */
+  /**
+   * Starts them, one after the other, until told to stop. @returns what the first said @throws {StartFailed} when one
+   * ends before it listens; then all are ended
+   */
   start(): Promise<Listening>
-  /** Puts a new one in the place of each, one after the other, none before the new one listens; waits until all have started. One that does not start ends it. Never rejects. */
+  /**
+   * Puts a new one in the place of each, one after the other, none before the new one listens; waits until all have
+   * started. One that does not start ends it. Never rejects.
+   */
   roll(): Promise<void>
   /** What kept workers from starting may be over: those that are to be tried again later are tried now. */
   wake(): void

@@ -13,7 +13,10 @@ export interface Brand {
   readonly keys: readonly string[]
   /** Answers on this machine, at this port of 127.0.0.1. */
   readonly port?: number
-  /** Whether a key in the environment is enough to use it unasked. Not so where the variable commonly serves other purposes. */
+  /**
+   * Whether a key in the environment is enough to use it unasked. Not so where the variable commonly serves other
+   * purposes.
+   */
   readonly isDetected: boolean
   /** Web page that lists its models. */
   readonly modelsPage?: string

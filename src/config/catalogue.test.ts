@@ -26,7 +26,8 @@ describe('the catalogue', () => {
     expect(brand.sources.length).toBeGreaterThan(0)
     const { rename, drop } = brand.quirks
     for (const name of [...Object.entries(rename).flat(), ...drop]) expect(name).toMatch(/^[a-z_]+$/)
-    for (const name of ['model', 'messages', 'stream']) expect([name in rename, drop.includes(name)]).toEqual([false, false])
+    for (const name of ['model', 'messages', 'stream'])
+      expect([name in rename, drop.includes(name)]).toEqual([false, false])
   })
 
   test.each(brandIds)('lets %s be configured by its id alone', (id) => {

@@ -5,7 +5,9 @@ import { table } from './table.ts'
 
 /** What an entry below says; the rest is the same for nearly all brands. */
 type Entry = Pick<Brand, 'id' | 'name' | 'baseUrl' | 'keys' | 'sources'> &
-  Partial<Pick<Brand, 'protocol' | 'port' | 'isDetected' | 'modelsPage' | 'models'>> & { readonly quirks?: Partial<Quirks> }
+  Partial<Pick<Brand, 'protocol' | 'port' | 'isDetected' | 'modelsPage' | 'models'>> & {
+    readonly quirks?: Partial<Quirks>
+  }
 
 function brand({ quirks, ...entry }: Entry): Brand {
   const rename = table(Object.entries(quirks?.rename ?? {}))
@@ -13,9 +15,10 @@ function brand({ quirks, ...entry }: Entry): Brand {
 }
 
 /**
- * The known brands. Their order is the order in which detected ones are tried: servers on this machine first, then the makers of models, then those
- * who host others' models. A quirk stands here only with a source that says so. A field is renamed or left out only where the answer stays what was asked for;
- * a provider that cannot do what was asked for shall say so, and the next one is tried.
+ * The known brands. Their order is the order in which detected ones are tried: servers on this machine first, then the
+ * makers of models, then those who host others' models. A quirk stands here only with a source that says so. A field is
+ * renamed or left out only where the answer stays what was asked for; a provider that cannot do what was asked for
+ * shall say so, and the next one is tried.
  */
 export const brands: readonly Brand[] = [
   brand({
@@ -91,7 +94,10 @@ export const brands: readonly Brand[] = [
     keys: ['GROQ_API_KEY'],
     modelsPage: 'https://console.groq.com/docs/models',
     quirks: { streamUsage: true },
-    sources: ['https://console.groq.com/docs/openai', 'https://reference.langchain.com/javascript/types/_langchain_groq.ChatGroqCallOptions.html'],
+    sources: [
+      'https://console.groq.com/docs/openai',
+      'https://reference.langchain.com/javascript/types/_langchain_groq.ChatGroqCallOptions.html',
+    ],
   }),
   brand({
     id: 'mistral',
@@ -143,7 +149,10 @@ export const brands: readonly Brand[] = [
       'command-r7b-12-2024',
     ],
     quirks: { drop: ['stream_options'] },
-    sources: ['https://docs.cohere.com/docs/compatibility-api', 'https://strandsagents.com/docs/user-guide/concepts/model-providers/cohere/'],
+    sources: [
+      'https://docs.cohere.com/docs/compatibility-api',
+      'https://strandsagents.com/docs/user-guide/concepts/model-providers/cohere/',
+    ],
   }),
   brand({
     id: 'perplexity',
@@ -170,7 +179,10 @@ export const brands: readonly Brand[] = [
     keys: ['DASHSCOPE_API_KEY'],
     modelsPage: 'https://www.alibabacloud.com/help/en/model-studio/models',
     quirks: { streamUsage: true },
-    sources: ['https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope', 'https://www.alibabacloud.com/help/en/model-studio/stream'],
+    sources: [
+      'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
+      'https://www.alibabacloud.com/help/en/model-studio/stream',
+    ],
   }),
   brand({
     id: 'zai',
@@ -186,7 +198,10 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.minimax.io/v1',
     keys: ['MINIMAX_API_KEY'],
     modelsPage: 'https://platform.minimax.io/docs/guides/quickstart',
-    sources: ['https://platform.minimax.io/docs/api-reference/text-openai-api', 'https://platform.minimax.io/docs/api-reference/models/openai/list-models'],
+    sources: [
+      'https://platform.minimax.io/docs/api-reference/text-openai-api',
+      'https://platform.minimax.io/docs/api-reference/models/openai/list-models',
+    ],
   }),
   brand({
     id: 'cerebras',

@@ -21,7 +21,9 @@ function change(id: string, edit: ProviderEdit, of = text): string | undefined {
 }
 
 function stateOf(edited: string | undefined): string {
-  return parseConfig(edited ?? '', { file: 'providers.json', environment: {} }).providers.map(({ id, enabled }) => `${id}${enabled ? '+' : '-'}`).join(' ')
+  return parseConfig(edited ?? '', { file: 'providers.json', environment: {} })
+    .providers.map(({ id, enabled }) => `${id}${enabled ? '+' : '-'}`)
+    .join(' ')
 }
 
 describe('changeProvider', () => {
@@ -37,16 +39,25 @@ describe('changeProvider', () => {
     expect(stateOf(change(id, edit))).toBe(expected)
   })
 
-  test.each([['a', 'disable'], ['b', 'enable'], ['c', 'enable'], ['a', 'up'], ['c', 'down']] as const)('%s › %s is so already: nothing changes', (id, edit) => {
+  test.each([
+    ['a', 'disable'],
+    ['b', 'enable'],
+    ['c', 'enable'],
+    ['a', 'up'],
+    ['c', 'down'],
+  ] as const)('%s › %s is so already: nothing changes', (id, edit) => {
     expect(change(id, edit)).toBe(text)
   })
 
   test('leaves everything else as it is', () => {
     expect(change('a', 'enable')).toBe(text.replace('"enabled": false', '"enabled": true'))
     expect(change('b', 'disable')).toBe(text.replace('b.test" }', 'b.test", "enabled": false }'))
-    expect(change('b', 'up')).toBe(text
-      .replace('    // fast\n    { "id": "a", "base_url": "http://a.test", "enabled": false }, // free\n    { "id": "b", "base_url": "http://b.test" },\n',
-        '    { "id": "b", "base_url": "http://b.test" },\n    // fast\n    { "id": "a", "base_url": "http://a.test", "enabled": false }, // free\n'))
+    expect(change('b', 'up')).toBe(
+      text.replace(
+        '    // fast\n    { "id": "a", "base_url": "http://a.test", "enabled": false }, // free\n    { "id": "b", "base_url": "http://b.test" },\n',
+        '    { "id": "b", "base_url": "http://b.test" },\n    // fast\n    { "id": "a", "base_url": "http://a.test", "enabled": false }, // free\n',
+      ),
+    )
   })
 
   test('keeps a byte order mark', () => {
@@ -59,9 +70,12 @@ describe('changeProvider', () => {
     expect(change(id, 'up')).toBeUndefined()
   })
 
-  test.each(['{}', '[]', '5', '{"providers":{}}', '{"providers":[null,"a",["a"],{"id":["a"]},{"id":{"id":"a"}}]}'])('finds nobody in %s', (of) => {
-    expect(change('a', 'disable', of)).toBeUndefined()
-  })
+  test.each(['{}', '[]', '5', '{"providers":{}}', '{"providers":[null,"a",["a"],{"id":["a"]},{"id":{"id":"a"}}]}'])(
+    'finds nobody in %s',
+    (of) => {
+      expect(change('a', 'disable', of)).toBeUndefined()
+    },
+  )
 
   test('names the file in the faults of what is no JSON', () => {
     expect(() => change('a', 'up', '{\n"providers": [')).toThrow(ConfigError)
@@ -69,23 +83,39 @@ describe('changeProvider', () => {
   })
 
   test('can put right what is wrong with the field it sets', () => {
-    expect(stateOf(change('a', 'disable', '{"providers":[{"id":"a","base_url":"http://a.test","enabled":"no"}]}'))).toBe('a-')
+    expect(
+      stateOf(change('a', 'disable', '{"providers":[{"id":"a","base_url":"http://a.test","enabled":"no"}]}')),
+    ).toBe('a-')
   })
 
   test('does what it says, whatever the order and however often', () => {
-    const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom<ProviderEdit>('enable', 'disable', 'up', 'down'))
-    fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      let edited = text
-      const model = [['a', false], ['b', true], ['c', true]] as [string, boolean][]
-      for (const [id, edit] of steps) {
-        edited = change(id, edit, edited) ?? ''
-        const at = model.findIndex(([name]) => name === id)
-        const to = Math.min(Math.max(edit === 'up' ? at - 1 : edit === 'down' ? at + 1 : at, 0), 2)
-        const [entry] = model.splice(at, 1)
-        if (entry !== undefined) model.splice(to, 0, [id, edit === 'enable' ? true : edit === 'disable' ? false : entry[1]])
-      }
-      const comments = (of: string) => (of.match(/\/\/ [a-z].*/g) ?? []).toSorted().join()
-      return stateOf(edited) === model.map(([id, isOn]) => `${id}${isOn ? '+' : '-'}`).join(' ') && comments(edited) === comments(text)
-    }), { numRuns: 60 })
+    const step = fc.tuple(
+      fc.constantFrom('a', 'b', 'c'),
+      fc.constantFrom<ProviderEdit>('enable', 'disable', 'up', 'down'),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        let edited = text
+        const model = [
+          ['a', false],
+          ['b', true],
+          ['c', true],
+        ] as [string, boolean][]
+        for (const [id, edit] of steps) {
+          edited = change(id, edit, edited) ?? ''
+          const at = model.findIndex(([name]) => name === id)
+          const to = Math.min(Math.max(edit === 'up' ? at - 1 : edit === 'down' ? at + 1 : at, 0), 2)
+          const [entry] = model.splice(at, 1)
+          if (entry !== undefined)
+            model.splice(to, 0, [id, edit === 'enable' ? true : edit === 'disable' ? false : entry[1]])
+        }
+        const comments = (of: string) => (of.match(/\/\/ [a-z].*/g) ?? []).toSorted().join()
+        return (
+          stateOf(edited) === model.map(([id, isOn]) => `${id}${isOn ? '+' : '-'}`).join(' ') &&
+          comments(edited) === comments(text)
+        )
+      }),
+      { numRuns: 60 },
+    )
   })
 })

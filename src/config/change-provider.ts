@@ -15,8 +15,9 @@ export interface ProviderEditOptions {
 }
 
 /**
- * Switches a provider on or off, or moves it by one place, in a configuration text; comments, order and indentation stay. Pure. What is so already is left as it is.
- * The result is not checked: that is `parseConfig`'s work.
+ * Switches a provider on or off, or moves it by one place, in a configuration text; comments, order and indentation
+ * stay. Pure. What is so already is left as it is. The result is not checked: that is `parseConfig`'s work.
+ *
  * @returns `undefined` when no provider has this id
  * @throws {ConfigError} when the text is no JSON
  */
@@ -25,7 +26,7 @@ export function changeProvider(text: string, { file, id, edit }: ProviderEditOpt
   const { root } = parseJsonTree(text, findings)
   findings.throwIfAny()
   const list = root === undefined ? undefined : findNodeAtLocation(root, ['providers'])
-  const providers = list?.type === 'array' ? list.children ?? [] : []
+  const providers = list?.type === 'array' ? (list.children ?? []) : []
   const index = providers.findIndex((provider) => memberOf(provider, 'id') === id)
   const provider = providers[index]
   return provider === undefined ? undefined : editConfig(text, editsFor(edit, provider, index, providers.length))

@@ -71,7 +71,10 @@ export interface Quirks {
   readonly drop: readonly string[]
   /** It continues a trailing assistant message, so an interrupted stream is resumed by asking it to go on. */
   readonly continuation: boolean
-  /** It reports usage in streams only if `stream_options.include_usage` is sent, and accepts that field: sent for the record where the caller leaves it out. */
+  /**
+   * It reports usage in streams only if `stream_options.include_usage` is sent, and accepts that field: sent for the
+   * record where the caller leaves it out.
+   */
   readonly streamUsage: boolean
 }
 
@@ -129,5 +132,8 @@ export interface Config {
   /** User names of those who may change the providers. Absent: everybody may; empty: nobody. */
   readonly owners?: readonly string[]
   /** Where it came from: a file, what was found on this machine, or nothing at all (then the echo answers). */
-  readonly source: { readonly kind: 'file'; readonly path: string; /** Of the text that was read. */ readonly fingerprint?: string } | { readonly kind: 'detected' } | { readonly kind: 'echo' }
+  readonly source:
+    | { readonly kind: 'file'; readonly path: string; /** Of the text that was read. */ readonly fingerprint?: string }
+    | { readonly kind: 'detected' }
+    | { readonly kind: 'echo' }
 }

@@ -8,7 +8,10 @@ import { parseConfig } from './parse-config.ts'
 const docs = await Bun.file(new URL('../../docs/configuration.md', import.meta.url)).text()
 
 function blocks(language: string): readonly string[] {
-  return Array.from(docs.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm')), (match) => match[1] ?? '')
+  return Array.from(
+    docs.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm')),
+    (match) => match[1] ?? '',
+  )
 }
 
 function errorOf(text: string): string {
@@ -31,13 +34,22 @@ function row({ id, name, protocol, baseUrl, keys, models, quirks }: Brand): stri
     ...(quirks.streamUsage ? ['usage of streams is asked for'] : []),
     ...(quirks.continuation ? ['continues a broken stream'] : []),
   ]
-  const cells = [`\`${id}\``, name, baseUrl === '' ? '' : `\`${baseUrl}\``, keys.map((key) => `\`${key}\``).join(', ') || 'none', notes.join('; ')]
+  const cells = [
+    `\`${id}\``,
+    name,
+    baseUrl === '' ? '' : `\`${baseUrl}\``,
+    keys.map((key) => `\`${key}\``).join(', ') || 'none',
+    notes.join('; '),
+  ]
   return `| ${cells.join(' | ')} |`.replaceAll('  ', ' ')
 }
 
 describe('docs/configuration.md', () => {
   test('lists the brands as the catalogue has them', () => {
-    const table = docs.slice(docs.indexOf('<!-- brands -->') + '<!-- brands -->'.length, docs.indexOf('<!-- end of brands -->'))
+    const table = docs.slice(
+      docs.indexOf('<!-- brands -->') + '<!-- brands -->'.length,
+      docs.indexOf('<!-- end of brands -->'),
+    )
     expect(table.trim().split('\n').slice(2)).toEqual(brands.map(row))
   })
 

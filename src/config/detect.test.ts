@@ -7,9 +7,21 @@ function answersAt(...ports: number[]): Probe {
 
 describe('detectProviders', () => {
   test('puts servers on this machine before keys, each in order', async () => {
-    const environment = { OPENROUTER_API_KEY: 'key-for-tests', GOOGLE_API_KEY: 'key-for-tests', OPENAI_API_KEY: 'key-for-tests' }
+    const environment = {
+      OPENROUTER_API_KEY: 'key-for-tests',
+      GOOGLE_API_KEY: 'key-for-tests',
+      OPENAI_API_KEY: 'key-for-tests',
+    }
     const config = await detectProviders({ environment, probe: answersAt(8000, 8080, 1234, 11434) })
-    expect(config.providers.map(({ id }) => id)).toEqual(['ollama', 'lmstudio', 'llamacpp', 'vllm', 'openai', 'gemini', 'openrouter'])
+    expect(config.providers.map(({ id }) => id)).toEqual([
+      'ollama',
+      'lmstudio',
+      'llamacpp',
+      'vllm',
+      'openai',
+      'gemini',
+      'openrouter',
+    ])
     expect(config.source).toEqual({ kind: 'detected' })
     expect(config.providers.every(({ unavailable }) => unavailable === undefined)).toBe(true)
   })
@@ -21,11 +33,17 @@ describe('detectProviders', () => {
 
   test('gives the echo when there is nothing', async () => {
     const config = await detectProviders({ environment: { OPENAI_API_KEY: '' }, probe: answersAt() })
-    expect(config).toMatchObject({ source: { kind: 'echo' }, providers: [{ id: 'echo', protocol: 'echo', baseUrl: '', models: [{ name: 'echo' }] }] })
+    expect(config).toMatchObject({
+      source: { kind: 'echo' },
+      providers: [{ id: 'echo', protocol: 'echo', baseUrl: '', models: [{ name: 'echo' }] }],
+    })
   })
 
   test('leaves alone keys that commonly serve other purposes', async () => {
-    const config = await detectProviders({ environment: { GITHUB_TOKEN: 'key-for-tests', HF_TOKEN: 'key-for-tests' }, probe: answersAt() })
+    const config = await detectProviders({
+      environment: { GITHUB_TOKEN: 'key-for-tests', HF_TOKEN: 'key-for-tests' },
+      probe: answersAt(),
+    })
     expect(config.source.kind).toBe('echo')
   })
 

@@ -19,8 +19,9 @@ export interface DetectOptions {
 }
 
 /**
- * A configuration of what is found: local servers that answer, then brands whose key is in the environment, each in the catalogue's order;
- * the echo when there is nothing (docs/configuration.md). All ports are asked at once; a closed one answers at once.
+ * A configuration of what is found: local servers that answer, then brands whose key is in the environment, each in the
+ * catalogue's order; the echo when there is nothing (docs/configuration.md). All ports are asked at once; a closed one
+ * answers at once.
  */
 export async function detectProviders({ environment, ownPort, probe = probeModels }: DetectOptions): Promise<Config> {
   const local = await Promise.all(brands.map((brand) => answers(brand, ownPort, probe)))
@@ -28,7 +29,11 @@ export async function detectProviders({ environment, ownPort, probe = probeModel
   const providers: readonly ProviderConfig[] = found.map(({ id }) => resolveProvider({ id }, environment))
   const shared = { limits: defaultLimits, failover: defaultFailover, aliases: table<string>() }
   if (providers.length > 0) return { ...shared, providers, source: { kind: 'detected' } }
-  return { ...shared, providers: [resolveProvider({ id: 'echo', protocol: 'echo' }, environment)], source: { kind: 'echo' } }
+  return {
+    ...shared,
+    providers: [resolveProvider({ id: 'echo', protocol: 'echo' }, environment)],
+    source: { kind: 'echo' },
+  }
 }
 
 async function answers({ port }: Brand, ownPort: number | undefined, probe: Probe): Promise<boolean> {

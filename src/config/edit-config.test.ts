@@ -67,7 +67,9 @@ describe('editConfig', () => {
   test('adds and removes the way people write', () => {
     const before = '{\n  "providers": [\n    // one\n    { "id": "a" },\n\n    // more to come\n  ],\n}\n'
     const added = editConfig(before, [{ kind: 'insert', path: ['providers', -1], value: { id: 'b', models: ['x'] } }])
-    expect(added).toBe('{\n  "providers": [\n    // one\n    { "id": "a" },\n    { "id": "b", "models": [ "x" ] },\n\n    // more to come\n  ],\n}\n')
+    expect(added).toBe(
+      '{\n  "providers": [\n    // one\n    { "id": "a" },\n    { "id": "b", "models": [ "x" ] },\n\n    // more to come\n  ],\n}\n',
+    )
     expect(editConfig(added, [{ kind: 'remove', path: ['providers', 1] }])).toBe(before)
     const disabled = editConfig(before, [{ kind: 'set', path: ['providers', 0, 'enabled'], value: false }])
     expect(disabled).toBe(before.replace('"a" }', '"a", "enabled": false }'))
@@ -75,14 +77,19 @@ describe('editConfig', () => {
 
   test('adds a short member to an object on one line where it stands, however long the line is', () => {
     const long = `{"providers":[{ "id": "a", "headers": { "x-a": "${'y'.repeat(120)}" } }]}`
-    expect(editConfig(long, [{ kind: 'set', path: ['providers', 0, 'enabled'], value: false }])).toBe(long.replace('" } }', '" }, "enabled": false }'))
+    expect(editConfig(long, [{ kind: 'set', path: ['providers', 0, 'enabled'], value: false }])).toBe(
+      long.replace('" } }', '" }, "enabled": false }'),
+    )
   })
 
-  test.each(['{"providers":[]}', '{"providers":[],}', '{"providers":[\n// none\n]}', '{}'])('adds the first provider to %j', (empty) => {
-    const edited = editConfig(empty, [{ kind: 'insert', path: ['providers', -1], value: { id: 'a' } }])
-    expect(ids(edited)).toEqual(['a'])
-    expect(comments(edited)).toEqual(comments(empty))
-  })
+  test.each(['{"providers":[]}', '{"providers":[],}', '{"providers":[\n// none\n]}', '{}'])(
+    'adds the first provider to %j',
+    (empty) => {
+      const edited = editConfig(empty, [{ kind: 'insert', path: ['providers', -1], value: { id: 'a' } }])
+      expect(ids(edited)).toEqual(['a'])
+      expect(comments(edited)).toEqual(comments(empty))
+    },
+  )
 
   test('writes what is long over several lines', () => {
     const value = { id: 'b', headers: { 'x-a': 'y'.repeat(100) } }
@@ -111,7 +118,9 @@ describe('editConfig', () => {
   })
 
   test('moves within one line', () => {
-    expect(editConfig('{"a": ["x", "y", "z"]}', [{ kind: 'move', path: ['a'], from: 2, to: 0 }])).toBe('{"a": ["z", "x", "y"]}')
+    expect(editConfig('{"a": ["x", "y", "z"]}', [{ kind: 'move', path: ['a'], from: 2, to: 0 }])).toBe(
+      '{"a": ["z", "x", "y"]}',
+    )
   })
 
   test('moves an item and loses no comment, wherever comments, commas and line breaks stand', () => {
@@ -119,24 +128,36 @@ describe('editConfig', () => {
     const comment = fc.constantFrom('', '/* c1, x */', '// c2, y\n', '/*]*/', '// [\r\n')
     const gap = fc.tuple(blank, comment, blank, comment, blank).map((parts) => parts.join(''))
     const value = fc.constantFrom('"a,b"', '{"id": "z"}', '[1, 2]', '{ // in\n "q": [],\n}')
-    const items = fc.array(fc.tuple(gap, value, gap).map((parts) => parts.join('')), { minLength: 1, maxLength: 5 })
+    const items = fc.array(
+      fc.tuple(gap, value, gap).map((parts) => parts.join('')),
+      { minLength: 1, maxLength: 5 },
+    )
     fc.assert(
-      fc.property(items, fc.constantFrom('', ','), gap, fc.nat(), fc.nat(), (texts, lastComma, rest, someFrom, someTo) => {
-        const array = `[${texts.join()}${lastComma}${lastComma === '' ? '' : rest}]`
-        const from = someFrom % texts.length
-        const to = someTo % texts.length
-        const edited = editConfig(array, [{ kind: 'move', path: [], from, to }])
-        const expected = readArray(array)
-        expected.splice(to, 0, ...expected.splice(from, 1))
-        expect(readArray(edited)).toEqual(expected)
-        expect(comments(edited)).toEqual(comments(array))
-      }),
+      fc.property(
+        items,
+        fc.constantFrom('', ','),
+        gap,
+        fc.nat(),
+        fc.nat(),
+        (texts, lastComma, rest, someFrom, someTo) => {
+          const array = `[${texts.join()}${lastComma}${lastComma === '' ? '' : rest}]`
+          const from = someFrom % texts.length
+          const to = someTo % texts.length
+          const edited = editConfig(array, [{ kind: 'move', path: [], from, to }])
+          const expected = readArray(array)
+          expected.splice(to, 0, ...expected.splice(from, 1))
+          expect(readArray(edited)).toEqual(expected)
+          expect(comments(edited)).toEqual(comments(array))
+        },
+      ),
       { numRuns: 150 },
     )
   })
 
   test('keeps tabs and the ends of lines', () => {
-    const edited = editConfig('{\r\n\t"providers": [],\r\n\t"limits": {}\r\n}', [{ kind: 'set', path: ['limits', 'deadline_ms'], value: 5 }])
+    const edited = editConfig('{\r\n\t"providers": [],\r\n\t"limits": {}\r\n}', [
+      { kind: 'set', path: ['limits', 'deadline_ms'], value: 5 },
+    ])
     expect(edited).toBe('{\r\n\t"providers": [],\r\n\t"limits": {\r\n\t\t"deadline_ms": 5\r\n\t}\r\n}')
   })
 

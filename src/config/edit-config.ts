@@ -16,8 +16,10 @@ export type ConfigEdit =
   | { readonly kind: 'move'; readonly path: JSONPath; readonly from: number; readonly to: number }
 
 /**
- * Makes changes to a configuration text, one after another, and leaves everything else as it is: comments, order, indentation.
- * A comment above an item of an array, or behind it on its line, goes where the item goes. The result is not checked: that is `parseConfig`'s work.
+ * Makes changes to a configuration text, one after another, and leaves everything else as it is: comments, order,
+ * indentation. A comment above an item of an array, or behind it on its line, goes where the item goes. The result is
+ * not checked: that is `parseConfig`'s work.
+ *
  * @throws {ConfigError} when the text is no JSON
  * @throws {RangeError} when there is nothing at the indexes of a `move`
  */
@@ -66,7 +68,13 @@ function addWithinLine(text: string, root: Node, path: JSONPath, value: unknown)
   const name = path.at(-1)
   const object = findNodeAtLocation(root, path.slice(0, -1))
   const last = object?.children?.at(-1)
-  if (object?.type !== 'object' || last === undefined || typeof name !== 'string' || findNodeAtLocation(root, path) !== undefined) return undefined
+  if (
+    object?.type !== 'object' ||
+    last === undefined ||
+    typeof name !== 'string' ||
+    findNodeAtLocation(root, path) !== undefined
+  )
+    return undefined
   const member = `, ${JSON.stringify(name)}: ${JSON.stringify(value)}`
   const line = text.slice(object.offset, object.offset + object.length)
   if (/[\n\r]/.test(line) || member.length > lineLengthMax) return undefined
@@ -94,14 +102,18 @@ function moveItem(text: string, root: Node, path: JSONPath, from: number, to: nu
   if (found === undefined || moved === undefined || found.items[to] === undefined) {
     throw new RangeError(`there is no item ${from} or no place ${to} to move it to`)
   }
-  return rearrange(text, found.array, formatOf(text).eol, (pieces) => pieces.toSpliced(from, 1).toSpliced(to, 0, ...pieces.slice(from, from + 1)))
+  return rearrange(text, found.array, formatOf(text).eol, (pieces) =>
+    pieces.toSpliced(from, 1).toSpliced(to, 0, ...pieces.slice(from, from + 1)),
+  )
 }
 
 /** The array that a path's last step is an index of. */
 function findArray(root: Node, path: JSONPath): { array: Node; items: readonly Node[]; index: number } | undefined {
   const index = path.at(-1)
   const array = findNodeAtLocation(root, path.slice(0, -1))
-  return array?.type === 'array' && typeof index === 'number' ? { array, items: array.children ?? [], index } : undefined
+  return array?.type === 'array' && typeof index === 'number'
+    ? { array, items: array.children ?? [], index }
+    : undefined
 }
 
 /** On one line with blanks, as people write it; over several lines when it would be long. */

@@ -7,7 +7,9 @@ import { ConfigError } from './config.ts'
 import { exposureOf, readExtensionFile } from './extension-file.ts'
 
 let folder = ''
-beforeAll(async () => { folder = await mkdtemp(join(tmpdir(), 'svc-extension-')) })
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-extension-'))
+})
 afterAll(() => rm(folder, { recursive: true }))
 
 async function read(text: string | Uint8Array, environment: Readonly<Record<string, string>> = {}) {
@@ -17,7 +19,10 @@ async function read(text: string | Uint8Array, environment: Readonly<Record<stri
 }
 
 async function faultOf(reading: Promise<unknown>): Promise<string> {
-  const error = await reading.then(() => undefined, (thrown: unknown) => thrown)
+  const error = await reading.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
   if (error instanceof ConfigError) return error.message.replaceAll(folder, '')
   throw new Error(`no ConfigError: ${String(error)}`)
 }
@@ -28,7 +33,10 @@ describe('an extension’s file', () => {
   })
 
   test('is JSON with comments and trailing commas', async () => {
-    expect((await read('{ // who\n "a": 1, "b": [true, null, {"c": "d",},], }'))?.values).toEqual({ a: 1, b: [true, null, { c: 'd' }] })
+    expect((await read('{ // who\n "a": 1, "b": [true, null, {"c": "d",},], }'))?.values).toEqual({
+      a: 1,
+      b: [true, null, { c: 'd' }],
+    })
   })
 
   test('has its variables resolved, however deep they stand', async () => {
@@ -40,7 +48,11 @@ describe('an extension’s file', () => {
   test('is without the members whose variable is not set or empty, and says so', async () => {
     const file = await read('{"a":"$NOT_SET","b":"$EMPTY","c":["$NOT_SET","x"],"d":"kept"}', { EMPTY: ' ' })
     expect(file?.values).toEqual({ c: ['x'], d: 'kept' })
-    expect([...file?.unset ?? []]).toEqual([['a', 'NOT_SET'], ['b', 'EMPTY'], ['c', 'NOT_SET']])
+    expect([...(file?.unset ?? [])]).toEqual([
+      ['a', 'NOT_SET'],
+      ['b', 'EMPTY'],
+      ['c', 'NOT_SET'],
+    ])
   })
 
   test('does not resolve what a variable holds', async () => {
@@ -77,7 +89,9 @@ describe('an extension’s file', () => {
 
   test('does not show what begins like a variable and is none: it may be a secret', async () => {
     const fault = await faultOf(read('{\n  "client_secret": "$ecret!word"\n}'))
-    expect(fault).toBe('/config.json:2:20: client_secret: found a text (not shown), allowed: "$NAME" of an environment variable, or a text that does not begin with "$"')
+    expect(fault).toBe(
+      '/config.json:2:20: client_secret: found a text (not shown), allowed: "$NAME" of an environment variable, or a text that does not begin with "$"',
+    )
   })
 
   test.each([
@@ -91,16 +105,26 @@ describe('an extension’s file', () => {
   })
 
   test('whatever it holds, it is read or refused with a place', async () => {
-    await fc.assert(fc.asyncProperty(fc.oneof(fc.json(), fc.string(), fc.uint8Array({ maxLength: 200 })), async (text) => {
-      const outcome = await read(text).catch((error: unknown) => error)
-      expect(outcome instanceof ConfigError || (typeof outcome === 'object' && outcome !== null && 'values' in outcome)).toBe(true)
-    }), { numRuns: 200 })
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.json(), fc.string(), fc.uint8Array({ maxLength: 200 })), async (text) => {
+        const outcome = await read(text).catch((error: unknown) => error)
+        expect(
+          outcome instanceof ConfigError || (typeof outcome === 'object' && outcome !== null && 'values' in outcome),
+        ).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
   })
 })
 
 describe.skipIf(process.platform === 'win32')('the exposure of a file', () => {
   test.each([
-    [0o600, undefined], [0o400, undefined], [0o640, 'others can read it'], [0o644, 'others can read it'], [0o620, 'others can write to it'], [0o666, 'others can write to it'],
+    [0o600, undefined],
+    [0o400, undefined],
+    [0o640, 'others can read it'],
+    [0o644, 'others can read it'],
+    [0o620, 'others can write to it'],
+    [0o666, 'others can write to it'],
   ])('with mode %o is %p', async (mode, expected) => {
     const path = join(folder, `mode-${mode}`)
     await Bun.write(path, '{}')

@@ -9,7 +9,10 @@ import { readJson } from './read-json.ts'
 import { readVariable, type Environment } from './resolve-provider.ts'
 import { variablePattern } from './rules.ts'
 
-/** An extension's configuration file, read: values as JSON, `$NAME` resolved. What the values mean is the extension's business. */
+/**
+ * An extension's configuration file, read: values as JSON, `$NAME` resolved. What the values mean is the extension's
+ * business.
+ */
 export interface ExtensionFile {
   readonly values: Readonly<Record<string, unknown>>
   /** Members left out because their variable is not set, or empty: member → variable. */
@@ -20,13 +23,15 @@ export interface ExtensionFile {
 
 /**
  * Reads an extension's file: JSON, comments and trailing commas allowed; `undefined` when there is none.
+ *
  * @throws {ConfigError} when it cannot be read, or is no JSON object
  */
 export async function readExtensionFile(file: string, environment: Environment): Promise<ExtensionFile | undefined> {
   const text = await readConfigText(file)
   if (text === undefined) {
     // A link to a place that is not there yet was meant to be a file: taken for none, it would switch the extension off.
-    if (await exists(file)) throw new ConfigError([{ file, field: '', found: 'a link that leads nowhere', allowed: 'a readable file' }])
+    if (await exists(file))
+      throw new ConfigError([{ file, field: '', found: 'a link that leads nowhere', allowed: 'a readable file' }])
     return undefined
   }
   const findings = collectFindings(file, text)
@@ -61,9 +66,15 @@ interface Resolving {
 /** A value with `$NAME` resolved, however deep it stands. */
 function readResolved(field: Field, resolving: Resolving): unknown {
   const { node } = field
-  if (node.type === 'array') return (readItems(field, resolving.findings) ?? []).map((item) => readResolved(item, resolving)).filter((item) => item !== undefined)
+  if (node.type === 'array')
+    return (readItems(field, resolving.findings) ?? [])
+      .map((item) => readResolved(item, resolving))
+      .filter((item) => item !== undefined)
   if (node.type === 'object') {
-    const members = Array.from(readMembers(field, resolving.findings) ?? [], ([name, member]) => [name, readResolved(member, resolving)] as const)
+    const members = Array.from(
+      readMembers(field, resolving.findings) ?? [],
+      ([name, member]) => [name, readResolved(member, resolving)] as const,
+    )
     return Object.fromEntries(members.filter(([, value]) => value !== undefined))
   }
   if (node.type === 'string') return readText(field, resolving)
@@ -75,13 +86,21 @@ function readText(field: Field, { environment, findings, onUnset }: Resolving): 
   if (!text.startsWith('$')) return text
   const variable = variablePattern.exec(text)?.[1]
   // What is no name of a variable may be a secret that begins so: it is not shown.
-  if (variable === undefined) return refuse({ ...field, isSecret: true }, '"$NAME" of an environment variable, or a text that does not begin with "$"', findings)
+  if (variable === undefined)
+    return refuse(
+      { ...field, isSecret: true },
+      '"$NAME" of an environment variable, or a text that does not begin with "$"',
+      findings,
+    )
   const value = readVariable(environment, variable)
   if (value === undefined) onUnset(variable)
   return value
 }
 
-function placeOf([first = '', ...rest]: readonly string[], members: ReadonlyMap<string, Field>): { readonly offset: number } | undefined {
+function placeOf(
+  [first = '', ...rest]: readonly string[],
+  members: ReadonlyMap<string, Field>,
+): { readonly offset: number } | undefined {
   const field = members.get(first)
   if (field === undefined) return undefined
   let node: Node = field.node
@@ -104,7 +123,10 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** Why others than its owner can get at a file that may hold a secret; `undefined`: they cannot, or the system has no such bits. */
+/**
+ * Why others than its owner can get at a file that may hold a secret; `undefined`: they cannot, or the system has no
+ * such bits.
+ */
 export async function exposureOf(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined
   const { mode, uid } = await stat(file)

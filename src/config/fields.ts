@@ -38,7 +38,10 @@ export function refuse(field: Field, allowed: string, findings: Findings): undef
   return undefined
 }
 
-/** The members of an object of free names. Doubles and `__proto__` are noted and left out; `undefined` when it is no object. */
+/**
+ * The members of an object of free names. Doubles and `__proto__` are noted and left out; `undefined` when it is no
+ * object.
+ */
 export function readMembers(field: Field, findings: Findings): ReadonlyMap<string, Field> | undefined {
   if (field.node.type !== 'object') return refuse(field, 'an object', findings)
   const members = new Map<string, Field>()
@@ -52,7 +55,11 @@ export function readMembers(field: Field, findings: Findings): ReadonlyMap<strin
     if (name === '__proto__') {
       findings.add({ offset: key.offset, path }, 'the name "__proto__"', 'any other name')
     } else if (first !== undefined) {
-      findings.add({ offset: key.offset, path }, 'the same field again', `each field once (the first is on line ${findings.lineOf(first.offset)})`)
+      findings.add(
+        { offset: key.offset, path },
+        'the same field again',
+        `each field once (the first is on line ${findings.lineOf(first.offset)})`,
+      )
     } else {
       members.set(name, { node: value, offset: value.offset, path, isSecret: field.isSecret })
     }
@@ -113,7 +120,11 @@ export function readText(field: Field | undefined, rule: TextRule, findings: Fin
 }
 
 /** One of a few words; anything else is noted with the nearest of them. */
-export function readWord<Word extends string>(field: Field | undefined, words: readonly Word[], findings: Findings): Word | undefined {
+export function readWord<Word extends string>(
+  field: Field | undefined,
+  words: readonly Word[],
+  findings: Findings,
+): Word | undefined {
   if (field === undefined) return undefined
   const value: unknown = field.node.value
   const word = words.find((candidate) => candidate === value)
@@ -131,15 +142,30 @@ export function readBoolean(field: Field | undefined, findings: Findings): boole
 }
 
 /** A whole number from `minimum` to `maximum`. */
-export function readInteger(field: Field | undefined, minimum: number, maximum: number, findings: Findings): number | undefined {
+export function readInteger(
+  field: Field | undefined,
+  minimum: number,
+  maximum: number,
+  findings: Findings,
+): number | undefined {
   if (field === undefined) return undefined
   const value: unknown = field.node.value
-  const isRight = field.node.type === 'number' && typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
+  const isRight =
+    field.node.type === 'number' &&
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    value >= minimum &&
+    value <= maximum
   return isRight ? value : refuse(field, `an integer from ${minimum} to ${maximum}`, findings)
 }
 
 /** A number from `minimum` to `maximum`. */
-export function readNumber(field: Field | undefined, minimum: number, maximum: number, findings: Findings): number | undefined {
+export function readNumber(
+  field: Field | undefined,
+  minimum: number,
+  maximum: number,
+  findings: Findings,
+): number | undefined {
   if (field === undefined) return undefined
   const value: unknown = field.node.value
   const isRight = field.node.type === 'number' && typeof value === 'number' && value >= minimum && value <= maximum

@@ -48,7 +48,9 @@ export function collectFindings(file: string, text: string): Findings {
     const faults = inOrder.slice(0, faultsShownMax).map(asFault)
     const left = inOrder[faultsShownMax]
     if (left !== undefined) {
-      faults.push(asFault({ ...left, found: `${inOrder.length - faultsShownMax} more faults from here on`, allowed: 'none' }))
+      faults.push(
+        asFault({ ...left, found: `${inOrder.length - faultsShownMax} more faults from here on`, allowed: 'none' }),
+      )
     }
     return new ConfigError(faults)
   }

@@ -5,7 +5,10 @@ export interface Followed<Value> {
   readonly path: string
   /** Makes something of the file as it is now. @throws when it is not sound */
   load(): Promise<Value>
-  /** Puts in force what was made. @param isSpeaker this process is the one, of all that do the same, that tells people of it */
+  /**
+   * Puts in force what was made. @param isSpeaker this process is the one, of all that do the same, that tells people
+   * of it
+   */
   apply(value: Value, isSpeaker: boolean): void | Promise<void>
   /** The file as it is now was not taken over; what is in force stays. */
   report(error: unknown, isSpeaker: boolean): void | Promise<void>
@@ -18,5 +21,12 @@ export type FollowFile = <Value>(followed: Followed<Value>) => ConfigWatch
 
 /** Follows files in this process alone. */
 export function followHere(timing?: WatchTiming): FollowFile {
-  return ({ path, load, apply, report }) => watchConfig(path, load, (value) => apply(value, true), (error) => report(error, true), timing)
+  return ({ path, load, apply, report }) =>
+    watchConfig(
+      path,
+      load,
+      (value) => apply(value, true),
+      (error) => report(error, true),
+      timing,
+    )
 }

@@ -11,11 +11,18 @@ describe('findHome', () => {
     [{ HOME: '/home/ada', SVC_HOME: '~/svc' }, '/home/ada/svc'],
     [{ SVC_HOME: 'here' }, resolve('here')],
   ])('for %p is %s', (environment, folder) => {
-    expect(findHome(environment)).toEqual({ folder, providers: `${folder}/providers.json`, modelsCache: `${folder}/cache/models` })
+    expect(findHome(environment)).toEqual({
+      folder,
+      providers: `${folder}/providers.json`,
+      modelsCache: `${folder}/cache/models`,
+    })
   })
 
-  test.each([{}, { HOME: '' }, { HOME: 'not/absolute' }, { SVC_HOME: '~/svc' }])('says what to do when it is unknown: %p', (environment) => {
-    expect(() => findHome(environment)).toThrow(HomeError)
-    expect(() => findHome(environment)).toThrow(/SVC_HOME/)
-  })
+  test.each([{}, { HOME: '' }, { HOME: 'not/absolute' }, { SVC_HOME: '~/svc' }])(
+    'says what to do when it is unknown: %p',
+    (environment) => {
+      expect(() => findHome(environment)).toThrow(HomeError)
+      expect(() => findHome(environment)).toThrow(/SVC_HOME/)
+    },
+  )
 })

@@ -10,8 +10,8 @@ export interface InitialOptions {
 }
 
 /**
- * The text of a first configuration file: what was found on this machine, in that order, and examples to uncomment. Keys are named, never written.
- * It reads back as the same providers.
+ * The text of a first configuration file: what was found on this machine, in that order, and examples to uncomment.
+ * Keys are named, never written. It reads back as the same providers.
  */
 export function initialConfig(detected: Config, { environment, schema }: InitialOptions): string {
   const found = detected.providers.map((provider) => describeEntry(provider, environment))
@@ -38,7 +38,10 @@ const exampleLines: readonly { readonly id: string; readonly line: string }[] = 
   { id: 'ollama', line: '{ "id": "ollama" }' },
   { id: 'groq', line: '{ "id": "groq", "api_key": "$GROQ_API_KEY" }' },
   { id: 'openai', line: '{ "id": "openai", "api_key": "$OPENAI_API_KEY", "models": ["gpt-4o", "gpt-4o-mini"] }' },
-  { id: 'my-server', line: '{ "id": "my-server", "base_url": "http://127.0.0.1:9000/v1", "api_key": "$MY_SERVER_KEY" }' },
+  {
+    id: 'my-server',
+    line: '{ "id": "my-server", "base_url": "http://127.0.0.1:9000/v1", "api_key": "$MY_SERVER_KEY" }',
+  },
 ]
 
 function describeEntry(provider: ProviderConfig, environment: Environment): string {
@@ -53,5 +56,7 @@ function whyFound(provider: ProviderConfig, port: number | undefined, variable: 
   const name = findBrand(provider.brand ?? provider.id)?.name ?? provider.id
   if (port !== undefined) return `${name}: answers on this machine at port ${port}`
   if (variable !== undefined) return `${name}: its key is in the environment`
-  return provider.protocol === 'echo' ? 'Answers with your own words: no provider was found. Put a real one before it, or in its place' : name
+  return provider.protocol === 'echo'
+    ? 'Answers with your own words: no provider was found. Put a real one before it, or in its place'
+    : name
 }

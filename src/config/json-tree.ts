@@ -17,13 +17,20 @@ export interface JsonTree {
   readonly isSound: boolean
 }
 
-/** Parses JSON with comments and trailing commas. Faults of syntax are noted, one a line, without quoting what stands there: it may be a key. */
+/**
+ * Parses JSON with comments and trailing commas. Faults of syntax are noted, one a line, without quoting what stands
+ * there: it may be a key.
+ */
 export function parseJsonTree(text: string, findings: Findings): JsonTree {
   // A byte order mark is no part of the text; a blank keeps the offsets.
   const unmarked = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text
   const tooDeep = findDepthExcess(unmarked)
   if (tooDeep !== undefined) {
-    findings.add({ offset: tooDeep, path: '' }, `more than ${depthMax} levels of objects and arrays`, `at most ${depthMax}`)
+    findings.add(
+      { offset: tooDeep, path: '' },
+      `more than ${depthMax} levels of objects and arrays`,
+      `at most ${depthMax}`,
+    )
     return { root: undefined, isSound: false }
   }
   const errors: ParseError[] = []
@@ -44,7 +51,10 @@ export function parseJsonTree(text: string, findings: Findings): JsonTree {
   return { root, isSound: errors.every((error) => harmless.has(printParseErrorCode(error.error))) }
 }
 
-/** The field at an offset. Where the name of one is yet to come it is the object around it; at the top that is the file as a whole. */
+/**
+ * The field at an offset. Where the name of one is yet to come it is the object around it; at the top that is the file
+ * as a whole.
+ */
 function pathOf(text: string, offset: number): string {
   const { path, isAtPropertyKey } = getLocation(text, offset)
   return formatPath(isAtPropertyKey && path.at(-1) === '' ? path.slice(0, -1) : path)
@@ -63,7 +73,10 @@ export function joinPath(path: string, segment: string | number): string {
   return `${path}[${JSON.stringify(shown)}]`
 }
 
-/** Texts, comments and brackets, cut as the parser cuts them: a text ends with its line, unless the line's end is escaped. */
+/**
+ * Texts, comments and brackets, cut as the parser cuts them: a text ends with its line, unless the line's end is
+ * escaped.
+ */
 const structure = /"[^"\\\n\r]*(?:\\[\s\S][^"\\\n\r]*)*"?|\/\/[^\n\r]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]]/g
 
 function findDepthExcess(text: string): number | undefined {

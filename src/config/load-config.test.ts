@@ -47,7 +47,10 @@ describe('loadConfig', () => {
   })
 
   test('wants a file that was named to be there', async () => {
-    expect(await faultOf({ file: join(folder, 'typo.json'), environment: {} })).toMatchObject({ field: '', found: 'nothing' })
+    expect(await faultOf({ file: join(folder, 'typo.json'), environment: {} })).toMatchObject({
+      field: '',
+      found: 'nothing',
+    })
   })
 
   test('wants a home folder when no file is named', async () => {
@@ -80,7 +83,10 @@ describe('loadConfig', () => {
     [0o600, '"key-for-tests"', 0],
     [0o644, '"$A_KEY"', 0],
   ])('warns when every user can read a key: mode %o, key %s', async (mode, key, count) => {
-    const file = await writeFile(`mode-${mode}.json`, `{"providers":[{"id":"a","base_url":"https://a.test","api_key":${key}}]}`)
+    const file = await writeFile(
+      `mode-${mode}.json`,
+      `{"providers":[{"id":"a","base_url":"https://a.test","api_key":${key}}]}`,
+    )
     await chmod(file, mode)
     const warnings: string[] = []
     await loadConfig({ file, environment: {}, warn: (message) => warnings.push(message) })

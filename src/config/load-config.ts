@@ -9,7 +9,10 @@ import type { Environment } from './resolve-provider.ts'
 
 /** How to find the configuration. */
 export interface LoadOptions {
-  /** Named by a person (`--config`): then it must exist. Default: `providers.json` in the home folder, which may be missing. */
+  /**
+   * Named by a person (`--config`): then it must exist. Default: `providers.json` in the home folder, which may be
+   * missing.
+   */
   readonly file?: string
   readonly environment: Environment
   /** The port this service listens on, which is no model server. */
@@ -22,6 +25,7 @@ export interface LoadOptions {
 
 /**
  * The configuration of this machine: the file, or without one what is found (docs/configuration.md).
+ *
  * @throws {ConfigError} when the file is there but cannot be used, or a named one is missing
  * @throws {HomeError} when no file is named and there is no home folder
  */
@@ -35,26 +39,37 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   }
   const config = parseConfig(text, { file, environment })
   if (warn !== undefined && (await isReadableByAll(file)) && holdsLiteralSecret(text)) {
-    warn(`${file} holds keys and every user of this machine can read it: chmod 600 ${file}, or write "$NAME" instead of the key`)
+    warn(
+      `${file} holds keys and every user of this machine can read it: chmod 600 ${file}, or write "$NAME" instead of the key`,
+    )
   }
   return { ...config, source: { kind: 'file', path: file, fingerprint: fingerprint(text) } }
 }
 
-/** The text of a configuration file, `undefined` when there is none. @throws {ConfigError} for a folder, an unreadable or too large file, and what is not UTF-8 */
+/**
+ * The text of a configuration file, `undefined` when there is none. @throws {ConfigError} for a folder, an unreadable
+ * or too large file, and what is not UTF-8
+ */
 export async function readConfigText(file: string): Promise<string | undefined> {
   let bytes: Uint8Array
   try {
     const status = await stat(file)
     const { size } = status
     // Opening a pipe waits for its writer, and with it the whole process.
-    if (!status.isFile()) throw fileError(file, status.isDirectory() ? 'a folder' : 'something that is no regular file', 'a readable file')
+    if (!status.isFile())
+      throw fileError(file, status.isDirectory() ? 'a folder' : 'something that is no regular file', 'a readable file')
     if (size > configBytesMax) throw new ConfigError([tooLarge(file, size)])
     bytes = await readFile(file)
   } catch (error) {
     if (error instanceof ConfigError) throw error
     if (isMissing(error)) return undefined
     const code = errorCode(error) ?? 'unknown'
-    const found = code === 'EISDIR' ? 'a folder' : code === 'EACCES' || code === 'EPERM' ? 'a file that this user may not read' : `a file that cannot be read (${code})`
+    const found =
+      code === 'EISDIR'
+        ? 'a folder'
+        : code === 'EACCES' || code === 'EPERM'
+          ? 'a file that this user may not read'
+          : `a file that cannot be read (${code})`
     throw fileError(file, found, 'a readable file')
   }
   if (bytes.length > configBytesMax) throw new ConfigError([tooLarge(file, bytes.length)])

@@ -1,6 +1,6 @@
 /**
- * The one of `names` that a person most likely meant by `written`; `undefined` when none is near:
- * more than a third of its letters would have to change. Case and `-`, `_` do not count.
+ * The one of `names` that a person most likely meant by `written`; `undefined` when none is near: more than a third of
+ * its letters would have to change. Case and `-`, `_` do not count.
  */
 export function nearestName(written: string, names: readonly string[]): string | undefined {
   const wanted = plain(written).slice(0, 64)

@@ -31,11 +31,15 @@ describe('owners', () => {
   })
 
   test('are told with their place when one cannot be a user name', () => {
-    expect(() => ownersOf(['ann', 'bob cid'])).toThrow('owners[1]: found "bob cid", allowed: a user name without commas and blanks')
+    expect(() => ownersOf(['ann', 'bob cid'])).toThrow(
+      'owners[1]: found "bob cid", allowed: a user name without commas and blanks',
+    )
   })
 
   test('cannot be more than a thousand', () => {
-    expect(() => ownersOf(Array.from({ length: 1_001 }, () => 'ann'))).toThrow('owners: found an array, allowed: at most 1000 user names')
+    expect(() => ownersOf(Array.from({ length: 1_001 }, () => 'ann'))).toThrow(
+      'owners: found an array, allowed: at most 1000 user names',
+    )
   })
 })
 
@@ -55,13 +59,17 @@ describe('isOwner', () => {
   })
 
   test('knows a name in every case of its letters', () => {
-    fc.assert(fc.property(fc.stringMatching(/^[\w.-]{1,30}$/), (name) => isOwner([name.toUpperCase()], name.toLowerCase())))
+    fc.assert(
+      fc.property(fc.stringMatching(/^[\w.-]{1,30}$/), (name) => isOwner([name.toUpperCase()], name.toLowerCase())),
+    )
   })
 
   test('lets nobody in whose name is not on the list', () => {
-    fc.assert(fc.property(fc.array(fc.string()), fc.string(), (owners, userName) => {
-      const isListed = owners.some((owner) => owner.toLowerCase() === userName.toLowerCase())
-      return isListed || !isOwner(owners, userName)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.string()), fc.string(), (owners, userName) => {
+        const isListed = owners.some((owner) => owner.toLowerCase() === userName.toLowerCase())
+        return isListed || !isOwner(owners, userName)
+      }),
+    )
   })
 })

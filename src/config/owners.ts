@@ -16,11 +16,16 @@ const ownerRule: TextRule = {
 const separators = /[,\s]+/
 
 /**
- * Reads `owners`: at most 1,000 user names, each with or without a leading `@`. The variable of a `$NAME` may hold several, separated by commas or blanks;
- * one that is not set names nobody.
+ * Reads `owners`: at most 1,000 user names, each with or without a leading `@`. The variable of a `$NAME` may hold
+ * several, separated by commas or blanks; one that is not set names nobody.
+ *
  * @returns `undefined` when the field is absent; an empty list names nobody
  */
-export function parseOwners(field: Field | undefined, environment: Environment, findings: Findings): readonly string[] | undefined {
+export function parseOwners(
+  field: Field | undefined,
+  environment: Environment,
+  findings: Findings,
+): readonly string[] | undefined {
   if (field === undefined) return undefined
   const items = readItems(field, findings) ?? []
   if (items.length > ownersMost) return refuse(field, `at most ${ownersMost} user names`, findings)
@@ -35,8 +40,9 @@ function namesIn(text: string, environment: Environment): readonly string[] {
 }
 
 /**
- * Whether somebody may change the providers and see everybody's requests. Names are compared without regard to the case of ASCII letters and of no others:
- * `\u212A` (the Kelvin sign) is not `k`.
+ * Whether somebody may change the providers and see everybody's requests. Names are compared without regard to the case
+ * of ASCII letters and of no others: `\u212A` (the Kelvin sign) is not `k`.
+ *
  * @param owners `undefined`: everybody is one
  * @param userName `undefined`: nobody is signed in, and so it is nobody on a list
  */

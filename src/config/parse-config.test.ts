@@ -24,7 +24,9 @@ function faultOf(member: string): ConfigFault | undefined {
 
 describe('parseConfig', () => {
   test('takes comments, trailing commas and a byte order mark', () => {
-    const config = parse('\uFEFF{ // mine\n "providers": [ { "id": "groq", /* fast */ "api_key": "$K", }, ], }', { K: 'key-for-tests' })
+    const config = parse('\uFEFF{ // mine\n "providers": [ { "id": "groq", /* fast */ "api_key": "$K", }, ], }', {
+      K: 'key-for-tests',
+    })
     expect(config.providers.map(({ id, baseUrl, apiKey }) => ({ id, baseUrl, apiKey }))).toEqual([
       { id: 'groq', baseUrl: 'https://api.groq.com/openai/v1', apiKey: 'key-for-tests' },
     ])
@@ -72,7 +74,15 @@ describe('parseConfig', () => {
       headers: { 'x-team': 'blue' },
       models: [
         { name: 'a', upstream: 'a', aliases: [] },
-        { name: 'b', upstream: 'c', aliases: ['d'], context: 8, maxOutput: 4, input: ['text', 'image'], price: { input: 1, output: 2.5, cachedInput: 0 } },
+        {
+          name: 'b',
+          upstream: 'c',
+          aliases: ['d'],
+          context: 8,
+          maxOutput: 4,
+          input: ['text', 'image'],
+          price: { input: 1, output: 2.5, cachedInput: 0 },
+        },
       ],
       timeouts: { connectMs: 1, firstTokenMs: 2, idleMs: 3, attemptMs: 4 },
       retries: 5,
@@ -121,7 +131,10 @@ describe('parseConfig', () => {
   })
 
   test.each(['\n', '\r\n', '\r'])('counts lines that end with %j', (end) => {
-    expect(faultsOf(['{', '"providers": [],', '  "limits": 5', '}'].join(end))[0]).toMatchObject({ line: 3, column: 13 })
+    expect(faultsOf(['{', '"providers": [],', '  "limits": 5', '}'].join(end))[0]).toMatchObject({
+      line: 3,
+      column: 13,
+    })
   })
 
   test('looks past a missing comma', () => {
@@ -162,7 +175,11 @@ describe('parseConfig', () => {
     ['"overrides":{"messages":[]}', 'providers[0].overrides.messages', 'a field that cannot be forced'],
     ['"overrides":{"stream":true}', 'providers[0].overrides.stream', 'a field that cannot be forced'],
     ['"overrides":{"a":{"__proto__":1}}', 'providers[0].overrides.a.__proto__', 'the name "__proto__"'],
-    ['"overrides":{"seed":12345678901234567890}', 'providers[0].overrides.seed', 'a number that would not be sent as it is written'],
+    [
+      '"overrides":{"seed":12345678901234567890}',
+      'providers[0].overrides.seed',
+      'a number that would not be sent as it is written',
+    ],
     ['"overrides":{"x":[1e999]}', 'providers[0].overrides.x[0]', 'a number that would not be sent as it is written'],
     ['"timeouts":{"connect_ms":86400001}', 'providers[0].timeouts.connect_ms', '86400001'],
     ['"timeouts":5', 'providers[0].timeouts', '5'],
@@ -191,7 +208,9 @@ describe('parseConfig', () => {
   })
 
   test.each(['Groq', '-a', '', 'a b', 'a/b', 'ü', 'x'.repeat(65)])('refuses the id %p', (id) => {
-    expect(faultsOf(JSON.stringify({ providers: [{ id, base_url: 'https://a.test' }] }))[0]?.field).toBe('providers[0].id')
+    expect(faultsOf(JSON.stringify({ providers: [{ id, base_url: 'https://a.test' }] }))[0]?.field).toBe(
+      'providers[0].id',
+    )
   })
 
   test('refuses the same id twice, and says where the first is', () => {
@@ -239,7 +258,12 @@ describe('parseConfig', () => {
 
   test('refuses a file above 1 MiB without looking into it', () => {
     expect(faultsOf(`{"providers":[]}${' '.repeat(configBytesMax)}`)).toEqual([
-      { file: 'providers.json', field: '', found: `${configBytesMax + 16} bytes`, allowed: `at most ${configBytesMax}` },
+      {
+        file: 'providers.json',
+        field: '',
+        found: `${configBytesMax + 16} bytes`,
+        allowed: `at most ${configBytesMax}`,
+      },
     ])
   })
 
@@ -281,8 +305,19 @@ describe('parseConfig', () => {
 
   test('reads fifty providers within 20 ms, even on a busy machine', () => {
     const models = ['a', { name: 'b', upstream: 'c', aliases: ['d'], price: { input: 1, output: 2 } }]
-    const provider = { base_url: 'https://a.test/v1', api_key: '$KEY', headers: { a: 'b' }, models, timeouts: { connect_ms: 5 }, overrides: { temperature: 1 } }
-    const text = JSON.stringify({ providers: Array.from({ length: 50 }, (_, index) => ({ id: `p${index}`, ...provider })) }, null, 2)
+    const provider = {
+      base_url: 'https://a.test/v1',
+      api_key: '$KEY',
+      headers: { a: 'b' },
+      models,
+      timeouts: { connect_ms: 5 },
+      overrides: { temperature: 1 },
+    }
+    const text = JSON.stringify(
+      { providers: Array.from({ length: 50 }, (_, index) => ({ id: `p${index}`, ...provider })) },
+      null,
+      2,
+    )
     const durations = Array.from({ length: 10 }, () => {
       const begun = performance.now()
       parse(text, { KEY: 'key-for-tests' })
@@ -292,17 +327,69 @@ describe('parseConfig', () => {
   })
 
   test('throws nothing but ConfigError, with lines inside the file, whatever the text', () => {
-    const word = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '\n', '\r', '//', '/*', '*/', '1e9', 'true', '"id"', '"providers"', '"models"', '"groq"', '\u0000', '\u2028')
-    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.array(word, { maxLength: 60 }).map((words) => words.join('')))
+    const word = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '\\',
+      '\n',
+      '\r',
+      '//',
+      '/*',
+      '*/',
+      '1e9',
+      'true',
+      '"id"',
+      '"providers"',
+      '"models"',
+      '"groq"',
+      '\u0000',
+      '\u2028',
+    )
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.array(word, { maxLength: 60 }).map((words) => words.join('')),
+    )
     fc.assert(fc.property(text, holdsForAnyText), { numRuns: 200 })
   })
 
   test('throws nothing but ConfigError, with lines inside the file, whatever the JSON', () => {
     const leaf = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('*', '$NAME', 'https://a.test/v1', 'groq', 5))
-    const record = (...names: string[]) => fc.dictionary(fc.oneof(fc.constantFrom(...names, '__proto__'), fc.string()), leaf, { maxKeys: 8 })
-    const provider = record('id', 'brand', 'protocol', 'base_url', 'api_key', 'headers', 'models', 'timeouts', 'retries', 'overrides', 'enabled')
-    const file = fc.record({ providers: fc.array(fc.oneof(provider, leaf)), limits: record('body_bytes'), failover: record('on_cut'), aliases: record('a', 'b') }, { requiredKeys: [] })
-    fc.assert(fc.property(fc.oneof(file, leaf), fc.constantFrom(0, 2), (value, indent) => holdsForAnyText(JSON.stringify(value, null, indent))), { numRuns: 300 })
+    const record = (...names: string[]) =>
+      fc.dictionary(fc.oneof(fc.constantFrom(...names, '__proto__'), fc.string()), leaf, { maxKeys: 8 })
+    const provider = record(
+      'id',
+      'brand',
+      'protocol',
+      'base_url',
+      'api_key',
+      'headers',
+      'models',
+      'timeouts',
+      'retries',
+      'overrides',
+      'enabled',
+    )
+    const file = fc.record(
+      {
+        providers: fc.array(fc.oneof(provider, leaf)),
+        limits: record('body_bytes'),
+        failover: record('on_cut'),
+        aliases: record('a', 'b'),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(file, leaf), fc.constantFrom(0, 2), (value, indent) =>
+        holdsForAnyText(JSON.stringify(value, null, indent)),
+      ),
+      { numRuns: 300 },
+    )
   })
 })
 

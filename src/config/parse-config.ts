@@ -1,6 +1,17 @@
 import { ConfigError, type Config, type ConfigFault, type FailoverOptions, type Limits } from './config.ts'
 import { defaultFailover, defaultLimits } from './defaults.ts'
-import { readInteger, readItems, readKnownMembers, readMembers, readText, readWord, refuse, rootField, type Field, type MemberNames } from './fields.ts'
+import {
+  readInteger,
+  readItems,
+  readKnownMembers,
+  readMembers,
+  readText,
+  readWord,
+  refuse,
+  rootField,
+  type Field,
+  type MemberNames,
+} from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
 import { parseJsonTree } from './json-tree.ts'
 import { parseOwners } from './owners.ts'
@@ -18,7 +29,15 @@ const bodyBudgetBytesMax = 1024 ** 4
 const topMembers: MemberNames = {
   names: ['$schema', 'providers', 'limits', 'failover', 'aliases', 'owners'],
   required: ['providers'],
-  hints: { schema: '$schema', models: 'aliases', model_aliases: 'aliases', fallback: 'failover', fallbacks: 'failover', admins: 'owners', users: 'owners' },
+  hints: {
+    schema: '$schema',
+    models: 'aliases',
+    model_aliases: 'aliases',
+    fallback: 'failover',
+    fallbacks: 'failover',
+    admins: 'owners',
+    users: 'owners',
+  },
 }
 
 const limitMembers: MemberNames = {
@@ -37,8 +56,10 @@ export interface ParseOptions {
 }
 
 /**
- * Reads a configuration: JSON with comments and trailing commas, at most 1 MiB and 64 levels deep (docs/configuration.md). Pure.
- * A `$NAME` that is not set makes its provider unavailable; everything else that is wrong is a fault.
+ * Reads a configuration: JSON with comments and trailing commas, at most 1 MiB and 64 levels deep
+ * (docs/configuration.md). Pure. A `$NAME` that is not set makes its provider unavailable; everything else that is
+ * wrong is a fault.
+ *
  * @throws {ConfigError} with every fault in it, in the order of the file
  */
 export function parseConfig(text: string, { file, environment }: ParseOptions): Config {
@@ -107,7 +128,8 @@ function parseFailover(field: Field | undefined, findings: Findings): FailoverOp
   if (field === undefined) return defaultFailover
   const members = readKnownMembers(field, failoverMembers, findings)
   return {
-    onContentPolicy: readWord(members.get('on_content_policy'), ['stop', 'next'], findings) ?? defaultFailover.onContentPolicy,
+    onContentPolicy:
+      readWord(members.get('on_content_policy'), ['stop', 'next'], findings) ?? defaultFailover.onContentPolicy,
     onCut: readWord(members.get('on_cut'), ['resume', 'error'], findings) ?? defaultFailover.onCut,
   }
 }
@@ -119,7 +141,8 @@ function parseAliases(field: Field | undefined, findings: Findings): Readonly<Re
   const targets = new Map<string, string>()
   const members = readMembers(field, findings) ?? new Map<string, Field>()
   for (const [name, value] of members) {
-    if (name.length > modelNameRule.lengthMax || !modelNameRule.pattern.test(name)) findings.add(value, 'an alias of this name', modelNameRule.allowed)
+    if (name.length > modelNameRule.lengthMax || !modelNameRule.pattern.test(name))
+      findings.add(value, 'an alias of this name', modelNameRule.allowed)
     const target = readText(value, modelNameRule, findings)
     if (target !== undefined) targets.set(name, target)
   }
@@ -133,8 +156,15 @@ function parseAliases(field: Field | undefined, findings: Findings): Readonly<Re
   return aliases
 }
 
-/** Where a chain of aliases ends, `undefined` when it never does. What is found is kept in `ends`, so that each step is walked once. */
-function followAlias(name: string, targets: ReadonlyMap<string, string>, ends: Map<string, string | undefined>): string | undefined {
+/**
+ * Where a chain of aliases ends, `undefined` when it never does. What is found is kept in `ends`, so that each step is
+ * walked once.
+ */
+function followAlias(
+  name: string,
+  targets: ReadonlyMap<string, string>,
+  ends: Map<string, string | undefined>,
+): string | undefined {
   const walked = new Set<string>()
   let end: string | undefined = name
   while (end !== undefined && targets.has(end)) {

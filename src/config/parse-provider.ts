@@ -37,7 +37,20 @@ import { table } from './table.ts'
 const protocols: readonly ProtocolName[] = ['openai', 'anthropic', 'gemini', 'echo']
 
 const providerMembers: MemberNames = {
-  names: ['id', 'brand', 'enabled', 'protocol', 'base_url', 'api_key', 'headers', 'models', 'timeouts', 'retries', 'max_concurrent', 'overrides'],
+  names: [
+    'id',
+    'brand',
+    'enabled',
+    'protocol',
+    'base_url',
+    'api_key',
+    'headers',
+    'models',
+    'timeouts',
+    'retries',
+    'max_concurrent',
+    'overrides',
+  ],
   required: ['id'],
   hints: {
     name: 'id',
@@ -64,14 +77,32 @@ const providerMembers: MemberNames = {
 const modelMembers: MemberNames = {
   names: ['name', 'upstream', 'aliases', 'context', 'max_output', 'input', 'price'],
   required: ['name'],
-  hints: { id: 'name', model: 'upstream', alias: 'aliases', cost: 'price', modalities: 'input', max_tokens: 'max_output', context_length: 'context' },
+  hints: {
+    id: 'name',
+    model: 'upstream',
+    alias: 'aliases',
+    cost: 'price',
+    modalities: 'input',
+    max_tokens: 'max_output',
+    context_length: 'context',
+  },
 }
 
-const priceMembers: MemberNames = { names: ['input', 'output', 'cached_input'], required: ['input', 'output'], hints: { cache_read: 'cached_input' } }
+const priceMembers: MemberNames = {
+  names: ['input', 'output', 'cached_input'],
+  required: ['input', 'output'],
+  hints: { cache_read: 'cached_input' },
+}
 
 const timeoutMembers: MemberNames = {
   names: ['connect_ms', 'first_token_ms', 'idle_ms', 'attempt_ms'],
-  hints: { connect: 'connect_ms', first_token: 'first_token_ms', idle: 'idle_ms', total: 'attempt_ms', request: 'attempt_ms' },
+  hints: {
+    connect: 'connect_ms',
+    first_token: 'first_token_ms',
+    idle: 'idle_ms',
+    total: 'attempt_ms',
+    request: 'attempt_ms',
+  },
 }
 
 /** Reads one item of `providers`. `undefined` when it has no usable id. */
@@ -103,7 +134,11 @@ function noteMissingAddress(field: Field, id: string, findings: Findings): void 
   const nearest = nearestName(id, brandIds) ?? brandIds.find((brand) => id.startsWith(brand))
   const question = nearest === undefined ? '' : ` (did you mean "brand": "${nearest}"?)`
   const place = { offset: field.offset, path: joinPath(field.path, 'base_url') }
-  findings.add(place, 'nothing', `an http or https URL; it may be left out only when "id" or "brand" is in the catalogue${question}`)
+  findings.add(
+    place,
+    'nothing',
+    `an http or https URL; it may be left out only when "id" or "brand" is in the catalogue${question}`,
+  )
 }
 
 function secret(field: Field | undefined): Field | undefined {
@@ -125,8 +160,14 @@ function readBaseUrl(field: Field | undefined, findings: Findings): string | und
   const isText = typeof value === 'string' && value.length <= baseUrlRule.lengthMax && baseUrlRule.pattern.test(value)
   if (isText && (variablePattern.test(value) || URL.canParse(value))) return value
   // A name and password, or a key in the query, must not end up on the screen.
-  const shown = typeof value === 'string' && /[@?#]/.test(value) ? 'a URL with a user name, query or fragment (not shown)' : describeFound(field)
-  const isSchemeMissing = typeof value === 'string' && /^[\w.-]+(?::\d+)?(?:\/|$)/.test(value) && value.includes('.') !== value.startsWith('localhost')
+  const shown =
+    typeof value === 'string' && /[@?#]/.test(value)
+      ? 'a URL with a user name, query or fragment (not shown)'
+      : describeFound(field)
+  const isSchemeMissing =
+    typeof value === 'string' &&
+    /^[\w.-]+(?::\d+)?(?:\/|$)/.test(value) &&
+    value.includes('.') !== value.startsWith('localhost')
   findings.add(field, shown, `${baseUrlRule.allowed}${isSchemeMissing ? ' ("http://" or "https://" is missing)' : ''}`)
   return undefined
 }
@@ -137,9 +178,12 @@ function readHeaders(field: Field | undefined, findings: Findings): Readonly<Rec
   for (const [name, value] of readMembers({ ...field, isSecret: true }, findings) ?? []) {
     const lowered = name.toLowerCase()
     const place = { offset: value.node.parent?.offset ?? value.offset, path: value.path }
-    if (!headerNamePattern.test(name)) findings.add(place, 'a name that is no header name', "letters, digits and !#$%&'*+-.^_`|~ only, at most 128")
-    else if (ownHeaders.includes(lowered)) findings.add(place, `the header "${lowered}"`, 'any header but those made for each request')
-    else if (Object.hasOwn(headers, lowered)) findings.add(place, 'the same header again', 'each header once; case does not count')
+    if (!headerNamePattern.test(name))
+      findings.add(place, 'a name that is no header name', "letters, digits and !#$%&'*+-.^_`|~ only, at most 128")
+    else if (ownHeaders.includes(lowered))
+      findings.add(place, `the header "${lowered}"`, 'any header but those made for each request')
+    else if (Object.hasOwn(headers, lowered))
+      findings.add(place, 'the same header again', 'each header once; case does not count')
     const text = readText(value, headerValueRule, findings)
     headers[lowered] = text ?? ''
   }
@@ -167,11 +211,17 @@ function readModel(field: Field, seen: Map<string, number>, findings: Findings):
   const name = nameField === undefined ? undefined : readUniqueName(nameField, seen, findings)
   const upstream = readText(members.get('upstream'), modelNameRule, findings)
   const aliasesField = members.get('aliases')
-  const aliases = aliasesField === undefined ? [] : (readItems(aliasesField, findings) ?? []).flatMap((item) => readUniqueName(item, seen, findings) ?? [])
+  const aliases =
+    aliasesField === undefined
+      ? []
+      : (readItems(aliasesField, findings) ?? []).flatMap((item) => readUniqueName(item, seen, findings) ?? [])
   const context = readInteger(members.get('context'), 1, Number.MAX_SAFE_INTEGER, findings)
   const maxOutput = readInteger(members.get('max_output'), 1, Number.MAX_SAFE_INTEGER, findings)
   const inputField = members.get('input')
-  const input = inputField === undefined ? undefined : (readItems(inputField, findings) ?? []).flatMap((item) => readWord(item, modalities, findings) ?? [])
+  const input =
+    inputField === undefined
+      ? undefined
+      : (readItems(inputField, findings) ?? []).flatMap((item) => readWord(item, modalities, findings) ?? [])
   const price = readPrice(members.get('price'), findings)
   if (name === undefined) return undefined
   return {
@@ -189,7 +239,12 @@ function readUniqueName(field: Field, seen: Map<string, number>, findings: Findi
   const name = readText(field, modelNameRule, findings)
   if (name === undefined) return undefined
   const first = seen.get(name)
-  if (first !== undefined) return refuse(field, `each name and alias once in a provider (the first is on line ${findings.lineOf(first)})`, findings)
+  if (first !== undefined)
+    return refuse(
+      field,
+      `each name and alias once in a provider (the first is on line ${findings.lineOf(first)})`,
+      findings,
+    )
   seen.set(name, field.offset)
   return name
 }
@@ -197,7 +252,9 @@ function readUniqueName(field: Field, seen: Map<string, number>, findings: Findi
 function readPrice(field: Field | undefined, findings: Findings): Price | undefined {
   if (field === undefined) return undefined
   const members = readKnownMembers(field, priceMembers, findings)
-  const [input, output, cachedInput] = ['input', 'output', 'cached_input'].map((name) => readNumber(members.get(name), 0, 1_000_000, findings))
+  const [input, output, cachedInput] = ['input', 'output', 'cached_input'].map((name) =>
+    readNumber(members.get(name), 0, 1_000_000, findings),
+  )
   if (input === undefined || output === undefined) return undefined
   return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) }
 }
@@ -223,7 +280,8 @@ function readOverrides(field: Field | undefined, findings: Findings): Readonly<R
   if (field === undefined) return undefined
   const overrides = table<unknown>()
   for (const [name, value] of readMembers({ ...field, isSecret: true }, findings) ?? []) {
-    if (unforcedFields.includes(name)) findings.add(value, 'a field that cannot be forced', `any request field but ${unforcedFields.join(', ')}`)
+    if (unforcedFields.includes(name))
+      findings.add(value, 'a field that cannot be forced', `any request field but ${unforcedFields.join(', ')}`)
     overrides[name] = readJson(value, findings)
   }
   return overrides

@@ -32,7 +32,11 @@ describe('probeModels', () => {
   test.each([
     ['a list', http('200 OK', models), ['a', 'b']],
     ['a list without a length', http('200 OK', models, ''), ['a', 'b']],
-    ['a list in one chunk', http('200 OK', `${models.length.toString(16)}\r\n${models}\r\n0\r\n\r\n`, 'transfer-encoding: chunked\r\n'), ['a', 'b']],
+    [
+      'a list in one chunk',
+      http('200 OK', `${models.length.toString(16)}\r\n${models}\r\n0\r\n\r\n`, 'transfer-encoding: chunked\r\n'),
+      ['a', 'b'],
+    ],
     ['an empty list', http('200 OK', '{"data":[]}'), []],
     ['another status', http('404 Not Found', models), undefined],
     ['a web page', http('200 OK', '<html>{}</html>'), undefined],

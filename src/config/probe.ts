@@ -2,11 +2,15 @@ const probeMsMax = 300
 const answerBytesMax = 1024 * 1024
 
 /**
- * The models a server at this port of 127.0.0.1 lists at `/v1/models`, `undefined` when it does not answer so within 300 ms. Never rejects.
- * Speaks HTTP/1.0 over a socket of its own: `fetch` obeys HTTP_PROXY for 127.0.0.1 too, and would ask the proxy.
+ * The models a server at this port of 127.0.0.1 lists at `/v1/models`, `undefined` when it does not answer so within
+ * 300 ms. Never rejects. Speaks HTTP/1.0 over a socket of its own: `fetch` obeys HTTP_PROXY for 127.0.0.1 too, and
+ * would ask the proxy.
  */
 export async function probeModels(port: number): Promise<readonly string[] | undefined> {
-  const answer = await ask(port, `GET /v1/models HTTP/1.0\r\nhost: 127.0.0.1:${port}\r\naccept: application/json\r\nconnection: close\r\n\r\n`)
+  const answer = await ask(
+    port,
+    `GET /v1/models HTTP/1.0\r\nhost: 127.0.0.1:${port}\r\naccept: application/json\r\nconnection: close\r\n\r\n`,
+  )
   return readModelNames(answer.toString())
 }
 
@@ -36,7 +40,10 @@ async function ask(port: number, request: string): Promise<Buffer> {
     return await promise
   } finally {
     clearTimeout(timer)
-    connected.then((socket) => socket.terminate(), () => undefined)
+    connected.then(
+      (socket) => socket.terminate(),
+      () => undefined,
+    )
   }
 }
 
@@ -48,7 +55,10 @@ function isWhole(answer: Buffer): boolean {
   return length !== undefined && answer.length >= headEnd + 4 + Number(length)
 }
 
-/** The names in an answer; `undefined` for anything that is no list of models, and for another instance of this service, which lists providers with each model. */
+/**
+ * The names in an answer; `undefined` for anything that is no list of models, and for another instance of this service,
+ * which lists providers with each model.
+ */
 function readModelNames(answer: string): readonly string[] | undefined {
   const headEnd = answer.indexOf('\r\n\r\n')
   if (!/^HTTP\/1\.[01] 200[ \r]/.test(answer) || headEnd === -1) return undefined

@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { providerTarget } from './provider-target.ts'
 
-const groq = { protocol: 'openai', baseUrl: 'https://api.example.com/v1', apiKey: 'key', headers: { 'X-Team': 'red', 'x-project': 'one' } } as const
+const groq = {
+  protocol: 'openai',
+  baseUrl: 'https://api.example.com/v1',
+  apiKey: 'key',
+  headers: { 'X-Team': 'red', 'x-project': 'one' },
+} as const
 
 describe('what a provider is', () => {
   test('is 12 hex digits, the same on every machine', () => {
     expect(providerTarget(groq, 'one')).toMatch(/^[0-9a-f]{12}$/)
-    expect(providerTarget(groq, 'one')).toBe(providerTarget({ ...groq, headers: { 'x-project': 'one', 'x-team': 'red' } }, 'other'))
+    expect(providerTarget(groq, 'one')).toBe(
+      providerTarget({ ...groq, headers: { 'x-project': 'one', 'x-team': 'red' } }, 'other'),
+    )
   })
 
   test.each([
@@ -18,20 +25,29 @@ describe('what a provider is', () => {
     expect(providerTarget({ ...groq, ...changed }, 'one')).not.toBe(providerTarget(groq, 'one'))
   })
 
-  test.each(['http://127.0.0.1:11434/v1', 'http://localhost:1234/v1', 'http://ollama.localhost', 'http://[::1]:8000', 'http://0.0.0.0:8000', 'http://[::ffff:127.0.0.1]'])(
-    'is another on each machine at %s', (baseUrl) => {
-      expect(providerTarget({ ...groq, baseUrl }, 'one')).not.toBe(providerTarget({ ...groq, baseUrl }, 'other'))
-    })
+  test.each([
+    'http://127.0.0.1:11434/v1',
+    'http://localhost:1234/v1',
+    'http://ollama.localhost',
+    'http://[::1]:8000',
+    'http://0.0.0.0:8000',
+    'http://[::ffff:127.0.0.1]',
+  ])('is another on each machine at %s', (baseUrl) => {
+    expect(providerTarget({ ...groq, baseUrl }, 'one')).not.toBe(providerTarget({ ...groq, baseUrl }, 'other'))
+  })
 
   test('is the same on each machine at an address that only looks like its own', () => {
-    for (const baseUrl of ['https://127.example.com', 'https://localhost.example.com', '']) expect(providerTarget({ ...groq, baseUrl }, 'one')).toBe(providerTarget({ ...groq, baseUrl }, 'other'))
+    for (const baseUrl of ['https://127.example.com', 'https://localhost.example.com', ''])
+      expect(providerTarget({ ...groq, baseUrl }, 'one')).toBe(providerTarget({ ...groq, baseUrl }, 'other'))
   })
 
   test('tells no more of a key than 16 bits, whatever it is used for', () => {
     const ofKey = (baseUrl: string): string => providerTarget({ ...groq, baseUrl }).slice(8)
     expect(ofKey('https://one.example.com')).toBe(ofKey('https://other.example.com'))
     const others = new Set(Array.from({ length: 1_000 }, (_, index) => providerTarget({ ...groq, apiKey: `${index}` })))
-    expect(Array.from(others, (target) => target.slice(0, 8)).every((place) => place === providerTarget(groq).slice(0, 8))).toBe(true)
+    expect(
+      Array.from(others, (target) => target.slice(0, 8)).every((place) => place === providerTarget(groq).slice(0, 8)),
+    ).toBe(true)
     expect(others.size).toBeGreaterThan(900)
   })
 })

@@ -19,12 +19,18 @@ interface CutArray {
 }
 
 /**
- * Puts the items of an array into another order, leaves some out or takes new ones in; comments go with the item they belong to,
- * and a comment after the last item stays at the end.
+ * Puts the items of an array into another order, leaves some out or takes new ones in; comments go with the item they
+ * belong to, and a comment after the last item stays at the end.
+ *
  * @param array a node of the tree of `text`, with at least one item
  * @param eol what ends a line where one must be added
  */
-export function rearrange(text: string, array: Node, eol: string, change: (pieces: readonly Piece[]) => readonly Piece[]): string {
+export function rearrange(
+  text: string,
+  array: Node,
+  eol: string,
+  change: (pieces: readonly Piece[]) => readonly Piece[],
+): string {
   const start = array.offset + 1
   const end = array.offset + array.length - 1
   const { pieces, blanks, hasLastComma, rest } = cutPieces(text, array.children ?? [], start, end)
@@ -45,7 +51,8 @@ const gapWithComma =
   /^((?:\s|\/\/[^\n\r]*(?=[\n\r]|$)|\/\*[\s\S]*?\*\/)*?)(,)((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
 
 /** The gap after the last item when no comma follows it: comments that end the line. */
-const gapWithoutComma = /^()()((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
+const gapWithoutComma =
+  /^()()((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
 
 function cutPieces(text: string, items: readonly Node[], start: number, end: number): CutArray {
   const pieces: Piece[] = []

@@ -9,11 +9,36 @@ describe('resolveProvider', () => {
     ['a brand with several variables', { id: 'gemini' }, {}, 'none of GEMINI_API_KEY, GOOGLE_API_KEY is set'],
     ['a brand under another id', { id: 'quick', brand: 'groq' }, {}, 'GROQ_API_KEY is not set'],
     ['a local brand', { id: 'ollama' }, {}, undefined],
-    ['a named variable that is not set', { id: 'a', baseUrl: 'https://a.test', apiKey: '$A_KEY' }, {}, 'A_KEY is not set'],
-    ['several variables that are not set', { id: 'a', baseUrl: '$A_URL', apiKey: '$A_KEY', headers: { x: '$A_KEY' } }, {}, 'A_URL is not set, A_KEY is not set'],
-    ['an address that is none', { id: 'a', baseUrl: '$A_URL' }, { A_URL: 'a.test' }, 'A_URL holds something that cannot be used here'],
-    ['a key with a line break in it', { id: 'a', baseUrl: 'https://a.test', apiKey: '$A_KEY' }, { A_KEY: 'a\nb' }, 'A_KEY holds something that cannot be used here'],
-    ['a variable inherited by every object', { id: 'a', baseUrl: 'https://a.test', apiKey: '$constructor' }, {}, 'constructor is not set'],
+    [
+      'a named variable that is not set',
+      { id: 'a', baseUrl: 'https://a.test', apiKey: '$A_KEY' },
+      {},
+      'A_KEY is not set',
+    ],
+    [
+      'several variables that are not set',
+      { id: 'a', baseUrl: '$A_URL', apiKey: '$A_KEY', headers: { x: '$A_KEY' } },
+      {},
+      'A_URL is not set, A_KEY is not set',
+    ],
+    [
+      'an address that is none',
+      { id: 'a', baseUrl: '$A_URL' },
+      { A_URL: 'a.test' },
+      'A_URL holds something that cannot be used here',
+    ],
+    [
+      'a key with a line break in it',
+      { id: 'a', baseUrl: 'https://a.test', apiKey: '$A_KEY' },
+      { A_KEY: 'a\nb' },
+      'A_KEY holds something that cannot be used here',
+    ],
+    [
+      'a variable inherited by every object',
+      { id: 'a', baseUrl: 'https://a.test', apiKey: '$constructor' },
+      {},
+      'constructor is not set',
+    ],
     ['a disabled one', { id: 'groq', enabled: false }, {}, undefined],
     ['the echo', { id: 'x', protocol: 'echo' }, {}, undefined],
     ['no key at all', { id: 'a', baseUrl: 'https://a.test' }, {}, undefined],
@@ -36,12 +61,18 @@ describe('resolveProvider', () => {
   })
 
   test("does not send a brand's key to another host", () => {
-    const provider = resolveProvider({ id: 'openai', baseUrl: 'http://127.0.0.1:9000/v1' }, { OPENAI_API_KEY: 'key-for-tests' })
+    const provider = resolveProvider(
+      { id: 'openai', baseUrl: 'http://127.0.0.1:9000/v1' },
+      { OPENAI_API_KEY: 'key-for-tests' },
+    )
     expect([provider.apiKey, provider.unavailable]).toEqual([undefined, undefined])
   })
 
   test('does not look up what a variable holds', () => {
-    const provider = resolveProvider({ id: 'a', baseUrl: 'https://a.test', apiKey: '$A' }, { A: '$B', B: 'key-for-tests' })
+    const provider = resolveProvider(
+      { id: 'a', baseUrl: 'https://a.test', apiKey: '$A' },
+      { A: '$B', B: 'key-for-tests' },
+    )
     expect(provider).toMatchObject({ unavailable: 'A holds something that cannot be used here' })
   })
 
@@ -50,7 +81,11 @@ describe('resolveProvider', () => {
   })
 
   test('lists the models of a brand that has no list of its own', () => {
-    expect(resolveProvider({ id: 'perplexity', models: '*' }, {}).models).toContainEqual({ name: 'sonar', upstream: 'sonar', aliases: [] })
+    expect(resolveProvider({ id: 'perplexity', models: '*' }, {}).models).toContainEqual({
+      name: 'sonar',
+      upstream: 'sonar',
+      aliases: [],
+    })
     expect(resolveProvider({ id: 'echo' }, {}).models).toEqual([{ name: 'echo', upstream: 'echo', aliases: [] }])
   })
 })

@@ -8,7 +8,10 @@ import { table } from './table.ts'
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A provider as it is written: checked, but neither completed from the catalogue nor from the environment. Absent fields take their defaults. */
+/**
+ * A provider as it is written: checked, but neither completed from the catalogue nor from the environment. Absent
+ * fields take their defaults.
+ */
 export interface ProviderEntry {
   readonly id: string
   readonly brand?: string | undefined
@@ -25,7 +28,9 @@ export interface ProviderEntry {
 }
 
 /** A value once `$NAME` is resolved, or why it cannot be. */
-type Resolved = { readonly value: string; readonly problem?: never } | { readonly value?: never; readonly problem: string }
+type Resolved =
+  | { readonly value: string; readonly problem?: never }
+  | { readonly value?: never; readonly problem: string }
 
 /** The brand an entry is completed from: the one it names, else the one of its id. */
 export function brandOf(entry: Pick<ProviderEntry, 'id' | 'brand'>): Brand | undefined {
@@ -38,7 +43,10 @@ export function readVariable(environment: Environment, name: string): string | u
   return value === '' ? undefined : value
 }
 
-/** Completes an entry from the catalogue and the environment. What cannot be completed makes it unavailable, not invalid (docs/configuration.md). */
+/**
+ * Completes an entry from the catalogue and the environment. What cannot be completed makes it unavailable, not invalid
+ * (docs/configuration.md).
+ */
 export function resolveProvider(entry: ProviderEntry, environment: Environment): ProviderConfig {
   const brand = brandOf(entry)
   const protocol = entry.protocol ?? brand?.protocol ?? 'openai'
@@ -90,23 +98,36 @@ function resolveBaseUrl(entry: ProviderEntry, brand: Brand | undefined, environm
   if (text === undefined) return { problem: 'base_url is not given' }
   const resolved = resolveText(text, environment, baseUrlRule.pattern)
   if (resolved.value === undefined) return resolved
-  return URL.canParse(resolved.value) ? { value: trimUrl(resolved.value) } : { problem: `${text.slice(1)} does not hold a URL` }
+  return URL.canParse(resolved.value)
+    ? { value: trimUrl(resolved.value) }
+    : { problem: `${text.slice(1)} does not hold a URL` }
 }
 
-function resolveKey(entry: ProviderEntry, brand: Brand | undefined, baseUrl: string, environment: Environment): Resolved | undefined {
+function resolveKey(
+  entry: ProviderEntry,
+  brand: Brand | undefined,
+  baseUrl: string,
+  environment: Environment,
+): Resolved | undefined {
   if (entry.apiKey !== undefined) return resolveText(entry.apiKey, environment, apiKeyRule.pattern)
   // A brand's key goes to the brand and nowhere else.
   if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined
   const name = brand.keys.find((candidate) => readVariable(environment, candidate) !== undefined)
   if (name !== undefined) return resolveText(`$${name}`, environment, apiKeyRule.pattern)
-  return { problem: brand.keys.length === 1 ? `${brand.keys[0]} is not set` : `none of ${brand.keys.join(', ')} is set` }
+  return {
+    problem: brand.keys.length === 1 ? `${brand.keys[0]} is not set` : `none of ${brand.keys.join(', ')} is set`,
+  }
 }
 
 function isSameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).origin === new URL(other).origin
 }
 
-function resolveModels(entry: ProviderEntry, brand: Brand | undefined, protocol: ProtocolName): '*' | readonly ModelConfig[] {
+function resolveModels(
+  entry: ProviderEntry,
+  brand: Brand | undefined,
+  protocol: ProtocolName,
+): '*' | readonly ModelConfig[] {
   if (entry.models !== undefined && entry.models !== '*') return entry.models
   const names = brand?.models ?? (protocol === 'echo' ? ['echo'] : undefined)
   return names?.map((name) => ({ name, upstream: name, aliases: [] })) ?? '*'

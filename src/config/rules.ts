@@ -17,16 +17,22 @@ export const modelNameRule: TextRule = {
   lengthMax: 256,
 }
 
-/** An upstream's address. No credentials, query or fragment: the first leaks into logs, the others would be lost when a path is added. */
+/**
+ * An upstream's address. No credentials, query or fragment: the first leaks into logs, the others would be lost when a
+ * path is added.
+ */
 export const baseUrlRule: TextRule = {
-  allowed: 'an http or https URL without user name, query, fragment or "/chat/completions", such as "https://api.example.com/v1", or "$NAME"',
-  pattern: /^(?:\$[A-Za-z_][A-Za-z0-9_]*|https?:\/\/[^\s/?#@\\]+(?:\/(?!\S*\/chat\/completions\/?$)(?!chat\/completions\/?$)[^\s?#\\]*)?)$/,
+  allowed:
+    'an http or https URL without user name, query, fragment or "/chat/completions", such as "https://api.example.com/v1", or "$NAME"',
+  pattern:
+    /^(?:\$[A-Za-z_][A-Za-z0-9_]*|https?:\/\/[^\s/?#@\\]+(?:\/(?!\S*\/chat\/completions\/?$)(?!chat\/completions\/?$)[^\s?#\\]*)?)$/,
   lengthMax: 2048,
 }
 
 /** A key as it goes into a header. What begins with `$` is meant as a variable. */
 export const apiKeyRule: TextRule = {
-  allowed: '"$NAME" of an environment variable, or the key itself: visible ASCII without spaces, not beginning with "$"',
+  allowed:
+    '"$NAME" of an environment variable, or the key itself: visible ASCII without spaces, not beginning with "$"',
   pattern: /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!\$)[\u0021-\u007e]+)$/,
   lengthMax: 8192,
 }
@@ -37,11 +43,15 @@ export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 /** A header's value: no line breaks, and `$NAME` only as the whole, because nothing within a text is resolved. */
 export const headerValueRule: TextRule = {
   allowed: 'visible ASCII and spaces in one line, or "$NAME" as the whole value',
-  pattern: /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!.*\$\{)(?!\$)(?!.*\s\$[A-Z_][A-Z0-9_]*$)[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?)$/,
+  pattern:
+    /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!.*\$\{)(?!\$)(?!.*\s\$[A-Z_][A-Z0-9_]*$)[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?)$/,
   lengthMax: 8192,
 }
 
-/** Headers that describe the message or the connection, which are made here for each request (RFC 9110 sections 7.6.1 and 8.6). */
+/**
+ * Headers that describe the message or the connection, which are made here for each request (RFC 9110 sections 7.6.1
+ * and 8.6).
+ */
 export const ownHeaders: readonly string[] = [
   'host',
   'content-length',

@@ -1,6 +1,6 @@
-import { Glob } from 'bun'
 import { describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Glob } from 'bun'
 import { parse } from 'jsonc-parser'
 import schema from '../../schema/providers.schema.json' with { type: 'json' }
 import { brandIds } from './catalogue.ts'
@@ -9,7 +9,12 @@ import { defaultFailover, defaultLimits, defaultTimeouts } from './defaults.ts'
 import { parseConfig } from './parse-config.ts'
 import { ownHeaders } from './rules.ts'
 
-const isValid = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, keywords: ['allowTrailingCommas', 'allowComments'] }).compile(schema)
+const isValid = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  keywords: ['allowTrailingCommas', 'allowComments'],
+}).compile(schema)
 const examples = new URL('../../examples/', import.meta.url).pathname
 
 function isAccepted(text: string): boolean {
@@ -32,7 +37,15 @@ const accepted: readonly unknown[] = [
   { providers: [{ id: 'mine', brand: 'groq' }, { id: 'e', protocol: 'echo' }, { id: 'echo' }] },
   { providers: [], limits: {}, failover: {}, aliases: {} },
   { providers: [], limits: { body_bytes: 1024, deadline_ms: 1, max_concurrent: 1, body_budget_bytes: 1024 } },
-  { providers: [], limits: { body_budget_bytes: 1_099_511_627_776, body_bytes: 1_073_741_824, deadline_ms: 86_400_000, max_concurrent: 1_000_000 } },
+  {
+    providers: [],
+    limits: {
+      body_budget_bytes: 1_099_511_627_776,
+      body_bytes: 1_073_741_824,
+      deadline_ms: 86_400_000,
+      max_concurrent: 1_000_000,
+    },
+  },
   { providers: [], failover: { on_content_policy: 'next', on_cut: 'error' } },
   { providers: [], aliases: { 'a b': 'c/d', e: 'a b' } },
   { providers: [], owners: [] },
@@ -40,12 +53,28 @@ const accepted: readonly unknown[] = [
   { providers: [], owners: Array.from({ length: 1_000 }, (_, index) => `u${index}`) },
   provider({ enabled: false, protocol: 'gemini', retries: 0, max_concurrent: 1 }),
   provider({ retries: 5, timeouts: { connect_ms: 1, first_token_ms: 1, idle_ms: 1, attempt_ms: 86_400_000 } }),
-  provider({ api_key: '$A_KEY', headers: { 'x-a': '$A', 'X-B': 'b c', authorization: 'Basic abc', 'x-price': 'costs $5' } }),
+  provider({
+    api_key: '$A_KEY',
+    headers: { 'x-a': '$A', 'X-B': 'b c', authorization: 'Basic abc', 'x-price': 'costs $5' },
+  }),
   provider({ base_url: '$A_URL' }),
   provider({ base_url: 'http://[::1]:8080/v1/' }),
   provider({ base_url: 'https://a.test/a@b/v1' }),
   provider({ models: '*' }),
-  provider({ models: ['a', { name: 'b', upstream: 'c d', aliases: ['e'], context: 1, max_output: 1, input: ['text', 'image'], price: { input: 0, output: 0.5, cached_input: 0 } }] }),
+  provider({
+    models: [
+      'a',
+      {
+        name: 'b',
+        upstream: 'c d',
+        aliases: ['e'],
+        context: 1,
+        max_output: 1,
+        input: ['text', 'image'],
+        price: { input: 0, output: 0.5, cached_input: 0 },
+      },
+    ],
+  }),
   provider({ overrides: { temperature: 0.5, stop: null, deep: { model: 'x', list: [1, 'a', true] } } }),
 ]
 
@@ -135,13 +164,19 @@ const refused: readonly unknown[] = [
 ]
 
 describe('providers.schema.json', () => {
-  test.each(accepted.map((value) => [JSON.stringify(value), value] as const))('accepts, as the parser does, %s', (text, value) => {
-    expect([isValid(value), isAccepted(text)]).toEqual([true, true])
-  })
+  test.each(accepted.map((value) => [JSON.stringify(value), value] as const))(
+    'accepts, as the parser does, %s',
+    (text, value) => {
+      expect([isValid(value), isAccepted(text)]).toEqual([true, true])
+    },
+  )
 
-  test.each(refused.map((value) => [JSON.stringify(value), value] as const))('refuses, as the parser does, %s', (text, value) => {
-    expect([isValid(value), isAccepted(text)]).toEqual([false, false])
-  })
+  test.each(refused.map((value) => [JSON.stringify(value), value] as const))(
+    'refuses, as the parser does, %s',
+    (text, value) => {
+      expect([isValid(value), isAccepted(text)]).toEqual([false, false])
+    },
+  )
 
   test('agrees with the parser that no header made here can be set', () => {
     for (const name of ownHeaders) {
@@ -163,18 +198,27 @@ describe('providers.schema.json', () => {
       attemptMs: timeouts.properties.attempt_ms.default,
     }).toEqual(defaultTimeouts)
     const { limits, failover } = schema.properties
-    expect({ bodyBytes: limits.properties.body_bytes.default, deadlineMs: limits.properties.deadline_ms.default }).toEqual(defaultLimits)
-    expect<unknown>({ onContentPolicy: failover.properties.on_content_policy.default, onCut: failover.properties.on_cut.default }).toEqual(defaultFailover)
+    expect({
+      bodyBytes: limits.properties.body_bytes.default,
+      deadlineMs: limits.properties.deadline_ms.default,
+    }).toEqual(defaultLimits)
+    expect<unknown>({
+      onContentPolicy: failover.properties.on_content_policy.default,
+      onCut: failover.properties.on_cut.default,
+    }).toEqual(defaultFailover)
   })
 
   test('describes every field', () => {
     expect(undescribed(schema, '')).toEqual([])
   })
 
-  test.each([...new Glob('*.jsonc').scanSync(examples)].sort())('accepts, as the parser does, examples/%s', async (name) => {
-    const text = await Bun.file(examples + name).text()
-    expect([isValid(parse(text, [], { allowTrailingComma: true })), isAccepted(text)]).toEqual([true, true])
-  })
+  test.each([...new Glob('*.jsonc').scanSync(examples)].sort())(
+    'accepts, as the parser does, examples/%s',
+    async (name) => {
+      const text = await Bun.file(examples + name).text()
+      expect([isValid(parse(text, [], { allowTrailingComma: true })), isAccepted(text)]).toEqual([true, true])
+    },
+  )
 })
 
 /** Paths of the properties without a description. */
@@ -182,7 +226,10 @@ function undescribed(node: unknown, path: string): readonly string[] {
   if (typeof node !== 'object' || node === null) return []
   if (/\/anyOf/.test(path)) return []
   return Object.entries(node).flatMap(([key, value]) => {
-    const own = /\/properties$/.test(path) && !(typeof value === 'object' && value !== null && 'description' in value) ? [`${path}/${key}`] : []
+    const own =
+      /\/properties$/.test(path) && !(typeof value === 'object' && value !== null && 'description' in value)
+        ? [`${path}/${key}`]
+        : []
     return key === 'enum' || key === 'default' ? [] : [...own, ...undescribed(value, `${path}/${key}`)]
   })
 }

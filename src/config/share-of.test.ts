@@ -4,22 +4,33 @@ import { parseConfig } from './parse-config.ts'
 import { configOfWorker, shareOf } from './share-of.ts'
 
 describe('the share of a worker', () => {
-  test.each([[10, 1, 10], [10, 2, 5], [10, 3, 4], [1, 8, 1], [Number.POSITIVE_INFINITY, 2, Number.POSITIVE_INFINITY]])('of %p among %p is %p', (most, workers, share) => {
+  test.each([
+    [10, 1, 10],
+    [10, 2, 5],
+    [10, 3, 4],
+    [1, 8, 1],
+    [Number.POSITIVE_INFINITY, 2, Number.POSITIVE_INFINITY],
+  ])('of %p among %p is %p', (most, workers, share) => {
     expect(shareOf(most, workers)).toBe(share)
   })
 
   test('is never nothing, and all together are the whole and at most one more for each but one', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: 64 }), (most, workers) => {
-      const together = shareOf(most, workers) * workers
-      expect(shareOf(most, workers)).toBeGreaterThanOrEqual(1)
-      expect(together).toBeGreaterThanOrEqual(most)
-      expect(together).toBeLessThan(most + workers)
-    }))
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: 64 }), (most, workers) => {
+        const together = shareOf(most, workers) * workers
+        expect(shareOf(most, workers)).toBeGreaterThanOrEqual(1)
+        expect(together).toBeGreaterThanOrEqual(most)
+        expect(together).toBeLessThan(most + workers)
+      }),
+    )
   })
 })
 
 describe('the configuration of a worker', () => {
-  const config = parseConfig('{"providers":[{"id":"groq","max_concurrent":5},{"id":"openai"}],"limits":{"max_concurrent":9,"body_budget_bytes":4097}}', { file: 'providers.json', environment: {} })
+  const config = parseConfig(
+    '{"providers":[{"id":"groq","max_concurrent":5},{"id":"openai"}],"limits":{"max_concurrent":9,"body_budget_bytes":4097}}',
+    { file: 'providers.json', environment: {} },
+  )
 
   test('has its share of what is counted, and all of the rest', () => {
     const mine = configOfWorker(config, 2)

@@ -166,7 +166,9 @@ describe('watchConfig', () => {
   })
 
   test('loads again what was written while it was loading, even if it is what it was before', async () => {
-    const path = join(await makeFolder(), 'providers.json'), applied: string[] = [], { promise, resolve } = Promise.withResolvers<void>()
+    const path = join(await makeFolder(), 'providers.json'),
+      applied: string[] = [],
+      { promise, resolve } = Promise.withResolvers<void>()
     let loads = 0
     const watch = watchConfig(
       path,

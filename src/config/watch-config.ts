@@ -17,17 +17,21 @@ export interface WatchTiming {
 export interface ConfigWatch {
   /** Settles when the file's present content is known: what is written from then on is a change. */
   readonly ready: Promise<void>
-  /** Loads anew even if the file is the same, as SIGHUP asks for. Settles when the new configuration is in force or reported as faulty; never rejects. */
+  /**
+   * Loads anew even if the file is the same, as SIGHUP asks for. Settles when the new configuration is in force or
+   * reported as faulty; never rejects.
+   */
   reload(): Promise<void>
   /** Nothing is loaded or applied any more. */
   close(): void
 }
 
 /**
- * Watches a configuration file (docs/configuration.md). When its content has changed, `load` is called and its result given to `apply`: all or nothing.
- * What `load` or `apply` throw goes to `report`, and what is in force stays. A file that appears is loaded; one that disappears is reported only.
- * Reloads never overlap. Neither the watch nor its timer keeps the process alive.
- * Begin the watch and await `ready` before the first load: then no change falls between the two.
+ * Watches a configuration file (docs/configuration.md). When its content has changed, `load` is called and its result
+ * given to `apply`: all or nothing. What `load` or `apply` throw goes to `report`, and what is in force stays. A file
+ * that appears is loaded; one that disappears is reported only. Reloads never overlap. Neither the watch nor its timer
+ * keeps the process alive. Begin the watch and await `ready` before the first load: then no change falls between the
+ * two.
  */
 export function watchConfig<Value>(
   path: string,
@@ -58,7 +62,8 @@ export function watchConfig<Value>(
   }
 
   async function reloadIfChanged(): Promise<void> {
-    const seen = await readDate(path), found = await readFingerprint(path)
+    const seen = await readDate(path),
+      found = await readFingerprint(path)
     if (found === content) return
     content = found
     if (found === fingerprint(undefined)) throw gone(path)
@@ -71,7 +76,7 @@ export function watchConfig<Value>(
       if (!isClosed) await apply(config)
     } finally {
       // Written meanwhile, perhaps to what it was before: nobody knows which text was loaded.
-      if (await readDate(path) !== seen) {
+      if ((await readDate(path)) !== seen) {
         content = undefined
         rouse()
       }
@@ -129,7 +134,9 @@ export function watchConfig<Value>(
 }
 
 function gone(path: string): ConfigError {
-  return new ConfigError([{ file: path, field: '', found: 'no file any more', allowed: 'a file; the configuration in force stays' }])
+  return new ConfigError([
+    { file: path, field: '', found: 'no file any more', allowed: 'a file; the configuration in force stays' },
+  ])
 }
 
 /** What a file holds now, as {@link fingerprint} tells it; something of its own where it cannot be read. */

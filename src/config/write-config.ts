@@ -30,9 +30,10 @@ interface Owner {
 }
 
 /**
- * Replaces a configuration file atomically: whoever reads it sees the old or the new text, also after a power cut. Readable by its owner only (0600),
- * who stays the same as far as this process may say so.
- * A symbolic link stays and its target is replaced. Missing folders are made (0700).
+ * Replaces a configuration file atomically: whoever reads it sees the old or the new text, also after a power cut.
+ * Readable by its owner only (0600), who stays the same as far as this process may say so. A symbolic link stays and
+ * its target is replaced. Missing folders are made (0700).
+ *
  * @param expected the `fingerprint` of the content this text is based on; left out, whatever is there is replaced
  * @returns the fingerprint of what is there now
  * @throws {ConfigChangedError} when the content is another one
@@ -60,7 +61,10 @@ function replace(target: string, draft: string, expected: string | undefined): v
   renameSync(draft, target)
 }
 
-/** Who a file is of; `undefined`: there is none. @throws {ReadOnlyConfigError} when it may not be written, by anybody or by this process */
+/**
+ * Who a file is of; `undefined`: there is none. @throws {ReadOnlyConfigError} when it may not be written, by anybody or
+ * by this process
+ */
 async function ownerOf(path: string): Promise<Owner | undefined> {
   try {
     const status = await stat(path)

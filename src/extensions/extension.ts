@@ -3,13 +3,21 @@ import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.t
 /** What an extension is given. It reaches the service through this and no other way. */
 export interface Host {
   /**
-   * The extension's configuration file, `users/default/NAME/config.json` in the home folder; `undefined` when there is none.
+   * The extension's configuration file, `users/default/NAME/config.json` in the home folder; `undefined` when there is
+   * none.
+   *
    * @throws when it cannot be read, or is no JSON object: `start` lets that pass
    */
   config(): Promise<ExtensionConfig | undefined>
-  /** A store of its own, apart from those of other extensions. The same name gives the same store, also after a restart of the extension. */
+  /**
+   * A store of its own, apart from those of other extensions. The same name gives the same store, also after a restart
+   * of the extension.
+   */
   store<Value>(name: string, options: StoreOptions<Value>): Store<Value>
-  /** A limit of its own, apart from those of other extensions. What was counted for a name counts on, also after a restart of the extension. */
+  /**
+   * A limit of its own, apart from those of other extensions. What was counted for a name counts on, also after a
+   * restart of the extension.
+   */
   limit(name: string, options: LimitOptions): Limit
   /** One exchange with a server that the configuration names. No redirect is followed. */
   fetch(url: string, options: FetchOptions): Promise<Response>
@@ -28,7 +36,10 @@ export interface ExtensionConfig {
   readonly unset: ReadonlyMap<string, string>
 }
 
-/** Something in the configuration file is not as it must be: the service does not start, or keeps the configuration it has. */
+/**
+ * Something in the configuration file is not as it must be: the service does not start, or keeps the configuration it
+ * has.
+ */
 export class ExtensionConfigFault extends Error {
   override readonly name = 'ExtensionConfigFault'
   /** The member, or a path into it, as in `user_fields.id`. */
@@ -58,7 +69,12 @@ export interface FetchOptions {
 }
 
 /** Lines in the service's log. Values are escaped and shortened; it is for the caller to put no secret there. */
-export type ExtensionLog = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Readonly<Record<string, string | number | boolean | Error | undefined>>) => void>>
+export type ExtensionLog = Readonly<
+  Record<
+    'debug' | 'info' | 'warn' | 'error',
+    (message: string, fields?: Readonly<Record<string, string | number | boolean | Error | undefined>>) => void
+  >
+>
 
 /** A request, as an extension sees it. */
 export interface Visit {
@@ -81,7 +97,10 @@ export interface Visitor {
 
 /** Somebody, for their own eyes. */
 export interface Profile {
-  /** Short. Tells people apart for ever, also those of different identity providers: what a browser keeps for somebody, it keeps under this. */
+  /**
+   * Short. Tells people apart for ever, also those of different identity providers: what a browser keeps for somebody,
+   * it keeps under this.
+   */
   readonly id: string
   readonly userName: string
   readonly displayName: string
@@ -91,7 +110,10 @@ export interface Profile {
   readonly avatarUrl: string
 }
 
-/** What an extension brings to the page. The module is `page-part.tsx` in its folder, whose export `part` is a `PagePart` of web/slots.ts. */
+/**
+ * What an extension brings to the page. The module is `page-part.tsx` in its folder, whose export `part` is a
+ * `PagePart` of web/slots.ts.
+ */
 export interface PartClaim {
   /** The slots it takes over: no others are taken from its module, and no two extensions may take the same. */
   readonly slots: readonly string[]
@@ -115,12 +137,16 @@ export interface Contribution {
   readonly routes?: readonly ExtensionRoute[]
   /**
    * Says who may pass, for every path that is not public, be there a route or not. Resolves when the request may pass.
+   *
    * @throws {WireError} when it may not
    */
   guard?(visit: Visit): Promise<Visitor | undefined>
   /** What it brings to the page. */
   readonly part?: PartClaim
-  /** Where this service's own pages are from, as in `https://svc.example.org`. When given, pages from elsewhere may not call the API. */
+  /**
+   * Where this service's own pages are from, as in `https://svc.example.org`. When given, pages from elsewhere may not
+   * call the API.
+   */
   readonly origin?: string
   close?(): Promise<void>
 }
@@ -129,8 +155,9 @@ export interface Contribution {
 export interface Extension {
   readonly name: string
   /**
-   * Called at the start and again for each change of the configuration file; what it returned before is then closed and forgotten, stores are kept.
-   * `undefined`: the extension finds itself switched off; its host says so in the log.
+   * Called at the start and again for each change of the configuration file; what it returned before is then closed and
+   * forgotten, stores are kept. `undefined`: the extension finds itself switched off; its host says so in the log.
+   *
    * @throws {ExtensionConfigFault} when it is configured wrongly: the service then does not start, or keeps what it had
    */
   start(host: Host): Promise<Contribution | undefined>

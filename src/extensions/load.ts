@@ -9,5 +9,7 @@ export class UnknownExtension extends Error {
 /** Finds an extension by name; only then is it loaded. @throws {UnknownExtension} */
 export async function loadExtension(name: string): Promise<Extension> {
   if (known.names.includes(name)) return (await known.load(name)).extension
-  throw new UnknownExtension(`there is no extension '${name.slice(0, 64)}': ${known.names.length === 0 ? 'there is none at all' : `the extensions are ${known.names.join(', ')}`}`)
+  throw new UnknownExtension(
+    `there is no extension '${name.slice(0, 64)}': ${known.names.length === 0 ? 'there is none at all' : `the extensions are ${known.names.join(', ')}`}`,
+  )
 }

@@ -17,11 +17,17 @@ describe('a claim', () => {
   })
 
   test('of a slot that does not exist names both', () => {
-    expect(() => checkClaim({ name: 'one', slots: ['SignIn', 'signIn'] }, [])).toThrow(new SlotFault("one claims the slot 'signIn' of the page, which does not exist: the slots are SignIn"))
+    expect(() => checkClaim({ name: 'one', slots: ['SignIn', 'signIn'] }, [])).toThrow(
+      new SlotFault("one claims the slot 'signIn' of the page, which does not exist: the slots are SignIn"),
+    )
   })
 
   test('of a slot that another has names both and the slot', () => {
-    expect(() => checkClaim({ name: 'two', slots: ['SignIn'] }, [{ name: 'none', slots: [] }, { name: 'one', slots: ['SignIn'] }]))
-      .toThrow(new SlotFault("one and two both claim the slot 'SignIn' of the page: only one of them can be on"))
+    expect(() =>
+      checkClaim({ name: 'two', slots: ['SignIn'] }, [
+        { name: 'none', slots: [] },
+        { name: 'one', slots: ['SignIn'] },
+      ]),
+    ).toThrow(new SlotFault("one and two both claim the slot 'SignIn' of the page: only one of them can be on"))
   })
 })

@@ -15,8 +15,14 @@ export class SlotFault extends Error {
 /** Whether an extension may be on beside others. @throws {SlotFault} */
 export function checkClaim({ name, slots }: Claim, others: readonly Claim[]): void {
   for (const slot of slots) {
-    if (!slotNames.includes(slot)) throw new SlotFault(`${name} claims the slot '${slot.slice(0, 64)}' of the page, which does not exist: the slots are ${slotNames.join(', ')}`)
+    if (!slotNames.includes(slot))
+      throw new SlotFault(
+        `${name} claims the slot '${slot.slice(0, 64)}' of the page, which does not exist: the slots are ${slotNames.join(', ')}`,
+      )
     const owner = others.find((other) => other.name !== name && other.slots.includes(slot))
-    if (owner !== undefined) throw new SlotFault(`${owner.name} and ${name} both claim the slot '${slot}' of the page: only one of them can be on`)
+    if (owner !== undefined)
+      throw new SlotFault(
+        `${owner.name} and ${name} both claim the slot '${slot}' of the page: only one of them can be on`,
+      )
   }
 }

@@ -9,7 +9,8 @@ type Told = FailureClass | readonly [FailureClass, FailureDetails]
 
 function failed(told: readonly Told[], skipped: readonly Unavailability[] = []) {
   const failures = told.map((each, position): { name: string; failure: UpstreamFailure } => ({
-    name: `p${position + 1}`, failure: typeof each === 'string' ? failureOf(each) : failureOf(each[0], each[1]),
+    name: `p${position + 1}`,
+    failure: typeof each === 'string' ? failureOf(each) : failureOf(each[0], each[1]),
   }))
   return allFailed('m', new AllFailed(failures, skipped))
 }
@@ -27,7 +28,7 @@ describe('when all have failed the status', () => {
     [502, 'one rejected the request and one failed', ['bad_request', 'server_error']],
     [502, 'all failed', ['server_error', 'dns', 'tls']],
     [502, 'one timed out and one failed', ['timeout', 'reset']],
-    [502, 'all have a bad key, which is never the client\'s own 401', ['credential', 'credential']],
+    [502, "all have a bad key, which is never the client's own 401", ['credential', 'credential']],
     [502, 'nobody has the model any more', ['model_gone']],
   ]
   test.each(cases)('is %p if %s', (status, _name, failures) => {
@@ -37,7 +38,9 @@ describe('when all have failed the status', () => {
 
 describe('when all have failed the message', () => {
   test('names the model, and each provider with its reason (docs/errors.md)', () => {
-    expect(failed(['server_error', 'dns']).message).toBe("All providers failed for model 'm': p1: it was server_error; p2: it was dns")
+    expect(failed(['server_error', 'dns']).message).toBe(
+      "All providers failed for model 'm': p1: it was server_error; p2: it was dns",
+    )
   })
 })
 
@@ -71,11 +74,24 @@ describe('when all who were asked have failed, and somebody was not asked', () =
 describe('when all have failed Retry-After', () => {
   const wait = (reason: Unavailability['reason'], remainingMs: number): Unavailability => ({ reason, remainingMs })
   const cases: readonly (readonly [string, string | undefined, readonly Told[], readonly Unavailability[]])[] = [
-    ['is the smallest one', '2', [['rate_limit', { retryAfterMs: 9_000 }], ['rate_limit', { retryAfterMs: 2_000 }]], []],
+    [
+      'is the smallest one',
+      '2',
+      [
+        ['rate_limit', { retryAfterMs: 9_000 }],
+        ['rate_limit', { retryAfterMs: 2_000 }],
+      ],
+      [],
+    ],
     ['is rounded up to whole seconds', '3', [['rate_limit', { retryAfterMs: 2_001 }]], []],
     ['is at least 1', '1', [['rate_limit', { retryAfterMs: 0 }]], []],
     ['is 1 when nobody said', '1', ['overloaded'], []],
-    ['is that of who was skipped when that is sooner', '4', [['overloaded', { retryAfterMs: 9_000 }]], [wait('retry_after', 3_500)]],
+    [
+      'is that of who was skipped when that is sooner',
+      '4',
+      [['overloaded', { retryAfterMs: 9_000 }]],
+      [wait('retry_after', 3_500)],
+    ],
     ['is not given with 502', undefined, [['server_error', { retryAfterMs: 9_000 }]], []],
     ['is not given with 504', undefined, ['timeout'], []],
   ]
@@ -87,29 +103,52 @@ describe('when all have failed Retry-After', () => {
 describe('when everybody is full', () => {
   test('the answer is 503 with Retry-After, and no upstream is blamed', () => {
     const error = failed([], [{ reason: 'full', remainingMs: 1_000 }])
-    expect(error).toMatchObject({ status: 503, type: 'overloaded_error', code: 'overloaded', headers: { 'retry-after': '1', 'x-should-retry': 'true' } })
+    expect(error).toMatchObject({
+      status: 503,
+      type: 'overloaded_error',
+      code: 'overloaded',
+      headers: { 'retry-after': '1', 'x-should-retry': 'true' },
+    })
     expect(error.message).toContain("'m'")
   })
 })
 
 describe('the other errors', () => {
-  test('tell a content policy\'s reason as 400, not to be retried (failover.md row 13)', () => {
+  test("tell a content policy's reason as 400, not to be retried (failover.md row 13)", () => {
     expect(policyViolation(failureOf('content_policy'))).toMatchObject({
-      status: 400, type: 'invalid_request_error', code: 'content_policy_violation', message: 'The provider rejected the content: it was content_policy', headers: { 'x-should-retry': 'false' },
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'content_policy_violation',
+      message: 'The provider rejected the content: it was content_policy',
+      headers: { 'x-should-retry': 'false' },
     })
   })
 
   test('tell our own lack of room as 503 (failover.md row 42)', () => {
-    expect(overloaded('full')).toMatchObject({ status: 503, type: 'overloaded_error', code: 'overloaded', headers: { 'retry-after': '1', 'x-should-retry': 'true' } })
+    expect(overloaded('full')).toMatchObject({
+      status: 503,
+      type: 'overloaded_error',
+      code: 'overloaded',
+      headers: { 'retry-after': '1', 'x-should-retry': 'true' },
+    })
   })
 
   test('tell a cut as provider_error', () => {
-    expect(cutOff(failureOf('cut'))).toMatchObject({ type: 'api_error', code: 'provider_error', message: 'The answer was cut off: it was cut' })
+    expect(cutOff(failureOf('cut'))).toMatchObject({
+      type: 'api_error',
+      code: 'provider_error',
+      message: 'The answer was cut off: it was cut',
+    })
   })
 
   test('tell an unknown model as 404, not to be retried (docs/errors.md)', () => {
     expect(modelNotFound('x')).toMatchObject({
-      status: 404, type: 'invalid_request_error', code: 'model_not_found', param: 'model', message: "The model 'x' was not found in any enabled provider", headers: { 'x-should-retry': 'false' },
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'model',
+      message: "The model 'x' was not found in any enabled provider",
+      headers: { 'x-should-retry': 'false' },
     })
   })
 })

@@ -10,46 +10,81 @@ export function allFailed(model: string, error: AllFailed): WireError {
   const clauses = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join('; ')
   if (failures.length === 0) {
     const waitMs = Math.min(...skipped.map(({ remainingMs }) => remainingMs), whenAllAreFullMs)
-    return new WireError(503, 'overloaded_error', 'overloaded', `Every provider for model '${model}' has as many requests as it may have`, {
-      headers: { 'retry-after': seconds(waitMs), 'x-should-retry': 'true' }, cause: error,
-    })
+    return new WireError(
+      503,
+      'overloaded_error',
+      'overloaded',
+      `Every provider for model '${model}' has as many requests as it may have`,
+      {
+        headers: { 'retry-after': seconds(waitMs), 'x-should-retry': 'true' },
+        cause: error,
+      },
+    )
   }
   const status = statusOf(error)
-  const waitMs = smallest([...failures.flatMap(({ failure }) => failure.retryAfterMs ?? []), ...skipped.map(({ remainingMs }) => remainingMs)])
+  const waitMs = smallest([
+    ...failures.flatMap(({ failure }) => failure.retryAfterMs ?? []),
+    ...skipped.map(({ remainingMs }) => remainingMs),
+  ])
   const isPermanent = skipped.length === 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)
   const headers: Record<string, string> = { 'x-should-retry': isPermanent ? 'false' : 'true' }
   if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? whenAllAreFullMs)
-  return new WireError(status, 'api_error', 'provider_error', `All providers failed for model '${model}': ${clauses}`, { headers, cause: error })
+  return new WireError(status, 'api_error', 'provider_error', `All providers failed for model '${model}': ${clauses}`, {
+    headers,
+    cause: error,
+  })
 }
 
-/** A provider found the content against its policy: the caller is told the reason, and nobody else is asked (failover.md row 13). */
+/**
+ * A provider found the content against its policy: the caller is told the reason, and nobody else is asked (failover.md
+ * row 13).
+ */
 export function policyViolation(failure: UpstreamFailure): WireError {
-  return new WireError(400, 'invalid_request_error', 'content_policy_violation', `The provider rejected the content: ${failure.message}`, {
-    headers: { 'x-should-retry': 'false' }, cause: failure,
-  })
+  return new WireError(
+    400,
+    'invalid_request_error',
+    'content_policy_violation',
+    `The provider rejected the content: ${failure.message}`,
+    {
+      headers: { 'x-should-retry': 'false' },
+      cause: failure,
+    },
+  )
 }
 
 /** This service itself has no room for another request (failover.md rows 41 and 42). */
 export function overloaded(message: string, cause?: unknown, headers?: Readonly<Record<string, string>>): WireError {
-  return new WireError(503, 'overloaded_error', 'overloaded', message, { headers: { 'retry-after': '1', 'x-should-retry': 'true', ...headers }, cause })
+  return new WireError(503, 'overloaded_error', 'overloaded', message, {
+    headers: { 'retry-after': '1', 'x-should-retry': 'true', ...headers },
+    cause,
+  })
 }
 
 /** A stream broke off and nobody could resume it exactly: the client is told in an error event. */
 export function cutOff(failure: UpstreamFailure): WireError {
   return new WireError(502, 'api_error', 'provider_error', `The answer was cut off: ${failure.message}`, {
-    headers: { 'x-should-retry': 'true' }, cause: failure,
+    headers: { 'x-should-retry': 'true' },
+    cause: failure,
   })
 }
 
 /** No enabled provider supports the model (docs/errors.md). */
 export function modelNotFound(model: string): WireError {
-  return new WireError(404, 'invalid_request_error', 'model_not_found', `The model '${model}' was not found in any enabled provider`, {
-    param: 'model', headers: { 'x-should-retry': 'false' },
-  })
+  return new WireError(
+    404,
+    'invalid_request_error',
+    'model_not_found',
+    `The model '${model}' was not found in any enabled provider`,
+    {
+      param: 'model',
+      headers: { 'x-should-retry': 'false' },
+    },
+  )
 }
 
 function statusOf({ failures, skipped }: AllFailed): 400 | 429 | 502 | 503 | 504 {
-  const all = (...classes: readonly FailureClass[]) => failures.every(({ failure }) => classes.includes(failure.failure))
+  const all = (...classes: readonly FailureClass[]) =>
+    failures.every(({ failure }) => classes.includes(failure.failure))
   if (failures.every(({ failure }) => failure.timedOut)) return 504
   if (all('rate_limit')) return 429
   if (all('overloaded', 'rate_limit')) return 503

@@ -6,7 +6,20 @@ import { stack } from '../service/service.ts'
 import { callOf, rejection } from '../service/testing.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { conversion } from './conversion.ts'
-import { chunks, cutFailure, fakeStream, failureOf, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeStream, type StreamStep } from './testing.ts'
+import {
+  chunks,
+  cutFailure,
+  fakeStream,
+  failureOf,
+  jsonOf,
+  readAll,
+  requestOf,
+  silentStream,
+  textOf,
+  wholeReply,
+  type FakeStream,
+  type StreamStep,
+} from './testing.ts'
 
 const plain = requestOf()
 const streaming = requestOf({ stream: true })
@@ -34,8 +47,12 @@ function begun(): FakeStream {
       return Promise.resolve([chunks.text('Hel')])
     },
     cancel: () => rest.cancel(),
-    get reads() { return rest.reads },
-    get isCancelled() { return rest.isCancelled },
+    get reads() {
+      return rest.reads
+    },
+    get isCancelled() {
+      return rest.isCancelled
+    },
   }
 }
 
@@ -68,7 +85,12 @@ describe('conversion', () => {
   })
 
   test('makes a whole answer of a stream (failover.md row 31)', async () => {
-    const stream = fakeStream(chunks.role(), [chunks.text('Hel'), chunks.text('lo')], chunks.finish('length'), chunks.usage())
+    const stream = fakeStream(
+      chunks.role(),
+      [chunks.text('Hel'), chunks.text('lo')],
+      chunks.finish('length'),
+      chunks.usage(),
+    )
     const reply = await convert(stream, plain)
     if (reply.kind !== 'whole') throw new Error('not whole')
     expect(jsonOf({ data: reply.body })).toMatchObject({
@@ -98,7 +120,11 @@ describe('conversion', () => {
 
   test('never makes a whole answer of a stream whose attempt ran out of time', async () => {
     const stream = begun()
-    const service = stack<ChatRequest, ChatReply>(async () => stream, deadline(() => 10), conversion(endlessRoom))
+    const service = stack<ChatRequest, ChatReply>(
+      async () => stream,
+      deadline(() => 10),
+      conversion(endlessRoom),
+    )
     expect(await rejection(service(plain, callOf()))).toMatchObject({ failure: 'timeout' })
     expect(stream.isCancelled).toBe(true)
   })
@@ -113,11 +139,17 @@ describe('conversion', () => {
   })
 
   test('takes a stream without any choice for malformed', async () => {
-    expect(await rejection(convert(fakeStream(chunks.usage()), plain))).toMatchObject({ failure: 'malformed', status: 200 })
+    expect(await rejection(convert(fakeStream(chunks.usage()), plain))).toMatchObject({
+      failure: 'malformed',
+      status: 200,
+    })
   })
 
   test('gathers at most 32 MiB (failover.md row 29)', async () => {
-    const large = { ...chunks.text('x'), data: new TextEncoder().encode(`${' '.repeat(17 * 1024 * 1024)}{"choices":[]}`) }
+    const large = {
+      ...chunks.text('x'),
+      data: new TextEncoder().encode(`${' '.repeat(17 * 1024 * 1024)}{"choices":[]}`),
+    }
     const stream = fakeStream(chunks.text('x'), large, large, chunks.finish())
     expect(await rejection(convert(stream, plain))).toMatchObject({ failure: 'too_large', status: 200 })
     expect(stream.isCancelled).toBe(true)
@@ -125,7 +157,10 @@ describe('conversion', () => {
   })
 
   test('gathers no more than there is room for beside other large ones, and gives it back (row 42)', async () => {
-    const large = { ...chunks.text('x'), data: new TextEncoder().encode(`${' '.repeat(2 * 1024 * 1024)}{"choices":[]}`) }
+    const large = {
+      ...chunks.text('x'),
+      data: new TextEncoder().encode(`${' '.repeat(2 * 1024 * 1024)}{"choices":[]}`),
+    }
     const room = answerRoom(() => 1024 * 1024)
     const other = room.share()
     other.hold(2 * 1024 * 1024)
@@ -133,12 +168,19 @@ describe('conversion', () => {
     expect(await rejection(convert(stream, plain, room))).toMatchObject({ failure: 'resources', isFinal: true })
     expect([stream.isCancelled, stream.reads]).toEqual([true, 2])
     other.release()
-    for (let count = 0; count < 3; count += 1) expect((await convert(fakeStream(chunks.text('x'), large, chunks.finish()), plain, room)).kind).toBe('whole')
+    for (let count = 0; count < 3; count += 1)
+      expect((await convert(fakeStream(chunks.text('x'), large, chunks.finish()), plain, room)).kind).toBe('whole')
   })
 
   test('hands failures on', async () => {
     const failure = failureOf('rate_limit')
-    expect(await rejection(converting(async () => { throw failure })(plain, callOf()))).toBe(failure)
+    expect(
+      await rejection(
+        converting(async () => {
+          throw failure
+        })(plain, callOf()),
+      ),
+    ).toBe(failure)
   })
 
   test('of a whole answer to a stream is over when it is cancelled', async () => {
@@ -149,8 +191,12 @@ describe('conversion', () => {
   })
 })
 
-test('an answer that cannot become a stream is its provider\'s failure', async () => {
-  const choices = Array.from({ length: 129 }, (_, index) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }))
+test("an answer that cannot become a stream is its provider's failure", async () => {
+  const choices = Array.from({ length: 129 }, (_, index) => ({
+    index,
+    message: { role: 'assistant', content: 'a' },
+    finish_reason: 'stop',
+  }))
   const body = new TextEncoder().encode(JSON.stringify({ choices }))
   const ask = converting(async () => ({ kind: 'whole', body, usage: undefined, isEmpty: false }))
   expect(await rejection(ask(streaming, callOf()))).toMatchObject({ name: 'UpstreamFailure', failure: 'malformed' })

@@ -10,28 +10,34 @@ import { MalformedAnswer } from '../wire/malformed-answer.ts'
 const bytesMost = 32 * 1024 * 1024
 
 /**
- * Gives the caller the kind of answer that was asked for: a whole one becomes chunks, a stream is gathered (failover.md rows 30 and 31).
+ * Gives the caller the kind of answer that was asked for: a whole one becomes chunks, a stream is gathered (failover.md
+ * rows 30 and 31).
+ *
  * @param room what streams share while they are gathered
  */
 export function conversion(room: AnswerRoom): Layer<ChatRequest, ChatReply> {
-  return (inner) => async function converted(request, call) {
-    const reply = await inner(request, call)
-    if (request.stream) return reply.kind === 'stream' ? reply : streamOf(understood(() => completionToChunks(reply.body, { includeUsage: request.includeUsage })))
-    if (reply.kind === 'whole') return reply
-    const share = room.share()
-    const cancel = () => reply.cancel()
-    call.signal.addEventListener('abort', cancel, { once: true })
-    try {
-      const whole = await gather(reply, share)
-      // An aborted stream reads as if it had ended: what was gathered of it is no answer.
-      if (call.signal.aborted) throw call.signal.reason
-      return whole
-    } finally {
-      call.signal.removeEventListener('abort', cancel)
-      share.release()
-      reply.cancel()
+  return (inner) =>
+    async function converted(request, call) {
+      const reply = await inner(request, call)
+      if (request.stream)
+        return reply.kind === 'stream'
+          ? reply
+          : streamOf(understood(() => completionToChunks(reply.body, { includeUsage: request.includeUsage })))
+      if (reply.kind === 'whole') return reply
+      const share = room.share()
+      const cancel = () => reply.cancel()
+      call.signal.addEventListener('abort', cancel, { once: true })
+      try {
+        const whole = await gather(reply, share)
+        // An aborted stream reads as if it had ended: what was gathered of it is no answer.
+        if (call.signal.aborted) throw call.signal.reason
+        return whole
+      } finally {
+        call.signal.removeEventListener('abort', cancel)
+        share.release()
+        reply.cancel()
+      }
     }
-  }
 }
 
 function streamOf(chunks: readonly ChatChunk[]): ChatReply {
@@ -44,7 +50,9 @@ function streamOf(chunks: readonly ChatChunk[]): ChatReply {
       pending = undefined
       return all
     },
-    cancel() { pending = undefined },
+    cancel() {
+      pending = undefined
+    },
   }
 }
 
@@ -59,7 +67,12 @@ async function gather(reply: StreamReply, share: AnswerShare): Promise<ChatReply
       if (bytes > bytesMost) throw new UpstreamFailure('too_large', 'an answer that is too large', { status: 200 })
       if (!share.hold(chunk.data.length)) throw outOfRoom()
       usage = chunk.usage ?? usage
-      if (chunk.text !== '' || chunk.isBeyondText || (chunk.finishReason !== undefined && chunk.finishReason !== 'stop')) isEmpty = false
+      if (
+        chunk.text !== '' ||
+        chunk.isBeyondText ||
+        (chunk.finishReason !== undefined && chunk.finishReason !== 'stop')
+      )
+        isEmpty = false
       if (chunk.data.length > 0) understood(() => aggregator.add(chunk))
     }
   }

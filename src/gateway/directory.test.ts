@@ -6,7 +6,10 @@ import { fakeProvider, offered, unknownModels } from './testing.ts'
 type Listed = readonly (string | OfferedModel)[] | ModelList
 
 function directoryOf(lists: Readonly<Record<string, Listed>>, aliases: Readonly<Record<string, string>> = {}) {
-  return directory(Object.entries(lists).map(([id, models]) => fakeProvider(id, [], { models })), aliases)
+  return directory(
+    Object.entries(lists).map(([id, models]) => fakeProvider(id, [], { models })),
+    aliases,
+  )
 }
 
 /** `provider:upstream's name`, in try-order. */
@@ -28,16 +31,16 @@ describe('a directory finds', () => {
   const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ['an exact name, at all who offer it, in order', 'llama', ['one:llama', 'two:llama']],
     ['an exact name before one that differs in case', 'Llama', ['two:Llama']],
-    ['by an alias, under the upstream\'s name', 'GPT', ['one:gpt-4o-2024']],
+    ["by an alias, under the upstream's name", 'GPT', ['one:gpt-4o-2024']],
     ['by an alias that several have', 'fast', ['one:gpt-4o-2024', 'two:meta/llama-3']],
     ['a name without regard to case when nobody has it exactly', 'GPT-4O', ['one:gpt-4o-2024', 'three:GPT-4o']],
     ['an alias without regard to case', 'gpt', ['one:gpt-4o-2024']],
-    ['a name with a slash that is a model\'s own', 'meta/llama-3', ['two:meta/llama-3']],
+    ["a name with a slash that is a model's own", 'meta/llama-3', ['two:meta/llama-3']],
     ['a model at one provider by `provider/model`', 'two/llama', ['two:llama']],
     ['a pinned model by its alias', 'two/fast', ['two:meta/llama-3']],
     ['a pinned model without regard to case', 'one/GPT-4O', ['one:gpt-4o-2024']],
     ['a pinned model whose name has a slash', 'two/meta/llama-3', ['two:meta/llama-3']],
-    ['a model\'s full name before a pin', 'one/llama', ['three:one/llama']],
+    ["a model's full name before a pin", 'one/llama', ['three:one/llama']],
     ['nobody for a model that nobody offers', 'claude', []],
     ['nobody for a pin to somebody who does not offer it', 'three/llama', []],
     ['nobody for a pin to somebody unknown', 'four/llama', []],
@@ -52,7 +55,7 @@ describe('a directory finds', () => {
     expect(finding.isListed).toBe(expected.length > 0)
   })
 
-  test('pins to a provider\'s id in the case it is written in', () => {
+  test("pins to a provider's id in the case it is written in", () => {
     expect(whom(directoryOf(lists).find('Two/llama'))).toEqual([])
   })
 
@@ -120,7 +123,16 @@ describe('a directory with lists that are not known', () => {
   test('follows a list as it changes', () => {
     let models: readonly OfferedModel[] | undefined
     let version = 0
-    const found = directoryOf({ one: { current: () => models, get version() { return version }, pending: undefined }, two: ['claude'] })
+    const found = directoryOf({
+      one: {
+        current: () => models,
+        get version() {
+          return version
+        },
+        pending: undefined,
+      },
+      two: ['claude'],
+    })
     expect(whom(found.find('llama'))).toEqual(['one:llama'])
     models = [offered('claude')]
     version += 1
@@ -134,18 +146,41 @@ describe('a directory with lists that are not known', () => {
 
 describe('the list of models', () => {
   test('has every name and alias once, with who offers it, in the order of providers', () => {
-    expect(directoryOf(lists).list().map((listed) => [listed.name, ...providersOf(listed)])).toEqual([
-      ['gpt-4o', 'one'], ['fast', 'one', 'two'], ['GPT', 'one'], ['llama', 'one', 'two'], ['Llama', 'two'],
-      ['meta/llama-3', 'two'], ['GPT-4o', 'three'], ['one/llama', 'three'],
+    expect(
+      directoryOf(lists)
+        .list()
+        .map((listed) => [listed.name, ...providersOf(listed)]),
+    ).toEqual([
+      ['gpt-4o', 'one'],
+      ['fast', 'one', 'two'],
+      ['GPT', 'one'],
+      ['llama', 'one', 'two'],
+      ['Llama', 'two'],
+      ['meta/llama-3', 'two'],
+      ['GPT-4o', 'three'],
+      ['one/llama', 'three'],
     ])
   })
 
   test('describes a model as each of its providers does', () => {
-    const found = directoryOf({ one: [offered('a', { context: 1 })], two: [offered('a', { context: 2, upstream: 'b' })] })
-    expect(found.get('a')).toEqual({ name: 'a', offers: [{ provider: 'one', model: offered('a', { context: 1 }) }, { provider: 'two', model: offered('a', { context: 2, upstream: 'b' }) }] })
+    const found = directoryOf({
+      one: [offered('a', { context: 1 })],
+      two: [offered('a', { context: 2, upstream: 'b' })],
+    })
+    expect(found.get('a')).toEqual({
+      name: 'a',
+      offers: [
+        { provider: 'one', model: offered('a', { context: 1 }) },
+        { provider: 'two', model: offered('a', { context: 2, upstream: 'b' }) },
+      ],
+    })
   })
 
-  test.each([['GPT-4O', ['one', 'three']], ['two/llama', ['two']], ['mine', ['one', 'two']]] as const)('gets %s under the name it was asked by', (name, providers) => {
+  test.each([
+    ['GPT-4O', ['one', 'three']],
+    ['two/llama', ['two']],
+    ['mine', ['one', 'two']],
+  ] as const)('gets %s under the name it was asked by', (name, providers) => {
     const listed = directoryOf(lists, { mine: 'llama' }).get(name)
     expect([listed?.name, providersOf(listed)]).toEqual([name, [...providers]])
   })

@@ -27,8 +27,9 @@ export interface Finding {
 /** Who offers which model. */
 export interface Directory {
   /**
-   * The candidates for a model name, in try-order; none: nobody offers it. A top-level alias is followed; then an exact name or alias counts,
-   * then one that differs in case only, then `provider-id/model`, then the providers whose models are not known.
+   * The candidates for a model name, in try-order; none: nobody offers it. A top-level alias is followed; then an exact
+   * name or alias counts, then one that differs in case only, then `provider-id/model`, then the providers whose models
+   * are not known.
    */
   find(name: string): Finding
   /** Every model once, in the order of providers. */
@@ -44,7 +45,10 @@ interface Index {
   readonly found: Map<string, Finding>
 }
 
-interface Offer { readonly provider: Provider; readonly model: OfferedModel }
+interface Offer {
+  readonly provider: Provider
+  readonly model: OfferedModel
+}
 
 /** A directory of these providers; it follows their model lists as they change. */
 export function directory(providers: readonly Provider[], aliases: Readonly<Record<string, string>>): Directory {
@@ -52,7 +56,8 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
   let index = buildIndex(providers)
 
   function current(): Index {
-    if (providers.some((provider, position) => provider.models.version !== index.versions[position])) index = buildIndex(providers)
+    if (providers.some((provider, position) => provider.models.version !== index.versions[position]))
+      index = buildIndex(providers)
     return index
   }
 
@@ -77,15 +82,20 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     if (provider === undefined || wanted === '') return []
     const models = provider.models.current()
     if (models === undefined) return [{ provider, model: unlisted(wanted) }]
-    const model = models.find((offered) => namesOf(offered).includes(wanted))
-      ?? models.find((offered) => namesOf(offered).some((each) => each.toLowerCase() === wanted.toLowerCase()))
+    const model =
+      models.find((offered) => namesOf(offered).includes(wanted)) ??
+      models.find((offered) => namesOf(offered).some((each) => each.toLowerCase() === wanted.toLowerCase()))
     return model === undefined ? [] : [{ provider, model }]
   }
 
   function search(at: Index, name: string): Finding {
     const offers = offersOf(at, name)
     if (offers.length > 0) {
-      return { candidates: offers.map(({ provider, model }) => provider.candidate(model.upstream)), isListed: true, isPinned: named(at, name) === undefined }
+      return {
+        candidates: offers.map(({ provider, model }) => provider.candidate(model.upstream)),
+        isListed: true,
+        isPinned: named(at, name) === undefined,
+      }
     }
     const unknown = providers.filter((provider) => provider.models.current() === undefined)
     return { candidates: unknown.map((provider) => provider.candidate(name)), isListed: false, isPinned: false }

@@ -2,7 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatReply } from '../protocols/protocol.ts'
 import { callOf, rejection } from '../service/testing.ts'
 import { firstEvent } from './first-event.ts'
-import { chunks, cutFailure, fakeStream, failureOf, readAll, requestOf, silentStream, wholeReply, type FakeStream, type StreamStep } from './testing.ts'
+import {
+  chunks,
+  cutFailure,
+  fakeStream,
+  failureOf,
+  readAll,
+  requestOf,
+  silentStream,
+  wholeReply,
+  type FakeStream,
+  type StreamStep,
+} from './testing.ts'
 
 const request = requestOf({ stream: true })
 
@@ -34,7 +45,11 @@ describe('a stream is held back until its first event', () => {
   })
 
   test.each(meaningful)('that is %s, and then told from the beginning, nothing lost', async (_name, step) => {
-    const { chunks: read } = await readAll(await held(fakeStream(chunks.role(), [chunks.role(), chunks.usage()], step, chunks.text('more'), chunks.finish())))
+    const { chunks: read } = await readAll(
+      await held(
+        fakeStream(chunks.role(), [chunks.role(), chunks.usage()], step, chunks.text('more'), chunks.finish()),
+      ),
+    )
     expect(read).toHaveLength(6)
     expect(read[0]).toEqual(chunks.role())
     expect(read[5]).toEqual(chunks.finish())
@@ -56,11 +71,14 @@ describe('a stream is held back until its first event', () => {
     expect(error).toBe(failure)
   })
 
-  test.each([[[]], [[chunks.role()]], [[chunks.role(), chunks.usage()]]] as const)('and is empty when it ends before (%#)', async (steps) => {
-    const stream = fakeStream(...steps)
-    expect(await rejection(held(stream))).toMatchObject({ failure: 'empty', status: 200 })
-    expect(stream.isCancelled).toBe(true)
-  })
+  test.each([[[]], [[chunks.role()]], [[chunks.role(), chunks.usage()]]] as const)(
+    'and is empty when it ends before (%#)',
+    async (steps) => {
+      const stream = fakeStream(...steps)
+      expect(await rejection(held(stream))).toMatchObject({ failure: 'empty', status: 200 })
+      expect(stream.isCancelled).toBe(true)
+    },
+  )
 
   test('and its upstream is let go when it fails before', async () => {
     const stream = fakeStream(chunks.role(), failureOf('malformed'))
@@ -85,7 +103,10 @@ describe('a stream is held back until its first event', () => {
   test('for at most 256 KiB', async () => {
     const padded = { ...chunks.role(), data: new Uint8Array(100 * 1024).fill(0x20) }
     expect((await held(fakeStream(padded, padded, chunks.text('late')))).kind).toBe('stream')
-    expect(await rejection(held(fakeStream(padded, padded, padded, chunks.text('too late'))))).toHaveProperty('failure', 'malformed')
+    expect(await rejection(held(fakeStream(padded, padded, padded, chunks.text('too late'))))).toHaveProperty(
+      'failure',
+      'malformed',
+    )
   })
 
   test('and no longer when the call is aborted', async () => {
@@ -98,7 +119,7 @@ describe('a stream is held back until its first event', () => {
     expect(stream.isCancelled).toBe(true)
   })
 
-  test('and then belongs to its reader: an abort of the call\'s first phase does not end it', async () => {
+  test("and then belongs to its reader: an abort of the call's first phase does not end it", async () => {
     const controller = new AbortController()
     const stream = fakeStream(chunks.text('Hel'), chunks.text('lo'))
     await firstEvent(async () => stream)(request, callOf(controller.signal))
@@ -117,8 +138,16 @@ describe('a stream is held back until its first event', () => {
 describe('a stream that was held back is empty', () => {
   const cases: readonly (readonly [string, readonly StreamStep[], boolean])[] = [
     ['when it has finished with stop and said nothing', [chunks.role(), chunks.finish('stop')], true],
-    ['but not when it has finished for its length (failover.md row 28)', [chunks.role(), chunks.finish('length')], false],
-    ['but not when its content was filtered (failover.md row 28)', [chunks.role(), chunks.finish('content_filter')], false],
+    [
+      'but not when it has finished for its length (failover.md row 28)',
+      [chunks.role(), chunks.finish('length')],
+      false,
+    ],
+    [
+      'but not when its content was filtered (failover.md row 28)',
+      [chunks.role(), chunks.finish('content_filter')],
+      false,
+    ],
     ['but not with text', [chunks.text('Hi'), chunks.finish('stop')], false],
     ['but not with text in the same read', [[chunks.text('Hi'), chunks.finish('stop')]], false],
     ['but not with a tool call', [[chunks.toolCall(), chunks.finish('stop')]], false],

@@ -8,8 +8,11 @@ const heldChunksMost = 64
 const heldBytesMost = 256 * 1024
 
 /**
- * Holds a stream back until its first meaningful event, so that failing over before it is free (failover.md rule 3). Asked for a whole answer, it does nothing.
- * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 events or 256 KiB come before
+ * Holds a stream back until its first meaningful event, so that failing over before it is free (failover.md rule 3).
+ * Asked for a whole answer, it does nothing.
+ *
+ * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 events or 256 KiB come
+ *   before
  */
 export function firstEvent(inner: ChatService): ChatService {
   async function heldUntilFirstEvent(request: ChatRequest, call: Call): Promise<ChatReply> {
@@ -48,7 +51,9 @@ function replay(reply: StreamReply, held: readonly ChatChunk[]): ChatReply {
   let pending: readonly ChatChunk[] | undefined = held
   return {
     kind: 'stream',
-    isEmpty: held.every((chunk) => chunk.text === '' && !chunk.isBeyondText) && held.some((chunk) => chunk.finishReason === 'stop'),
+    isEmpty:
+      held.every((chunk) => chunk.text === '' && !chunk.isBeyondText) &&
+      held.some((chunk) => chunk.finishReason === 'stop'),
     read() {
       if (pending === undefined) return reply.read()
       const chunks = pending

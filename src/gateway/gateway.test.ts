@@ -2,7 +2,20 @@ import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { callOf, rejection } from '../service/testing.ts'
 import { gateway, type GatewayOptions } from './gateway.ts'
 import type { ModelList, OfferedModel } from './provider.ts'
-import { chunks, cutFailure, fakeProvider, fakeStream, failureOf, offered, readAll, requestOf, textOf, unknownModels, wholeReply, type FakeProvider } from './testing.ts'
+import {
+  chunks,
+  cutFailure,
+  fakeProvider,
+  fakeStream,
+  failureOf,
+  offered,
+  readAll,
+  requestOf,
+  textOf,
+  unknownModels,
+  wholeReply,
+  type FakeProvider,
+} from './testing.ts'
 
 afterEach(() => void jest.useRealTimers())
 
@@ -18,56 +31,90 @@ describe('the gateway', () => {
   test('answers by the first provider that offers the model', async () => {
     const whole = wholeReply('hello')
     const other = fakeProvider('other', [], { models: ['another'] })
-    const served = await gatewayTo([other, fakeProvider('a', [whole], { models: [offered('m', { upstream: 'm-2024' })] }), fakeProvider('b', [])]).chat(request, callOf())
+    const served = await gatewayTo([
+      other,
+      fakeProvider('a', [whole], { models: [offered('m', { upstream: 'm-2024' })] }),
+      fakeProvider('b', []),
+    ]).chat(request, callOf())
     expect(served).toEqual({ reply: whole, provider: 'a', model: 'm-2024' })
   })
 
   test('fails over in the order of providers (docs/api.md)', async () => {
-    const providers = [fakeProvider('c', [down()]), fakeProvider('a', [down()]), fakeProvider('b', [wholeReply('hello')])]
+    const providers = [
+      fakeProvider('c', [down()]),
+      fakeProvider('a', [down()]),
+      fakeProvider('b', [wholeReply('hello')]),
+    ]
     expect((await gatewayTo(providers).chat(request, callOf())).provider).toBe('b')
     expect(providers.map(({ requests }) => requests.length)).toEqual([1, 1, 1])
   })
 
   test('tells who failed and why when all failed', async () => {
-    expect(await rejection(gatewayTo([fakeProvider('a', [down()]), fakeProvider('b', [failureOf('dns')])]).chat(request, callOf()))).toMatchObject({
-      status: 502, code: 'provider_error', message: "All providers failed for model 'm': a: it was server_error; b: it was dns",
+    expect(
+      await rejection(
+        gatewayTo([fakeProvider('a', [down()]), fakeProvider('b', [failureOf('dns')])]).chat(request, callOf()),
+      ),
+    ).toMatchObject({
+      status: 502,
+      code: 'provider_error',
+      message: "All providers failed for model 'm': a: it was server_error; b: it was dns",
     })
   })
 
   test('asks nobody for a model that nobody offers', async () => {
-    expect(await rejection(gatewayTo([fakeProvider('a', [], { models: ['other'] })]).chat(request, callOf()))).toMatchObject({ status: 404, code: 'model_not_found' })
+    expect(
+      await rejection(gatewayTo([fakeProvider('a', [], { models: ['other'] })]).chat(request, callOf())),
+    ).toMatchObject({ status: 404, code: 'model_not_found' })
   })
 
   test('without providers knows no model', async () => {
-    expect(await rejection(gatewayTo([]).chat(request, callOf()))).toMatchObject({ status: 404, code: 'model_not_found' })
+    expect(await rejection(gatewayTo([]).chat(request, callOf()))).toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+    })
   })
 
   test('names the model as it was asked for', async () => {
-    const error = await rejection(gatewayTo([fakeProvider('a', [down()])], { aliases: { mine: 'm' } }).chat(requestOf({ model: 'mine' }), callOf()))
+    const error = await rejection(
+      gatewayTo([fakeProvider('a', [down()])], { aliases: { mine: 'm' } }).chat(requestOf({ model: 'mine' }), callOf()),
+    )
     expect(error).toMatchObject({ message: "All providers failed for model 'mine': a: it was server_error" })
   })
 
-  test('hands the caller\'s reason on when it has left', async () => {
+  test("hands the caller's reason on when it has left", async () => {
     const gone = new Error('gone')
-    expect(await rejection(gatewayTo([fakeProvider('a', [down()])]).chat(request, callOf(AbortSignal.abort(gone))))).toBe(gone)
+    expect(
+      await rejection(gatewayTo([fakeProvider('a', [down()])]).chat(request, callOf(AbortSignal.abort(gone)))),
+    ).toBe(gone)
   })
 
   test('hands a mistake of ours on', async () => {
     const mistake = new TypeError('ours')
-    expect(await rejection(gatewayTo([fakeProvider('a', [mistake]), fakeProvider('b', [wholeReply('never')])]).chat(request, callOf()))).toBe(mistake)
+    expect(
+      await rejection(
+        gatewayTo([fakeProvider('a', [mistake]), fakeProvider('b', [wholeReply('never')])]).chat(request, callOf()),
+      ),
+    ).toBe(mistake)
   })
 
   test('answers 503 and asks nobody else when we are out of room (failover.md row 42)', async () => {
     const second = fakeProvider('b', [wholeReply('never')])
-    const error = await rejection(gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second]).chat(request, callOf()))
+    const error = await rejection(
+      gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second]).chat(request, callOf()),
+    )
     expect(error).toMatchObject({ status: 503, code: 'overloaded' })
     expect(second.requests).toEqual([])
   })
 
   test('delivers an empty answer only when nobody else remains (failover.md row 27)', async () => {
     const empty = wholeReply('')
-    expect((await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [wholeReply('hello')])]).chat(request, callOf())).provider).toBe('b')
-    expect((await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [down()])]).chat(request, callOf())).reply).toBe(empty)
+    expect(
+      (await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [wholeReply('hello')])]).chat(request, callOf()))
+        .provider,
+    ).toBe('b')
+    expect(
+      (await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [down()])]).chat(request, callOf())).reply,
+    ).toBe(empty)
   })
 
   test('lists its models and finds one', () => {
@@ -84,19 +131,27 @@ describe('a content policy', () => {
   test('stops: its reason goes to the client as 400 (failover.md row 13)', async () => {
     const second = fakeProvider('b', [wholeReply('never')])
     expect(await rejection(gatewayTo([fakeProvider('a', [refused()]), second]).chat(request, callOf()))).toMatchObject({
-      status: 400, code: 'content_policy_violation', message: 'The provider rejected the content: it was content_policy',
+      status: 400,
+      code: 'content_policy_violation',
+      message: 'The provider rejected the content: it was content_policy',
     })
     expect(second.requests).toEqual([])
   })
 
   test('moves on when the owner wants it so', async () => {
-    const served = await gatewayTo([fakeProvider('a', [refused()]), fakeProvider('b', [wholeReply('hello')])], { onContentPolicy: 'next' }).chat(request, callOf())
+    const served = await gatewayTo([fakeProvider('a', [refused()]), fakeProvider('b', [wholeReply('hello')])], {
+      onContentPolicy: 'next',
+    }).chat(request, callOf())
     expect(served.provider).toBe('b')
   })
 
   test('leaves other final failures final when it moves on', async () => {
     const second = fakeProvider('b', [wholeReply('never')])
-    await rejection(gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second], { onContentPolicy: 'next' }).chat(request, callOf()))
+    await rejection(
+      gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second], {
+        onContentPolicy: 'next',
+      }).chat(request, callOf()),
+    )
     expect(second.requests).toEqual([])
   })
 })
@@ -112,7 +167,10 @@ describe('a stream of the gateway', () => {
   }
 
   test('is resumed by the next provider when it is cut', async () => {
-    const { chunks: read, error } = await readThrough([fakeProvider('a', [cutStream()]), fakeProvider('b', [wholeStream()])])
+    const { chunks: read, error } = await readThrough([
+      fakeProvider('a', [cutStream()]),
+      fakeProvider('b', [wholeStream()]),
+    ])
     expect(error).toBeUndefined()
     expect(textOf(read)).toBe('Hello')
   })
@@ -145,8 +203,18 @@ describe('a model that nobody is known to offer', () => {
     let version = 0
     let pending: Promise<void> | undefined
     let resolve = (): void => undefined
-    pending = new Promise<void>((done) => { resolve = done })
-    const list: ModelList = { current: () => models, get version() { return version }, get pending() { return pending } }
+    pending = new Promise<void>((done) => {
+      resolve = done
+    })
+    const list: ModelList = {
+      current: () => models,
+      get version() {
+        return version
+      },
+      get pending() {
+        return pending
+      },
+    }
     return {
       list,
       learn(names?: readonly string[]) {
@@ -177,7 +245,10 @@ describe('a model that nobody is known to offer', () => {
 
   test('is asked of those whose list could not be learned', async () => {
     const later = laterKnown()
-    const answering = gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: later.list })]).chat(request, callOf())
+    const answering = gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: later.list })]).chat(
+      request,
+      callOf(),
+    )
     later.learn()
     expect((await answering).provider).toBe('a')
   })
@@ -205,11 +276,17 @@ describe('a model that nobody is known to offer', () => {
   })
 
   test('does not hold up a model that somebody offers who comes before', async () => {
-    const served = await gatewayTo([fakeProvider('a', [wholeReply('hello')]), fakeProvider('b', [], { models: laterKnown().list })]).chat(request, callOf())
+    const served = await gatewayTo([
+      fakeProvider('a', [wholeReply('hello')]),
+      fakeProvider('b', [], { models: laterKnown().list }),
+    ]).chat(request, callOf())
     expect(served.provider).toBe('a')
   })
 
   test('is asked at once where no list is being asked for', async () => {
-    expect((await gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: unknownModels })]).chat(request, callOf())).provider).toBe('a')
+    expect(
+      (await gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: unknownModels })]).chat(request, callOf()))
+        .provider,
+    ).toBe('a')
   })
 })

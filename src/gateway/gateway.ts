@@ -37,8 +37,11 @@ export interface ServedReply {
 export interface Gateway {
   /**
    * Finds the providers that offer the model and fails over between them (docs/api.md).
-   * @param letGo told when the bytes of the request are not needed any more although its stream goes on: nobody could resume it
-   * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason when the caller has left
+   *
+   * @param letGo told when the bytes of the request are not needed any more although its stream goes on: nobody could
+   *   resume it
+   * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason
+   *   when the caller has left
    */
   chat(request: ChatRequest, call: Call, letGo?: () => void): Promise<ServedReply>
   models(): readonly ListedModel[]
@@ -66,10 +69,18 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     return models.find(name).candidates
   }
 
-  /** Those whose models could change who is asked, or who first: all where nobody is known to offer it, else those before the first who does. */
+  /**
+   * Those whose models could change who is asked, or who first: all where nobody is known to offer it, else those
+   * before the first who does.
+   */
   function mattering({ candidates, isListed, isPinned }: Finding): readonly Provider[] {
     if (!isListed) return providers
-    return isPinned ? [] : providers.slice(0, providers.findIndex(({ id }) => id === candidates[0]?.name))
+    return isPinned
+      ? []
+      : providers.slice(
+          0,
+          providers.findIndex(({ id }) => id === candidates[0]?.name),
+        )
   }
 
   async function chat(request: ChatRequest, call: Call, letGo?: () => void): Promise<ServedReply> {
@@ -87,8 +98,14 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   return { chat, models: () => models.list(), model: (name) => models.get(name), providers }
 }
 
-/** An answer as it is handed on. (Made here, because closures of an async function would hold its request as long as a stream lasts.) */
-function servedBy({ candidate, reply }: Answer<ChatCandidate, ChatReply>, options: Omit<ResumeOptions, 'first' | 'onTakenUp'>): ServedReply {
+/**
+ * An answer as it is handed on. (Made here, because closures of an async function would hold its request as long as a
+ * stream lasts.)
+ */
+function servedBy(
+  { candidate, reply }: Answer<ChatCandidate, ChatReply>,
+  options: Omit<ResumeOptions, 'first' | 'onTakenUp'>,
+): ServedReply {
   const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
   if (reply.kind === 'stream') {
     served.reply = resumable({
@@ -120,7 +137,9 @@ async function askPastPolicy(candidate: ChatCandidate, request: ChatRequest, cal
 function wireErrorOf(error: unknown, model: string): unknown {
   if (error instanceof AllFailed) return allFailed(model, error)
   if (!(error instanceof UpstreamFailure)) return error
-  return error.failure === 'content_policy' ? policyViolation(error) : overloaded('The service is out of room; try again shortly', error)
+  return error.failure === 'content_policy'
+    ? policyViolation(error)
+    : overloaded('The service is out of room; try again shortly', error)
 }
 
 function notFinal(error: UpstreamFailure): UpstreamFailure {

@@ -34,12 +34,21 @@ function subject(answers: readonly Answer[], cached?: readonly string[], cache: 
     },
     cache: {
       read: async () => cached?.map((name) => offered(name)),
-      write: async (models: readonly OfferedModel[]) => { written.push(models.map(({ name }) => name)) },
+      write: async (models: readonly OfferedModel[]) => {
+        written.push(models.map(({ name }) => name))
+      },
       ...cache,
     },
     onFailure: (error) => failures.push(error),
   })
-  return { list, names: () => list.current()?.map(({ name }) => name), fetches: () => fetches, failures, written, signals }
+  return {
+    list,
+    names: () => list.current()?.map(({ name }) => name),
+    fetches: () => fetches,
+    failures,
+    written,
+    signals,
+  }
 }
 
 /** Lets everything happen that waits for nothing. */
@@ -75,7 +84,10 @@ describe('a list of models that is learned', () => {
   test('of the cache does not wait for an answer', async () => {
     let answer = (_models: readonly OfferedModel[]): void => undefined
     const list = learnedModels({
-      fetchModels: () => new Promise((resolve) => { answer = resolve }),
+      fetchModels: () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
       cache: { read: async () => [offered('old')], write: async () => undefined },
       onFailure: () => undefined,
     })
@@ -171,14 +183,15 @@ describe('a list that is closed', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('ends the asking that is under way, which is nobody\'s failure', async () => {
+  test("ends the asking that is under way, which is nobody's failure", async () => {
     const failures: unknown[] = []
     let signal: AbortSignal | undefined
     const list = learnedModels({
-      fetchModels: (given) => new Promise((_resolve, reject) => {
-        signal = given
-        given.addEventListener('abort', () => reject(new Error('aborted')))
-      }),
+      fetchModels: (given) =>
+        new Promise((_resolve, reject) => {
+          signal = given
+          given.addEventListener('abort', () => reject(new Error('aborted')))
+        }),
       cache: { read: async () => undefined, write: async () => undefined },
       onFailure: (error) => failures.push(error),
     })
@@ -193,7 +206,10 @@ describe('a list that is closed', () => {
   test('does not take what comes too late', async () => {
     let answer = (_models: readonly OfferedModel[]): void => undefined
     const list = learnedModels({
-      fetchModels: () => new Promise((resolve) => { answer = resolve }),
+      fetchModels: () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
       cache: { read: async () => undefined, write: async () => undefined },
       onFailure: () => undefined,
     })

@@ -4,7 +4,10 @@ const refreshMs = 10 * 60_000
 const retryMsFirst = 2_000
 const retryMsMost = 5 * 60_000
 
-/** Where a learned list is kept between starts. Failures to read or write are the implementation's to swallow: a cache may be absent. */
+/**
+ * Where a learned list is kept between starts. Failures to read or write are the implementation's to swallow: a cache
+ * may be absent.
+ */
 export interface ModelListCache {
   read(): Promise<readonly OfferedModel[] | undefined>
   write(models: readonly OfferedModel[]): Promise<void>
@@ -25,8 +28,8 @@ export interface LearnedModels extends ModelList {
 }
 
 /**
- * A provider's own list of models: from the cache at once where there is one, asked for in the background, every 10 minutes; after a failure
- * again in 2 s, doubling to 5 minutes, while the last known list stays.
+ * A provider's own list of models: from the cache at once where there is one, asked for in the background, every 10
+ * minutes; after a failure again in 2 s, doubling to 5 minutes, while the last known list stays.
  */
 export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOptions): LearnedModels {
   const controller = new AbortController()
@@ -75,9 +78,15 @@ export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOp
 
   return {
     current: () => models,
-    get version() { return version },
-    get pending() { return pending },
-    get failure() { return failure },
+    get version() {
+      return version
+    },
+    get pending() {
+      return pending
+    },
+    get failure() {
+      return failure
+    },
     close() {
       controller.abort()
       clearTimeout(timer)

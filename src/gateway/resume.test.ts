@@ -9,16 +9,36 @@ import { WireError } from '../wire/error.ts'
 import { deltaChunk } from '../wire/testing.ts'
 import { resumable } from './resume.ts'
 import {
-  chunks, cutFailure, fakeProvider, fakeStream, failureOf, headFrom, jsonOf, readAll, requestOf, silentStream, textOf, wholeReply, type FakeProvider, type StreamStep,
+  chunks,
+  cutFailure,
+  fakeProvider,
+  fakeStream,
+  failureOf,
+  headFrom,
+  jsonOf,
+  readAll,
+  requestOf,
+  silentStream,
+  textOf,
+  wholeReply,
+  type FakeProvider,
+  type StreamStep,
 } from './testing.ts'
 
 const request = requestOf({ stream: true })
 const { text, finish } = chunks
 
 /** A stream that was cut after these steps, and those who may take it up. */
-function interrupted(steps: readonly StreamStep[], others: readonly FakeProvider[], call: Call = callOf(), isResumable = true) {
+function interrupted(
+  steps: readonly StreamStep[],
+  others: readonly FakeProvider[],
+  call: Call = callOf(),
+  isResumable = true,
+) {
   const first = fakeStream(...steps, cutFailure())
-  const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>(others.map((provider) => provider.candidate('m')))
+  const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>(
+    others.map((provider) => provider.candidate('m')),
+  )
   return resumable({ first, request, call, walk, isResumable })
 }
 
@@ -33,7 +53,12 @@ function texts(...pieces: string[]): ChatChunk[] {
 
 function expectCutOff(error: unknown): void {
   expect(error).toBeInstanceOf(WireError)
-  expect(error).toMatchObject({ status: 502, type: 'api_error', code: 'provider_error', message: 'The answer was cut off: the stream broke off' })
+  expect(error).toMatchObject({
+    status: 502,
+    type: 'api_error',
+    code: 'provider_error',
+    message: 'The answer was cut off: the stream broke off',
+  })
 }
 
 describe('a stream that is not cut', () => {
@@ -41,7 +66,9 @@ describe('a stream that is not cut', () => {
     const second = other()
     const first = fakeStream(chunks.role(), text('Hello'), finish(), chunks.usage())
     const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([second.candidate('m')])
-    const { chunks: read, error } = await readAll(resumable({ first, request, call: callOf(), walk, isResumable: true }))
+    const { chunks: read, error } = await readAll(
+      resumable({ first, request, call: callOf(), walk, isResumable: true }),
+    )
     expect(error).toBeUndefined()
     expect(read).toEqual([chunks.role(), text('Hello'), finish(), chunks.usage()])
     expect(second.requests).toEqual([])
@@ -49,7 +76,10 @@ describe('a stream that is not cut', () => {
 
   test('tells whether it is empty', () => {
     const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
-    expect(resumable({ first: { ...fakeStream(), isEmpty: true }, request, call: callOf(), walk, isResumable: true }).isEmpty).toBe(true)
+    expect(
+      resumable({ first: { ...fakeStream(), isEmpty: true }, request, call: callOf(), walk, isResumable: true })
+        .isEmpty,
+    ).toBe(true)
   })
 })
 
@@ -60,10 +90,14 @@ describe('a stream that is cut', () => {
     ['in larger pieces', [text('H'), text('e'), text('llo')], texts('Hello world')],
     ['with a border elsewhere', [text('Hel'), text('lo')], texts('He', 'llo w', 'orld')],
     ['all in one read', [text('Hel'), text('lo')], [texts('He', 'llo w', 'orld')]],
-    ['with chunks between that say nothing', [chunks.role(), text('Hello')], [chunks.role(), text('Hello'), chunks.role(), text(' world')]],
+    [
+      'with chunks between that say nothing',
+      [chunks.role(), text('Hello')],
+      [chunks.role(), text('Hello'), chunks.role(), text(' world')],
+    ],
     ['which is not plain ASCII', [text('Grüße, 🌍')], texts('Grü', 'ße, ', '🌍', ' und alle')],
   ]
-  test.each(same)('goes on exactly once with another\'s same text %s', async (_name, before, after) => {
+  test.each(same)("goes on exactly once with another's same text %s", async (_name, before, after) => {
     const { chunks: read, error } = await readAll(interrupted(before, [other(...after, finish('stop', 'second'))]))
     expect(error).toBeUndefined()
     expect(textOf(read)).toBe(_name.startsWith('which') ? 'Grüße, 🌍 und alle' : 'Hello world')
@@ -74,32 +108,57 @@ describe('a stream that is cut', () => {
     const answer = 'The quick brown fox jumps over the läzy dog 🌍 twice.'
     const borders = fc.array(fc.nat(answer.length), { maxLength: 12 })
     const cut = (from: number, to: number, at: readonly number[]) => {
-      const sorted = [from, ...at.filter((place) => place > from && place < to).toSorted((one, another) => one - another), to]
-      return sorted.slice(1).map((end, index) => answer.slice(sorted[index], end)).filter((piece) => piece !== '')
+      const sorted = [
+        from,
+        ...at.filter((place) => place > from && place < to).toSorted((one, another) => one - another),
+        to,
+      ]
+      return sorted
+        .slice(1)
+        .map((end, index) => answer.slice(sorted[index], end))
+        .filter((piece) => piece !== '')
     }
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: answer.length }), borders, borders, fc.boolean(), async (place, mine, theirs, isOneRead) => {
-      const after = texts(...cut(0, answer.length, theirs))
-      const { chunks: read, error } = await readAll(interrupted(
-        cut(0, place, mine).map((piece) => text(piece)), [other(...(isOneRead ? [after] : after), finish('stop', 'second'))],
-      ))
-      expect(error).toBeUndefined()
-      expect(textOf(read)).toBe(answer)
-      expect(read.filter(({ finishReason }) => finishReason !== undefined)).toHaveLength(1)
-    }), { numRuns: 100 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: answer.length }),
+        borders,
+        borders,
+        fc.boolean(),
+        async (place, mine, theirs, isOneRead) => {
+          const after = texts(...cut(0, answer.length, theirs))
+          const { chunks: read, error } = await readAll(
+            interrupted(
+              cut(0, place, mine).map((piece) => text(piece)),
+              [other(...(isOneRead ? [after] : after), finish('stop', 'second'))],
+            ),
+          )
+          expect(error).toBeUndefined()
+          expect(textOf(read)).toBe(answer)
+          expect(read.filter(({ finishReason }) => finishReason !== undefined)).toHaveLength(1)
+        },
+      ),
+      { numRuns: 100 },
+    )
   })
 
   test('keeps id, created and model of its first chunk (failover.md row 39)', async () => {
-    const { chunks: read } = await readAll(interrupted([text('Hel')], [other(...texts('Hel', 'lo', ' world'), finish('stop', 'second'))]))
+    const { chunks: read } = await readAll(
+      interrupted([text('Hel')], [other(...texts('Hel', 'lo', ' world'), finish('stop', 'second'))]),
+    )
     for (const chunk of read) expect(jsonOf(chunk)).toMatchObject(headFrom('first'))
   })
 
   test('passes on the usage of the one that finished it', async () => {
-    const { chunks: read } = await readAll(interrupted([text('Hel')], [other(...texts('Hello'), finish(), chunks.usage())]))
+    const { chunks: read } = await readAll(
+      interrupted([text('Hel')], [other(...texts('Hello'), finish(), chunks.usage())]),
+    )
     expect(read.at(-1)?.usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
   })
 
   test('ends well when only its finish_reason was missing', async () => {
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(...texts('Hello'), finish('length', 'second'))]))
+    const { chunks: read, error } = await readAll(
+      interrupted([text('Hello')], [other(...texts('Hello'), finish('length', 'second'))]),
+    )
     expect(error).toBeUndefined()
     expect(textOf(read)).toBe('Hello')
     expect(read.at(-1)?.finishReason).toBe('length')
@@ -116,7 +175,7 @@ describe('a stream that is cut', () => {
   const differing: readonly (readonly [string, readonly StreamStep[]])[] = [
     ['at the first character', texts('Good day', ' to you')],
     ['later', texts('Hel', 'p me')],
-    ['in a letter\'s case', texts('HELLO world')],
+    ["in a letter's case", texts('HELLO world')],
     ['by ending before', [...texts('Hel'), finish('stop', 'second')]],
     ['by saying nothing', [finish('stop', 'second')]],
     ['by ending before without an end', texts('Hel')],
@@ -143,7 +202,10 @@ describe('a stream that is cut', () => {
   })
 
   test('is taken up by the third when the second fails, at once or while it repeats', async () => {
-    for (const second of [fakeProvider('second', [failureOf('server_error')]), other(text('Hel', 'second'), cutFailure('another cut'))]) {
+    for (const second of [
+      fakeProvider('second', [failureOf('server_error')]),
+      other(text('Hel', 'second'), cutFailure('another cut')),
+    ]) {
       const third = fakeProvider('third', [fakeStream(text('Hello world', 'third'), finish())])
       const { chunks: read, error } = await readAll(interrupted([text('Hello')], [second, third]))
       expect(error).toBeUndefined()
@@ -162,7 +224,9 @@ describe('a stream that is cut', () => {
   })
 
   test('tells the last cut when nobody is left', async () => {
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(...texts('Hello world'), cutFailure('cut again'))]))
+    const { chunks: read, error } = await readAll(
+      interrupted([text('Hello')], [other(...texts('Hello world'), cutFailure('cut again'))]),
+    )
     expect(textOf(read)).toBe('Hello world')
     expect(error).toMatchObject({ message: 'The answer was cut off: cut again' })
   })
@@ -186,7 +250,10 @@ describe('a stream that is cut', () => {
   })
 
   const beyondText: readonly (readonly [string, StreamStep])[] = [
-    ['a tool call', chunks.toolCall()], ['reasoning', chunks.reasoning('They ask')], ['a refusal', chunks.refusal('I cannot')], ['a second choice', chunks.secondChoice('Hi')],
+    ['a tool call', chunks.toolCall()],
+    ['reasoning', chunks.reasoning('They ask')],
+    ['a refusal', chunks.refusal('I cannot')],
+    ['a second choice', chunks.secondChoice('Hi')],
   ]
   test.each(beyondText)('is an error at once when it had %s', async (_name, step) => {
     const second = other(...texts('Hello world'), finish())
@@ -195,32 +262,52 @@ describe('a stream that is cut', () => {
   })
 
   test('goes on with a tool call that begins where the text ended', async () => {
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), finish('tool_calls', 'second'))]))
+    const { chunks: read, error } = await readAll(
+      interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), finish('tool_calls', 'second'))]),
+    )
     expect(error).toBeUndefined()
     expect(read.map(({ isBeyondText }) => isBeyondText)).toEqual([false, true, false])
     expect(read.at(-1)?.finishReason).toBe('tool_calls')
   })
 
   test('is not taken up by one that calls a tool before the text ends', async () => {
-    expectCutOff((await readAll(interrupted([text('Hello')], [other(text('Hel', 'second'), chunks.toolCall(), text('lo', 'second'), finish('tool_calls', 'second'))]))).error)
+    expectCutOff(
+      (
+        await readAll(
+          interrupted(
+            [text('Hello')],
+            [other(text('Hel', 'second'), chunks.toolCall(), text('lo', 'second'), finish('tool_calls', 'second'))],
+          ),
+        )
+      ).error,
+    )
   })
 
   test('never loses a tool call that comes with the last of the same text', async () => {
-    const both = deltaChunk(headFrom('second'), { content: 'lo', tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '' } }] })
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(text('Hel', 'second'), both, finish('tool_calls', 'second'))]))
+    const both = deltaChunk(headFrom('second'), {
+      content: 'lo',
+      tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '' } }],
+    })
+    const { chunks: read, error } = await readAll(
+      interrupted([text('Hello')], [other(text('Hel', 'second'), both, finish('tool_calls', 'second'))]),
+    )
     expect(error !== undefined || read.some(({ isBeyondText }) => isBeyondText)).toBe(true)
     expect(textOf(read)).toBe('Hello')
   })
 
   test('is not resumed again after a tool call of the one that took it up', async () => {
     const third = fakeProvider('third', [fakeStream(text('Hello'))])
-    const { error } = await readAll(interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), cutFailure()), third]))
+    const { error } = await readAll(
+      interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), cutFailure()), third]),
+    )
     expectCutOff(error)
     expect(third.requests).toEqual([])
   })
 
   test('is not resumed when the other answers whole', async () => {
-    expectCutOff((await readAll(interrupted([text('Hello')], [fakeProvider('second', [wholeReply('Hello world')])]))).error)
+    expectCutOff(
+      (await readAll(interrupted([text('Hello')], [fakeProvider('second', [wholeReply('Hello world')])]))).error,
+    )
   })
 
   test('is not resumed beyond 1 Mi characters of text', async () => {
@@ -232,13 +319,16 @@ describe('a stream that is cut', () => {
   test('does not hide a mistake of ours', async () => {
     const mistake = new TypeError('ours')
     const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([other().candidate('m')])
-    const { error } = await readAll(resumable({ first: fakeStream(text('Hi'), mistake), request, call: callOf(), walk, isResumable: true }))
+    const { error } = await readAll(
+      resumable({ first: fakeStream(text('Hi'), mistake), request, call: callOf(), walk, isResumable: true }),
+    )
     expect(error).toBe(mistake)
   })
 })
 
 describe('a stream that is cut and continued', () => {
-  const continuing = (...steps: readonly StreamStep[]) => fakeProvider('second', [fakeStream(...steps)], { continues: true })
+  const continuing = (...steps: readonly StreamStep[]) =>
+    fakeProvider('second', [fakeStream(...steps)], { continues: true })
   const messagesOf = (provider: FakeProvider, position = 0): unknown => {
     const body = provider.requests[position]?.body
     return body === undefined ? undefined : jsonOf({ data: body })['messages']
@@ -249,19 +339,31 @@ describe('a stream that is cut and continued', () => {
     const { chunks: read, error } = await readAll(interrupted([text('Hel'), text('lo')], [second]))
     expect(error).toBeUndefined()
     expect(textOf(read)).toBe('Hello world')
-    expect(messagesOf(second)).toEqual([{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello' }])
+    expect(messagesOf(second)).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+    ])
     for (const chunk of read) expect(jsonOf(chunk)).toMatchObject(headFrom('first'))
   })
 
   test('is continued after all that the client has when it is cut again', async () => {
     const third = fakeProvider('third', [fakeStream(text('!', 'third'), finish())], { continues: true })
-    const { chunks: read } = await readAll(interrupted([text('Hello')], [continuing(...texts(' world'), cutFailure()), third]))
+    const { chunks: read } = await readAll(
+      interrupted([text('Hello')], [continuing(...texts(' world'), cutFailure()), third]),
+    )
     expect(textOf(read)).toBe('Hello world!')
-    expect(messagesOf(third)).toEqual([{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello world' }])
+    expect(messagesOf(third)).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello world' },
+    ])
   })
 
   test('is asked for afresh when the continuation is rejected', async () => {
-    const second = fakeProvider('second', [failureOf('bad_request', { status: 400 }), fakeStream(...texts('Hello world'), finish())], { continues: true })
+    const second = fakeProvider(
+      'second',
+      [failureOf('bad_request', { status: 400 }), fakeStream(...texts('Hello world'), finish())],
+      { continues: true },
+    )
     const { chunks: read, error } = await readAll(interrupted([text('Hello')], [second]))
     expect(error).toBeUndefined()
     expect(textOf(read)).toBe('Hello world')
@@ -285,7 +387,10 @@ describe('a stream that is cut and continued', () => {
   test('escapes what the client has as JSON', async () => {
     const second = continuing(finish('stop', 'second'))
     await readAll(interrupted([text('"quoted"\n🌍\\')], [second]))
-    expect(messagesOf(second)).toEqual([{ role: 'user', content: 'Hi' }, { role: 'assistant', content: '"quoted"\n🌍\\' }])
+    expect(messagesOf(second)).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: '"quoted"\n🌍\\' },
+    ])
   })
 
   test('moves on when the continuation says nothing', async () => {
@@ -335,10 +440,15 @@ describe('a stream that is cancelled', () => {
     expect(third.requests).toEqual([])
   })
 
-  test('while another is asked lets go of that one\'s answer', async () => {
+  test("while another is asked lets go of that one's answer", async () => {
     let answer = (_reply: ChatReply): void => undefined
     const late = fakeStream(...texts('Hello world'))
-    const second = fakeProvider('second', [() => new Promise<ChatReply>((resolve) => { answer = resolve })])
+    const second = fakeProvider('second', [
+      () =>
+        new Promise<ChatReply>((resolve) => {
+          answer = resolve
+        }),
+    ])
     const reply = interrupted([text('Hello')], [second])
     await reply.read()
     const reading = readAll(reply)
@@ -358,10 +468,15 @@ describe('a stream that is cancelled', () => {
     expect(second.requests).toEqual([])
   })
 
-  test('by the caller\'s leaving asks nobody else, and tells the reason', async () => {
+  test("by the caller's leaving asks nobody else, and tells the reason", async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
-    const second = fakeProvider('second', [async () => { controller.abort(gone); throw failureOf('reset') }])
+    const second = fakeProvider('second', [
+      async () => {
+        controller.abort(gone)
+        throw failureOf('reset')
+      },
+    ])
     const third = fakeProvider('third', [fakeStream(...texts('Hello world'))])
     const { error } = await readAll(interrupted([text('Hello')], [second, third], callOf(controller.signal)))
     expect(error).toBe(gone)
@@ -374,7 +489,16 @@ describe('the request behind a stream', () => {
   async function lettingGo(steps: readonly StreamStep[], isResumable = true): Promise<readonly number[]> {
     let times = 0
     const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
-    const stream = resumable({ first: fakeStream(...steps), request, call: callOf(), walk, isResumable, letGo: () => { times += 1 } })
+    const stream = resumable({
+      first: fakeStream(...steps),
+      request,
+      call: callOf(),
+      walk,
+      isResumable,
+      letGo: () => {
+        times += 1
+      },
+    })
     const told = [times]
     for (let chunks = await stream.read(); chunks !== undefined; chunks = await stream.read()) told.push(times)
     return told

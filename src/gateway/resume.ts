@@ -26,9 +26,10 @@ export interface ResumeOptions {
 }
 
 /**
- * A stream that survives cuts (failover.md, "A cut"): when it breaks off, the next provider is asked, its stream is held back while its text equals
- * what the client already has, and goes on from there; at the first difference that attempt is given up. A provider that can continue an answer is
- * asked to do so instead. Only plain text is resumed.
+ * A stream that survives cuts (failover.md, "A cut"): when it breaks off, the next provider is asked, its stream is
+ * held back while its text equals what the client already has, and goes on from there; at the first difference that
+ * attempt is given up. A provider that can continue an answer is asked to do so instead. Only plain text is resumed.
+ *
  * @throws {WireError} when nobody could resume it exactly
  */
 export function resumable(options: ResumeOptions): StreamReply {
@@ -74,7 +75,10 @@ export function resumable(options: ResumeOptions): StreamReply {
     return chunks === undefined ? undefined : remember(chunks)
   }
 
-  /** Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client, `undefined` when it was cancelled. */
+  /**
+   * Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client,
+   * `undefined` when it was cancelled.
+   */
   async function resume(asked: ChatRequest, cut: UpstreamFailure): Promise<readonly ChatChunk[] | undefined> {
     for (;;) {
       if (isCancelled) return undefined
@@ -98,7 +102,10 @@ export function resumable(options: ResumeOptions): StreamReply {
     }
   }
 
-  async function takeUp(asked: ChatRequest, cut: UpstreamFailure): Promise<{ readonly stream: StreamReply; readonly candidate: ChatCandidate; readonly continues: boolean }> {
+  async function takeUp(
+    asked: ChatRequest,
+    cut: UpstreamFailure,
+  ): Promise<{ readonly stream: StreamReply; readonly candidate: ChatCandidate; readonly continues: boolean }> {
     let continues = false
     let answer: Answer<ChatCandidate, ChatReply>
     try {
@@ -138,14 +145,18 @@ async function readBeyond(stream: StreamReply, sent: string): Promise<readonly C
     const chunks = await stream.read()
     if (chunks === undefined) return undefined
     for (const [position, chunk] of chunks.entries()) {
-      if (replayed === sent.length && (chunk.text !== '' || chunk.finishReason !== undefined || chunk.isBeyondText)) return chunks.slice(position)
+      if (replayed === sent.length && (chunk.text !== '' || chunk.finishReason !== undefined || chunk.isBeyondText))
+        return chunks.slice(position)
       const overlap = Math.min(chunk.text.length, sent.length - replayed)
       // What is beyond text cannot be told apart from what the client has not got.
       if (chunk.isBeyondText || !sent.startsWith(chunk.text.slice(0, overlap), replayed)) return undefined
       replayed += overlap
-      if (overlap < chunk.text.length) return [resumedChunk(chunk, undefined, chunk.text.slice(overlap)), ...chunks.slice(position + 1)]
+      if (overlap < chunk.text.length)
+        return [resumedChunk(chunk, undefined, chunk.text.slice(overlap)), ...chunks.slice(position + 1)]
       if (chunk.finishReason !== undefined) {
-        return replayed === sent.length ? [resumedChunk(chunk, undefined, ''), ...chunks.slice(position + 1)] : undefined
+        return replayed === sent.length
+          ? [resumedChunk(chunk, undefined, ''), ...chunks.slice(position + 1)]
+          : undefined
       }
     }
   }

@@ -16,6 +16,7 @@ export function headOf(chunk: ChatChunk): ChunkHead {
 
 /**
  * A chunk of the provider that took a stream up, as if the first one had sent it.
+ *
  * @param head of the stream's first chunk; absent: left as it is
  * @param text replaces the content of choice 0
  */

@@ -21,7 +21,8 @@ export const chunks = {
   usage: () => usageChunk(head, 3, 4),
   reasoning: (text: string) => deltaChunk(head, { reasoning_content: text }),
   refusal: (text: string) => deltaChunk(head, { refusal: text }),
-  toolCall: (name = 'find') => deltaChunk(head, { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
+  toolCall: (name = 'find') =>
+    deltaChunk(head, { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
   secondChoice: (text: string) => deltaChunk(head, { content: text }, 1),
 }
 
@@ -35,7 +36,10 @@ export interface FakeStream extends StreamReply {
 }
 
 /** A stream that gives these steps, then ends; with `hangs` it says nothing more. Cancelled, it ends at once. For tests. */
-export function writtenStream(steps: readonly StreamStep[], { hangs = false }: { readonly hangs?: boolean } = {}): FakeStream {
+export function writtenStream(
+  steps: readonly StreamStep[],
+  { hangs = false }: { readonly hangs?: boolean } = {},
+): FakeStream {
   const left = [...steps]
   let reads = 0
   let isCancelled = false
@@ -50,14 +54,20 @@ export function writtenStream(steps: readonly StreamStep[], { hangs = false }: {
       if (step instanceof Error) throw step
       if (step !== undefined) return isChunks(step) ? step : [step]
       if (!hangs) return undefined
-      return new Promise((resolve) => { wake = () => resolve(undefined) })
+      return new Promise((resolve) => {
+        wake = () => resolve(undefined)
+      })
     },
     cancel() {
       isCancelled = true
       wake()
     },
-    get reads() { return reads },
-    get isCancelled() { return isCancelled },
+    get reads() {
+      return reads
+    },
+    get isCancelled() {
+      return isCancelled
+    },
   }
 }
 
@@ -77,12 +87,29 @@ export function silentStream(): FakeStream {
 
 /** A whole answer that says this. For tests. */
 export function wholeReply(content: string, finishReason = 'stop'): WholeReply {
-  const body = new TextEncoder().encode(JSON.stringify({
-    id: 'chatcmpl-whole', object: 'chat.completion', created: 1, model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: finishReason }],
-    usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
-  }))
-  return { kind: 'whole', body, usage: { promptTokens: 3, completionTokens: 4, totalTokens: 7 }, isEmpty: content === '' && finishReason === 'stop' }
+  const body = new TextEncoder().encode(
+    JSON.stringify({
+      id: 'chatcmpl-whole',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content, refusal: null },
+          logprobs: null,
+          finish_reason: finishReason,
+        },
+      ],
+      usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+    }),
+  )
+  return {
+    kind: 'whole',
+    body,
+    usage: { promptTokens: 3, completionTokens: 4, totalTokens: 7 },
+    isEmpty: content === '' && finishReason === 'stop',
+  }
 }
 
 /** A cut of a stream that had begun. For tests. */
@@ -97,11 +124,15 @@ export function failureOf(failure: FailureClass, details: FailureDetails = {}): 
 
 /** A checked request. For tests. */
 export function requestOf(fields: Readonly<Record<string, unknown>> = {}): ChatRequest {
-  return parseChatRequest(new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields })))
+  return parseChatRequest(
+    new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields })),
+  )
 }
 
 /** All chunks of a stream, read to its end; and what it ended with, if not well. For tests. */
-export async function readAll(reply: StreamReply): Promise<{ readonly chunks: readonly ChatChunk[]; readonly error?: unknown }> {
+export async function readAll(
+  reply: StreamReply,
+): Promise<{ readonly chunks: readonly ChatChunk[]; readonly error?: unknown }> {
   const all: ChatChunk[] = []
   try {
     for (let read = await reply.read(); read !== undefined; read = await reply.read()) all.push(...read)
@@ -118,11 +149,15 @@ export function jsonOf(chunk: { readonly data: Uint8Array }): Record<string, unk
 
 /** All text of choice 0 as a client reads it out of the JSON. For tests. */
 export function textOf(all: readonly ChatChunk[]): string {
-  return all.map((chunk) => {
-    const choices = jsonOf(chunk)['choices']
-    const delta: unknown = Array.isArray(choices) ? choices[0]?.delta : undefined
-    return typeof delta === 'object' && delta !== null && 'content' in delta && typeof delta.content === 'string' ? delta.content : ''
-  }).join('')
+  return all
+    .map((chunk) => {
+      const choices = jsonOf(chunk)['choices']
+      const delta: unknown = Array.isArray(choices) ? choices[0]?.delta : undefined
+      return typeof delta === 'object' && delta !== null && 'content' in delta && typeof delta.content === 'string'
+        ? delta.content
+        : ''
+    })
+    .join('')
 }
 
 /** A provider that a test has written, and what it was asked. */
@@ -139,7 +174,11 @@ export interface FakeProviderOptions {
 }
 
 /** A provider; it gives its answers one after the other, the last again and again. For tests. */
-export function fakeProvider(id: string, answers: readonly (ChatReply | Error | ChatService)[], options: FakeProviderOptions = {}): FakeProvider {
+export function fakeProvider(
+  id: string,
+  answers: readonly (ChatReply | Error | ChatService)[],
+  options: FakeProviderOptions = {},
+): FakeProvider {
   const { models = ['m'], continues = false, unavailable } = options
   const left = [...answers]
   const requests: ChatRequest[] = []
@@ -155,7 +194,9 @@ export function fakeProvider(id: string, answers: readonly (ChatReply | Error | 
   return {
     id,
     requests,
-    models: isList(models) ? fixedModels(models.map((model) => (typeof model === 'string' ? offered(model) : model))) : models,
+    models: isList(models)
+      ? fixedModels(models.map((model) => (typeof model === 'string' ? offered(model) : model)))
+      : models,
     candidate(model) {
       const known = candidates.get(model)
       if (known !== undefined) return known

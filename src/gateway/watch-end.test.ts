@@ -34,7 +34,7 @@ describe('the end of a reply', () => {
     expect(ends).toEqual([cut])
   })
 
-  test('is told as nobody\'s failure when the stream is no longer wanted', () => {
+  test("is told as nobody's failure when the stream is no longer wanted", () => {
     const stream = fakeStream(chunks.text('Hi'))
     const { reply, ends } = watched(stream)
     reply.cancel()

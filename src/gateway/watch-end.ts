@@ -9,8 +9,8 @@ export class Cancelled extends Error {
 }
 
 /**
- * Tells once when a reply has come to its end: a whole one at once, a stream when it is read to the end (`undefined`), fails (its error) or is no
- * longer wanted ({@link Cancelled}).
+ * Tells once when a reply has come to its end: a whole one at once, a stream when it is read to the end (`undefined`),
+ * fails (its error) or is no longer wanted ({@link Cancelled}).
  */
 export function watchEnd(reply: ChatReply, onEnd: (failure: unknown, tokens?: Tokens) => void): ChatReply {
   if (reply.kind === 'whole') {

@@ -22,10 +22,15 @@ const arrivedBytesMax = 16 * 1024
 const tooMany = overloaded('The service has as many requests as it may have')
 const noDescriptors = overloaded('The service is out of descriptors; try again shortly')
 /** Closing the connection gives a descriptor back. */
-const noDescriptorsAndClosed = overloaded('The service is out of descriptors; try again shortly', undefined, { connection: 'close' })
+const noDescriptorsAndClosed = overloaded('The service is out of descriptors; try again shortly', undefined, {
+  connection: 'close',
+})
 
 /** Why a request may not begin: 503 with Retry-After, before anything of it is read; `undefined`: it may. */
-export function refusalOf({ headers }: Request, { requestsMost, hasRoom, lacksDescriptors, underWay, uploads }: AdmissionOptions): WireError | undefined {
+export function refusalOf(
+  { headers }: Request,
+  { requestsMost, hasRoom, lacksDescriptors, underWay, uploads }: AdmissionOptions,
+): WireError | undefined {
   const isFull = underWay.count >= requestsMost()
   if (isFull && !uploads.endSlow()) return tooMany
   if (hasRoom()) return undefined

@@ -19,7 +19,13 @@ describe('a budget of bodies', () => {
     const budget = bodyBudget(() => 100)
     budget.share().take(60)
     const second = budget.share()
-    expect(() => second.take(41)).toThrow(expect.objectContaining({ status: 503, code: 'overloaded', headers: expect.objectContaining({ 'retry-after': '1' }) }))
+    expect(() => second.take(41)).toThrow(
+      expect.objectContaining({
+        status: 503,
+        code: 'overloaded',
+        headers: expect.objectContaining({ 'retry-after': '1' }),
+      }),
+    )
     expect(budget.held).toBe(60)
     second.take(40)
     expect(budget.held).toBe(100)
@@ -56,11 +62,20 @@ describe('a budget of bodies', () => {
   /** A budget of 100 bytes, of which senders that stall hold so many each. */
   function hoarded(count: number, bytes: number) {
     const state = { time: 0, ended: 0 }
-    const budget = bodyBudget(() => 100, uploadsUnderWay(() => state.time))
+    const budget = bodyBudget(
+      () => 100,
+      uploadsUnderWay(() => state.time),
+    )
     for (let number = 0; number < count; number += 1) {
       const share = budget.share()
       share.take(bytes)
-      share.begin({ arrived: () => bytes, end() { state.ended += 1; share.release() } })
+      share.begin({
+        arrived: () => bytes,
+        end() {
+          state.ended += 1
+          share.release()
+        },
+      })
     }
     state.time = 2_000
     return { budget, state }
@@ -93,7 +108,12 @@ describe('a budget of bodies', () => {
     const { budget, state } = hoarded(5, 10)
     const whole = budget.share()
     whole.take(50)
-    whole.begin({ arrived: () => 50, end() { throw new Error('ended') } })()
+    whole.begin({
+      arrived: () => 50,
+      end() {
+        throw new Error('ended')
+      },
+    })()
     expect(state.ended).toBe(0)
     expect(() => budget.share().take(60)).toThrow()
     expect([state.ended, budget.held]).toEqual([0, 100])
@@ -107,7 +127,12 @@ describe('a budget of bodies', () => {
     state.time = 0
     const share = budget.share()
     share.take(40)
-    share.begin({ arrived: () => 40, end() { throw new Error('ended') } })
+    share.begin({
+      arrived: () => 40,
+      end() {
+        throw new Error('ended')
+      },
+    })
     state.time = 10_000
     expect(() => share.take(21)).toThrow(expect.objectContaining({ status: 503 }))
     expect([state.ended, budget.held]).toEqual([0, 100])
@@ -126,25 +151,29 @@ describe('a budget of bodies', () => {
   })
 
   test('is exceeded only by a body that is alone, and is empty when all are over', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(60), fc.boolean()), { maxLength: 60 }), (steps) => {
-      const budget = bodyBudget(() => 100)
-      const shares = Array.from({ length: 6 }, () => budget.share()), held = shares.map(() => 0)
-      for (const [at, bytes, ends] of steps) {
-        const [share, own = 0] = [shares[at], held[at]], others = budget.held - own
-        const mayTake = others === 0 || budget.held + bytes <= 100
-        if (mayTake) {
-          share?.take(bytes)
-          held[at] = own + bytes
-        } else expect(() => share?.take(bytes)).toThrow()
-        expect(budget.held).toBe(held.reduce((sum, each) => sum + each, 0))
-        if (ends) {
-          share?.release()
-          shares[at] = budget.share()
-          held[at] = 0
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(60), fc.boolean()), { maxLength: 60 }), (steps) => {
+        const budget = bodyBudget(() => 100)
+        const shares = Array.from({ length: 6 }, () => budget.share()),
+          held = shares.map(() => 0)
+        for (const [at, bytes, ends] of steps) {
+          const [share, own = 0] = [shares[at], held[at]],
+            others = budget.held - own
+          const mayTake = others === 0 || budget.held + bytes <= 100
+          if (mayTake) {
+            share?.take(bytes)
+            held[at] = own + bytes
+          } else expect(() => share?.take(bytes)).toThrow()
+          expect(budget.held).toBe(held.reduce((sum, each) => sum + each, 0))
+          if (ends) {
+            share?.release()
+            shares[at] = budget.share()
+            held[at] = 0
+          }
         }
-      }
-      for (const share of shares) share.release()
-      expect(budget.held).toBe(0)
-    }))
+        for (const share of shares) share.release()
+        expect(budget.held).toBe(0)
+      }),
+    )
   })
 })

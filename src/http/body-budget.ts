@@ -12,14 +12,18 @@ export interface BodyBudget {
 /** What one request holds of the budget. */
 export interface BodyShare {
   /**
-   * Takes so many bytes more. When they are not there, others that come slowly are ended for it, if that suffices. A body that nobody is beside is
-   * taken however large, or it could never be.
+   * Takes so many bytes more. When they are not there, others that come slowly are ended for it, if that suffices. A
+   * body that nobody is beside is taken however large, or it could never be.
+   *
    * @throws {WireError} 503 when they are not there
    */
   take(bytes: number): void
   /** Gives so many bytes back. */
   giveBack(bytes: number): void
-  /** Its body is on its way in from now on: when it comes slowly, it may be ended for others. @returns to be called when it has come, or comes no more */
+  /**
+   * Its body is on its way in from now on: when it comes slowly, it may be ended for others. @returns to be called when
+   * it has come, or comes no more
+   */
   begin(upload: Pick<Upload, 'arrived' | 'end'>): () => void
   /** Gives everything back, and takes nothing from then on. May be called more than once. */
   release(): void
@@ -39,7 +43,8 @@ export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUn
         take(bytes) {
           if (isReleased) return
           const lack = lacking(bytes)
-          if (lack > 0 && !uploads.endSlow(lack, ownUpload)) throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
+          if (lack > 0 && !uploads.endSlow(lack, ownUpload))
+            throw overloaded('The service holds as many bytes of requests as it may; try again shortly')
           own += bytes
           held += bytes
         },
@@ -59,6 +64,8 @@ export function bodyBudget(bytesMost: () => number, uploads: Uploads = uploadsUn
         },
       }
     },
-    get held() { return held },
+    get held() {
+      return held
+    },
   }
 }

@@ -24,7 +24,10 @@ export interface BootOptions {
   readonly onMissingPart: (extension: string) => void
 }
 
-/** `GET /api/boot`: what the page must know before it shows anything (docs/api.md). Public, so it asks the guards itself. */
+/**
+ * `GET /api/boot`: what the page must know before it shows anything (docs/api.md). Public, so it asks the guards
+ * itself.
+ */
 export function bootRoute(options: BootOptions): Route {
   const partsOf = builtParts(options)
 
@@ -52,7 +55,10 @@ export function bootRoute(options: BootOptions): Route {
 /** Somebody whom every guard lets pass, with or without a name. */
 type Passed = Partial<Visitor>
 
-/** Asks as the server does for what is not public. `undefined`: somebody would have to sign in. @throws what a guard throws, but for 401 */
+/**
+ * Asks as the server does for what is not public. `undefined`: somebody would have to sign in. @throws what a guard
+ * throws, but for 401
+ */
 async function whoIsThere(guards: readonly Guard[], exchange: Exchange): Promise<Passed | undefined> {
   try {
     return await passGuards(guards, exchange)
@@ -62,13 +68,19 @@ async function whoIsThere(guards: readonly Guard[], exchange: Exchange): Promise
   }
 }
 
-function userOf(user: string, profile: Profile = { id: user, userName: user, displayName: user, email: '', avatarUrl: '' }): User {
+function userOf(
+  user: string,
+  profile: Profile = { id: user, userName: user, displayName: user, email: '', avatarUrl: '' },
+): User {
   const { id, userName, displayName, email, avatarUrl } = profile
   return { id, userName, displayName, email, avatarUrl: avatarUrl.startsWith('https:') ? avatarUrl : '' }
 }
 
 /** The parts that can be loaded. */
-function builtParts({ moduleOf, onMissingPart }: BootOptions): (parts: readonly NamedPart[]) => Promise<readonly PartEntry[]> {
+function builtParts({
+  moduleOf,
+  onMissingPart,
+}: BootOptions): (parts: readonly NamedPart[]) => Promise<readonly PartEntry[]> {
   const missing = new Set<string>()
 
   async function entryOf({ extension, slots, settings }: NamedPart): Promise<readonly PartEntry[]> {

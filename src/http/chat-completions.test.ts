@@ -32,7 +32,11 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     uploads: { endSlow: () => false },
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },
     underWay: requests,
-    streamsOpen: { add(difference) { open += difference } },
+    streamsOpen: {
+      add(difference) {
+        open += difference
+      },
+    },
     record: (record) => records.push(record),
     ...changes,
   })
@@ -42,28 +46,52 @@ function subject(chat: Chat, changes: Partial<ChatOptions> = {}) {
     open: () => open,
     /** What was asked about the connection's idle limit, in order. */
     limits,
-    post: (fields: Readonly<Record<string, unknown>> | string = {}, init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {}) =>
-      Promise.resolve(route.handle({
-        ...exchangeOf(new Request('http://x/v1/chat/completions', {
-          method: 'POST', body: typeof fields === 'string' ? fields : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }), ...init,
-        })),
-        keepOpen() { limits.push('keep open') },
-        letClose() { limits.push('let close') },
-        letRead() { limits.push('let read') },
-        drop() { limits.push('drop') },
-      })),
+    post: (
+      fields: Readonly<Record<string, unknown>> | string = {},
+      init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
+    ) =>
+      Promise.resolve(
+        route.handle({
+          ...exchangeOf(
+            new Request('http://x/v1/chat/completions', {
+              method: 'POST',
+              body:
+                typeof fields === 'string'
+                  ? fields
+                  : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }),
+              ...init,
+            }),
+          ),
+          keepOpen() {
+            limits.push('keep open')
+          },
+          letClose() {
+            limits.push('let close')
+          },
+          letRead() {
+            limits.push('let read')
+          },
+          drop() {
+            limits.push('drop')
+          },
+        }),
+      ),
   }
 }
 
 /** A gateway that answers with this reply after a failure elsewhere. */
 function serving(reply: ChatReply, model = 'm-2024'): Chat {
   return async (_request, { trail }) => {
-    trail.push({ name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429', ms: 12 }, { name: 'openai', status: 200, ms: 340 })
+    trail.push(
+      { name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429', ms: 12 },
+      { name: 'openai', status: 200, ms: 340 },
+    )
     return { reply, provider: 'openai', model }
   }
 }
 
-const mebibyte = 1024 * 1024, largeBytes = 2 * mebibyte
+const mebibyte = 1024 * 1024,
+  largeBytes = 2 * mebibyte
 
 /** More than the system is given at once. */
 function largeReply(): ChatReply {
@@ -85,12 +113,25 @@ describe('a plain chat request', () => {
     expect(await response.text()).toBe('{"object":"chat.completion"}')
     const { 'server-timing': timing, ...headers } = Object.fromEntries(response.headers)
     expect(headers).toEqual({
-      'content-type': 'application/json', 'x-request-id': 'request-1', 'x-svc-provider': 'openai', 'x-svc-model': 'm-2024', 'x-svc-attempts': '2', 'x-svc-trail': trailHeader,
+      'content-type': 'application/json',
+      'x-request-id': 'request-1',
+      'x-svc-provider': 'openai',
+      'x-svc-model': 'm-2024',
+      'x-svc-attempts': '2',
+      'x-svc-trail': trailHeader,
     })
     expect(timing).toMatch(/^gw;dur=\d+\.\d\d$/)
-    expect(records).toMatchObject([{
-      id: 'request-1', model: 'm', stream: false, status: 200, provider: 'openai', usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 }, trail: [{ name: 'groq' }, { name: 'openai' }],
-    }])
+    expect(records).toMatchObject([
+      {
+        id: 'request-1',
+        model: 'm',
+        stream: false,
+        status: 200,
+        provider: 'openai',
+        usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+        trail: [{ name: 'groq' }, { name: 'openai' }],
+      },
+    ])
     expect(records[0]?.error).toBeUndefined()
     expect(records[0]?.totalMs).toBeGreaterThanOrEqual(0)
     expect(requests.count).toBe(0)
@@ -118,7 +159,13 @@ describe('a plain chat request', () => {
     expect(records).toMatchObject([{ model: 'm', status: 200 }])
   })
 
-  const refusals: readonly (readonly [string, Readonly<Record<string, unknown>> | string, Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, number])[] = [
+  const refusals: readonly (readonly [
+    string,
+    Readonly<Record<string, unknown>> | string,
+    Readonly<Record<string, string>>,
+    Readonly<Record<string, unknown>>,
+    number,
+  ])[] = [
     ['is not JSON', '{', {}, { type: 'invalid_request_error', code: 'invalid_json', param: null }, 400],
     ['is nothing', '', {}, { code: 'invalid_json' }, 400],
     ['has no model', { model: undefined }, {}, { code: 'missing_required_parameter', param: 'model' }, 400],
@@ -126,29 +173,43 @@ describe('a plain chat request', () => {
     ['is encoded', {}, { 'content-encoding': 'gzip' }, { code: 'unsupported_encoding' }, 415],
     ['is too large', {}, { 'content-length': '99999999' }, { code: 'request_too_large' }, 413],
   ]
-  test.each(refusals)('that %s is refused before anybody is asked', async (_name, fields, headers, expected, status) => {
-    let isAsked = false
-    const { post, records, requests } = subject(async (request, call) => {
-      isAsked = true
-      return serving(wholeReply())(request, call)
-    })
-    const response = await post(fields, { headers })
-    expect(response.status).toBe(status)
-    expect(await errorOf(response)).toMatchObject(expected)
-    expect(Object.fromEntries(response.headers)).toMatchObject({ 'content-type': 'application/json', 'x-request-id': 'request-1', 'x-svc-attempts': '0', 'x-should-retry': 'false' })
-    expect(isAsked).toBe(false)
-    expect(records).toMatchObject([{ status, error: expected['code'], model: '' }])
-    expect(requests.count).toBe(0)
-  })
+  test.each(refusals)(
+    'that %s is refused before anybody is asked',
+    async (_name, fields, headers, expected, status) => {
+      let isAsked = false
+      const { post, records, requests } = subject(async (request, call) => {
+        isAsked = true
+        return serving(wholeReply())(request, call)
+      })
+      const response = await post(fields, { headers })
+      expect(response.status).toBe(status)
+      expect(await errorOf(response)).toMatchObject(expected)
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/json',
+        'x-request-id': 'request-1',
+        'x-svc-attempts': '0',
+        'x-should-retry': 'false',
+      })
+      expect(isAsked).toBe(false)
+      expect(records).toMatchObject([{ status, error: expected['code'], model: '' }])
+      expect(requests.count).toBe(0)
+    },
+  )
 
   test('that failed everywhere is told so, with the attempts in the headers', async () => {
     const { post, records } = subject(async (_request, { trail }) => {
       trail.push({ name: 'groq', status: 500, failure: 'server_error', reason: 'status 500', ms: 3 })
-      throw new WireError(502, 'api_error', 'provider_error', 'All providers failed', { headers: { 'x-should-retry': 'true' } })
+      throw new WireError(502, 'api_error', 'provider_error', 'All providers failed', {
+        headers: { 'x-should-retry': 'true' },
+      })
     })
     const response = await post()
     expect(response.status).toBe(502)
-    expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-svc-attempts': '1', 'x-svc-trail': 'groq;status=500;class=server_error;ms=3', 'x-should-retry': 'true' })
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-svc-attempts': '1',
+      'x-svc-trail': 'groq;status=500;class=server_error;ms=3',
+      'x-should-retry': 'true',
+    })
     expect(records).toMatchObject([{ status: 502, error: 'provider_error' }])
     expect(records[0]?.provider).toBeUndefined()
   })
@@ -173,7 +234,8 @@ describe('a plain chat request', () => {
 
   test('for which there are no descriptors is answered 503 at once, and its connection is closed if it has come', async () => {
     const { post, records } = subject(serving(wholeReply()), { hasRoom: () => false })
-    const small = await post({}, { headers: { 'content-length': '60' } }), large = await post({}, { headers: { 'content-length': '3000000' } })
+    const small = await post({}, { headers: { 'content-length': '60' } }),
+      large = await post({}, { headers: { 'content-length': '3000000' } })
     expect([small.status, large.status]).toEqual([503, 503])
     expect([small.headers.get('connection'), large.headers.get('connection')]).toEqual(['close', null])
     expect(small.headers.get('retry-after')).toBe('1')
@@ -196,10 +258,13 @@ describe('a plain chat request', () => {
   test('holds its bytes until its end, however it ends', async () => {
     const budget = bodyBudget(() => 1_000)
     let held = 0
-    const { post } = subject(async (request, call) => {
-      held = budget.held
-      return serving(wholeReply())(request, call)
-    }, { bodyBudget: budget })
+    const { post } = subject(
+      async (request, call) => {
+        held = budget.held
+        return serving(wholeReply())(request, call)
+      },
+      { bodyBudget: budget },
+    )
     for (const fields of [{}, { temperature: 3 }, '{']) {
       await post(fields, { headers: { 'content-length': '60' } })
       expect(budget.held).toBe(0)
@@ -222,7 +287,11 @@ describe('the time for a whole request', () => {
     const { post, records } = subject(waiting, { deadlineMs: () => 10 })
     const response = await post()
     expect(response.status).toBe(504)
-    expect(await errorOf(response)).toMatchObject({ type: 'api_error', code: 'provider_error', message: "All providers failed for model 'm': groq: status 500" })
+    expect(await errorOf(response)).toMatchObject({
+      type: 'api_error',
+      code: 'provider_error',
+      message: "All providers failed for model 'm': groq: status 500",
+    })
     expect(response.headers.get('x-should-retry')).toBe('true')
     expect(records).toMatchObject([{ status: 504, error: 'provider_error' }])
   })
@@ -231,11 +300,16 @@ describe('the time for a whole request', () => {
     expect((await subject(waiting).post({}, { headers: { 'x-svc-timeout-ms': '10' } })).status).toBe(504)
   })
 
-  test.each(['0', '-5', 'soon', '1e1', '99999999999'])('is not changed by a header of %j, nor raised', async (given) => {
-    const started = performance.now()
-    expect((await subject(waiting, { deadlineMs: () => 15 }).post({}, { headers: { 'x-svc-timeout-ms': given } })).status).toBe(504)
-    expect(performance.now() - started).toBeGreaterThanOrEqual(10)
-  })
+  test.each(['0', '-5', 'soon', '1e1', '99999999999'])(
+    'is not changed by a header of %j, nor raised',
+    async (given) => {
+      const started = performance.now()
+      expect(
+        (await subject(waiting, { deadlineMs: () => 15 }).post({}, { headers: { 'x-svc-timeout-ms': given } })).status,
+      ).toBe(504)
+      expect(performance.now() - started).toBeGreaterThanOrEqual(10)
+    },
+  )
 
   test('ends a stream with an error event', async () => {
     const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
@@ -252,14 +326,22 @@ describe('the time for a whole request', () => {
 
 describe('a stream', () => {
   test('is answered with its headers, chunks and [DONE]', async () => {
-    const { post, records, open, requests } = subject(serving(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]])))
+    const { post, records, open, requests } = subject(
+      serving(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]])),
+    )
     const response = await post({ stream: true })
     expect(open()).toBe(1)
     expect(requests.count).toBe(1)
     expect(records).toEqual([])
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no',
-      'x-request-id': 'request-1', 'x-svc-provider': 'openai', 'x-svc-model': 'm-2024', 'x-svc-attempts': '2', 'x-svc-trail': trailHeader,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': 'request-1',
+      'x-svc-provider': 'openai',
+      'x-svc-model': 'm-2024',
+      'x-svc-attempts': '2',
+      'x-svc-trail': trailHeader,
     })
     const pieces = await readPieces(response.body ?? new ReadableStream())
     expect(pieces).toHaveLength(4)
@@ -271,7 +353,9 @@ describe('a stream', () => {
   })
 
   test('that failed before it began is an error with its status', async () => {
-    const { post, open } = subject(() => Promise.reject(new WireError(429, 'api_error', 'provider_error', 'no', { headers: { 'retry-after': '5' } })))
+    const { post, open } = subject(() =>
+      Promise.reject(new WireError(429, 'api_error', 'provider_error', 'no', { headers: { 'retry-after': '5' } })),
+    )
     const response = await post({ stream: true })
     expect(response.status).toBe(429)
     expect(response.headers.get('content-type')).toBe('application/json')
@@ -283,7 +367,9 @@ describe('a stream', () => {
     const cut = new WireError(502, 'api_error', 'provider_error', 'The answer was cut off')
     const { post, records } = subject(serving(writtenStream([[chunks.text('Hel')], cut])))
     const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
-    expect(pieces.at(-1)).toBe('data: {"error":{"message":"The answer was cut off","type":"api_error","param":null,"code":"provider_error"}}\n\n')
+    expect(pieces.at(-1)).toBe(
+      'data: {"error":{"message":"The answer was cut off","type":"api_error","param":null,"code":"provider_error"}}\n\n',
+    )
     expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
   })
 
@@ -298,10 +384,13 @@ describe('a stream', () => {
 
   test('that takes long to begin has its headers and comments meanwhile, and then its chunks', async () => {
     const { promise: decided, resolve: decide } = Promise.withResolvers<void>()
-    const { post } = subject(async (request, call) => {
-      await decided
-      return serving(writtenStream([[chunks.text('Hi')]]))(request, call)
-    }, { timers: { heartbeatMs: 5, stallMs: 1_000 } })
+    const { post } = subject(
+      async (request, call) => {
+        await decided
+        return serving(writtenStream([[chunks.text('Hi')]]))(request, call)
+      },
+      { timers: { heartbeatMs: 5, stallMs: 1_000 } },
+    )
     const response = await post({ stream: true })
     expect(response.status).toBe(200)
     expect(response.headers.get('x-request-id')).toBe('request-1')
@@ -311,17 +400,26 @@ describe('a stream', () => {
       decide()
     }
     expect(pieces[0]).toBe(': keep-alive\n\n')
-    expect(pieces.slice(-2)).toEqual([`data: ${new TextDecoder().decode(chunks.text('Hi').data)}\n\n`, 'data: [DONE]\n\n'])
+    expect(pieces.slice(-2)).toEqual([
+      `data: ${new TextDecoder().decode(chunks.text('Hi').data)}\n\n`,
+      'data: [DONE]\n\n',
+    ])
   })
 
   test('gives its bytes back when the gateway lets go of them, else at its end', async () => {
     const budget = bodyBudget(() => 1_000)
     let letGo: (() => void) | undefined
     const reply = writtenStream([[chunks.text('Hi')], [chunks.finish()]])
-    const { post } = subject(serving(reply), { bodyBudget: budget, gateway: () => ({ ...fakeGateway(serving(reply)), chat(request, call, told) {
-      letGo = told
-      return serving(reply)(request, call)
-    } }) })
+    const { post } = subject(serving(reply), {
+      bodyBudget: budget,
+      gateway: () => ({
+        ...fakeGateway(serving(reply)),
+        chat(request, call, told) {
+          letGo = told
+          return serving(reply)(request, call)
+        },
+      }),
+    })
     const response = await post({ stream: true }, { headers: { 'content-length': '60' } })
     expect(budget.held).toBe(60)
     letGo?.()
@@ -345,7 +443,7 @@ describe('a stream', () => {
 })
 
 describe('a client that leaves', () => {
-  test('before the answer aborts the work, and is nobody\'s failure (failover.md row 40)', async () => {
+  test("before the answer aborts the work, and is nobody's failure (failover.md row 40)", async () => {
     const client = new AbortController()
     let reason: unknown
     const { post, records, requests } = subject(async (_request, call) => {
@@ -390,10 +488,13 @@ describe('a client that leaves', () => {
 
   test('while its stream has not begun aborts the work', async () => {
     let call: Call | undefined
-    const { post, records } = subject((_request, given) => {
-      call = given
-      return untilAborted(given)
-    }, { timers: { heartbeatMs: 2, stallMs: 1_000 } })
+    const { post, records } = subject(
+      (_request, given) => {
+        call = given
+        return untilAborted(given)
+      },
+      { timers: { heartbeatMs: 2, stallMs: 1_000 } },
+    )
     const response = await post({ stream: true })
     const reader = response.body?.getReader()
     await reader?.read()
@@ -434,7 +535,9 @@ describe('the connection of a chat request', () => {
   })
 
   test('is closed when the client does not read', async () => {
-    const { post, limits } = subject(serving(writtenStream([[chunks.text('Hi')]], { hangs: true })), { timers: { heartbeatMs: 1_000, stallMs: 2 } })
+    const { post, limits } = subject(serving(writtenStream([[chunks.text('Hi')]], { hangs: true })), {
+      timers: { heartbeatMs: 1_000, stallMs: 2 },
+    })
     const reader = (await post({ stream: true })).body?.getReader()
     await reader?.read()
     await reader?.closed.catch(() => undefined)
@@ -446,7 +549,10 @@ describe('a large answer', () => {
   test('that the room does not hold beside another is turned away with 503, until that has been read', async () => {
     const room = answerRoom(() => 3 * mebibyte)
     const { post, records } = subject(serving(largeReply()), { answerRoom: room })
-    const first = await post(), second = await post(), third = await post(), fourth = await post()
+    const first = await post(),
+      second = await post(),
+      third = await post(),
+      fourth = await post()
     expect([first, second, third, fourth].map(({ status }) => status)).toEqual([200, 200, 200, 503])
     expect(await errorOf(fourth)).toMatchObject({ code: 'overloaded' })
     expect(records).toMatchObject([{ status: 503, error: 'overloaded', provider: 'openai', usage: { totalTokens: 3 } }])
@@ -483,7 +589,12 @@ describe('a large answer', () => {
     const { post, records, requests } = subject(serving(largeReply()))
     const response = await post()
     requests.stopAll()
-    expect(await response.bytes().then(() => 'whole', () => 'broken')).toBe('broken')
+    expect(
+      await response.bytes().then(
+        () => 'whole',
+        () => 'broken',
+      ),
+    ).toBe('broken')
     expect(records).toMatchObject([{ status: 200, error: 'overloaded' }])
   })
 })
@@ -491,7 +602,9 @@ describe('a large answer', () => {
 describe('a service that stops', () => {
   test('ends plain requests with 503 and streams with an error event', async () => {
     const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
-    const { post, requests } = subject(async (request, call) => (request.stream ? serving(reply)(request, call) : untilAborted(call)))
+    const { post, requests } = subject(async (request, call) =>
+      request.stream ? serving(reply)(request, call) : untilAborted(call),
+    )
     const plain = post()
     const stream = await post({ stream: true })
     const reading = readPieces(stream.body ?? new ReadableStream())

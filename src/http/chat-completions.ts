@@ -54,7 +54,10 @@ async function answer(exchange: Exchange, options: ChatOptions): Promise<Respons
   const progress = begin(exchange)
   const controller = callController()
   const leave = () => controller.abort(new ClientLeft('the client left'))
-  const forget = options.underWay.begin(() => controller.abort(overloaded('The service is stopping')), exchange.peerPort)
+  const forget = options.underWay.begin(
+    () => controller.abort(overloaded('The service is stopping')),
+    exchange.peerPort,
+  )
   const share = options.bodyBudget.share()
   let timer: Timer | undefined
 

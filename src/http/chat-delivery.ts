@@ -11,7 +11,10 @@ import { ClientLeft } from './read-body.ts'
 
 /** Answers up to this size are left to the system, larger ones are handed on as their clients read. */
 const leftBytes = 256 * 1024
-/** Who reads a large answer slowly seems to read nothing for a while: the system holds megabytes of it, and takes more when a third of them has gone. */
+/**
+ * Who reads a large answer slowly seems to read nothing for a while: the system holds megabytes of it, and takes more
+ * when a third of them has gone.
+ */
 const readerPatience = 4
 
 /** The times of a chat request, in milliseconds. */
@@ -39,7 +42,10 @@ export interface Delivery {
 }
 
 /** A whole answer as a response; an error where there is no room to hold it until it is read. */
-export function wholeResponse({ body, usage }: WholeReply, { served, progress, controller, settle, options }: Delivery & { readonly served: ServedReply }): Response {
+export function wholeResponse(
+  { body, usage }: WholeReply,
+  { served, progress, controller, settle, options }: Delivery & { readonly served: ServedReply },
+): Response {
   const { exchange } = progress
   progress.served = served
   if (body.length <= leftBytes) {
@@ -102,7 +108,11 @@ export function streamResponse({ served, answering, progress, controller, settle
     },
     onEnd({ error, cause, hasClientLeft, usage }) {
       options.streamsOpen.add(-1)
-      settle(hasClientLeft ? { status: 499, error: 'client_left', usage } : { status: 200, usage, ...failureOf(error, cause) })
+      settle(
+        hasClientLeft
+          ? { status: 499, error: 'client_left', usage }
+          : { status: 200, usage, ...failureOf(error, cause) },
+      )
       if (hasClientLeft) progress.exchange.drop()
     },
   })

@@ -23,7 +23,10 @@ export interface Progress {
   readonly exchange: Exchange
   readonly trail: Trail
   readonly time: number
-  /** Empty until it has been read. Of the request no more is kept than this and the next: its bytes may go before its answer ends. */
+  /**
+   * Empty until it has been read. Of the request no more is kept than this and the next: its bytes may go before its
+   * answer ends.
+   */
   model: string
   stream: boolean
   served: ServedReply | undefined
@@ -41,11 +44,24 @@ export function describe(error: unknown, { model, trail }: Progress): WireError 
   if (error instanceof ClientLeft) return new WireError(499, 'invalid_request_error', 'client_left', 'The client left')
   if (error instanceof TimeUp) {
     const tried = trail.map(({ name, reason }) => `${name}: ${reason ?? 'no answer in time'}`).join('; ')
-    return new WireError(504, 'api_error', 'provider_error', `All providers failed for model '${model}': ${tried === '' ? 'no answer in time' : tried}`, {
-      headers: { 'x-should-retry': 'true' }, cause: error,
-    })
+    return new WireError(
+      504,
+      'api_error',
+      'provider_error',
+      `All providers failed for model '${model}': ${tried === '' ? 'no answer in time' : tried}`,
+      {
+        headers: { 'x-should-retry': 'true' },
+        cause: error,
+      },
+    )
   }
-  return new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id', { cause: error })
+  return new WireError(
+    500,
+    'api_error',
+    'internal_error',
+    'The service made a mistake; its log tells more under this request id',
+    { cause: error },
+  )
 }
 
 /** What the record says of an error; what caused it only where it is a mistake of ours. */
@@ -55,9 +71,14 @@ export function failureOf(told: WireError | undefined, cause: unknown): Pick<Out
 }
 
 /** Headers of an answer. @param served absent: it is not known yet who answers */
-export function replyHeaders(progress: Progress, contentType: string, served: ServedReply | undefined): Record<string, string> {
+export function replyHeaders(
+  progress: Progress,
+  contentType: string,
+  served: ServedReply | undefined,
+): Record<string, string> {
   const { exchange, trail } = progress
-  if (served === undefined) return { 'content-type': contentType, 'x-request-id': exchange.id, ...attemptHeaders(progress) }
+  if (served === undefined)
+    return { 'content-type': contentType, 'x-request-id': exchange.id, ...attemptHeaders(progress) }
   // One literal: an object that grows member by member costs a multiple of it.
   return {
     'content-type': contentType,
@@ -95,7 +116,10 @@ function headerText(text: string): string {
 }
 
 /** What is remembered of a request that has ended. */
-export function recordOf({ exchange, trail, time, model, stream, served, firstTokenMs }: Progress, { status, error, usage, cause }: Outcome): RequestRecord {
+export function recordOf(
+  { exchange, trail, time, model, stream, served, firstTokenMs }: Progress,
+  { status, error, usage, cause }: Outcome,
+): RequestRecord {
   return {
     time,
     id: exchange.id,

@@ -18,7 +18,12 @@ describe('an error', () => {
   })
 
   test('as a page has its status, its message, its advice and a way back', async () => {
-    const response = errorPage(new WireError(400, 'invalid_request_error', 'invalid_state', 'Invalid state parameter', { advice: 'Begin again.' }), 'id-1')
+    const response = errorPage(
+      new WireError(400, 'invalid_request_error', 'invalid_state', 'Invalid state parameter', {
+        advice: 'Begin again.',
+      }),
+      'id-1',
+    )
     expect(response.status).toBe(400)
     const page = await response.text()
     expect(page).toContain('<h1>Invalid state parameter</h1>')
@@ -28,15 +33,27 @@ describe('an error', () => {
   })
 
   test('as a page runs nothing, is framed by nobody, and is kept nowhere', () => {
-    const { headers } = errorPage(new WireError(401, 'authentication_error', 'invalid_session', 'x', { headers: { 'set-cookie': 'a=b' } }), 'id-1')
-    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/)
+    const { headers } = errorPage(
+      new WireError(401, 'authentication_error', 'invalid_session', 'x', { headers: { 'set-cookie': 'a=b' } }),
+      'id-1',
+    )
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    )
     expect(Object.fromEntries(headers)).toMatchObject({
-      'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'set-cookie': 'a=b',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'set-cookie': 'a=b',
     })
   })
 
   test('as a page shows markup as text', async () => {
-    const page = await errorPage(new WireError(400, 'invalid_request_error', 'invalid_state', '<script>"\'&'), 'id-1').text()
+    const page = await errorPage(
+      new WireError(400, 'invalid_request_error', 'invalid_state', '<script>"\'&'),
+      'id-1',
+    ).text()
     expect(page).not.toContain('<script>')
     expect(page).toContain('&#60;script&#62;&#34;&#39;&#38;')
   })

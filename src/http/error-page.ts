@@ -16,7 +16,10 @@ export function wantsPage(request: Request, path: string): boolean {
   return (mode === null || mode === 'navigate') && (request.headers.get('accept') ?? '').includes('text/html')
 }
 
-/** An error as a small static page: its message, what to do, and a way back. Nothing of the request stands in it but its id. */
+/**
+ * An error as a small static page: its message, what to do, and a way back. Nothing of the request stands in it but its
+ * id.
+ */
 export function errorPage(error: WireError, id: string): Response {
   const advice = error.advice === undefined ? '' : `\n<p>${escapeHtml(error.advice)}</p>`
   const body = `<!doctype html>
@@ -34,7 +37,11 @@ export function errorPage(error: WireError, id: string): Response {
 `
   return new Response(body, {
     status: error.status,
-    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, ...errorHeaders(error, id) },
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      ...errorHeaders(error, id),
+    },
   })
 }
 

@@ -16,8 +16,13 @@ function subject(reply: StreamReply | Promise<StreamReply>) {
   const outcomes: StreamOutcome[] = []
   let aborts = 0
   const stream = eventStreamBody({
-    reply, heartbeatMs, stallMs,
-    describe: (error) => error instanceof WireError ? error : new WireError(502, 'api_error', 'provider_error', `told: ${error instanceof Error ? error.message : ''}`),
+    reply,
+    heartbeatMs,
+    stallMs,
+    describe: (error) =>
+      error instanceof WireError
+        ? error
+        : new WireError(502, 'api_error', 'provider_error', `told: ${error instanceof Error ? error.message : ''}`),
     abort() {
       aborts += 1
       if (!(reply instanceof Promise)) reply.cancel()
@@ -31,7 +36,8 @@ function eventOf(chunk: { readonly data: Uint8Array }): string {
   return `data: ${new TextDecoder().decode(chunk.data)}\n\n`
 }
 
-const errorEvent = (message: string) => `data: {"error":{"message":"${message}","type":"api_error","param":null,"code":"provider_error"}}\n\n`
+const errorEvent = (message: string) =>
+  `data: {"error":{"message":"${message}","type":"api_error","param":null,"code":"provider_error"}}\n\n`
 
 /** Lets everything happen that waits for nothing. */
 async function settle(): Promise<void> {
@@ -39,7 +45,9 @@ async function settle(): Promise<void> {
 }
 
 /** Reads one piece as text. */
-async function readOne(reader: { read(): Promise<{ readonly value?: Uint8Array | undefined }> }): Promise<string | undefined> {
+async function readOne(reader: {
+  read(): Promise<{ readonly value?: Uint8Array | undefined }>
+}): Promise<string | undefined> {
   const { value } = await reader.read()
   return value === undefined ? undefined : new TextDecoder().decode(value)
 }
@@ -47,7 +55,11 @@ async function readOne(reader: { read(): Promise<{ readonly value?: Uint8Array |
 describe('a stream to a client', () => {
   test('gives chunks as they come, several in one piece, and [DONE] after a proper end', async () => {
     const { body, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo'), chunks.finish()]]))
-    expect(await readPieces(body)).toEqual([eventOf(chunks.text('Hel')), eventOf(chunks.text('lo')) + eventOf(chunks.finish()), done])
+    expect(await readPieces(body)).toEqual([
+      eventOf(chunks.text('Hel')),
+      eventOf(chunks.text('lo')) + eventOf(chunks.finish()),
+      done,
+    ])
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
   })
 
@@ -100,7 +112,9 @@ describe('a stream that is not decided yet', () => {
     const { body, decide } = undecided()
     const reader = body.getReader()
     const comments: string[] = []
-    const note = async () => { comments.push(String(await readOne(reader))) }
+    const note = async () => {
+      comments.push(String(await readOne(reader)))
+    }
     const counts: number[] = []
     for (const waitMs of [1, heartbeatMs, heartbeatMs]) {
       const reading = note()
@@ -199,7 +213,7 @@ describe('a client that', () => {
     return { reply, ...subject(reply) }
   }
 
-  test('leaves ends the work, and is nobody\'s failure', async () => {
+  test("leaves ends the work, and is nobody's failure", async () => {
     const { body, reply, outcomes, aborts } = served()
     const reader = body.getReader()
     await reader.read()
@@ -247,7 +261,10 @@ describe('a client that', () => {
   test('waits for the upstream is not taken to have left', async () => {
     jest.useFakeTimers()
     const { body, outcomes, leave } = subject(writtenStream([], { hangs: true }))
-    void body.getReader().read().catch(() => undefined)
+    void body
+      .getReader()
+      .read()
+      .catch(() => undefined)
     await settle()
     jest.advanceTimersByTime(10 * stallMs)
     expect(outcomes).toEqual([])

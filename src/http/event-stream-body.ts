@@ -34,17 +34,27 @@ export interface EventStreamOptions {
 /** A stream to a client. */
 export interface EventStreamBody {
   readonly body: ReadableStream<Uint8Array>
-  /** Ends it with an error event: time is up, or the service must stop. What is told of the reason is asked when the work has ended, and what came of it is known. */
+  /**
+   * Ends it with an error event: time is up, or the service must stop. What is told of the reason is asked when the
+   * work has ended, and what came of it is known.
+   */
   fail(reason: unknown): void
   /** Ends it because nobody reads it any more. */
   leave(): void
 }
 
 /**
- * Server-sent events for a client: chunks as they come, `data: [DONE]` after a proper end, an error event and no `[DONE]` after any other
- * (failover.md rule 4). The client's reading pace is the upstream's.
+ * Server-sent events for a client: chunks as they come, `data: [DONE]` after a proper end, an error event and no
+ * `[DONE]` after any other (failover.md rule 4). The client's reading pace is the upstream's.
  */
-export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, onEnd }: EventStreamOptions): EventStreamBody {
+export function eventStreamBody({
+  reply,
+  heartbeatMs,
+  stallMs,
+  describe,
+  abort,
+  onEnd,
+}: EventStreamOptions): EventStreamBody {
   let decided = reply instanceof Promise ? undefined : reply
   // Whoever reads hears of it; that may be nobody.
   if (reply instanceof Promise) reply.catch(() => undefined)
@@ -96,7 +106,7 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     isPulling = true
     try {
       let bytes: Uint8Array | undefined = keepAliveEvent
-      const source = decided ?? await decide()
+      const source = decided ?? (await decide())
       if (source !== undefined) {
         do {
           const chunks = await source.read()
@@ -118,7 +128,16 @@ export function eventStreamBody({ reply, heartbeatMs, stallMs, describe, abort, 
     }
   }
 
-  const body = new ReadableStream<Uint8Array>({ start(controller) { sink = controller }, pull, cancel: leave }, { highWaterMark: 0 })
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        sink = controller
+      },
+      pull,
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
 
   return {
     body,

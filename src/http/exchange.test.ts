@@ -2,16 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { WireError } from '../wire/error.ts'
 import { errorResponse, jsonResponse, requestId } from './exchange.ts'
 
-const idOf = (given?: string) => requestId(new Request('http://x/', given === undefined ? {} : { headers: { 'x-request-id': given } }))
+const idOf = (given?: string) =>
+  requestId(new Request('http://x/', given === undefined ? {} : { headers: { 'x-request-id': given } }))
 
-describe('a request\'s id', () => {
-  test.each(['a', 'A-b_c.9', 'x'.repeat(128)])('is the caller\'s: %s', (given) => {
+describe("a request's id", () => {
+  test.each(['a', 'A-b_c.9', 'x'.repeat(128)])("is the caller's: %s", (given) => {
     expect(idOf(given)).toBe(given)
   })
 
-  test.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 'a,b', '<script>', 'a;b'])('is a new one instead of %j', (given) => {
-    expect(idOf(given)).toMatch(/^[0-9a-f-]{36}$/)
-  })
+  test.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 'a,b', '<script>', 'a;b'])(
+    'is a new one instead of %j',
+    (given) => {
+      expect(idOf(given)).toMatch(/^[0-9a-f-]{36}$/)
+    },
+  )
 
   test('is a new one each time where the caller has none', () => {
     expect(idOf()).not.toBe(idOf())
@@ -20,26 +24,54 @@ describe('a request\'s id', () => {
 
 describe('an error as a response', () => {
   test('has the shape of docs/errors.md', async () => {
-    const response = errorResponse(new WireError(400, 'invalid_request_error', 'invalid_type', 'no', { param: 'model' }), 'id-1')
+    const response = errorResponse(
+      new WireError(400, 'invalid_request_error', 'invalid_type', 'no', { param: 'model' }),
+      'id-1',
+    )
     expect(response.status).toBe(400)
-    expect(await response.json()).toEqual({ error: { message: 'no', type: 'invalid_request_error', param: 'model', code: 'invalid_type' } })
-    expect(Object.fromEntries(response.headers)).toMatchObject({ 'content-type': 'application/json', 'x-request-id': 'id-1', 'x-should-retry': 'false' })
+    expect(await response.json()).toEqual({
+      error: { message: 'no', type: 'invalid_request_error', param: 'model', code: 'invalid_type' },
+    })
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'x-request-id': 'id-1',
+      'x-should-retry': 'false',
+    })
   })
 
-  test.each([[503, 'true'], [429, 'true'], [408, 'true'], [400, 'false'], [404, 'false'], [413, 'false'], [500, 'false']])('of status %p says x-should-retry: %s unless it says itself', (status, expected) => {
-    expect(errorResponse(new WireError(status, 'api_error', 'c', 'm'), 'id').headers.get('x-should-retry')).toBe(expected)
-    expect(errorResponse(new WireError(status, 'api_error', 'c', 'm', { headers: { 'x-should-retry': 'own' } }), 'id').headers.get('x-should-retry')).toBe('own')
+  test.each([
+    [503, 'true'],
+    [429, 'true'],
+    [408, 'true'],
+    [400, 'false'],
+    [404, 'false'],
+    [413, 'false'],
+    [500, 'false'],
+  ])('of status %p says x-should-retry: %s unless it says itself', (status, expected) => {
+    expect(errorResponse(new WireError(status, 'api_error', 'c', 'm'), 'id').headers.get('x-should-retry')).toBe(
+      expected,
+    )
+    expect(
+      errorResponse(
+        new WireError(status, 'api_error', 'c', 'm', { headers: { 'x-should-retry': 'own' } }),
+        'id',
+      ).headers.get('x-should-retry'),
+    ).toBe('own')
   })
 
   test('has the headers of the error and those that are added', () => {
-    const response = errorResponse(new WireError(405, 'invalid_request_error', 'c', 'm', { headers: { allow: 'GET' } }), 'id', { 'x-svc-attempts': '0' })
+    const response = errorResponse(
+      new WireError(405, 'invalid_request_error', 'c', 'm', { headers: { allow: 'GET' } }),
+      'id',
+      { 'x-svc-attempts': '0' },
+    )
     expect(response.headers.get('allow')).toBe('GET')
     expect(response.headers.get('x-svc-attempts')).toBe('0')
   })
 })
 
 describe('JSON as a response', () => {
-  test('has its type and the request\'s id', async () => {
+  test("has its type and the request's id", async () => {
     const response = jsonResponse({ a: 1 }, 'id-1', 201)
     expect(response.status).toBe(201)
     expect(await response.json()).toEqual({ a: 1 })

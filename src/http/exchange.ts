@@ -22,9 +22,15 @@ export interface Exchange {
   readonly keepOpen: () => void
   /** The server's idle limit counts again, from now: bytes that have left this process by then are not lost, others are. */
   readonly letClose: () => void
-  /** As {@link letClose}, after a large answer: the system still holds megabytes of it, and its reader may take nothing for some four minutes. */
+  /**
+   * As {@link letClose}, after a large answer: the system still holds megabytes of it, and its reader may take nothing
+   * for some four minutes.
+   */
   readonly letRead: () => void
-  /** Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off waits for it, for ever where {@link keepOpen} was called. */
+  /**
+   * Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off
+   * waits for it, for ever where {@link keepOpen} was called.
+   */
   readonly drop: () => void
 }
 
@@ -36,7 +42,10 @@ export function requestId(request: Request): string {
   return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
 }
 
-/** What every error carries, whatever its path: it is not kept, not guessed at, not framed, and its address is told to nobody. */
+/**
+ * What every error carries, whatever its path: it is not kept, not guessed at, not framed, and its address is told to
+ * nobody.
+ */
 const harmless = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -72,5 +81,8 @@ export function errorHeaders(error: WireError, id: string): Readonly<Record<stri
 
 /** JSON as a response. */
 export function jsonResponse(value: unknown, id: string, status = 200): Response {
-  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': id } })
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': id },
+  })
 }

@@ -4,15 +4,23 @@ import { router, type Route } from './route.ts'
 import type { Routing } from './server.ts'
 
 /**
- * The service's own routes, with what extensions add. Own routes win, then those of the extension that was named first: none can take over another's.
- * Whatever lies below `/api/` is for the pages of this service. Without a guard pages from everywhere may call the rest of the API; with one, only those of
- * the origins that extensions name and of the ones listed (docs/api.md).
+ * The service's own routes, with what extensions add. Own routes win, then those of the extension that was named first:
+ * none can take over another's. Whatever lies below `/api/` is for the pages of this service. Without a guard pages
+ * from everywhere may call the rest of the API; with one, only those of the origins that extensions name and of the
+ * ones listed (docs/api.md).
  */
-export function extendedRouting(own: readonly Route[], contributions: readonly Contribution[], corsOrigins: readonly string[]): Routing {
+export function extendedRouting(
+  own: readonly Route[],
+  contributions: readonly Contribution[],
+  corsOrigins: readonly string[],
+): Routing {
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
   const ownOrigins = contributions.flatMap(({ origin }) => origin ?? [])
   const isGuarded = guards.length > 0
-  const routes = contributions.reduce((before, { routes: added = [] }) => [...before, ...added.filter(({ path }) => !isTaken(path, before)).map(routeOf)], own)
+  const routes = contributions.reduce(
+    (before, { routes: added = [] }) => [...before, ...added.filter(({ path }) => !isTaken(path, before)).map(routeOf)],
+    own,
+  )
   return {
     router: router(routes.map(ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }))),
     guards,
@@ -22,7 +30,9 @@ export function extendedRouting(own: readonly Route[], contributions: readonly C
 
 /** Whether a path lies below one that stands for all below it: an exact one would win. */
 function isTaken(path: string, routes: readonly Route[]): boolean {
-  return routes.some((route) => route.path.length > 1 && route.path.endsWith('/') && path.startsWith(route.path) && path !== route.path)
+  return routes.some(
+    (route) => route.path.length > 1 && route.path.endsWith('/') && path.startsWith(route.path) && path !== route.path,
+  )
 }
 
 function routeOf({ method, path, isPublic = false, handle }: ExtensionRoute): Route {

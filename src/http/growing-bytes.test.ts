@@ -6,22 +6,27 @@ const filled = (length: number, byte: number): Uint8Array<ArrayBuffer> => new Ui
 
 describe('bytes that grow', () => {
   test('are what came, in memory that was told before and is at most twice that', () => {
-    fc.assert(fc.property(fc.array(fc.nat(20_000), { maxLength: 12 }), fc.nat(100_000), (sizes, more) => {
-      const total = sizes.reduce((sum, size) => sum + size, 0)
-      const bytes = growingBytes(total + more)
-      let memory = 0, came = 0
-      for (const [index, size] of sizes.entries()) {
-        memory = bytes.sizeWith(size)
-        bytes.add(filled(size, index + 1))
-        came += size
-        expect(bytes.length).toBe(came)
-        expect(memory).toBeGreaterThanOrEqual(came)
-        expect(memory).toBeLessThanOrEqual(Math.min(total + more, Math.max(4_096, came * 2)))
-      }
-      bytes.trim()
-      expect(Buffer.compare(bytes.whole(), Buffer.concat(sizes.map((size, index) => filled(size, index + 1))))).toBe(0)
-      expect(bytes.whole().buffer.byteLength).toBe(total)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.nat(20_000), { maxLength: 12 }), fc.nat(100_000), (sizes, more) => {
+        const total = sizes.reduce((sum, size) => sum + size, 0)
+        const bytes = growingBytes(total + more)
+        let memory = 0,
+          came = 0
+        for (const [index, size] of sizes.entries()) {
+          memory = bytes.sizeWith(size)
+          bytes.add(filled(size, index + 1))
+          came += size
+          expect(bytes.length).toBe(came)
+          expect(memory).toBeGreaterThanOrEqual(came)
+          expect(memory).toBeLessThanOrEqual(Math.min(total + more, Math.max(4_096, came * 2)))
+        }
+        bytes.trim()
+        expect(Buffer.compare(bytes.whole(), Buffer.concat(sizes.map((size, index) => filled(size, index + 1))))).toBe(
+          0,
+        )
+        expect(bytes.whole().buffer.byteLength).toBe(total)
+      }),
+    )
   })
 
   test('that came in one piece are that piece', () => {

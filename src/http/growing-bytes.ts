@@ -18,9 +18,10 @@ export interface GrowingBytes {
 const smallest = 4 * 1024
 
 /**
- * Holds at most twice what has come, or 4 KiB, and never more than `bytesMost`: who announces much and sends little makes it hold little. What comes in one
- * piece is not copied; otherwise pieces are let go of as they are copied. Only while it grows, or is trimmed, it holds the old memory beside the new: up to three
- * times what has come, for one body of the process at a time.
+ * Holds at most twice what has come, or 4 KiB, and never more than `bytesMost`: who announces much and sends little
+ * makes it hold little. What comes in one piece is not copied; otherwise pieces are let go of as they are copied. Only
+ * while it grows, or is trimmed, it holds the old memory beside the new: up to three times what has come, for one body
+ * of the process at a time.
  */
 export function growingBytes(bytesMost: number): GrowingBytes {
   let memory = new Uint8Array(0)
@@ -28,7 +29,9 @@ export function growingBytes(bytesMost: number): GrowingBytes {
 
   function sizeWith(pieceBytes: number): number {
     const needed = length + pieceBytes
-    return needed <= memory.length ? memory.length : Math.max(needed, Math.min(bytesMost, Math.max(smallest, needed * 2)))
+    return needed <= memory.length
+      ? memory.length
+      : Math.max(needed, Math.min(bytesMost, Math.max(smallest, needed * 2)))
   }
 
   function moveTo(size: number): void {
@@ -39,7 +42,9 @@ export function growingBytes(bytesMost: number): GrowingBytes {
   }
 
   return {
-    get length() { return length },
+    get length() {
+      return length
+    },
     sizeWith,
     add(piece) {
       const added = piece.length
@@ -64,7 +69,10 @@ export function growingBytes(bytesMost: number): GrowingBytes {
   }
 }
 
-/** Frees them now and not when the collector comes by: it knows little of the memory of pieces. What others may see too is left alone. */
+/**
+ * Frees them now and not when the collector comes by: it knows little of the memory of pieces. What others may see too
+ * is left alone.
+ */
 export function letGoOf(bytes: Uint8Array<ArrayBuffer>): void {
   if (bytes.length >= smallest && bytes.length === bytes.buffer.byteLength) bytes.buffer.transfer(0) // Moving what is in a buffer elsewhere is what frees it.
 }

@@ -13,7 +13,14 @@ function subject(use: DescriptorUse | undefined, lookMs = 0) {
       state.time += lookMs
       return state.use
     },
-    upstreams: { connections, dropIdle() { drops += 1 } }, underWay, now: () => state.time,
+    upstreams: {
+      connections,
+      dropIdle() {
+        drops += 1
+      },
+    },
+    underWay,
+    now: () => state.time,
   })
   return { state, connections, underWay, hasRoom, lacksDescriptors, drops: () => drops }
 }
@@ -91,6 +98,11 @@ describe('headroom', () => {
   })
 })
 
-test.each([[64, 28], [1_024, 480], [20_000, 9_968], [4, 1]])('of %p descriptors, %p requests may be under way', (most, requests) => {
+test.each([
+  [64, 28],
+  [1_024, 480],
+  [20_000, 9_968],
+  [4, 1],
+])('of %p descriptors, %p requests may be under way', (most, requests) => {
   expect(requestsWithin(most)).toBe(requests)
 })

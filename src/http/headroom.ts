@@ -38,7 +38,10 @@ export function reservedDescriptors(most: number): number {
   return Math.min(64, Math.max(8, most >> 4))
 }
 
-/** Requests that may be under way in a process with so many descriptors, where nobody has set another limit: two descriptors each, and the reserve. */
+/**
+ * Requests that may be under way in a process with so many descriptors, where nobody has set another limit: two
+ * descriptors each, and the reserve.
+ */
 export function requestsWithin(most: number): number {
   return Math.max(1, Math.floor((most - reservedDescriptors(most)) / descriptorsEach))
 }

@@ -25,8 +25,12 @@ function subject({ stallMs = 30_000 } = {}) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    heartbeatMs, stallMs, lifeMs,
-    onEnd({ hasClientLeft }) { ends.push(hasClientLeft) },
+    heartbeatMs,
+    stallMs,
+    lifeMs,
+    onEnd({ hasClientLeft }) {
+      ends.push(hasClientLeft)
+    },
   })
   const reader = events.body.getReader()
   return {
@@ -41,8 +45,12 @@ function subject({ stallMs = 30_000 } = {}) {
       changes += count
       for (const listener of listeners) listener()
     },
-    changeUntold() { changes += 1 },
-    announceNothing() { for (const listener of listeners) listener() },
+    changeUntold() {
+      changes += 1
+    },
+    announceNothing() {
+      for (const listener of listeners) listener()
+    },
     async read(): Promise<string | undefined> {
       const { value } = await reader.read()
       return value === undefined ? undefined : new TextDecoder().decode(value)
@@ -173,12 +181,22 @@ describe('live events', () => {
     made.leave()
     await next
     await settle()
-    expect([jest.getTimerCount(), made.listeners.size, made.ends(), made.hasClientLeft()]).toEqual([0, 0, 1, hasClientLeft])
+    expect([jest.getTimerCount(), made.listeners.size, made.ends(), made.hasClientLeft()]).toEqual([
+      0,
+      0,
+      1,
+      hasClientLeft,
+    ])
   })
 
   test('end at once while what they tell is on its way', async () => {
     const { body, end } = liveEvents({
-      take: () => new Promise(() => undefined), subscribe: () => () => undefined, heartbeatMs, stallMs: 30_000, lifeMs, onEnd() {},
+      take: () => new Promise(() => undefined),
+      subscribe: () => () => undefined,
+      heartbeatMs,
+      stallMs: 30_000,
+      lifeMs,
+      onEnd() {},
     })
     const read = body.getReader().read()
     await settle()
@@ -200,7 +218,10 @@ describe('live events', () => {
         wake = listener
         return () => undefined
       },
-      heartbeatMs, stallMs: 30_000, lifeMs, onEnd() {},
+      heartbeatMs,
+      stallMs: 30_000,
+      lifeMs,
+      onEnd() {},
     })
     return { answers, body, end, wake: () => wake() }
   }
@@ -235,9 +256,23 @@ describe('live events', () => {
   test('end when what they tell cannot be made', async () => {
     let ends = 0
     const { body } = liveEvents({
-      async take() { throw new Error('ours') }, subscribe: () => () => undefined, heartbeatMs, stallMs: 30_000, lifeMs, onEnd() { ends += 1 },
+      async take() {
+        throw new Error('ours')
+      },
+      subscribe: () => () => undefined,
+      heartbeatMs,
+      stallMs: 30_000,
+      lifeMs,
+      onEnd() {
+        ends += 1
+      },
     })
-    expect(await body.getReader().read().catch(() => 'broken')).toBe('broken')
+    expect(
+      await body
+        .getReader()
+        .read()
+        .catch(() => 'broken'),
+    ).toBe('broken')
     expect([ends, jest.getTimerCount()]).toEqual([1, 0])
   })
 })

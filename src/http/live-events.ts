@@ -4,7 +4,10 @@ import { keepAliveEvent } from '../wire/event-stream.ts'
 
 /** What {@link liveEvents} needs. */
 export interface LiveEventsOptions {
-  /** The event that tells what is new since it was last asked; `undefined`: nothing is. Asked when there is something to tell and the reader takes it, and not again before it has answered. */
+  /**
+   * The event that tells what is new since it was last asked; `undefined`: nothing is. Asked when there is something to
+   * tell and the reader takes it, and not again before it has answered.
+   */
   readonly take: () => Promise<Uint8Array | undefined>
   /** Calls back whenever something may be new. @returns ends it */
   readonly subscribe: (listener: () => void) => () => void
@@ -28,8 +31,9 @@ export interface LiveEvents {
 }
 
 /**
- * Server-sent events that follow something as it changes. Nothing is queued: what is new is looked at when the reader is ready for it, so that one who
- * reads slowly gets fewer and larger events, and one who does not read costs one event.
+ * Server-sent events that follow something as it changes. Nothing is queued: what is new is looked at when the reader
+ * is ready for it, so that one who reads slowly gets fewer and larger events, and one who does not read costs one
+ * event.
  */
 export function liveEvents({ take, subscribe, heartbeatMs, stallMs, lifeMs, onEnd }: LiveEventsOptions): LiveEvents {
   let hasNews = true
@@ -76,8 +80,10 @@ export function liveEvents({ take, subscribe, heartbeatMs, stallMs, lifeMs, onEn
       const remainingMs = silentUntil - performance.now()
       if (remainingMs <= 0) return keepAliveEvent
       if (hasNews || isOver) continue
-      const woken = new Promise<true>((resolve) => { wake = () => resolve(true) })
-      if (await withinMs(woken, remainingMs) === undefined) return keepAliveEvent
+      const woken = new Promise<true>((resolve) => {
+        wake = () => resolve(true)
+      })
+      if ((await withinMs(woken, remainingMs)) === undefined) return keepAliveEvent
     }
     return undefined
   }
@@ -95,6 +101,15 @@ export function liveEvents({ take, subscribe, heartbeatMs, stallMs, lifeMs, onEn
     }
   }
 
-  const body = new ReadableStream<Uint8Array>({ start(controller) { sink = controller }, pull, cancel: leave }, { highWaterMark: 0 })
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        sink = controller
+      },
+      pull,
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
   return { body, end, leave }
 }

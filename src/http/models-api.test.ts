@@ -4,29 +4,63 @@ import { modelsApi, type ModelsApiOptions } from './models-api.ts'
 import { router } from './route.ts'
 import { exchangeOf } from './testing.ts'
 
-const listed: readonly ListedModel[] = [{
-  name: 'gpt',
-  offers: [
-    { provider: 'one', model: { name: 'gpt', upstream: 'gpt-2024', aliases: ['g'], context: 8, maxOutput: 4, input: ['text', 'image'], price: { input: 1, output: 2, cachedInput: 0.5 } } },
-    { provider: 'two', model: { name: 'gpt', upstream: 'gpt', aliases: [] } },
-  ],
-}]
+const listed: readonly ListedModel[] = [
+  {
+    name: 'gpt',
+    offers: [
+      {
+        provider: 'one',
+        model: {
+          name: 'gpt',
+          upstream: 'gpt-2024',
+          aliases: ['g'],
+          context: 8,
+          maxOutput: 4,
+          input: ['text', 'image'],
+          price: { input: 1, output: 2, cachedInput: 0.5 },
+        },
+      },
+      { provider: 'two', model: { name: 'gpt', upstream: 'gpt', aliases: [] } },
+    ],
+  },
+]
 const notice = { time: 5, faults: ['providers.json:1:1: found nothing, allowed: an object'] }
 
 async function answer(options: Partial<ModelsApiOptions> = {}): Promise<unknown> {
-  const routes = router(modelsApi({ models: () => listed, isEchoOnly: () => false, file: 'home/providers.json', notice: () => undefined, isOwner: () => true, ...options }))
+  const routes = router(
+    modelsApi({
+      models: () => listed,
+      isEchoOnly: () => false,
+      file: 'home/providers.json',
+      notice: () => undefined,
+      isOwner: () => true,
+      ...options,
+    }),
+  )
   const response = await routes.find('GET', '/api/models').handle(exchangeOf(new Request('http://x/api/models')))
-  expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual(['application/json', 'no-store'])
+  expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
+    'application/json',
+    'no-store',
+  ])
   return response.json()
 }
 
-const models = [{
-  name: 'gpt',
-  offers: [
-    { provider: 'one', upstream: 'gpt-2024', context: 8, maxOutput: 4, input: ['text', 'image'], price: { input: 1, output: 2, cachedInput: 0.5 } },
-    { provider: 'two', upstream: 'gpt' },
-  ],
-}]
+const models = [
+  {
+    name: 'gpt',
+    offers: [
+      {
+        provider: 'one',
+        upstream: 'gpt-2024',
+        context: 8,
+        maxOutput: 4,
+        input: ['text', 'image'],
+        price: { input: 1, output: 2, cachedInput: 0.5 },
+      },
+      { provider: 'two', upstream: 'gpt' },
+    ],
+  },
+]
 
 describe('GET /api/models', () => {
   test('has every model with all who offer it, in try-order', async () => {
@@ -38,7 +72,12 @@ describe('GET /api/models', () => {
   })
 
   test('says to owners why the file is not in force', async () => {
-    expect(await answer({ notice: () => notice })).toEqual({ models, isEchoOnly: false, file: 'home/providers.json', notice })
+    expect(await answer({ notice: () => notice })).toEqual({
+      models,
+      isEchoOnly: false,
+      file: 'home/providers.json',
+      notice,
+    })
   })
 
   test('tells who is no owner nothing of the file', async () => {
@@ -46,6 +85,14 @@ describe('GET /api/models', () => {
   })
 
   test('is not public', () => {
-    expect(modelsApi({ models: () => [], isEchoOnly: () => false, file: '', notice: () => undefined, isOwner: () => true }).map(({ isPublic }) => isPublic)).toEqual([false])
+    expect(
+      modelsApi({
+        models: () => [],
+        isEchoOnly: () => false,
+        file: '',
+        notice: () => undefined,
+        isOwner: () => true,
+      }).map(({ isPublic }) => isPublic),
+    ).toEqual([false])
   })
 })

@@ -23,7 +23,14 @@ export function modelsApi({ models, isEchoOnly, file, notice, isOwner }: ModelsA
     const now = notice()
     return { ...all, file, ...(now === undefined ? {} : { notice: now }) }
   }
-  return [{ method: 'GET', path: '/api/models', isPublic: false, handle: (exchange) => jsonResponse(answer(exchange), exchange.id) }]
+  return [
+    {
+      method: 'GET',
+      path: '/api/models',
+      isPublic: false,
+      handle: (exchange) => jsonResponse(answer(exchange), exchange.id),
+    },
+  ]
 }
 
 function entryOf({ name, offers }: ListedModel): ModelEntry {

@@ -9,13 +9,36 @@ const listed: readonly ListedModel[] = [
   {
     name: 'gpt-4o',
     offers: [
-      { provider: 'openai', model: { name: 'gpt-4o', upstream: 'gpt-4o', aliases: [], context: 128_000, maxOutput: 4_096, input: ['text', 'image'], price: { input: 2.5, output: 10, cachedInput: 1.25 } } },
+      {
+        provider: 'openai',
+        model: {
+          name: 'gpt-4o',
+          upstream: 'gpt-4o',
+          aliases: [],
+          context: 128_000,
+          maxOutput: 4_096,
+          input: ['text', 'image'],
+          price: { input: 2.5, output: 10, cachedInput: 1.25 },
+        },
+      },
       { provider: 'azure', model: { name: 'gpt-4o', upstream: 'mine', aliases: [] } },
     ],
   },
-  { name: 'openai/gpt-4o', offers: [{ provider: 'openrouter', model: { name: 'openai/gpt-4o', upstream: 'x', aliases: [], price: { input: 1, output: 2 } } }] },
+  {
+    name: 'openai/gpt-4o',
+    offers: [
+      {
+        provider: 'openrouter',
+        model: { name: 'openai/gpt-4o', upstream: 'x', aliases: [], price: { input: 1, output: 2 } },
+      },
+    ],
+  },
 ]
-const gateway = { ...fakeGateway(() => Promise.reject(new Error('no chat'))), models: () => listed, model: (name: string) => listed.find((model) => model.name === name) }
+const gateway = {
+  ...fakeGateway(() => Promise.reject(new Error('no chat'))),
+  models: () => listed,
+  model: (name: string) => listed.find((model) => model.name === name),
+}
 const routes = router(modelRoutes(() => gateway, 1_700_000_000_999))
 
 async function get(path: string): Promise<unknown> {
@@ -30,19 +53,36 @@ function failure(path: string): Promise<unknown> {
 }
 
 const first = {
-  id: 'gpt-4o', object: 'model', created: 1_700_000_000, owned_by: 'openai', providers: ['openai', 'azure'],
-  context: 128_000, max_output: 4_096, input: ['text', 'image'], price: { input: 2.5, output: 10, cached_input: 1.25 },
+  id: 'gpt-4o',
+  object: 'model',
+  created: 1_700_000_000,
+  owned_by: 'openai',
+  providers: ['openai', 'azure'],
+  context: 128_000,
+  max_output: 4_096,
+  input: ['text', 'image'],
+  price: { input: 2.5, output: 10, cached_input: 1.25 },
 }
-const second = { id: 'openai/gpt-4o', object: 'model', created: 1_700_000_000, owned_by: 'openrouter', providers: ['openrouter'], price: { input: 1, output: 2 } }
+const second = {
+  id: 'openai/gpt-4o',
+  object: 'model',
+  created: 1_700_000_000,
+  owned_by: 'openrouter',
+  providers: ['openrouter'],
+  price: { input: 1, output: 2 },
+}
 
 describe('the models', () => {
   test('are listed with who serves them', async () => {
     expect(await get('/v1/models')).toEqual({ object: 'list', data: [first, second] })
   })
 
-  test.each(['/v1/models/openai/gpt-4o', '/v1/models/openai%2Fgpt-4o', '/v1/models/openai%2fgpt%2D4o'])('are found one by one: %s', async (path) => {
-    expect(await get(path)).toEqual(second)
-  })
+  test.each(['/v1/models/openai/gpt-4o', '/v1/models/openai%2Fgpt-4o', '/v1/models/openai%2fgpt%2D4o'])(
+    'are found one by one: %s',
+    async (path) => {
+      expect(await get(path)).toEqual(second)
+    },
+  )
 
   test.each([
     ['/v1/models/claude', "The model 'claude' was not found in any enabled provider"],
@@ -52,6 +92,12 @@ describe('the models', () => {
   ])('are not found: %s', async (path, message) => {
     const error = await failure(path)
     expect(error).toBeInstanceOf(WireError)
-    expect(error).toMatchObject({ status: 404, type: 'invalid_request_error', code: 'model_not_found', param: 'model', message })
+    expect(error).toMatchObject({
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'model',
+      message,
+    })
   })
 })

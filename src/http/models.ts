@@ -11,11 +11,24 @@ export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly
   const created = Math.floor(startedAt / 1000)
   return [
     {
-      method: 'GET', path: '/v1/models', isPublic: false,
-      handle: ({ id }) => jsonResponse({ object: 'list', data: gateway().models().map((model) => wireModel(model, created)) }, id),
+      method: 'GET',
+      path: '/v1/models',
+      isPublic: false,
+      handle: ({ id }) =>
+        jsonResponse(
+          {
+            object: 'list',
+            data: gateway()
+              .models()
+              .map((model) => wireModel(model, created)),
+          },
+          id,
+        ),
     },
     {
-      method: 'GET', path: modelPath, isPublic: false,
+      method: 'GET',
+      path: modelPath,
+      isPublic: false,
       handle: ({ path, id }) => {
         const name = decode(path.slice(modelPath.length))
         const model = name === undefined ? undefined : gateway().model(name)
@@ -30,11 +43,23 @@ export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly
 function wireModel({ name, offers }: ListedModel, created: number): Record<string, unknown> {
   const [{ provider, model }] = offers
   return {
-    id: name, object: 'model', created, owned_by: provider, providers: offers.map((offer) => offer.provider),
+    id: name,
+    object: 'model',
+    created,
+    owned_by: provider,
+    providers: offers.map((offer) => offer.provider),
     ...(model.context === undefined ? {} : { context: model.context }),
     ...(model.maxOutput === undefined ? {} : { max_output: model.maxOutput }),
     ...(model.input === undefined ? {} : { input: model.input }),
-    ...(model.price === undefined ? {} : { price: { input: model.price.input, output: model.price.output, ...(model.price.cachedInput === undefined ? {} : { cached_input: model.price.cachedInput }) } }),
+    ...(model.price === undefined
+      ? {}
+      : {
+          price: {
+            input: model.price.input,
+            output: model.price.output,
+            ...(model.price.cachedInput === undefined ? {} : { cached_input: model.price.cachedInput }),
+          },
+        }),
   }
 }
 
@@ -48,5 +73,11 @@ function decode(path: string): string | undefined {
 
 function notFound(name: string | undefined): WireError {
   const shown = name === undefined || name.length > 256 || /[\0-\x1f\x7f]/.test(name) ? '' : ` '${name}'`
-  return new WireError(404, 'invalid_request_error', 'model_not_found', `The model${shown} was not found in any enabled provider`, { param: 'model' })
+  return new WireError(
+    404,
+    'invalid_request_error',
+    'model_not_found',
+    `The model${shown} was not found in any enabled provider`,
+    { param: 'model' },
+  )
 }

@@ -15,10 +15,15 @@ interface Asked {
 }
 
 /** What comes of a request: `passed`, or the code of the error. */
-async function ask(headers: Headers, { method = 'GET', path = '/api/thing', isPublic = false, user, surroundings }: Asked = {}): Promise<unknown> {
+async function ask(
+  headers: Headers,
+  { method = 'GET', path = '/api/thing', isPublic = false, user, surroundings }: Asked = {},
+): Promise<unknown> {
   const route: Route = { method, path, isPublic, handle: () => new Response('passed') }
   const behindWall = ownPagesOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [], ...surroundings })(route)
-  const exchange = exchangeOf(new Request(`http://x${path}`, { method, headers: { host: '127.0.0.1:8000', ...headers } }))
+  const exchange = exchangeOf(
+    new Request(`http://x${path}`, { method, headers: { host: '127.0.0.1:8000', ...headers } }),
+  )
   try {
     return await (await behindWall.handle(user === undefined ? exchange : { ...exchange, user })).text()
   } catch (error) {
@@ -28,23 +33,59 @@ async function ask(headers: Headers, { method = 'GET', path = '/api/thing', isPu
 
 describe('without a guard', () => {
   test.each([
-    '127.0.0.1', '127.0.0.1:8000', '192.0.2.7', '[::1]:8000', '[2001:db8::1]', 'localhost', 'LOCALHOST:8000', 'localhost.', 'svc.localhost:8000',
-    'svc.example', 'svc.example:8443', 'SVC.example.',
+    '127.0.0.1',
+    '127.0.0.1:8000',
+    '192.0.2.7',
+    '[::1]:8000',
+    '[2001:db8::1]',
+    'localhost',
+    'LOCALHOST:8000',
+    'localhost.',
+    'svc.localhost:8000',
+    'svc.example',
+    'svc.example:8443',
+    'SVC.example.',
   ])('the host %s is let pass', async (host) => {
     expect(await ask({ host }, { surroundings: { corsOrigins: ['https://svc.example'] } })).toBe('passed')
   })
 
   test.each([
-    'evil.example', 'evil.example:8000', 'localhost.evil.example', '127.0.0.1.evil.example', 'evillocalhost', 'svc.example.evil.example', 'evil-svc.example', 'sub.svc.example', '127.1', '0x7f000001', '1.2.3.4.5', '[::1', '', '.',
+    'evil.example',
+    'evil.example:8000',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evillocalhost',
+    'svc.example.evil.example',
+    'evil-svc.example',
+    'sub.svc.example',
+    '127.1',
+    '0x7f000001',
+    '1.2.3.4.5',
+    '[::1',
+    '',
+    '.',
   ])('the host %p is refused', async (host) => {
     for (const method of ['GET', 'POST'] as const) {
-      for (const isPublic of [true, false]) expect(await ask({ host, 'content-type': 'application/json' }, { method, isPublic, surroundings: { corsOrigins: ['https://svc.example'] } })).toBe('403 host_not_allowed')
+      for (const isPublic of [true, false])
+        expect(
+          await ask(
+            { host, 'content-type': 'application/json' },
+            { method, isPublic, surroundings: { corsOrigins: ['https://svc.example'] } },
+          ),
+        ).toBe('403 host_not_allowed')
     }
   })
 
   test('the refusal names both ways out', async () => {
-    const route = ownPagesOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [] })({ method: 'GET', path: '/api/thing', isPublic: true, handle: () => new Response() })
-    const asked = Promise.resolve().then(() => route.handle(exchangeOf(new Request('http://x/api/thing', { headers: { host: 'evil.example' } }))))
+    const route = ownPagesOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [] })({
+      method: 'GET',
+      path: '/api/thing',
+      isPublic: true,
+      handle: () => new Response(),
+    })
+    const asked = Promise.resolve().then(() =>
+      route.handle(exchangeOf(new Request('http://x/api/thing', { headers: { host: 'evil.example' } }))),
+    )
     await expect(asked).rejects.toThrow(/sign-in \(--auth\)[^]*SVC_CORS_ORIGINS/)
   })
 })
@@ -65,7 +106,11 @@ describe('with a guard', () => {
 
 describe('a POST', () => {
   const json = { 'content-type': 'application/json' }
-  const post = (headers: Headers, surroundings: Partial<Surroundings> = {}) => ask({ host: '127.0.0.1:8000', ...json, ...headers }, { method: 'POST', user: 'ada', surroundings: { isGuarded: true, ...surroundings } })
+  const post = (headers: Headers, surroundings: Partial<Surroundings> = {}) =>
+    ask(
+      { host: '127.0.0.1:8000', ...json, ...headers },
+      { method: 'POST', user: 'ada', surroundings: { isGuarded: true, ...surroundings } },
+    )
 
   test.each<[string, Headers]>([
     ['a program', {}],
@@ -93,24 +138,54 @@ describe('a POST', () => {
 
   test('of our page behind a proxy that tells the host without its port is let pass, where its address is listed and nobody need sign in', async () => {
     const headers = { host: 'svc.example', origin: 'http://svc.example:8080' }
-    for (const isGuarded of [true, false]) expect(await post(headers, { isGuarded, corsOrigins: ['http://svc.example:8080'] })).toBe(isGuarded ? '403 cross_site_request' : 'passed')
-    expect(await post(headers, { isGuarded: false, corsOrigins: ['http://svc.example'] })).toBe('403 cross_site_request')
+    for (const isGuarded of [true, false])
+      expect(await post(headers, { isGuarded, corsOrigins: ['http://svc.example:8080'] })).toBe(
+        isGuarded ? '403 cross_site_request' : 'passed',
+      )
+    expect(await post(headers, { isGuarded: false, corsOrigins: ['http://svc.example'] })).toBe(
+      '403 cross_site_request',
+    )
   })
 
-  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x'])('of %s is let pass', async (type) => {
-    expect(await post({ 'content-type': type })).toBe('passed')
-  })
+  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x'])(
+    'of %s is let pass',
+    async (type) => {
+      expect(await post({ 'content-type': type })).toBe('passed')
+    },
+  )
 
   // What a form of another site can send.
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain; application/json', 'application/jsonp', ''])('of %p is refused', async (type) => {
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/plain; application/json',
+    'application/jsonp',
+    '',
+  ])('of %p is refused', async (type) => {
     expect(await post({ 'content-type': type })).toBe('415 unsupported_media_type')
   })
 })
 
 test('what is read only may be asked for from anywhere: nobody else can read the answer', async () => {
-  const behindWall = ownPagesOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [] })({ method: 'GET', path: '/api/thing', isPublic: true, handle: () => new Response('{}') })
-  const { headers } = await behindWall.handle(exchangeOf(new Request('http://x/api/thing', { headers: { host: 'localhost', 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' } })))
-  expect(Object.fromEntries(headers)).toMatchObject({ 'cross-origin-resource-policy': 'same-origin', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' })
+  const behindWall = ownPagesOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [] })({
+    method: 'GET',
+    path: '/api/thing',
+    isPublic: true,
+    handle: () => new Response('{}'),
+  })
+  const { headers } = await behindWall.handle(
+    exchangeOf(
+      new Request('http://x/api/thing', {
+        headers: { host: 'localhost', 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+      }),
+    ),
+  )
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  })
 })
 
 test.each(['/', '/v1/models', '/apis/x', '/api', '/auth/api/'])('%s has no wall', (path) => {
@@ -119,9 +194,19 @@ test.each(['/', '/v1/models', '/apis/x', '/api', '/auth/api/'])('%s has no wall'
 })
 
 describe('an owner', () => {
-  const isOwner = (isGuarded: boolean, user?: string) => ownerCheck(() => isGuarded, (name) => name === 'ada')({ ...exchangeOf(new Request('http://x/')), ...(user === undefined ? {} : { user }) })
+  const isOwner = (isGuarded: boolean, user?: string) =>
+    ownerCheck(
+      () => isGuarded,
+      (name) => name === 'ada',
+    )({ ...exchangeOf(new Request('http://x/')), ...(user === undefined ? {} : { user }) })
 
   test('is everybody while there is no guard, and then whom the list names', () => {
-    expect([isOwner(false), isOwner(false, 'bob'), isOwner(true), isOwner(true, 'bob'), isOwner(true, 'ada')]).toEqual([true, true, false, false, true])
+    expect([isOwner(false), isOwner(false, 'bob'), isOwner(true), isOwner(true, 'bob'), isOwner(true, 'ada')]).toEqual([
+      true,
+      true,
+      false,
+      false,
+      true,
+    ])
   })
 })

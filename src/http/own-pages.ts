@@ -17,8 +17,9 @@ export interface Surroundings {
 const prefix = '/api/'
 
 /**
- * The wall before the API of the page (docs/decisions/0008-the-page.md): a route below `/api/` is answered to the pages of this service, and to programs;
- * any other route is given back as it is. It allows nothing by CORS, and what changes something must prove that no other site's page sends it.
+ * The wall before the API of the page (docs/decisions/0008-the-page.md): a route below `/api/` is answered to the pages
+ * of this service, and to programs; any other route is given back as it is. It allows nothing by CORS, and what changes
+ * something must prove that no other site's page sends it.
  */
 export function ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }: Surroundings): (route: Route) => Route {
   const names = new Set(corsOrigins.map((origin) => withoutDot(new URL(origin).hostname)))
@@ -30,8 +31,20 @@ export function ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }: Surrounding
     // Cookies and tokens are not sent to another name; who shows neither may be a page whose name was made to point here.
     if (!isNamed && !(isGuarded && isPublic) && !isSafeHost(exchange.request, names)) throw foreignHost()
     if (exchange.request.method !== 'POST') return
-    if (!isJson(exchange.request)) throw new WireError(415, 'invalid_request_error', 'unsupported_media_type', 'The body must be sent as content-type: application/json')
-    if (!isFromOwnPages(exchange.request, origins)) throw new WireError(403, 'permission_error', 'cross_site_request', 'Cross-site request: only the pages of this service may send this')
+    if (!isJson(exchange.request))
+      throw new WireError(
+        415,
+        'invalid_request_error',
+        'unsupported_media_type',
+        'The body must be sent as content-type: application/json',
+      )
+    if (!isFromOwnPages(exchange.request, origins))
+      throw new WireError(
+        403,
+        'permission_error',
+        'cross_site_request',
+        'Cross-site request: only the pages of this service may send this',
+      )
   }
 
   return function behindWall(route) {
@@ -59,7 +72,12 @@ const harmless = {
 function isSafeHost({ headers }: Request, names: ReadonlySet<string>): boolean {
   const host = headers.get('host') ?? ''
   const name = withoutDot(host.replace(/:\d+$/, '').toLowerCase())
-  return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || name === 'localhost' || name.endsWith('.localhost') || names.has(name)
+  return (
+    isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 ||
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    names.has(name)
+  )
 }
 
 /** `localhost.` is `localhost`. */
@@ -68,16 +86,25 @@ function withoutDot(name: string): string {
 }
 
 function foreignHost(): WireError {
-  return new WireError(403, 'permission_error', 'host_not_allowed', 'Under this host name the page of the service works only with sign-in (--auth), or when SVC_CORS_ORIGINS lists its address: else any website could have a name of its own lead here', {
-    advice: 'Open the service by its IP address, or as localhost.',
-  })
+  return new WireError(
+    403,
+    'permission_error',
+    'host_not_allowed',
+    'Under this host name the page of the service works only with sign-in (--auth), or when SVC_CORS_ORIGINS lists its address: else any website could have a name of its own lead here',
+    {
+      advice: 'Open the service by its IP address, or as localhost.',
+    },
+  )
 }
 
 function isJson({ headers }: Request): boolean {
   return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 }
 
-/** `Sec-Fetch-Site` decides where a browser sends it, that is over https and on this machine; else `Origin`. A program sends neither. */
+/**
+ * `Sec-Fetch-Site` decides where a browser sends it, that is over https and on this machine; else `Origin`. A program
+ * sends neither.
+ */
 function isFromOwnPages({ headers }: Request, ownOrigins: readonly string[]): boolean {
   const site = headers.get('sec-fetch-site')
   if (site !== null) return site === 'same-origin' || site === 'none'

@@ -11,8 +11,12 @@ function subject() {
 }
 
 describe('a paced body', () => {
-  beforeEach(() => { jest.useFakeTimers() })
-  afterEach(() => { jest.useRealTimers() })
+  beforeEach(() => {
+    jest.useFakeTimers()
+  })
+  afterEach(() => {
+    jest.useRealTimers()
+  })
 
   test('is read as it is, and has ended then', async () => {
     const { body, ends } = subject()
@@ -21,7 +25,9 @@ describe('a paced body', () => {
   })
 
   test('is handed on in pieces, none before it is asked for', async () => {
-    const { body, ends } = subject(), reader = body.getReader(), lengths: (number | undefined)[] = []
+    const { body, ends } = subject(),
+      reader = body.getReader(),
+      lengths: (number | undefined)[] = []
     for (let piece = 0; piece < 3; piece += 1) lengths.push((await reader.read()).value?.length)
     expect([lengths, ends]).toEqual([[65_536, 65_536, 18_928], []])
     expect((await reader.read()).done).toBe(true)
@@ -29,7 +35,8 @@ describe('a paced body', () => {
   })
 
   test('ends when its reader leaves', async () => {
-    const { body, cut, ends } = subject(), reader = body.getReader()
+    const { body, cut, ends } = subject(),
+      reader = body.getReader()
     await reader.read()
     await reader.cancel()
     cut()
@@ -37,22 +44,34 @@ describe('a paced body', () => {
   })
 
   test('breaks off when it is cut, and ends once', async () => {
-    const { body, cut, ends } = subject(), reader = body.getReader()
+    const { body, cut, ends } = subject(),
+      reader = body.getReader()
     await reader.read()
     cut()
     cut()
-    expect(await reader.read().then(() => 'more', () => 'broken')).toBe('broken')
+    expect(
+      await reader.read().then(
+        () => 'more',
+        () => 'broken',
+      ),
+    ).toBe('broken')
     expect(ends).toEqual([false])
   })
 
   test('breaks off when nobody reads it for so long, and not before', async () => {
-    const { body, ends } = subject(), reader = body.getReader()
+    const { body, ends } = subject(),
+      reader = body.getReader()
     jest.advanceTimersByTime(stallMs - 1)
     await reader.read()
     jest.advanceTimersByTime(stallMs - 1)
     expect(ends).toEqual([])
     jest.advanceTimersByTime(stallMs + 1)
     expect(ends).toEqual([false])
-    expect(await reader.read().then(() => 'more', () => 'broken')).toBe('broken')
+    expect(
+      await reader.read().then(
+        () => 'more',
+        () => 'broken',
+      ),
+    ).toBe('broken')
   })
 })

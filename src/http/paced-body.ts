@@ -20,7 +20,10 @@ export interface PacedBody {
   cut(): void
 }
 
-/** A large body for a client who reads at a pace of its own: a piece of 64 KiB at a time, none before the last was taken, so that one knows when it is read, and who does not read it. */
+/**
+ * A large body for a client who reads at a pace of its own: a piece of 64 KiB at a time, none before the last was
+ * taken, so that one knows when it is read, and who does not read it.
+ */
 export function pacedBody({ bytes, stallMs, onEnd }: PacedBodyOptions): PacedBody {
   let rest = bytes
   let isOver = false
@@ -42,18 +45,23 @@ export function pacedBody({ bytes, stallMs, onEnd }: PacedBodyOptions): PacedBod
 
   return {
     cut,
-    body: new ReadableStream<Uint8Array>({
-      start(controller) { sink = controller },
-      pull(controller) {
-        if (rest.length === 0) {
-          if (end(true)) controller.close()
-          return
-        }
-        stall.touch()
-        controller.enqueue(rest.subarray(0, pieceBytes))
-        rest = rest.subarray(pieceBytes)
+    body: new ReadableStream<Uint8Array>(
+      {
+        start(controller) {
+          sink = controller
+        },
+        pull(controller) {
+          if (rest.length === 0) {
+            if (end(true)) controller.close()
+            return
+          }
+          stall.touch()
+          controller.enqueue(rest.subarray(0, pieceBytes))
+          rest = rest.subarray(pieceBytes)
+        },
+        cancel: () => void end(false),
       },
-      cancel: () => void end(false),
-    }, { highWaterMark: 0 }),
+      { highWaterMark: 0 },
+    ),
   }
 }

@@ -1,6 +1,7 @@
 /**
- * What the page and the service tell each other under `/api/` (docs/api.md). Types only: the page imports this file and no other of this room.
- * Times are Unix milliseconds, durations milliseconds, prices USD per million tokens, costs USD.
+ * What the page and the service tell each other under `/api/` (docs/api.md). Types only: the page imports this file and
+ * no other of this room. Times are Unix milliseconds, durations milliseconds, prices USD per million tokens, costs
+ * USD.
  */
 
 /** `GET /api/boot`: public; what the page must know before it shows anything. */
@@ -118,7 +119,10 @@ export interface ProviderEntry {
   readonly baseUrl?: string
   readonly enabled: boolean
   readonly state: ProviderState
-  /** Models cooling by themselves, while the provider as a whole is not. At most 1,000; for owners also those that it does not list. */
+  /**
+   * Models cooling by themselves, while the provider as a whole is not. At most 1,000; for owners also those that it
+   * does not list.
+   */
   readonly coolingModels: readonly string[]
   /** `undefined`: it has not told them. At most 1,000. */
   readonly models?: readonly string[]
@@ -210,8 +214,8 @@ export interface MinuteEntry {
 }
 
 /**
- * `GET /api/requests`: as JSON everything there is; with `Accept: text/event-stream` a stream of these: the first has everything, the following what is new.
- * An owner gets everybody's, others their own.
+ * `GET /api/requests`: as JSON everything there is; with `Accept: text/event-stream` a stream of these: the first has
+ * everything, the following what is new. An owner gets everybody's, others their own.
  */
 export interface RequestsAnswer {
   /** Oldest first, at most 1,000. */

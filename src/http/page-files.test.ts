@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { pageRoutes, type PageFile } from './page-files.ts'
 import type { Exchange } from './exchange.ts'
+import { pageRoutes, type PageFile } from './page-files.ts'
 
 function fileOf(text: string, type: string): PageFile {
   const bytes = (form: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(`${form} ${text}`)
@@ -14,10 +14,25 @@ const files = {
 }
 
 function exchange(path: string, headers: Readonly<Record<string, string>> = {}): Exchange {
-  return { request: new Request(`http://127.0.0.1${path}`, { headers }), path, id: 'id-1', started: 0, address: () => '', peerPort: () => undefined, whoNow: async () => ({}), keepOpen() {}, letClose() {}, letRead() {}, drop() {} }
+  return {
+    request: new Request(`http://127.0.0.1${path}`, { headers }),
+    path,
+    id: 'id-1',
+    started: 0,
+    address: () => '',
+    peerPort: () => undefined,
+    whoNow: async () => ({}),
+    keepOpen() {},
+    letClose() {},
+    letRead() {},
+    drop() {},
+  }
 }
 
-const { front, routes: [asset] } = pageRoutes({ files: async () => files, hasAvatars: () => false })
+const {
+  front,
+  routes: [asset],
+} = pageRoutes({ files: async () => files, hasAvatars: () => false })
 const ask = async (headers: Readonly<Record<string, string>> = {}, path = '/assets/main-1.js'): Promise<Response> => {
   if (asset === undefined) throw new Error('there is no route')
   return asset.handle(exchange(path, headers))
@@ -32,8 +47,19 @@ describe('an asset', () => {
   })
 
   test.each([
-    [undefined, 'plain'], ['', 'plain'], ['gzip', 'gzip'], ['br', 'brotli'], ['gzip, deflate, br', 'brotli'], ['br;q=0, gzip', 'gzip'], ['br;q=0.0,gzip;q=0.000', 'plain'],
-    ['BR', 'brotli'], ['br;q=0.5', 'brotli'], ['brx, xgzip', 'plain'], ['gzip ; q=1.0', 'gzip'], ['identity', 'plain'], ['br;q=', 'brotli'],
+    [undefined, 'plain'],
+    ['', 'plain'],
+    ['gzip', 'gzip'],
+    ['br', 'brotli'],
+    ['gzip, deflate, br', 'brotli'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0.0,gzip;q=0.000', 'plain'],
+    ['BR', 'brotli'],
+    ['br;q=0.5', 'brotli'],
+    ['brx, xgzip', 'plain'],
+    ['gzip ; q=1.0', 'gzip'],
+    ['identity', 'plain'],
+    ['br;q=', 'brotli'],
   ])('for Accept-Encoding %p is sent %s', async (accepted, form) => {
     const response = await ask(accepted === undefined ? {} : { 'accept-encoding': accepted })
     expect(await response.text()).toBe(`${form} main`)
@@ -43,12 +69,14 @@ describe('an asset', () => {
 
   test('is sent at once, however long what is accepted', async () => {
     const started = performance.now()
-    for (const each of [',', 'x ', 'br;q=0,', 'gzip;q=0.0, ']) expect(await (await ask({ 'accept-encoding': each.repeat(8_000) })).text()).toBe('plain main')
+    for (const each of [',', 'x ', 'br;q=0,', 'gzip;q=0.0, '])
+      expect(await (await ask({ 'accept-encoding': each.repeat(8_000) })).text()).toBe('plain main')
     expect(performance.now() - started).toBeLessThan(500)
   })
 
   test('that is not there is not found', async () => {
-    for (const path of ['/assets/main-2.js', '/assets/', '/assets/../x', '/assets/constructor']) expect(ask({}, path)).rejects.toMatchObject({ status: 404 })
+    for (const path of ['/assets/main-2.js', '/assets/', '/assets/../x', '/assets/constructor'])
+      expect(ask({}, path)).rejects.toMatchObject({ status: 404 })
   })
 })
 
@@ -65,14 +93,24 @@ describe('the page', () => {
   test('may run nothing but its own scripts, and is framed by nobody', async () => {
     const policy = (await front(exchange('/'))).headers.get('content-security-policy') ?? ''
     expect(policy.split('; ')).toEqual([
-      "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'", "trusted-types 'none'",
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data: blob:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
     ])
   })
 
   test('shows pictures from elsewhere only where people have avatars', async () => {
     const signedIn = pageRoutes({ files: async () => files, hasAvatars: () => true })
-    expect((await signedIn.front(exchange('/'))).headers.get('content-security-policy')).toContain("img-src 'self' data: blob: https:;")
+    expect((await signedIn.front(exchange('/'))).headers.get('content-security-policy')).toContain(
+      "img-src 'self' data: blob: https:;",
+    )
   })
 
   test('that could not be built says so', async () => {

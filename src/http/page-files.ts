@@ -31,8 +31,14 @@ export interface PageOptions {
 const assetsPath = '/assets/'
 const forEver = 'public, max-age=31536000, immutable'
 
-/** The page at `/` for browsers (docs/decisions/0008-the-page.md), as a function from an exchange, and the route of its assets. */
-export function pageRoutes({ files, hasAvatars }: PageOptions): { readonly front: (exchange: Exchange) => Promise<Response>; readonly routes: readonly Route[] } {
+/**
+ * The page at `/` for browsers (docs/decisions/0008-the-page.md), as a function from an exchange, and the route of its
+ * assets.
+ */
+export function pageRoutes({ files, hasAvatars }: PageOptions): {
+  readonly front: (exchange: Exchange) => Promise<Response>
+  readonly routes: readonly Route[]
+} {
   async function front({ request, id }: Exchange): Promise<Response> {
     const page = await files()
     if (page === undefined) return errorResponse(notBuilt(), id)
@@ -49,18 +55,30 @@ export function pageRoutes({ files, hasAvatars }: PageOptions): { readonly front
 
   async function asset({ request, path, id }: Exchange): Promise<Response> {
     const file = (await files())?.assets.get(path)
-    if (file === undefined) throw new WireError(404, 'invalid_request_error', 'not_found', 'There is nothing at this path')
+    if (file === undefined)
+      throw new WireError(404, 'invalid_request_error', 'not_found', 'There is nothing at this path')
     return fileResponse(file, request, { 'cache-control': forEver, 'x-request-id': id })
   }
 
   return { front, routes: [{ method: 'GET', path: assetsPath, isPublic: true, handle: asset }] }
 }
 
-/** What the page may do: nothing in it can become script, style or markup but what this service sends as such (docs/decisions/0008-the-page.md). */
+/**
+ * What the page may do: nothing in it can become script, style or markup but what this service sends as such
+ * (docs/decisions/0008-the-page.md).
+ */
 function policy(hasAvatars: boolean): string {
   return [
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src 'self' data: blob:${hasAvatars ? ' https:' : ''}`, "connect-src 'self'",
-    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: blob:${hasAvatars ? ' https:' : ''}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join('; ')
 }
 
@@ -69,7 +87,9 @@ function fileResponse(file: PageFile, request: Request, headers: Readonly<Record
   const etag = `"${Bun.hash(bytes).toString(36)}"`
   const all = { ...headers, etag, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' }
   if (isKnown(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all })
-  return new Response(bytes, { headers: { ...all, 'content-type': file.type, ...(coding === undefined ? {} : { 'content-encoding': coding }) } })
+  return new Response(bytes, {
+    headers: { ...all, 'content-type': file.type, ...(coding === undefined ? {} : { 'content-encoding': coding }) },
+  })
 }
 
 function isKnown(given: string | null, etag: string): boolean {
@@ -77,12 +97,21 @@ function isKnown(given: string | null, etag: string): boolean {
 }
 
 /** The smallest form that the client takes (RFC 9110 section 12.5.3): a coding with `q=0` is refused. */
-function formFor({ plain, gzip, brotli }: PageFile, accepted: string): { readonly coding?: string; readonly bytes: Uint8Array<ArrayBuffer> } {
-  const takes = (coding: string): boolean => new RegExp(`(?:^|,)\\s*${coding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)`, 'i').test(accepted)
+function formFor(
+  { plain, gzip, brotli }: PageFile,
+  accepted: string,
+): { readonly coding?: string; readonly bytes: Uint8Array<ArrayBuffer> } {
+  const takes = (coding: string): boolean =>
+    new RegExp(`(?:^|,)\\s*${coding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)`, 'i').test(accepted)
   if (takes('br')) return { coding: 'br', bytes: brotli }
   return takes('gzip') ? { coding: 'gzip', bytes: gzip } : { bytes: plain }
 }
 
 function notBuilt(): WireError {
-  return new WireError(503, 'overloaded_error', 'page_not_built', 'The page is not built; the API works. The log says why')
+  return new WireError(
+    503,
+    'overloaded_error',
+    'page_not_built',
+    'The page is not built; the API works. The log says why',
+  )
 }

@@ -17,7 +17,11 @@ function outcome(read: () => unknown): unknown {
 
 describe('the body of a change', () => {
   test.each(['enable', 'disable', 'up', 'down'] as const)('is read: %s', (change) => {
-    expect(parseProviderChange(bytesOf(JSON.stringify({ version: 'v', id: 'groq', change })))).toEqual({ version: 'v', id: 'groq', change })
+    expect(parseProviderChange(bytesOf(JSON.stringify({ version: 'v', id: 'groq', change })))).toEqual({
+      version: 'v',
+      id: 'groq',
+      change,
+    })
   })
 
   test.each([
@@ -67,13 +71,30 @@ describe('the body of a test', () => {
   })
 })
 
-test.each([['a change', parseProviderChange], ['a test', parseProviderTest]] as const)('the body of %s › whatever it is, it is read as texts that may be, or refused with 400', (_, parse) => {
-  const field = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 300 }), fc.constantFrom('up', 'enable', null, 5, true), fc.jsonValue({ maxDepth: 1 }))
-  const object = fc.dictionary(fc.oneof(fc.constantFrom('version', 'id', 'change', 'model', '__proto__'), fc.string()), field, { maxKeys: 6 }).map((value) => bytesOf(JSON.stringify(value)))
+test.each([
+  ['a change', parseProviderChange],
+  ['a test', parseProviderTest],
+] as const)('the body of %s › whatever it is, it is read as texts that may be, or refused with 400', (_, parse) => {
+  const field = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.constantFrom('up', 'enable', null, 5, true),
+    fc.jsonValue({ maxDepth: 1 }),
+  )
+  const object = fc
+    .dictionary(fc.oneof(fc.constantFrom('version', 'id', 'change', 'model', '__proto__'), fc.string()), field, {
+      maxKeys: 6,
+    })
+    .map((value) => bytesOf(JSON.stringify(value)))
   const body = fc.oneof(object, fc.json().map(bytesOf), fc.string().map(bytesOf), fc.uint8Array())
-  fc.assert(fc.property(body, (bytes) => {
-    const read = outcome(() => parse(bytes))
-    if (Array.isArray(read)) return read[0] === 400
-    return Object.values(read ?? {}).every((text) => typeof text === 'string' && text.length >= 1 && text.length <= 256 && text.isWellFormed())
-  }), { numRuns: 500 })
+  fc.assert(
+    fc.property(body, (bytes) => {
+      const read = outcome(() => parse(bytes))
+      if (Array.isArray(read)) return read[0] === 400
+      return Object.values(read ?? {}).every(
+        (text) => typeof text === 'string' && text.length >= 1 && text.length <= 256 && text.isWellFormed(),
+      )
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -14,7 +14,8 @@ export function parseProviderChange(body: Uint8Array): ProviderChange {
   const id = requiredText(fields, 'id', idLengthMax)
   const word = requiredText(fields, 'change', idLengthMax)
   const change = changes.find((each) => each === word)
-  if (change === undefined) throw invalidRequest('invalid_value', `'change' must be one of ${changes.join(', ')}.`, 'change')
+  if (change === undefined)
+    throw invalidRequest('invalid_value', `'change' must be one of ${changes.join(', ')}.`, 'change')
   return { version, id, change }
 }
 
@@ -49,7 +50,11 @@ function optionalText(fields: JsonObject, name: string, lengthMax: number): stri
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string') throw invalidRequest('invalid_type', `'${name}' must be a string.`, name)
   if (value === '' || value.length > lengthMax || /[\0-\x1f\x7f]/.test(value) || !value.isWellFormed()) {
-    throw invalidRequest('invalid_value', `'${name}' must be text of 1 to ${lengthMax} characters, none of them a control character.`, name)
+    throw invalidRequest(
+      'invalid_value',
+      `'${name}' must be text of 1 to ${lengthMax} characters, none of them a control character.`,
+      name,
+    )
   }
   return value
 }

@@ -6,28 +6,50 @@ import { router } from './route.ts'
 import { exchangeOf } from './testing.ts'
 
 const state: ProvidersAnswer = {
-  version: 'v1', source: 'file', file: 'home/providers.json', notice: { time: 5, faults: ['line'] },
-  providers: [{
-    id: 'a', protocol: 'openai', baseUrl: 'http://a.test/v1', enabled: true, state: { kind: 'ok' }, models: ['m', 'n'], coolingModels: ['n', 'asked-for-by-somebody'], attempts: { count: 1, ok: 0 },
-    lastError: { time: 1, why: 'status 500', model: 'm', status: 500 },
-  }],
+  version: 'v1',
+  source: 'file',
+  file: 'home/providers.json',
+  notice: { time: 5, faults: ['line'] },
+  providers: [
+    {
+      id: 'a',
+      protocol: 'openai',
+      baseUrl: 'http://a.test/v1',
+      enabled: true,
+      state: { kind: 'ok' },
+      models: ['m', 'n'],
+      coolingModels: ['n', 'asked-for-by-somebody'],
+      attempts: { count: 1, ok: 0 },
+      lastError: { time: 1, why: 'status 500', model: 'm', status: 500 },
+    },
+  ],
 }
 
 function subject(options: Partial<ProvidersApiOptions> = {}) {
   const changes: [ProviderChange, string | undefined][] = []
   const tests: ProviderTestRequest[] = []
-  const routes = router(providersApi({
-    state: async () => state,
-    change: async (change, user) => (changes.push([change, user]), state),
-    test: async (request): Promise<ProviderTest> => (tests.push(request), { ok: true, ms: 1 }),
-    isOwner: () => true,
-    bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
-    ...options,
-  }))
+  const routes = router(
+    providersApi({
+      state: async () => state,
+      change: async (change, user) => (changes.push([change, user]), state),
+      test: async (request): Promise<ProviderTest> => (tests.push(request), { ok: true, ms: 1 }),
+      isOwner: () => true,
+      bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+      ...options,
+    }),
+  )
 
   /** The status with the JSON, or with the code of the error. */
-  async function call(method: 'GET' | 'POST', path: string, body?: string | ReadableStream, user?: string): Promise<unknown> {
-    const exchange = { ...exchangeOf(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })), ...(user === undefined ? {} : { user }) }
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: string | ReadableStream,
+    user?: string,
+  ): Promise<unknown> {
+    const exchange = {
+      ...exchangeOf(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })),
+      ...(user === undefined ? {} : { user }),
+    }
     try {
       const response = await routes.find(method, path).handle(exchange)
       return [response.status, await response.json()]
@@ -46,9 +68,23 @@ describe('GET /api/providers', () => {
   })
 
   test('shows others neither the file, addresses nor what others asked for', async () => {
-    expect(await subject({ isOwner: () => false }).call('GET', '/api/providers')).toEqual([200, {
-      source: 'file', providers: [{ id: 'a', protocol: 'openai', enabled: true, state: { kind: 'ok' }, models: ['m', 'n'], coolingModels: ['n'], attempts: { count: 1, ok: 0 } }],
-    }])
+    expect(await subject({ isOwner: () => false }).call('GET', '/api/providers')).toEqual([
+      200,
+      {
+        source: 'file',
+        providers: [
+          {
+            id: 'a',
+            protocol: 'openai',
+            enabled: true,
+            state: { kind: 'ok' },
+            models: ['m', 'n'],
+            coolingModels: ['n'],
+            attempts: { count: 1, ok: 0 },
+          },
+        ],
+      },
+    ])
   })
 })
 
@@ -61,22 +97,35 @@ describe('POST /api/providers', () => {
 
   test('refuses whoever is no owner, whatever they send', async () => {
     const { call, changes } = subject({ isOwner: () => false })
-    for (const body of [JSON.stringify(change), 'nonsense']) expect(await call('POST', '/api/providers', body)).toEqual([403, 'permission_error', 'owners_only'])
+    for (const body of [JSON.stringify(change), 'nonsense'])
+      expect(await call('POST', '/api/providers', body)).toEqual([403, 'permission_error', 'owners_only'])
     expect(changes).toEqual([])
   })
 
   test('refuses what is no change, and what is too large, declared or not', async () => {
     const { call, changes } = subject()
     const large = 'x'.repeat(64 * 1024 + 1)
-    expect(await call('POST', '/api/providers', '{}')).toEqual([400, 'invalid_request_error', 'missing_required_parameter'])
+    expect(await call('POST', '/api/providers', '{}')).toEqual([
+      400,
+      'invalid_request_error',
+      'missing_required_parameter',
+    ])
     expect(await call('POST', '/api/providers', large)).toEqual([413, 'invalid_request_error', 'request_too_large'])
-    expect(await call('POST', '/api/providers', new Blob([large]).stream())).toEqual([413, 'invalid_request_error', 'request_too_large'])
+    expect(await call('POST', '/api/providers', new Blob([large]).stream())).toEqual([
+      413,
+      'invalid_request_error',
+      'request_too_large',
+    ])
     expect(changes).toEqual([])
   })
 
   test('takes it for nobody’s mistake when the sender leaves', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('connection lost')) })
-    expect(await subject().call('POST', '/api/providers', broken)).toEqual([499, 'invalid_request_error', 'client_left'])
+    expect(await subject().call('POST', '/api/providers', broken)).toEqual([
+      499,
+      'invalid_request_error',
+      'client_left',
+    ])
   })
 })
 
@@ -90,15 +139,24 @@ describe('POST /api/providers/test', () => {
 
   test('keeps the connection open for as long as it takes, and no longer', async () => {
     const limits: string[] = []
-    const routes = router(providersApi({
-      state: async () => state, change: async () => state, isOwner: () => true, bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
-      async test() {
-        limits.push('tested')
-        throw new WireError(404, 'invalid_request_error', 'not_found', 'nobody')
-      },
-    }))
+    const routes = router(
+      providersApi({
+        state: async () => state,
+        change: async () => state,
+        isOwner: () => true,
+        bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+        async test() {
+          limits.push('tested')
+          throw new WireError(404, 'invalid_request_error', 'not_found', 'nobody')
+        },
+      }),
+    )
     const request = new Request('http://x/api/providers/test', { method: 'POST', body: '{"id":"a"}' })
-    const exchange = { ...exchangeOf(request), keepOpen: () => void limits.push('open'), letClose: () => void limits.push('let close') }
+    const exchange = {
+      ...exchangeOf(request),
+      keepOpen: () => void limits.push('open'),
+      letClose: () => void limits.push('let close'),
+    }
     await expect(async () => routes.find('POST', '/api/providers/test').handle(exchange)).toThrow('nobody')
     expect(limits).toEqual(['open', 'tested', 'let close'])
   })
@@ -106,15 +164,27 @@ describe('POST /api/providers/test', () => {
   test('refuses whoever is no owner, and what is no test', async () => {
     const { call, tests } = subject({ isOwner: () => false })
     expect(await call('POST', '/api/providers/test', '{"id":"a"}')).toEqual([403, 'permission_error', 'owners_only'])
-    expect(await subject().call('POST', '/api/providers/test', '[]')).toEqual([400, 'invalid_request_error', 'invalid_json'])
+    expect(await subject().call('POST', '/api/providers/test', '[]')).toEqual([
+      400,
+      'invalid_request_error',
+      'invalid_json',
+    ])
     expect(tests).toEqual([])
   })
 })
 
 test('none of the routes is public', () => {
   const { isOwner, bodyTimes } = { isOwner: () => true, bodyTimes: { totalMs: 1, idleMs: 1 } }
-  const routes = providersApi({ state: async () => state, change: async () => state, test: async () => ({ ok: true, ms: 0 }), isOwner, bodyTimes })
+  const routes = providersApi({
+    state: async () => state,
+    change: async () => state,
+    test: async () => ({ ok: true, ms: 0 }),
+    isOwner,
+    bodyTimes,
+  })
   expect(routes.map(({ method, path, isPublic }) => [method, path, isPublic])).toEqual([
-    ['GET', '/api/providers', false], ['POST', '/api/providers', false], ['POST', '/api/providers/test', false],
+    ['GET', '/api/providers', false],
+    ['POST', '/api/providers', false],
+    ['POST', '/api/providers/test', false],
   ])
 })

@@ -23,34 +23,43 @@ export interface ProvidersApiOptions {
 /** `GET /api/providers`, `POST /api/providers` and `POST /api/providers/test`: the owner's view of the providers. */
 export function providersApi({ state, change, test, isOwner, bodyTimes }: ProvidersApiOptions): readonly Route[] {
   function checkOwner(exchange: Exchange): void {
-    if (!isOwner(exchange)) throw new WireError(403, 'permission_error', 'owners_only', 'Only owners of this service may do this')
+    if (!isOwner(exchange))
+      throw new WireError(403, 'permission_error', 'owners_only', 'Only owners of this service may do this')
   }
 
   async function bodyOf({ request }: Exchange): Promise<Uint8Array> {
     try {
       return await readBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
     } catch (error) {
-      throw error instanceof ClientLeft ? new WireError(499, 'invalid_request_error', 'client_left', 'The client left') : error
+      throw error instanceof ClientLeft
+        ? new WireError(499, 'invalid_request_error', 'client_left', 'The client left')
+        : error
     }
   }
 
   return [
     {
-      method: 'GET', path: '/api/providers', isPublic: false,
+      method: 'GET',
+      path: '/api/providers',
+      isPublic: false,
       async handle(exchange) {
         const answer = await state()
         return jsonResponse(isOwner(exchange) ? answer : forEverybody(answer), exchange.id)
       },
     },
     {
-      method: 'POST', path: '/api/providers', isPublic: false,
+      method: 'POST',
+      path: '/api/providers',
+      isPublic: false,
       async handle(exchange) {
         checkOwner(exchange)
         return jsonResponse(await change(parseProviderChange(await bodyOf(exchange)), exchange.user), exchange.id)
       },
     },
     {
-      method: 'POST', path: '/api/providers/test', isPublic: false,
+      method: 'POST',
+      path: '/api/providers/test',
+      isPublic: false,
       async handle(exchange) {
         checkOwner(exchange)
         const request = parseProviderTest(await bodyOf(exchange))
@@ -66,9 +75,18 @@ export function providersApi({ state, change, test, isOwner, bodyTimes }: Provid
   ]
 }
 
-/** Without what only owners see: where the file is and what is wrong with it, addresses, and what others asked for, such as models that nobody offers. */
+/**
+ * Without what only owners see: where the file is and what is wrong with it, addresses, and what others asked for, such
+ * as models that nobody offers.
+ */
 function forEverybody({ source, providers }: ProvidersAnswer): ProvidersAnswer {
-  return { source, providers: providers.map(({ baseUrl: _, lastError: __, ...entry }) => ({ ...entry, coolingModels: offeredOf(entry) })) }
+  return {
+    source,
+    providers: providers.map(({ baseUrl: _, lastError: __, ...entry }) => ({
+      ...entry,
+      coolingModels: offeredOf(entry),
+    })),
+  }
 }
 
 function offeredOf({ coolingModels, models = [] }: Pick<ProviderEntry, 'coolingModels' | 'models'>): readonly string[] {

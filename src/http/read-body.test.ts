@@ -7,21 +7,31 @@ import { uploadsUnderWay } from './uploads.ts'
 const limits: BodyLimits = { bytesMax: 200_000, totalMs: 30_000, idleMs: 10_000 }
 
 /** A body of pieces; after them it ends, or fails, or never says anything more. */
-function bodyOf(pieces: readonly (Uint8Array | string)[], end: 'ends' | 'breaks' | 'hangs' = 'ends', everyMs = 0): ReadableStream<Uint8Array> & { readonly wasCancelled?: boolean } {
+function bodyOf(
+  pieces: readonly (Uint8Array | string)[],
+  end: 'ends' | 'breaks' | 'hangs' = 'ends',
+  everyMs = 0,
+): ReadableStream<Uint8Array> & { readonly wasCancelled?: boolean } {
   const left = [...pieces]
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      if (everyMs > 0) await Bun.sleep(everyMs)
-      const piece = left.shift()
-      if (piece !== undefined) controller.enqueue(typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)
-      else if (end === 'ends') controller.close()
-      else if (end === 'breaks') controller.error(new Error('connection lost'))
-      else await new Promise(() => undefined)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (everyMs > 0) await Bun.sleep(everyMs)
+        const piece = left.shift()
+        if (piece !== undefined) controller.enqueue(typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)
+        else if (end === 'ends') controller.close()
+        else if (end === 'breaks') controller.error(new Error('connection lost'))
+        else await new Promise(() => undefined)
+      },
     },
-  }, { highWaterMark: 0 })
+    { highWaterMark: 0 },
+  )
 }
 
-function post(body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>> = {}): Request {
+function post(
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+  headers: Readonly<Record<string, string>> = {},
+): Request {
   return new Request('http://x/v1/chat/completions', { method: 'POST', body, headers })
 }
 
@@ -29,14 +39,22 @@ async function textOf(request: Request, given: Partial<BodyLimits> = {}): Promis
   return new TextDecoder().decode(await readBody(request, { ...limits, ...given }))
 }
 
-const failure = (request: Request, given: Partial<BodyLimits> = {}): Promise<unknown> => textOf(request, given).then((text) => new Error(`read ${text.length}`), (error: unknown) => error)
+const failure = (request: Request, given: Partial<BodyLimits> = {}): Promise<unknown> =>
+  textOf(request, given).then(
+    (text) => new Error(`read ${text.length}`),
+    (error: unknown) => error,
+  )
 
-describe('a request\'s body', () => {
+describe("a request's body", () => {
   const large = 'x'.repeat(100_000)
   const bodies: readonly (readonly [string, () => Request, string])[] = [
     ['small and of a known length', () => post('{"a":1}', { 'content-length': '7' }), '{"a":1}'],
     ['small and chunked', () => post(bodyOf(['{"a"', ':1}'])), '{"a":1}'],
-    ['large and of a known length', () => post(bodyOf([large.slice(0, 70_000), large.slice(70_000)]), { 'content-length': '100000' }), large],
+    [
+      'large and of a known length',
+      () => post(bodyOf([large.slice(0, 70_000), large.slice(70_000)]), { 'content-length': '100000' }),
+      large,
+    ],
     ['large and chunked', () => post(bodyOf([large.slice(0, 70_000), large.slice(70_000)])), large],
     ['nothing', () => new Request('http://x/', { method: 'POST' }), ''],
     ['nothing and says so', () => post('', { 'content-length': '0' }), ''],
@@ -53,39 +71,95 @@ describe('a request\'s body', () => {
   })
 
   test.each(['gzip', 'br', 'deflate, gzip', 'x'])('with Content-Encoding %s is refused with 415', async (encoding) => {
-    expect(await failure(post('x', { 'content-encoding': encoding }))).toMatchObject({ status: 415, type: 'invalid_request_error', code: 'unsupported_encoding' })
+    expect(await failure(post('x', { 'content-encoding': encoding }))).toMatchObject({
+      status: 415,
+      type: 'invalid_request_error',
+      code: 'unsupported_encoding',
+    })
   })
 
   test('that ends before the length it declared is no longer than what came', async () => {
-    const request = new Request('http://svc.test/', { method: 'POST', body: bodyOf(['short']), headers: { 'content-length': '100000' } })
+    const request = new Request('http://svc.test/', {
+      method: 'POST',
+      body: bodyOf(['short']),
+      headers: { 'content-length': '100000' },
+    })
     expect(new TextDecoder().decode(await readBody(request, limits))).toBe('short')
   })
 
   test('that is too large is told what sets the limit, if anything does', async () => {
-    expect(await failure(post('x'.repeat(20)), { bytesMax: 10 })).toMatchObject({ message: 'The request body is larger than 10 bytes' })
-    expect(await failure(post('x'.repeat(20)), { bytesMax: 10, setting: 'limits.body_bytes' })).toMatchObject({ message: 'The request body is larger than 10 bytes (limits.body_bytes)' })
+    expect(await failure(post('x'.repeat(20)), { bytesMax: 10 })).toMatchObject({
+      message: 'The request body is larger than 10 bytes',
+    })
+    expect(await failure(post('x'.repeat(20)), { bytesMax: 10, setting: 'limits.body_bytes' })).toMatchObject({
+      message: 'The request body is larger than 10 bytes (limits.body_bytes)',
+    })
   })
 
   test('that says it is too large is refused with 413 before it is read', async () => {
     const request = post(bodyOf([], 'hangs'), { 'content-length': '200001' })
-    expect(await failure(request)).toMatchObject({ status: 413, type: 'invalid_request_error', code: 'request_too_large' })
+    expect(await failure(request)).toMatchObject({
+      status: 413,
+      type: 'invalid_request_error',
+      code: 'request_too_large',
+    })
     expect(request.bodyUsed).toBe(false)
   })
 
   test('that is too large without saying so is refused with 413 as soon as it is', async () => {
     let given = 0
-    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(50_000)) } }, { highWaterMark: 0 })
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          given += 1
+          controller.enqueue(new Uint8Array(50_000))
+        },
+      },
+      { highWaterMark: 0 },
+    )
     expect(await failure(post(endless))).toMatchObject({ status: 413, code: 'request_too_large' })
     expect(given).toBeLessThan(10)
   })
 
   const slow: readonly (readonly [string, () => Request, Partial<BodyLimits>])[] = [
     ['says nothing for too long', () => post(bodyOf(['{'], 'hangs')), { idleMs: 10 }],
-    ['says nothing for too long though it is small', () => post(bodyOf(['{'], 'hangs'), { 'content-length': '2' }), { idleMs: 10 }],
-    ['never ends and never pauses', () => post(new ReadableStream<Uint8Array>({ pull(controller) { controller.enqueue(new Uint8Array(1)) } }, { highWaterMark: 0 })), { totalMs: 15, bytesMax: 100_000_000 }],
-    ['comes too slowly altogether', () => post(bodyOf(Array.from({ length: 100 }, () => 'x'), 'ends', 4)), { totalMs: 15 }],
+    [
+      'says nothing for too long though it is small',
+      () => post(bodyOf(['{'], 'hangs'), { 'content-length': '2' }),
+      { idleMs: 10 },
+    ],
+    [
+      'never ends and never pauses',
+      () =>
+        post(
+          new ReadableStream<Uint8Array>(
+            {
+              pull(controller) {
+                controller.enqueue(new Uint8Array(1))
+              },
+            },
+            { highWaterMark: 0 },
+          ),
+        ),
+      { totalMs: 15, bytesMax: 100_000_000 },
+    ],
+    [
+      'comes too slowly altogether',
+      () =>
+        post(
+          bodyOf(
+            Array.from({ length: 100 }, () => 'x'),
+            'ends',
+            4,
+          ),
+        ),
+      { totalMs: 15 },
+    ],
   ]
-  test.each([['small', { 'content-length': '2' }], ['chunked', {}]] as const)('that has arrived while the process stood still is read, when it is %s', async (_name, headers) => {
+  test.each([
+    ['small', { 'content-length': '2' }],
+    ['chunked', {}],
+  ] as const)('that has arrived while the process stood still is read, when it is %s', async (_name, headers) => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const reading = textOf(post(readable, headers), { idleMs: 20 })
     Bun.sleepSync(50)
@@ -99,35 +173,52 @@ describe('a request\'s body', () => {
   })
 
   test.each(slow)('that %s is refused with 408', async (_name, request, given) => {
-    expect(await failure(request(), given)).toMatchObject({ status: 408, type: 'invalid_request_error', code: 'request_timeout', headers: { connection: 'close' } })
+    expect(await failure(request(), given)).toMatchObject({
+      status: 408,
+      type: 'invalid_request_error',
+      code: 'request_timeout',
+      headers: { connection: 'close' },
+    })
   })
 
   test('may take longer than the idle time as long as it comes', async () => {
     expect(await textOf(post(bodyOf([...'abcdefgh'], 'ends', 10)), { idleMs: 70 })).toBe('abcdefgh')
   })
 
-  test.each([[undefined], ['5'], ['100000']])('that breaks off means the client left (content-length %p)', async (length) => {
-    const error = await failure(post(bodyOf(['ab'], 'breaks'), length === undefined ? {} : { 'content-length': length }))
-    expect(error).toBeInstanceOf(ClientLeft)
-    expect(error).not.toBeInstanceOf(WireError)
-  })
+  test.each([[undefined], ['5'], ['100000']])(
+    'that breaks off means the client left (content-length %p)',
+    async (length) => {
+      const error = await failure(
+        post(bodyOf(['ab'], 'breaks'), length === undefined ? {} : { 'content-length': length }),
+      )
+      expect(error).toBeInstanceOf(ClientLeft)
+      expect(error).not.toBeInstanceOf(WireError)
+    },
+  )
 })
 
 describe('what a body holds', () => {
   /** Reads a body, and tells what the budget held meanwhile: before each piece was asked for, and at the end. */
-  async function held(pieces: readonly string[], headers: Readonly<Record<string, string>> = {}, end: 'ends' | 'breaks' = 'ends'): Promise<readonly number[]> {
+  async function held(
+    pieces: readonly string[],
+    headers: Readonly<Record<string, string>> = {},
+    end: 'ends' | 'breaks' = 'ends',
+  ): Promise<readonly number[]> {
     const budget = bodyBudget(() => 10_000_000)
     const seen: number[] = []
     const left = [...pieces]
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        seen.push(budget.held)
-        const piece = left.shift()
-        if (piece !== undefined) controller.enqueue(new TextEncoder().encode(piece))
-        else if (end === 'ends') controller.close()
-        else controller.error(new Error('connection lost'))
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          seen.push(budget.held)
+          const piece = left.shift()
+          if (piece !== undefined) controller.enqueue(new TextEncoder().encode(piece))
+          else if (end === 'ends') controller.close()
+          else controller.error(new Error('connection lost'))
+        },
       },
-    }, { highWaterMark: 0 })
+      { highWaterMark: 0 },
+    )
     await readBody(post(body, headers), { ...limits, bytesMax: 4_000_000 }, budget.share()).catch(() => undefined)
     return [...seen, budget.held]
   }
@@ -136,26 +227,53 @@ describe('what a body holds', () => {
   test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, readonly number[]]>([
     ['that is small is there before it is read', ['{"a":1}'], { 'content-length': '7' }, [7, 7, 7]],
     ['that is announced and does not come is little', ['{'], { 'content-length': '2000000' }, [65_536, 65_536, 1]],
-    ['of a known length grows with what comes, to no more than was announced', [piece, piece, piece], { 'content-length': '90000' }, [65_536, 65_536, 65_536, 90_000, 90_000]],
-    ['of no known length grows with what comes, and is what has come in the end', [piece, piece, piece], {}, [65_536, 65_536, 65_536, 180_000, 90_000]],
+    [
+      'of a known length grows with what comes, to no more than was announced',
+      [piece, piece, piece],
+      { 'content-length': '90000' },
+      [65_536, 65_536, 65_536, 90_000, 90_000],
+    ],
+    [
+      'of no known length grows with what comes, and is what has come in the end',
+      [piece, piece, piece],
+      {},
+      [65_536, 65_536, 65_536, 180_000, 90_000],
+    ],
   ])('%s', async (_name, pieces, headers, expected) => {
     expect(await held(pieces, headers)).toEqual([...expected])
   })
 
-  test.each([['7'], ['100000']])('is not read when there is no room for what is announced (content-length %p)', async (length) => {
-    const budget = bodyBudget(() => 100_000)
-    budget.share().take(99_999)
-    const request = post(bodyOf([], 'hangs'), { 'content-length': length })
-    expect(await readBody(request, limits, budget.share()).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
-    expect([request.bodyUsed, budget.held]).toEqual([false, 99_999])
-  })
+  test.each([['7'], ['100000']])(
+    'is not read when there is no room for what is announced (content-length %p)',
+    async (length) => {
+      const budget = bodyBudget(() => 100_000)
+      budget.share().take(99_999)
+      const request = post(bodyOf([], 'hangs'), { 'content-length': length })
+      expect(await readBody(request, limits, budget.share()).catch((error: unknown) => error)).toMatchObject({
+        status: 503,
+        code: 'overloaded',
+      })
+      expect([request.bodyUsed, budget.held]).toEqual([false, 99_999])
+    },
+  )
 
   test('is read no further when there is no room on the way', async () => {
     const budget = bodyBudget(() => 100_000)
     budget.share().take(34_000)
     let given = 0
-    const endless = new ReadableStream<Uint8Array>({ pull(controller) { given += 1; controller.enqueue(new Uint8Array(20_000)) } }, { highWaterMark: 0 })
-    expect(await readBody(post(endless), limits, budget.share()).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          given += 1
+          controller.enqueue(new Uint8Array(20_000))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    expect(await readBody(post(endless), limits, budget.share()).catch((error: unknown) => error)).toMatchObject({
+      status: 503,
+      code: 'overloaded',
+    })
     expect(given).toBe(3)
   })
 
@@ -165,26 +283,42 @@ describe('what a body holds', () => {
     ['chunked', {}],
   ])('and does not come is given up for one that needs its room: %s', async (_name, headers) => {
     let time = 0
-    const budget = bodyBudget(() => 100_100, uploadsUnderWay(() => time))
+    const budget = bodyBudget(
+      () => 100_100,
+      uploadsUnderWay(() => time),
+    )
     const share = budget.share()
-    const slow = readBody(post(bodyOf(['{'.repeat(9_000), '{'], 'hangs'), headers), limits, share).catch((error: unknown) => error)
+    const slow = readBody(post(bodyOf(['{'.repeat(9_000), '{'], 'hangs'), headers), limits, share).catch(
+      (error: unknown) => error,
+    )
     while (budget.held < 16_000) await Bun.sleep(0)
     expect(() => budget.share().take(90_000)).toThrow(expect.objectContaining({ status: 503 }))
     time = 3_000
     budget.share().take(90_000)
     expect(budget.held).toBe(90_000)
-    expect(await slow).toMatchObject({ status: 408, code: 'request_timeout', headers: { connection: 'close' }, message: 'The request body came slowly, and others needed its room' })
+    expect(await slow).toMatchObject({
+      status: 408,
+      code: 'request_timeout',
+      headers: { connection: 'close' },
+      message: 'The request body came slowly, and others needed its room',
+    })
     expect(budget.held).toBe(90_000)
   })
 
   test('and is large and goes on after a pause is not ended for its own sake: others give way, or it is refused', async () => {
     let time = 0
-    const budget = bodyBudget(() => 250_000, uploadsUnderWay(() => time))
+    const budget = bodyBudget(
+      () => 250_000,
+      uploadsUnderWay(() => time),
+    )
     const hoarder = budget.share()
     hoarder.take(100_000)
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
-    const reading = readBody(post(readable, { 'content-length': '190000' }), limits, budget.share()).then((bytes) => bytes.length, (error: unknown) => error)
+    const reading = readBody(post(readable, { 'content-length': '190000' }), limits, budget.share()).then(
+      (bytes) => bytes.length,
+      (error: unknown) => error,
+    )
     await writer.write(new Uint8Array(60_000))
     hoarder.begin({ arrived: () => 0, end: () => hoarder.release() })
     time = 10_000
@@ -198,7 +332,11 @@ describe('what a body holds', () => {
     let time = 0
     const uploads = uploadsUnderWay(() => time)
     const share = bodyBudget(() => 100_000, uploads).share()
-    expect(await readBody(post(bodyOf([], 'hangs'), { 'content-length': '7' }), { ...limits, idleMs: 10 }, share).catch((error: unknown) => error)).toMatchObject({ status: 408 })
+    expect(
+      await readBody(post(bodyOf([], 'hangs'), { 'content-length': '7' }), { ...limits, idleMs: 10 }, share).catch(
+        (error: unknown) => error,
+      ),
+    ).toMatchObject({ status: 408 })
     time = 60_000
     expect(uploads.endSlow()).toBe(false)
   })

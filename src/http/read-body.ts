@@ -6,10 +6,16 @@ import { nextTurn } from './next-turn.ts'
 /** Bodies up to this size are read in one go; they have the idle time to arrive as a whole. */
 const smallBytesMax = 16 * 1024
 
-/** Of a larger body so much is taken before it is read, for what the server holds of it until it is handed over; the rest is taken as it comes. */
+/**
+ * Of a larger body so much is taken before it is read, for what the server holds of it until it is handed over; the
+ * rest is taken as it comes.
+ */
 const aheadBytes = 64 * 1024
 
-/** When its time is up, what came while this process stood still is read for at most so long: who never pauses must not have all the time there is. */
+/**
+ * When its time is up, what came while this process stood still is read for at most so long: who never pauses must not
+ * have all the time there is.
+ */
 const lateMsMax = 1_000
 
 /** How long a body may be and take. */
@@ -31,8 +37,11 @@ export class ClientLeft extends Error {
 /**
  * Reads a request's body (docs/api.md, "Limits"). One that is refused before its end is left to the server, which reads
  * on and forgets: closing the connection would cost a client that still sends its answer.
- * @param share what it holds is taken of, and what a slow one is ended by. Up to 64 KiB are taken before it is read, the rest as it comes.
- * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow altogether, or for others who need the room
+ *
+ * @param share what it holds is taken of, and what a slow one is ended by. Up to 64 KiB are taken before it is read,
+ *   the rest as it comes.
+ * @throws {WireError} 413 too large, 415 with a Content-Encoding, 408 too slow altogether, or for others who need the
+ *   room
  * @throws {ClientLeft}
  * @throws what `share` throws
  */
@@ -50,7 +59,9 @@ export function readBody(request: Request, limits: BodyLimits, share: BodyShare 
   }
   if (isSmall) return readSmall(request, limits, share)
   // Only here: asking for `body` makes a stream, which costs more than reading a small body does.
-  return request.body === null ? Promise.resolve(new Uint8Array()) : readLarge(request.body, { length, ahead, share }, limits)
+  return request.body === null
+    ? Promise.resolve(new Uint8Array())
+    : readLarge(request.body, { length, ahead, share }, limits)
 }
 
 /** Of a budget without end. */
@@ -58,7 +69,12 @@ const unbounded: BodyShare = { take() {}, giveBack() {}, begin: () => () => {}, 
 
 function refusalOf(encoding: string | null, length: number | undefined, limits: BodyLimits): WireError | undefined {
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
-    return new WireError(415, 'invalid_request_error', 'unsupported_encoding', 'A request body with a Content-Encoding is not supported: send it as it is')
+    return new WireError(
+      415,
+      'invalid_request_error',
+      'unsupported_encoding',
+      'A request body with a Content-Encoding is not supported: send it as it is',
+    )
   }
   return length !== undefined && length > limits.bytesMax ? tooLarge(limits) : undefined
 }
@@ -97,7 +113,11 @@ interface LargeBody {
   readonly share: BodyShare
 }
 
-async function readLarge(body: ReadableStream<Uint8Array<ArrayBuffer>>, { length, ahead, share }: LargeBody, limits: BodyLimits): Promise<Uint8Array> {
+async function readLarge(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { length, ahead, share }: LargeBody,
+  limits: BodyLimits,
+): Promise<Uint8Array> {
   const { bytesMax } = limits
   const reader = body.getReader()
   const remainingMs = patience(limits)
@@ -162,20 +182,38 @@ function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   })
 }
 
-/** What has arrived by then is read first: after this process stood still, timers come before sockets. @returns what prevents it */
+/**
+ * What has arrived by then is read first: after this process stood still, timers come before sockets. @returns what
+ * prevents it
+ */
 function after(ms: number, expire: () => void): () => void {
-  let timer = setTimeout(() => { timer = setTimeout(expire, 0) }, ms)
+  let timer = setTimeout(() => {
+    timer = setTimeout(expire, 0)
+  }, ms)
   return () => clearTimeout(timer)
 }
 
 function tooLarge({ bytesMax, setting }: BodyLimits): WireError {
-  return new WireError(413, 'invalid_request_error', 'request_too_large', `The request body is larger than ${bytesMax} bytes${setting === undefined ? '' : ` (${setting})`}`)
+  return new WireError(
+    413,
+    'invalid_request_error',
+    'request_too_large',
+    `The request body is larger than ${bytesMax} bytes${setting === undefined ? '' : ` (${setting})`}`,
+  )
 }
 
 function tooSlow(): WireError {
-  return new WireError(408, 'invalid_request_error', 'request_timeout', 'The request body did not arrive in time', { headers: { connection: 'close' } })
+  return new WireError(408, 'invalid_request_error', 'request_timeout', 'The request body did not arrive in time', {
+    headers: { connection: 'close' },
+  })
 }
 
 function tooSlowForOthers(): WireError {
-  return new WireError(408, 'invalid_request_error', 'request_timeout', 'The request body came slowly, and others needed its room', { headers: { connection: 'close' } })
+  return new WireError(
+    408,
+    'invalid_request_error',
+    'request_timeout',
+    'The request body came slowly, and others needed its room',
+    { headers: { connection: 'close' } },
+  )
 }

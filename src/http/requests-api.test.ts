@@ -14,7 +14,17 @@ afterEach(() => void jest.useRealTimers())
 const noon = Date.UTC(2026, 0, 1, 12)
 
 function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
-  return { time: noon, id: 'r1', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ name: 'groq', status: 200, ms: 12.345 }], totalMs: 20.06, ...more }
+  return {
+    time: noon,
+    id: 'r1',
+    model: 'm',
+    stream: false,
+    status: 200,
+    provider: 'groq',
+    trail: [{ name: 'groq', status: 200, ms: 12.345 }],
+    totalMs: 20.06,
+    ...more,
+  }
 }
 
 interface Asking {
@@ -25,33 +35,67 @@ interface Asking {
 }
 
 /** `ada` is the owner; so is nobody in particular while nobody signs in. */
-function subject({ isClosing = false, owners = ['ada', undefined] }: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
+function subject({
+  isClosing = false,
+  owners = ['ada', undefined],
+}: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
   const observer = localObserver({ version: '1' }, () => noon)
   const followers = underWay()
   let drops = 0
   let whoNow = async (user: string | undefined): Promise<Partial<Visitor>> => (user === undefined ? {} : { user })
-  const routes = router(requestsApi({ observer, isOwner: ({ user }) => owners.includes(user), followers, isClosing: () => isClosing, stallMs: 30_000 }))
+  const routes = router(
+    requestsApi({
+      observer,
+      isOwner: ({ user }) => owners.includes(user),
+      followers,
+      isClosing: () => isClosing,
+      stallMs: 30_000,
+    }),
+  )
 
   function handle(path: string, { user, method = 'GET', accept, signal }: Asking = {}): Response | Promise<Response> {
-    const request = new Request('http://x/', { method, ...(accept === undefined ? {} : { headers: { accept } }), ...(signal === undefined ? {} : { signal }) })
-    const exchange: Exchange = { ...exchangeOf(request), path, whoNow: () => whoNow(user), drop() { drops += 1 }, ...(user === undefined ? {} : { user }) }
+    const request = new Request('http://x/', {
+      method,
+      ...(accept === undefined ? {} : { headers: { accept } }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const exchange: Exchange = {
+      ...exchangeOf(request),
+      path,
+      whoNow: () => whoNow(user),
+      drop() {
+        drops += 1
+      },
+      ...(user === undefined ? {} : { user }),
+    }
     return routes.find(method, path).handle(exchange)
   }
 
   const ask = async (path: string, asking?: Asking): Promise<Response> => handle(path, asking)
 
   function opened(user?: string, signal?: AbortSignal, method = 'GET'): Response {
-    const response = handle('/api/requests', { method, accept: 'text/event-stream', ...(user === undefined ? {} : { user }), ...(signal === undefined ? {} : { signal }) })
+    const response = handle('/api/requests', {
+      method,
+      accept: 'text/event-stream',
+      ...(user === undefined ? {} : { user }),
+      ...(signal === undefined ? {} : { signal }),
+    })
     if (response instanceof Promise) throw new Error('not at once')
     return response
   }
 
   return {
-    recent: observer, followers, ask, opened,
+    recent: observer,
+    followers,
+    ask,
+    opened,
     drops: () => drops,
     /** From now on the guards say this. */
-    say(answer: () => Promise<Partial<Visitor>>) { whoNow = answer },
-    json: async (path: string, user?: string): Promise<unknown> => (await ask(path, user === undefined ? {} : { user })).json(),
+    say(answer: () => Promise<Partial<Visitor>>) {
+      whoNow = answer
+    },
+    json: async (path: string, user?: string): Promise<unknown> =>
+      (await ask(path, user === undefined ? {} : { user })).json(),
     follow: (user?: string, signal?: AbortSignal) => follow(opened(user, signal)),
   }
 }
@@ -86,7 +130,16 @@ function thrown(run: () => unknown): unknown {
   return undefined
 }
 
-const bare = { time: noon, id: 'r1', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ provider: 'groq', status: 200, ms: 12.3 }], totalMs: 20.1 }
+const bare = {
+  time: noon,
+  id: 'r1',
+  model: 'm',
+  stream: false,
+  status: 200,
+  provider: 'groq',
+  trail: [{ provider: 'groq', status: 200, ms: 12.3 }],
+  totalMs: 20.1,
+}
 
 describe('the requests', () => {
   test('are none at first', async () => {
@@ -96,22 +149,56 @@ describe('the requests', () => {
   test('have everything that is known of them, and no more', async () => {
     const { recent, json } = subject()
     recent.record(recordOf())
-    recent.record(recordOf({
-      id: 'r2', stream: true, user: 'ada', firstTokenMs: 3.333, error: 'provider_error', price: { input: 1, output: 2 },
-      usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 }, cause: new Error('ours'),
-      trail: [{ name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 }, { name: 'openai', status: 200, ms: 1 }],
-    }))
+    recent.record(
+      recordOf({
+        id: 'r2',
+        stream: true,
+        user: 'ada',
+        firstTokenMs: 3.333,
+        error: 'provider_error',
+        price: { input: 1, output: 2 },
+        usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 },
+        cause: new Error('ours'),
+        trail: [
+          { name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 },
+          { name: 'openai', status: 200, ms: 1 },
+        ],
+      }),
+    )
     const full = {
-      ...bare, id: 'r2', stream: true, user: 'ada', firstTokenMs: 3.3, error: 'provider_error', promptTokens: 1_000_000, completionTokens: 500_000, cost: 2,
-      trail: [{ provider: 'groq', failure: 'timeout', ms: 5 }, { provider: 'openai', status: 200, ms: 1 }],
+      ...bare,
+      id: 'r2',
+      stream: true,
+      user: 'ada',
+      firstTokenMs: 3.3,
+      error: 'provider_error',
+      promptTokens: 1_000_000,
+      completionTokens: 500_000,
+      cost: 2,
+      trail: [
+        { provider: 'groq', failure: 'timeout', ms: 5 },
+        { provider: 'openai', status: 200, ms: 1 },
+      ],
     }
-    const minute = { time: noon, requests: 2, errors: 1, promptTokens: 1_000_000, completionTokens: 500_000, firstTokenP50: 3.3, firstTokenP95: 3.3 }
+    const minute = {
+      time: noon,
+      requests: 2,
+      errors: 1,
+      promptTokens: 1_000_000,
+      completionTokens: 500_000,
+      firstTokenP50: 3.3,
+      firstTokenP95: 3.3,
+    }
     expect(await json('/api/requests')).toStrictEqual({ requests: [bare, full], minutes: [minute] })
   })
 
   test('are not kept by anybody on the way', async () => {
     const { headers } = await subject().ask('/api/requests')
-    expect([headers.get('cache-control'), headers.get('content-type'), headers.get('x-request-id')]).toEqual(['no-store', 'application/json', 'request-1'])
+    expect([headers.get('cache-control'), headers.get('content-type'), headers.get('x-request-id')]).toEqual([
+      'no-store',
+      'application/json',
+      'request-1',
+    ])
   })
 
   test('are found by their id', async () => {
@@ -120,13 +207,16 @@ describe('the requests', () => {
     expect(await json('/api/requests/r1')).toStrictEqual(bare)
   })
 
-  test.each(['r2', 'r1/', 'r1/x', '%72%31', '..', '__proto__', 'x'.repeat(5_000), "'<script>"])('are not found by %s', async (id) => {
-    const { recent, ask } = subject()
-    recent.record(recordOf())
-    const error = await ask(`/api/requests/${id}`).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(WireError)
-    expect(error).toMatchObject({ status: 404, code: 'not_found', message: 'No request with this id is remembered' })
-  })
+  test.each(['r2', 'r1/', 'r1/x', '%72%31', '..', '__proto__', 'x'.repeat(5_000), "'<script>"])(
+    'are not found by %s',
+    async (id) => {
+      const { recent, ask } = subject()
+      recent.record(recordOf())
+      const error = await ask(`/api/requests/${id}`).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(WireError)
+      expect(error).toMatchObject({ status: 404, code: 'not_found', message: 'No request with this id is remembered' })
+    },
+  )
 
   test('of others are not there for who is no owner', async () => {
     const { recent, json, ask } = subject()
@@ -134,12 +224,17 @@ describe('the requests', () => {
     recent.record(recordOf({ id: 'b', user: 'bob' }))
     recent.record(recordOf({ id: 'n' }))
     expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
-    expect(await json('/api/requests', 'ada')).toMatchObject({ requests: [{ id: 'a' }, { id: 'b' }, { id: 'n' }], minutes: [{ requests: 3 }] })
-    expect(await ask('/api/requests/a', { user: 'bob' }).catch((reason: unknown) => reason)).toMatchObject({ status: 404 })
+    expect(await json('/api/requests', 'ada')).toMatchObject({
+      requests: [{ id: 'a' }, { id: 'b' }, { id: 'n' }],
+      minutes: [{ requests: 3 }],
+    })
+    expect(await ask('/api/requests/a', { user: 'bob' }).catch((reason: unknown) => reason)).toMatchObject({
+      status: 404,
+    })
     expect(await json('/api/requests/b', 'bob')).toMatchObject({ id: 'b' })
   })
 
-  test('are nobody\'s own for who has no name and is no owner', async () => {
+  test("are nobody's own for who has no name and is no owner", async () => {
     const { recent, json } = subject({ owners: [] })
     recent.record(recordOf())
     expect(await json('/api/requests')).toEqual({ requests: [], minutes: [] })
@@ -149,8 +244,15 @@ describe('the requests', () => {
 describe('a stream of requests', () => {
   test('is one of events, for whoever asks for one', async () => {
     const { follow: open, ask } = subject()
-    expect(Object.fromEntries(open().response.headers)).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', 'x-request-id': 'request-1' })
-    expect((await ask('/api/requests', { accept: 'application/json' })).headers.get('content-type')).toBe('application/json')
+    expect(Object.fromEntries(open().response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': 'request-1',
+    })
+    expect((await ask('/api/requests', { accept: 'application/json' })).headers.get('content-type')).toBe(
+      'application/json',
+    )
   })
 
   test('has everything first, then what is new and the minutes it changed', async () => {
@@ -162,7 +264,10 @@ describe('a stream of requests', () => {
     const news = next()
     for (const id of ['new-1', 'new-2']) recent.record(recordOf({ id }))
     jest.advanceTimersByTime(250)
-    expect(await news).toMatchObject({ requests: [{ id: 'new-1' }, { id: 'new-2' }], minutes: [{ time: noon, requests: 2 }] })
+    expect(await news).toMatchObject({
+      requests: [{ id: 'new-1' }, { id: 'new-2' }],
+      minutes: [{ time: noon, requests: 2 }],
+    })
   })
 
   test('tells each the same, from where they are', async () => {
@@ -208,7 +313,10 @@ describe('a stream of requests', () => {
     expect(await news).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
   })
 
-  test.each([['ada', 'bob'], ['bob', 'ada']])('tells %s and %s, who are at the same place, each what they may see', async (first, second) => {
+  test.each([
+    ['ada', 'bob'],
+    ['bob', 'ada'],
+  ])('tells %s and %s, who are at the same place, each what they may see', async (first, second) => {
     jest.useFakeTimers()
     const { recent, follow: open } = subject()
     const readers = [first, second].map((user) => ({ user, ...open(user) }))
@@ -216,7 +324,9 @@ describe('a stream of requests', () => {
     for (const user of ['ada', 'bob']) recent.record(recordOf({ id: `by-${user}`, user }))
     jest.advanceTimersByTime(250)
     for (const { user, next } of readers) {
-      expect(Object(await next()).requests.map(({ id }: { readonly id: string }) => id)).toEqual(user === 'ada' ? ['by-ada', 'by-bob'] : ['by-bob'])
+      expect(Object(await next()).requests.map(({ id }: { readonly id: string }) => id)).toEqual(
+        user === 'ada' ? ['by-ada', 'by-bob'] : ['by-bob'],
+      )
     }
   })
 
@@ -236,30 +346,45 @@ describe('a stream of requests', () => {
   })
 
   test.each([
-    ['no guard lets them pass', async () => { throw new WireError(401, 'authentication_error', 'invalid_session', 'no') }],
-    ['nobody knows who they are', async () => { throw new Error('the store is gone') }],
+    [
+      'no guard lets them pass',
+      async () => {
+        throw new WireError(401, 'authentication_error', 'invalid_session', 'no')
+      },
+    ],
+    [
+      'nobody knows who they are',
+      async () => {
+        throw new Error('the store is gone')
+      },
+    ],
     ['they are somebody else', async () => ({ user: 'bob' })],
     ['nobody names them', async () => ({})],
-  ] satisfies readonly [string, () => Promise<Partial<Visitor>>][])('ends within seconds when %s any more', async (_, answer) => {
-    jest.useFakeTimers()
-    const { follow: open, followers, drops, say } = subject()
-    const { next } = open('ada')
-    await next()
-    const last = next()
-    jest.advanceTimersByTime(5_000)
-    await settle()
-    expect(followers.count).toBe(1)
-    say(answer)
-    jest.advanceTimersByTime(5_000)
-    await settle()
-    expect([await last, followers.count, drops()]).toEqual([undefined, 0, 0])
-  })
+  ] satisfies readonly [string, () => Promise<Partial<Visitor>>][])(
+    'ends within seconds when %s any more',
+    async (_, answer) => {
+      jest.useFakeTimers()
+      const { follow: open, followers, drops, say } = subject()
+      const { next } = open('ada')
+      await next()
+      const last = next()
+      jest.advanceTimersByTime(5_000)
+      await settle()
+      expect(followers.count).toBe(1)
+      say(answer)
+      jest.advanceTimersByTime(5_000)
+      await settle()
+      expect([await last, followers.count, drops()]).toEqual([undefined, 0, 0])
+    },
+  )
 
   test('ends within seconds when somebody has to pass a guard who had not', async () => {
     jest.useFakeTimers()
     const { follow: open, followers, say } = subject()
     await open().next()
-    say(async () => { throw new WireError(401, 'authentication_error', 'authentication_required', 'no') })
+    say(async () => {
+      throw new WireError(401, 'authentication_error', 'authentication_required', 'no')
+    })
     jest.advanceTimersByTime(5_000)
     await settle()
     expect(followers.count).toBe(0)
@@ -291,7 +416,11 @@ describe('a stream of requests', () => {
     const { opened, follow: open, followers } = subject()
     open(undefined, AbortSignal.abort())
     const head = opened(undefined, undefined, 'HEAD')
-    expect([followers.count, head.body, head.headers.get('content-type')]).toEqual([0, null, 'text/event-stream; charset=utf-8'])
+    expect([followers.count, head.body, head.headers.get('content-type')]).toEqual([
+      0,
+      null,
+      'text/event-stream; charset=utf-8',
+    ])
   })
 
   test('is one of a hundred at most', async () => {

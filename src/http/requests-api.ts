@@ -44,12 +44,18 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
 
   async function one(exchange: Exchange): Promise<Response> {
     const found = await observer.find(scopeOf(exchange, isOwner), exchange.path.slice(requestPath.length))
-    if (found === undefined) throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
+    if (found === undefined)
+      throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
     return jsonResponse(requestEntry(found), exchange.id)
   }
 
   return [
-    { method: 'GET', path: '/api/requests', isPublic: false, handle: (exchange) => (wantsEvents(exchange.request) ? follow(exchange) : all(exchange)) },
+    {
+      method: 'GET',
+      path: '/api/requests',
+      isPublic: false,
+      handle: (exchange) => (wantsEvents(exchange.request) ? follow(exchange) : all(exchange)),
+    },
     { method: 'GET', path: requestPath, isPublic: false, handle: one },
   ]
 }
@@ -63,13 +69,20 @@ function wantsEvents({ headers }: Request): boolean {
   return (headers.get('accept') ?? '').includes('text/event-stream')
 }
 
-function followRequests({ observer, isOwner, followers, isClosing, stallMs }: RequestsApiOptions): (exchange: Exchange) => Response {
+function followRequests({
+  observer,
+  isOwner,
+  followers,
+  isClosing,
+  stallMs,
+}: RequestsApiOptions): (exchange: Exchange) => Response {
   const eventAfter = sharedEvents(observer, answerOf)
   const ofUser = new Map<string, number>()
 
   function enter({ user = '' }: Exchange, end: () => void): () => void {
     const own = ofUser.get(user) ?? 0
-    if (followers.count >= followersMost || (user !== '' && own >= followersMostEach)) throw overloaded('As many pages follow the requests as may')
+    if (followers.count >= followersMost || (user !== '' && own >= followersMostEach))
+      throw overloaded('As many pages follow the requests as may')
     const forget = followers.begin(end)
     ofUser.set(user, own + 1)
     return () => {
@@ -92,25 +105,38 @@ function followRequests({ observer, isOwner, followers, isClosing, stallMs }: Re
         isFirst = false
         return isWanted ? event.bytes() : undefined
       },
-      subscribe: (wake: () => void) => observer.subscribe((count) => {
-        told = count
-        wake()
-      }),
+      subscribe: (wake: () => void) =>
+        observer.subscribe((count) => {
+          told = count
+          wake()
+        }),
     }
   }
 
   return function follow(exchange) {
     const { request, id } = exchange
     const headers = {
-      'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', 'x-request-id': id,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': id,
     }
     if (request.method === 'HEAD') return new Response(null, { headers })
     if (isClosing()) throw overloaded('The service is stopping')
     const goAway = enter(exchange, () => end())
-    const look = setInterval(() => void mayStay(exchange).then((may) => { if (!may) end() }), lookMs)
+    const look = setInterval(
+      () =>
+        void mayStay(exchange).then((may) => {
+          if (!may) end()
+        }),
+      lookMs,
+    )
     exchange.keepOpen()
     const { body, end, leave } = liveEvents({
-      ...newsOf(exchange), heartbeatMs, stallMs, lifeMs,
+      ...newsOf(exchange),
+      heartbeatMs,
+      stallMs,
+      lifeMs,
       onEnd({ hasClientLeft }) {
         goAway()
         clearInterval(look)
@@ -138,10 +164,28 @@ function answerOf({ requests, minutes }: Remembered): RequestsAnswer {
   return { requests: requests.map(requestEntry), minutes: minutes.map(minuteEntry) }
 }
 
-function requestEntry({ time, id, user, model, stream, status, error, provider, trail, firstTokenMs, totalMs, usage, price }: RecentRequest): RequestEntry {
+function requestEntry({
+  time,
+  id,
+  user,
+  model,
+  stream,
+  status,
+  error,
+  provider,
+  trail,
+  firstTokenMs,
+  totalMs,
+  usage,
+  price,
+}: RecentRequest): RequestEntry {
   const cost = costOf(usage, price)
   return {
-    time, id, model, stream, status,
+    time,
+    id,
+    model,
+    stream,
+    status,
     ...(user === undefined ? {} : { user }),
     ...(error === undefined ? {} : { error }),
     ...(provider === undefined ? {} : { provider }),
@@ -155,7 +199,12 @@ function requestEntry({ time, id, user, model, stream, status, error, provider, 
 }
 
 function trailEntry({ name, status, failure, ms }: RecentRequest['trail'][number]): TrailEntry {
-  return { provider: name, ...(status === undefined ? {} : { status }), ...(failure === undefined ? {} : { failure }), ms: tenths(ms) }
+  return {
+    provider: name,
+    ...(status === undefined ? {} : { status }),
+    ...(failure === undefined ? {} : { failure }),
+    ms: tenths(ms),
+  }
 }
 
 function minuteEntry({ firstTokenP50, firstTokenP95, ...sums }: MinuteSums): MinuteEntry {

@@ -6,7 +6,14 @@ function route(method: Route['method'], path: string): Route {
   return { method, path, isPublic: false, handle: () => new Response(`${method} ${path}`) }
 }
 
-const routes = router([route('POST', '/v1/chat/completions'), route('GET', '/v1/models'), route('GET', '/v1/models/'), route('GET', '/both'), route('POST', '/both'), route('GET', '/')])
+const routes = router([
+  route('POST', '/v1/chat/completions'),
+  route('GET', '/v1/models'),
+  route('GET', '/v1/models/'),
+  route('GET', '/both'),
+  route('POST', '/both'),
+  route('GET', '/'),
+])
 
 function failure(method: string, path: string): WireError {
   try {
@@ -34,13 +41,25 @@ describe('a router', () => {
     expect(`${routeMethod} ${routePath}`).toBe(expected)
   })
 
-  const missing = ['/v1', '/v1/', '/v1/chat', '/v1/chat/completions/', '/V1/models', '/v1/models/', '/models/', '/nowhere', '/v1//models', '/constructor', '']
+  const missing = [
+    '/v1',
+    '/v1/',
+    '/v1/chat',
+    '/v1/chat/completions/',
+    '/V1/models',
+    '/v1/models/',
+    '/models/',
+    '/nowhere',
+    '/v1//models',
+    '/constructor',
+    '',
+  ]
   test.each(missing)('finds nothing at %j', (path) => {
     expect(failure('GET', path)).toMatchObject({ status: 404, type: 'invalid_request_error', code: 'not_found' })
     expect(routes.methods(path)).toEqual([])
   })
 
-  test('says where the API\'s base is when it was left out', () => {
+  test("says where the API's base is when it was left out", () => {
     expect(failure('POST', '/chat/completions').message).toContain('/v1/chat/completions')
     expect(failure('GET', '/nowhere').message).not.toContain('/v1')
   })
@@ -53,7 +72,12 @@ describe('a router', () => {
     ['PATCH', '/both', 'GET, HEAD, POST, OPTIONS'],
   ]
   test.each(wrong)('answers %s %s with 405 and what is allowed: %s', (method, path, allow) => {
-    expect(failure(method, path)).toMatchObject({ status: 405, type: 'invalid_request_error', code: 'method_not_allowed', headers: { allow } })
+    expect(failure(method, path)).toMatchObject({
+      status: 405,
+      type: 'invalid_request_error',
+      code: 'method_not_allowed',
+      headers: { allow },
+    })
     expect(routes.methods(path).join(', ')).toBe(allow)
   })
 })

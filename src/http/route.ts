@@ -57,7 +57,13 @@ export function router(routes: readonly Route[]): Router {
       if (route !== undefined) return route
       if (candidates.length === 0) throw notFound(path, exact.has(`/v1${path}`))
       const allow = methods(path).join(', ')
-      throw new WireError(405, 'invalid_request_error', 'method_not_allowed', `${method} is not allowed here; allowed: ${allow}`, { headers: { allow } })
+      throw new WireError(
+        405,
+        'invalid_request_error',
+        'method_not_allowed',
+        `${method} is not allowed here; allowed: ${allow}`,
+        { headers: { allow } },
+      )
     },
   }
 }

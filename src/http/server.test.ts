@@ -17,18 +17,47 @@ const mistakes: { readonly error: unknown; readonly id: string }[] = []
 const routes: readonly Route[] = [
   { method: 'GET', path: '/open', isPublic: true, handle: ({ id, path }) => jsonResponse({ path }, id) },
   { method: 'GET', path: '/closed', isPublic: false, handle: ({ id }) => jsonResponse({ secret: true }, id) },
-  { method: 'POST', path: '/v1/echo', isPublic: false, handle: async ({ request, id }) => jsonResponse({ body: await request.text() }, id) },
-  { method: 'GET', path: '/refused', isPublic: true, handle: () => { throw new WireError(418, 'invalid_request_error', 'teapot', 'no', { headers: { 'x-own': '1' } }) } },
-  { method: 'GET', path: '/mistake', isPublic: true, handle: () => { throw new TypeError('secret detail') } },
+  {
+    method: 'POST',
+    path: '/v1/echo',
+    isPublic: false,
+    handle: async ({ request, id }) => jsonResponse({ body: await request.text() }, id),
+  },
+  {
+    method: 'GET',
+    path: '/refused',
+    isPublic: true,
+    handle: () => {
+      throw new WireError(418, 'invalid_request_error', 'teapot', 'no', { headers: { 'x-own': '1' } })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/mistake',
+    isPublic: true,
+    handle: () => {
+      throw new TypeError('secret detail')
+    },
+  },
   { method: 'GET', path: '/v1/models/', isPublic: true, handle: ({ id, path }) => jsonResponse({ path }, id) },
 ]
 
-type StartOptions = Partial<Omit<ServerOptions, 'routing'> & Pick<Routing, 'guards' | 'allowedOrigins'> & { readonly routes: readonly Route[] }>
+type StartOptions = Partial<
+  Omit<ServerOptions, 'routing'> & Pick<Routing, 'guards' | 'allowedOrigins'> & { readonly routes: readonly Route[] }
+>
 
 function start({ routes: given = routes, guards = [], allowedOrigins = '*', ...options }: StartOptions = {}): string {
   mistakes.length = 0
   const routing = { router: router(given), guards, allowedOrigins }
-  const server = startServer({ host: '127.0.0.1', port: 0, isPortShared: false, routing: () => routing, isClosing: () => false, onMistake: (error, id) => mistakes.push({ error, id }), ...options })
+  const server = startServer({
+    host: '127.0.0.1',
+    port: 0,
+    isPortShared: false,
+    routing: () => routing,
+    isClosing: () => false,
+    onMistake: (error, id) => mistakes.push({ error, id }),
+    ...options,
+  })
   servers.push(server)
   return `http://127.0.0.1:${server.port}`
 }
@@ -38,7 +67,9 @@ function raw(base: string, text: string): Promise<{ readonly status: number; rea
   return new Promise((resolve, reject) => {
     let answer = ''
     const socket = connect(Number(new URL(base).port), '127.0.0.1', () => socket.write(text))
-    socket.on('data', (bytes) => { answer += bytes.toString() })
+    socket.on('data', (bytes) => {
+      answer += bytes.toString()
+    })
     socket.on('end', () => socket.end())
     socket.on('close', () => resolve({ status: Number(answer.slice(9, 12)), answer }))
     socket.on('error', reject)
@@ -47,7 +78,11 @@ function raw(base: string, text: string): Promise<{ readonly status: number; rea
 
 describe('the server', () => {
   test('sends a request to its route', async () => {
-    const response = await fetch(`${start()}/v1/echo`, { method: 'POST', body: 'hi', headers: { 'x-request-id': 'mine-1' } })
+    const response = await fetch(`${start()}/v1/echo`, {
+      method: 'POST',
+      body: 'hi',
+      headers: { 'x-request-id': 'mine-1' },
+    })
     expect(await response.json()).toEqual({ body: 'hi' })
     expect(response.headers.get('x-request-id')).toBe('mine-1')
   })
@@ -62,29 +97,40 @@ describe('the server', () => {
     expect(await response.text()).toBe('')
   })
 
-  test.each([['GET', '/nowhere', 404, 'not_found'], ['POST', '/open', 405, 'method_not_allowed'], ['GET', '/v1/echo', 405, 'method_not_allowed']] as const)(
-    'answers %s %s with %p in the shape of docs/errors.md', async (method, path, status, code) => {
-      const response = await fetch(`${start()}${path}`, { method })
-      expect(response.status).toBe(status)
-      expect(response.headers.get('content-type')).toBe('application/json')
-      expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: null, code } })
-      expect(response.headers.get('access-control-allow-origin')).toBeNull()
-    },
-  )
+  test.each([
+    ['GET', '/nowhere', 404, 'not_found'],
+    ['POST', '/open', 405, 'method_not_allowed'],
+    ['GET', '/v1/echo', 405, 'method_not_allowed'],
+  ] as const)('answers %s %s with %p in the shape of docs/errors.md', async (method, path, status, code) => {
+    const response = await fetch(`${start()}${path}`, { method })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: null, code } })
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
 
   test('says with 405 what is allowed', async () => {
     expect((await fetch(`${start()}/v1/echo`)).headers.get('allow')).toBe('POST, OPTIONS')
   })
 
   test('answers a preflight before any guard', async () => {
-    const base = start({ guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))] })
-    const response = await fetch(`${base}/v1/echo`, { method: 'OPTIONS', headers: { origin: 'https://page.example', 'access-control-request-headers': 'authorization' } })
+    const base = start({
+      guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))],
+    })
+    const response = await fetch(`${base}/v1/echo`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://page.example', 'access-control-request-headers': 'authorization' },
+    })
     expect(response.status).toBe(204)
     expect(response.headers.get('access-control-allow-headers')).toBe('authorization')
     expect((await fetch(`${base}/nowhere`, { method: 'OPTIONS' })).status).toBe(401)
   })
 
-  test.each([['/v1/nowhere', '*'], ['/metrics', null], ['/v1nowhere', null]])('lets a page read errors of the API, and nothing else: %s', async (path, origin) => {
+  test.each([
+    ['/v1/nowhere', '*'],
+    ['/metrics', null],
+    ['/v1nowhere', null],
+  ])('lets a page read errors of the API, and nothing else: %s', async (path, origin) => {
     const response = await fetch(`${start()}${path}`, { headers: { origin: 'https://page.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBe(origin)
   })
@@ -96,7 +142,7 @@ describe('the server', () => {
     expect(mistakes).toEqual([])
   })
 
-  test('tells nothing of a mistake of ours, but the log under the request\'s id', async () => {
+  test("tells nothing of a mistake of ours, but the log under the request's id", async () => {
     const response = await fetch(`${start()}/mistake`, { headers: { 'x-request-id': 'mine-2' } })
     expect(response.status).toBe(500)
     const text = await response.text()
@@ -116,7 +162,9 @@ describe('the server', () => {
 })
 
 describe('a guard', () => {
-  const refuse = { guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'refused'))] }
+  const refuse = {
+    guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'refused'))],
+  }
 
   test('answers instead of what is not public', async () => {
     expect((await fetch(`${start(refuse)}/closed`)).status).toBe(401)
@@ -133,7 +181,12 @@ describe('a guard', () => {
   })
 
   test('tells who is there', async () => {
-    const whoami: Route = { method: 'GET', path: '/whoami', isPublic: false, handle: ({ user, id }) => jsonResponse({ user }, id) }
+    const whoami: Route = {
+      method: 'GET',
+      path: '/whoami',
+      isPublic: false,
+      handle: ({ user, id }) => jsonResponse({ user }, id),
+    }
     const base = start({ routes: [whoami], guards: [async () => ({ user: 'ada' }), async () => undefined] })
     expect(await (await fetch(`${base}/whoami`)).json()).toEqual({ user: 'ada' })
   })
@@ -142,7 +195,9 @@ describe('a guard', () => {
     const guards: Guard[] = [async () => ({ user: 'ada' })]
     const asked: unknown[] = []
     const route: Route = {
-      method: 'GET', path: '/whoami', isPublic: false,
+      method: 'GET',
+      path: '/whoami',
+      isPublic: false,
       async handle({ whoNow, id }) {
         asked.push(await whoNow())
         guards.push(() => Promise.reject(new WireError(401, 'authentication_error', 'invalid_session', 'over')))
@@ -156,13 +211,33 @@ describe('a guard', () => {
 
   test('sees the address a request comes from, and its normalised path', async () => {
     const seen: unknown[] = []
-    await fetch(`${start({ guards: [async ({ path, address }) => { seen.push(path, address); return undefined }] })}/a/../closed?x`)
+    await fetch(
+      `${start({
+        guards: [
+          async ({ path, address }) => {
+            seen.push(path, address)
+            return undefined
+          },
+        ],
+      })}/a/../closed?x`,
+    )
     expect(seen).toEqual(['/closed', '127.0.0.1'])
   })
 
   test('may let a request pass; all must', async () => {
     const asked: string[] = []
-    const base = start({ guards: [async () => { asked.push('a'); return undefined }, async () => { asked.push('b'); return undefined }] })
+    const base = start({
+      guards: [
+        async () => {
+          asked.push('a')
+          return undefined
+        },
+        async () => {
+          asked.push('b')
+          return undefined
+        },
+      ],
+    })
     expect(await (await fetch(`${base}/closed`)).json()).toEqual({ secret: true })
     expect(asked).toEqual(['a', 'b'])
   })
@@ -171,10 +246,13 @@ describe('a guard', () => {
     expect((await fetch(`${start({ guards: [() => Promise.reject(new Error('broken'))] })}/closed`)).status).toBe(500)
   })
 
-  test.each(['/open/../closed', '/./closed', '/%2e/closed', '/open/%2e%2e/closed', '\\closed'])('is not passed by by way of %s', async (path) => {
-    const { answer } = await raw(start(refuse), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-    expect(answer).not.toContain('secret')
-  })
+  test.each(['/open/../closed', '/./closed', '/%2e/closed', '/open/%2e%2e/closed', '\\closed'])(
+    'is not passed by by way of %s',
+    async (path) => {
+      const { answer } = await raw(start(refuse), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      expect(answer).not.toContain('secret')
+    },
+  )
 })
 
 describe('on the wire', () => {
@@ -193,7 +271,15 @@ describe('on the wire', () => {
 })
 
 describe('the status routes', () => {
-  const base = (unready?: string) => start({ routes: statusRoutes({ unready: () => unready, metrics: async () => 'svc_up 1\n', page: async () => new Response('page') }), guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))] })
+  const base = (unready?: string) =>
+    start({
+      routes: statusRoutes({
+        unready: () => unready,
+        metrics: async () => 'svc_up 1\n',
+        page: async () => new Response('page'),
+      }),
+      guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))],
+    })
 
   test('tell that it lives, to anybody', async () => {
     const response = await fetch(`${base('stopping')}/health`)
@@ -212,7 +298,13 @@ describe('the status routes', () => {
 
   test('tell the metrics only to whom the guards let pass', async () => {
     expect((await fetch(`${base()}/metrics`)).status).toBe(401)
-    const open = start({ routes: statusRoutes({ unready: () => undefined, metrics: async () => 'svc_up 1\n', page: async () => new Response('page') }) })
+    const open = start({
+      routes: statusRoutes({
+        unready: () => undefined,
+        metrics: async () => 'svc_up 1\n',
+        page: async () => new Response('page'),
+      }),
+    })
     const response = await fetch(`${open}/metrics`)
     expect(await response.text()).toBe('svc_up 1\n')
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

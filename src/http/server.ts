@@ -11,7 +11,10 @@ const idleSeconds = 75
 /** The same while the system holds what is left of a large answer, for a reader who may be slow. The longest there is. */
 const readSeconds = 255
 
-/** What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began with. */
+/**
+ * What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began
+ * with.
+ */
 export interface Routing {
   readonly router: Router
   /** Asked in turn about everything that is not public, whether it exists or not. */
@@ -52,7 +55,10 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
   }
 
   function answer(exchange: Exchange, now: Routing): Response | Promise<Response> {
-    const { request: { method }, path } = exchange
+    const {
+      request: { method },
+      path,
+    } = exchange
     const { router, guards, allowedOrigins } = now
     const methods = method === 'OPTIONS' ? router.methods(path) : []
     if (methods.length > 0) {
@@ -67,7 +73,12 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
   function asWireError(error: unknown, id: string): WireError {
     if (error instanceof WireError) return error
     onMistake(error, id)
-    return new WireError(500, 'api_error', 'internal_error', 'The service made a mistake; its log tells more under this request id')
+    return new WireError(
+      500,
+      'api_error',
+      'internal_error',
+      'The service made a mistake; its log tells more under this request id',
+    )
   }
 
   const server = Bun.serve({
@@ -88,15 +99,22 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
       try {
         path = requestPath(request)
         const address = (): string => server.requestIP(request)?.address ?? ''
-        response = await answer({
-          request, path, id, started, address,
-          whoNow: () => passGuards(routing().guards, { request, path, id, address }),
-          peerPort: () => server.requestIP(request)?.port,
-          keepOpen: () => server.timeout(request, 0),
-          letClose: () => server.timeout(request, idleSeconds),
-          letRead: () => server.timeout(request, readSeconds),
-          drop: () => server.timeout(request, 1),
-        }, now)
+        response = await answer(
+          {
+            request,
+            path,
+            id,
+            started,
+            address,
+            whoNow: () => passGuards(routing().guards, { request, path, id, address }),
+            peerPort: () => server.requestIP(request)?.port,
+            keepOpen: () => server.timeout(request, 0),
+            letClose: () => server.timeout(request, idleSeconds),
+            letRead: () => server.timeout(request, readSeconds),
+            drop: () => server.timeout(request, 1),
+          },
+          now,
+        )
       } catch (error) {
         const told = asWireError(error, id)
         response = wantsPage(request, path) ? errorPage(told, id) : errorResponse(told, id)
@@ -104,12 +122,18 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
       if (isClosing()) response.headers.set('connection', 'close')
       return withCors(request, response, now.allowedOrigins)
     },
-    error: () => errorResponse(new WireError(500, 'api_error', 'internal_error', 'The service made a mistake'), crypto.randomUUID()),
+    error: () =>
+      errorResponse(
+        new WireError(500, 'api_error', 'internal_error', 'The service made a mistake'),
+        crypto.randomUUID(),
+      ),
   })
 
   return {
     port: server.port ?? port,
-    get pending() { return server.pendingRequests },
+    get pending() {
+      return server.pendingRequests
+    },
     stop: (now) => server.stop(now),
   }
 }

@@ -4,22 +4,32 @@ import { sharedEvents, type NewsEvent } from './shared-events.ts'
 
 /** Whose questions are answered one by one. */
 function subject() {
-  const questions: { readonly scope: Scope; readonly after: number; readonly answer: PromiseWithResolvers<Remembered> }[] = []
+  const questions: {
+    readonly scope: Scope
+    readonly after: number
+    readonly answer: PromiseWithResolvers<Remembered>
+  }[] = []
   let made = 0
-  const eventAfter = sharedEvents({
-    remembered(scope, after) {
-      const answer = Promise.withResolvers<Remembered>()
-      questions.push({ scope, after, answer })
-      return answer.promise
+  const eventAfter = sharedEvents(
+    {
+      remembered(scope, after) {
+        const answer = Promise.withResolvers<Remembered>()
+        questions.push({ scope, after, answer })
+        return answer.promise
+      },
     },
-  }, (news) => {
-    made += 1
-    return news.mark
-  })
+    (news) => {
+      made += 1
+      return news.mark
+    },
+  )
   return {
-    questions, eventAfter,
+    questions,
+    eventAfter,
     made: () => made,
-    answer(mark: number) { questions.shift()?.answer.resolve({ mark, requests: [], minutes: [] }) },
+    answer(mark: number) {
+      questions.shift()?.answer.resolve({ mark, requests: [], minutes: [] })
+    },
   }
 }
 
@@ -34,7 +44,12 @@ describe('events for many who follow', () => {
     answer(6)
     const late = eventAfter(place)
     expect(questions).toHaveLength(0)
-    expect([textOf(await one), textOf(await other), textOf(await late), made()]).toEqual(['data: 6\n\n', 'data: 6\n\n', 'data: 6\n\n', 1])
+    expect([textOf(await one), textOf(await other), textOf(await late), made()]).toEqual([
+      'data: 6\n\n',
+      'data: 6\n\n',
+      'data: 6\n\n',
+      1,
+    ])
     expect((await one).bytes()).toBe((await late).bytes())
   })
 
@@ -66,10 +81,17 @@ describe('events for many who follow', () => {
 
   test('of one user are their own', async () => {
     const { eventAfter, questions, answer } = subject()
-    const asked = (['everybody', { user: 'ada' }, { user: 'bob' }, 'everybody'] as const).map((scope) => eventAfter({ scope, after: 3, told: 5 }))
+    const asked = (['everybody', { user: 'ada' }, { user: 'bob' }, 'everybody'] as const).map((scope) =>
+      eventAfter({ scope, after: 3, told: 5 }),
+    )
     expect(questions.map(({ scope }) => scope)).toEqual(['everybody', { user: 'ada' }, { user: 'bob' }])
     for (const mark of [10, 11, 12]) answer(mark)
-    expect((await Promise.all(asked)).map(textOf)).toEqual(['data: 10\n\n', 'data: 11\n\n', 'data: 12\n\n', 'data: 10\n\n'])
+    expect((await Promise.all(asked)).map(textOf)).toEqual([
+      'data: 10\n\n',
+      'data: 11\n\n',
+      'data: 12\n\n',
+      'data: 10\n\n',
+    ])
   })
 
   test('are asked for again after a question that nobody answered', async () => {

@@ -22,9 +22,13 @@ export interface NewsEvent {
 
 /**
  * Owners who follow are told the same at the same time: it is asked for once, and made once.
+ *
  * @param answerOf what is sent of it, as JSON
  */
-export function sharedEvents({ remembered }: Pick<Observer, 'remembered'>, answerOf: (news: Remembered) => unknown): (place: Place) => Promise<NewsEvent> {
+export function sharedEvents(
+  { remembered }: Pick<Observer, 'remembered'>,
+  answerOf: (news: Remembered) => unknown,
+): (place: Place) => Promise<NewsEvent> {
   let lastAsked: (Place & { readonly event: Promise<NewsEvent> }) | undefined
   let lastMade: { readonly after: number; readonly mark: number; readonly bytes: Uint8Array } | undefined
 
@@ -48,7 +52,9 @@ export function sharedEvents({ remembered }: Pick<Observer, 'remembered'>, answe
     const event = ask(place)
     const asked = { ...place, event }
     lastAsked = asked
-    event.catch(() => { if (lastAsked === asked) lastAsked = undefined })
+    event.catch(() => {
+      if (lastAsked === asked) lastAsked = undefined
+    })
     return event
   }
 }

@@ -18,16 +18,40 @@ export function statusRoutes({ unready, metrics, page }: Status): readonly Route
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
     { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
-    { method: 'GET', path: '/metrics', isPublic: false, handle: async ({ id }) => text(await metrics(), id, 'text/plain; version=0.0.4; charset=utf-8') },
-    { method: 'GET', path: '/', isPublic: true, handle: (exchange) => (wantsPage(exchange.request, exchange.path) ? page(exchange) : text('svc is running. Its API is at /v1, its health at /health.\n', exchange.id)) },
+    {
+      method: 'GET',
+      path: '/metrics',
+      isPublic: false,
+      handle: async ({ id }) => text(await metrics(), id, 'text/plain; version=0.0.4; charset=utf-8'),
+    },
+    {
+      method: 'GET',
+      path: '/',
+      isPublic: true,
+      handle: (exchange) =>
+        wantsPage(exchange.request, exchange.path)
+          ? page(exchange)
+          : text('svc is running. Its API is at /v1, its health at /health.\n', exchange.id),
+    },
   ]
 }
 
 function ready({ id }: Exchange, reason: string | undefined): Response {
   if (reason === undefined) return text('ready\n', id)
-  return errorResponse(new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${reason}`, { headers: { 'retry-after': '1' } }), id)
+  return errorResponse(
+    new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${reason}`, { headers: { 'retry-after': '1' } }),
+    id,
+  )
 }
 
 function text(body: string, id: string, type = 'text/plain; charset=utf-8'): Response {
-  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'x-request-id': id } })
+  return new Response(body, {
+    headers: {
+      'content-type': type,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': id,
+    },
+  })
 }

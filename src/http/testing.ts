@@ -16,7 +16,12 @@ export const chunks = {
 
 /** A whole answer. For tests. */
 export function wholeReply(): WholeReply {
-  return { kind: 'whole', body: new TextEncoder().encode('{"object":"chat.completion"}'), usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 }, isEmpty: false }
+  return {
+    kind: 'whole',
+    body: new TextEncoder().encode('{"object":"chat.completion"}'),
+    usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+    isEmpty: false,
+  }
 }
 
 /** A gateway that answers so. For tests. */
@@ -31,7 +36,19 @@ export function untilAborted({ signal }: Call): Promise<never> {
 
 /** A request on its way through the service. For tests. */
 export function exchangeOf(request: Request): Exchange {
-  return { request, path: new URL(request.url).pathname, id: 'request-1', started: performance.now(), address: () => '127.0.0.1', peerPort: () => undefined, keepOpen: () => undefined, whoNow: async () => ({}), letClose: () => undefined, letRead: () => undefined, drop: () => undefined }
+  return {
+    request,
+    path: new URL(request.url).pathname,
+    id: 'request-1',
+    started: performance.now(),
+    address: () => '127.0.0.1',
+    peerPort: () => undefined,
+    keepOpen: () => undefined,
+    whoNow: async () => ({}),
+    letClose: () => undefined,
+    letRead: () => undefined,
+    drop: () => undefined,
+  }
 }
 
 /** Reads a body as text, piece by piece as they are given. For tests. */

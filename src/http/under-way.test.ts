@@ -31,7 +31,10 @@ describe('the requests under way', () => {
   test('are known by the ports of their clients, as long as these are connected', () => {
     const requests = underWay()
     let port: number | undefined = 4_000
-    requests.begin(() => undefined, () => port)
+    requests.begin(
+      () => undefined,
+      () => port,
+    )
     requests.begin(() => undefined)
     expect(requests.peers()).toEqual(new Set([4_000]))
     port = undefined
@@ -61,7 +64,9 @@ describe('the requests under way', () => {
   test('that have ended are not stopped', () => {
     const requests = underWay()
     let stops = 0
-    requests.begin(() => { stops += 1 })()
+    requests.begin(() => {
+      stops += 1
+    })()
     requests.stopAll()
     expect(stops).toBe(0)
   })

@@ -2,6 +2,7 @@
 export interface UnderWay {
   /**
    * One begins.
+   *
    * @param stop ends it, with an error the client can read
    * @param peerPort the port of its client, as long as it is connected
    * @returns to be called once, when it has ended
@@ -30,9 +31,16 @@ export function underWay(): UnderWay {
         waiting = []
       }
     },
-    get count() { return stops.size },
+    get count() {
+      return stops.size
+    },
     peers: () => new Set([...stops.values()].flatMap((peerPort) => peerPort() ?? [])),
-    idle: () => (stops.size === 0 ? Promise.resolve() : new Promise((resolve) => { waiting.push(resolve) })),
+    idle: () =>
+      stops.size === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waiting.push(resolve)
+          }),
     stopAll() {
       for (const stop of [...stops.keys()]) stop()
     },

@@ -6,7 +6,11 @@ function subject() {
   const state = { time: 0 }
   const ended: string[] = []
   const uploads = uploadsUnderWay(() => state.time)
-  const upload = (name: string, arrived: number, holds = arrived): Upload => ({ arrived: () => arrived, holds: () => holds, end: () => void ended.push(name) })
+  const upload = (name: string, arrived: number, holds = arrived): Upload => ({
+    arrived: () => arrived,
+    holds: () => holds,
+    end: () => void ended.push(name),
+  })
   const begin = (...given: Parameters<typeof upload>) => uploads.begin(upload(...given))
   return { state, ended, uploads, upload, begin }
 }
@@ -47,7 +51,15 @@ describe('an upload', () => {
   test('that is slow is found behind any number of quick ones, a bounded number of looks at a time', () => {
     const { state, ended, uploads, begin } = subject()
     let looks = 0
-    for (let number = 0; number < 1_000; number += 1) uploads.begin({ arrived() { looks += 1; return 1_000_000 }, holds: () => 0, end: () => void ended.push('quick') })
+    for (let number = 0; number < 1_000; number += 1)
+      uploads.begin({
+        arrived() {
+          looks += 1
+          return 1_000_000
+        },
+        holds: () => 0,
+        end: () => void ended.push('quick'),
+      })
     begin('slow', 0)
     state.time = 10_000
     const found = Array.from({ length: 4 }, () => uploads.endSlow())

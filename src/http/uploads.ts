@@ -13,7 +13,9 @@ export interface Uploads {
   /** One begins. @returns to be called when it has come, or comes no more */
   begin(upload: Upload): () => void
   /**
-   * Ends those that come slowly, the oldest first, for somebody who needs their room: one, and more until they held so many bytes. Nobody where they do not suffice.
+   * Ends those that come slowly, the oldest first, for somebody who needs their room: one, and more until they held so
+   * many bytes. Nobody where they do not suffice.
+   *
    * @param spared whoever needs the room, if it is on its way in itself
    * @returns whether they did
    */
@@ -28,8 +30,9 @@ const bytesEachMs = 16
 const looksMost = 256
 
 /**
- * Remembers who is sending, so that there is somebody to end when room runs short: who sends less than 16 KB a second, a second of grace apart. Costs
- * nothing to speak of until then.
+ * Remembers who is sending, so that there is somebody to end when room runs short: who sends less than 16 KB a second,
+ * a second of grace apart. Costs nothing to speak of until then.
+ *
  * @param now milliseconds on a monotonic clock
  */
 export function uploadsUnderWay(now: () => number = () => performance.now()): Uploads {

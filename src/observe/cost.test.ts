@@ -9,7 +9,12 @@ describe('the cost of an answer', () => {
   test.each([
     ['prompt and completion, each at its price', usage, price, 0.0045],
     ['cached tokens at their own price', { ...usage, cachedTokens: 400 }, price, 0.004],
-    ['cached tokens at the price of others where they have none', { ...usage, cachedTokens: 400 }, { input: 2.5, output: 10 }, 0.0045],
+    [
+      'cached tokens at the price of others where they have none',
+      { ...usage, cachedTokens: 400 },
+      { input: 2.5, output: 10 },
+      0.0045,
+    ],
     ['no more cached tokens than there were', { ...usage, cachedTokens: 5_000 }, price, 0.00325],
     ['cached tokens that are no count as none', { ...usage, cachedTokens: -400 }, price, 0.0045],
     ['a free model', usage, { input: 0, output: 0 }, 0],
@@ -31,9 +36,11 @@ describe('the cost of an answer', () => {
 
   test('is never negative nor endless, whatever a provider counts', () => {
     const count = fc.option(fc.oneof(fc.double(), fc.integer()), { nil: undefined })
-    fc.assert(fc.property(count, count, count, (promptTokens, completionTokens, cachedTokens) => {
-      const cost = costOf({ promptTokens, completionTokens, totalTokens: undefined, cachedTokens }, price)
-      expect(cost === undefined || (cost >= 0 && cost < Infinity)).toBe(true)
-    }))
+    fc.assert(
+      fc.property(count, count, count, (promptTokens, completionTokens, cachedTokens) => {
+        const cost = costOf({ promptTokens, completionTokens, totalTokens: undefined, cachedTokens }, price)
+        expect(cost === undefined || (cost >= 0 && cost < Infinity)).toBe(true)
+      }),
+    )
   })
 })

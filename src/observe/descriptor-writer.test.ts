@@ -39,7 +39,9 @@ test('descriptorWriter mixes no line with those of another process that writes t
   const lines = (await writers.stdout.text()).split('\n')
   expect(lines.pop()).toBe('')
   expect(lines.filter((line) => !/^(a*|b*)$/.test(line))).toEqual([])
-  expect(lines.map(({ length }) => length).toSorted((one, other) => one - other)).toEqual([...lengths, ...lengths].toSorted((one, other) => one - other))
+  expect(lines.map(({ length }) => length).toSorted((one, other) => one - other)).toEqual(
+    [...lengths, ...lengths].toSorted((one, other) => one - other),
+  )
   const changes = lines.filter((line, index) => line.charAt(0) !== lines[index - 1]?.charAt(0)).length
   expect(changes).toBeGreaterThan(2) // They wrote at the same time.
 }, 20_000)

@@ -1,15 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { gatewayMetrics } from './gateway-metrics.ts'
-import { parseMetrics } from './testing.ts'
 import type { RequestRecord } from './record.ts'
+import { parseMetrics } from './testing.ts'
 
 const record: RequestRecord = {
-  time: 0, id: 'request-1', model: 'gpt-4o-mini', stream: true, status: 200, provider: 'openai',
-  trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }, { name: 'openai', status: 200, ms: 327 }],
-  firstTokenMs: 120, totalMs: 340, usage: { promptTokens: 12, completionTokens: 34, totalTokens: 46 },
+  time: 0,
+  id: 'request-1',
+  model: 'gpt-4o-mini',
+  stream: true,
+  status: 200,
+  provider: 'openai',
+  trail: [
+    { name: 'groq', status: 429, failure: 'rate_limit', ms: 12 },
+    { name: 'openai', status: 200, ms: 327 },
+  ],
+  firstTokenMs: 120,
+  totalMs: 340,
+  usage: { promptTokens: 12, completionTokens: 34, totalTokens: 46 },
 }
-const refused: RequestRecord = { time: 0, id: 'r', model: 'made-up', stream: false, status: 404, error: 'model_not_found', trail: [], totalMs: 1 }
+const refused: RequestRecord = {
+  time: 0,
+  id: 'r',
+  model: 'made-up',
+  stream: false,
+  status: 404,
+  error: 'model_not_found',
+  trail: [],
+  totalMs: 1,
+}
 
 describe('gatewayMetrics', () => {
   test('counts a request, its attempts, times and tokens', () => {
@@ -28,14 +47,17 @@ describe('gatewayMetrics', () => {
       'svc_request_seconds_sum 0.68',
       'svc_tokens_total{provider="openai",model="gpt-4o-mini",kind="prompt"} 24',
       'svc_tokens_total{provider="openai",model="gpt-4o-mini",kind="completion"} 68',
-    ]) expect(text).toContain(`\n${line}\n`)
+    ])
+      expect(text).toContain(`\n${line}\n`)
     parseMetrics(text)
   })
 
   test('does not name a model that no provider was asked for', () => {
     const metrics = gatewayMetrics({ version: '1' })
     metrics.record(refused)
-    expect(metrics.text()).toContain('svc_requests_total{model="unknown",provider="none",status="404",class="model_not_found"} 1\n')
+    expect(metrics.text()).toContain(
+      'svc_requests_total{model="unknown",provider="none",status="404",class="model_not_found"} 1\n',
+    )
     expect(metrics.text()).not.toContain('made-up')
   })
 
@@ -50,17 +72,31 @@ describe('gatewayMetrics', () => {
   test('reads what lives elsewhere when it is asked', () => {
     let isOpen = false
     let dropped = 0
-    const metrics = gatewayMetrics({ version: '1.2.3', breakers: () => [{ provider: 'groq', model: 'llama', isOpen }], logLinesDropped: () => dropped })
+    const metrics = gatewayMetrics({
+      version: '1.2.3',
+      breakers: () => [{ provider: 'groq', model: 'llama', isOpen }],
+      logLinesDropped: () => dropped,
+    })
     isOpen = true
     dropped = 7
     metrics.streamsOpen.add(1)
     metrics.reloaded('failed')
     const families = parseMetrics(metrics.text())
-    expect(families.get('svc_breaker_open')?.samples).toEqual([{ name: 'svc_breaker_open', labels: { provider: 'groq', model: 'llama' }, value: 1 }])
+    expect(families.get('svc_breaker_open')?.samples).toEqual([
+      { name: 'svc_breaker_open', labels: { provider: 'groq', model: 'llama' }, value: 1 },
+    ])
     expect(families.get('svc_log_lines_dropped_total')?.samples[0]?.value).toBe(7)
     expect(families.get('svc_streams_open')?.samples[0]?.value).toBe(1)
-    expect(families.get('svc_config_reloads_total')?.samples.map(({ labels, value }) => [labels['result'], value])).toEqual([['ok', 0], ['failed', 1]])
-    expect(families.get('svc_build_info')?.samples[0]).toMatchObject({ labels: { version: '1.2.3', bun: Bun.version }, value: 1 })
+    expect(
+      families.get('svc_config_reloads_total')?.samples.map(({ labels, value }) => [labels['result'], value]),
+    ).toEqual([
+      ['ok', 0],
+      ['failed', 1],
+    ])
+    expect(families.get('svc_build_info')?.samples[0]).toMatchObject({
+      labels: { version: '1.2.3', bun: Bun.version },
+      value: 1,
+    })
     expect(families.get('process_resident_memory_bytes')?.samples[0]?.value).toBeGreaterThan(1e6)
     const start = families.get('process_start_time_seconds')?.samples[0]?.value ?? 0
     expect(Math.abs(start - (Date.now() / 1000 - process.uptime()))).toBeLessThan(2)
@@ -68,19 +104,38 @@ describe('gatewayMetrics', () => {
 
   test('stays readable whatever is recorded', () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 })
-    const anything = fc.record({ model: text, provider: text, error: text, name: text, failure: text, ms: fc.double(), status: fc.integer() })
-    fc.assert(fc.property(fc.array(anything, { maxLength: 5 }), (all) => {
-      const metrics = gatewayMetrics({ version: '1' })
-      for (const { name, failure, ms, ...rest } of all) metrics.record({ ...record, ...rest, totalMs: ms, trail: [{ name, failure, ms }] })
-      parseMetrics(metrics.text())
-    }), { numRuns: 50 })
+    const anything = fc.record({
+      model: text,
+      provider: text,
+      error: text,
+      name: text,
+      failure: text,
+      ms: fc.double(),
+      status: fc.integer(),
+    })
+    fc.assert(
+      fc.property(fc.array(anything, { maxLength: 5 }), (all) => {
+        const metrics = gatewayMetrics({ version: '1' })
+        for (const { name, failure, ms, ...rest } of all)
+          metrics.record({ ...record, ...rest, totalMs: ms, trail: [{ name, failure, ms }] })
+        parseMetrics(metrics.text())
+      }),
+      { numRuns: 50 },
+    )
   })
 })
 
 test('the tokens of an attempt that was cut count for who made it', () => {
   const metrics = gatewayMetrics({ version: '1' })
   metrics.record({
-    time: 0, id: 'i', model: 'm', stream: true, status: 200, provider: 'b', totalMs: 1, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+    time: 0,
+    id: 'i',
+    model: 'm',
+    stream: true,
+    status: 200,
+    provider: 'b',
+    totalMs: 1,
+    usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
     trail: [
       { name: 'a', status: 200, failure: 'cut', ms: 1, tokens: { promptTokens: 10, completionTokens: 20 } },
       { name: 'b', status: 200, ms: 1 },

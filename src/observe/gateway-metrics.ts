@@ -56,29 +56,100 @@ interface AttemptSeries {
   readonly seconds: Histogram
 }
 
-/** The metrics of a gateway. At most 500 names of models are told apart, and those only that a provider was asked for: a caller cannot make series up. */
+/**
+ * The metrics of a gateway. At most 500 names of models are told apart, and those only that a provider was asked for: a
+ * caller cannot make series up.
+ */
 export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const all = registry()
-  const requests = all.counter('svc_requests_total', 'Chat requests that have ended, by who served them, the status the caller saw and the error code (ok without one)', ['model', 'provider', 'status', 'class'])
-  const seconds = all.histogram('svc_request_seconds', 'Whole time of a chat request, streams to their end', [], secondsBounds).with()
-  const attempts = all.counter('svc_attempts_total', 'Attempts at providers, by what came of them: ok or a class of failure', ['provider', 'model', 'outcome'])
-  const attemptSeconds = all.histogram('svc_attempt_seconds', 'Time from the start of an attempt to its outcome, a stream to its first meaningful event', ['provider'], secondsBounds)
-  const firstTokens = all.histogram('svc_first_token_seconds', 'Time from a request to the first meaningful event of its stream, failed attempts included', ['provider'], secondsBounds)
-  const tokens = all.counter('svc_tokens_total', 'Tokens as reported by providers: prompt or completion', ['provider', 'model', 'kind'])
+  const requests = all.counter(
+    'svc_requests_total',
+    'Chat requests that have ended, by who served them, the status the caller saw and the error code (ok without one)',
+    ['model', 'provider', 'status', 'class'],
+  )
+  const seconds = all
+    .histogram('svc_request_seconds', 'Whole time of a chat request, streams to their end', [], secondsBounds)
+    .with()
+  const attempts = all.counter(
+    'svc_attempts_total',
+    'Attempts at providers, by what came of them: ok or a class of failure',
+    ['provider', 'model', 'outcome'],
+  )
+  const attemptSeconds = all.histogram(
+    'svc_attempt_seconds',
+    'Time from the start of an attempt to its outcome, a stream to its first meaningful event',
+    ['provider'],
+    secondsBounds,
+  )
+  const firstTokens = all.histogram(
+    'svc_first_token_seconds',
+    'Time from a request to the first meaningful event of its stream, failed attempts included',
+    ['provider'],
+    secondsBounds,
+  )
+  const tokens = all.counter('svc_tokens_total', 'Tokens as reported by providers: prompt or completion', [
+    'provider',
+    'model',
+    'kind',
+  ])
   const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients now').with()
-  const { breakers, logLinesDropped, recordsDropped, residentBytes = () => process.memoryUsage.rss(), workersReady, workerRestarts } = options
-  all.observed('gauge', 'svc_breaker_open', 'Whether the circuit breaker is open (1): the provider, or one model of it, is skipped', ['provider', 'model'], () =>
-    breakers === undefined ? [] : Array.from(breakers(), ({ provider, model, isOpen }) => ({ labels: [provider, model], value: isOpen ? 1 : 0 })))
+  const {
+    breakers,
+    logLinesDropped,
+    recordsDropped,
+    residentBytes = () => process.memoryUsage.rss(),
+    workersReady,
+    workerRestarts,
+  } = options
+  all.observed(
+    'gauge',
+    'svc_breaker_open',
+    'Whether the circuit breaker is open (1): the provider, or one model of it, is skipped',
+    ['provider', 'model'],
+    () =>
+      breakers === undefined
+        ? []
+        : Array.from(breakers(), ({ provider, model, isOpen }) => ({
+            labels: [provider, model],
+            value: isOpen ? 1 : 0,
+          })),
+  )
   const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
   const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
-  all.observed('counter', 'svc_log_lines_dropped_total', 'Log lines lost because nobody took them', [], () => [{ labels: [], value: logLinesDropped?.() ?? 0 }])
-  all.observed('counter', 'svc_records_dropped_total', 'Requests of workers that are not in these metrics because the primary process did not take their records', [], () => [{ labels: [], value: recordsDropped?.() ?? 0 }])
-  all.observed('gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', [], () => [{ labels: [], value: workersReady?.() ?? 0 }])
-  all.observed('counter', 'svc_worker_restarts_total', 'Worker processes started in the place of one that died', [], () => [{ labels: [], value: workerRestarts?.() ?? 0 }])
-  all.observed('gauge', 'svc_build_info', 'Always 1; version of svc and of Bun', ['version', 'bun'], () => [{ labels: [options.version, Bun.version], value: 1 }])
-  all.observed('gauge', 'process_resident_memory_bytes', 'Resident memory in bytes, of all processes together', [], () => [{ labels: [], value: residentBytes() }])
+  all.observed('counter', 'svc_log_lines_dropped_total', 'Log lines lost because nobody took them', [], () => [
+    { labels: [], value: logLinesDropped?.() ?? 0 },
+  ])
+  all.observed(
+    'counter',
+    'svc_records_dropped_total',
+    'Requests of workers that are not in these metrics because the primary process did not take their records',
+    [],
+    () => [{ labels: [], value: recordsDropped?.() ?? 0 }],
+  )
+  all.observed('gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', [], () => [
+    { labels: [], value: workersReady?.() ?? 0 },
+  ])
+  all.observed(
+    'counter',
+    'svc_worker_restarts_total',
+    'Worker processes started in the place of one that died',
+    [],
+    () => [{ labels: [], value: workerRestarts?.() ?? 0 }],
+  )
+  all.observed('gauge', 'svc_build_info', 'Always 1; version of svc and of Bun', ['version', 'bun'], () => [
+    { labels: [options.version, Bun.version], value: 1 },
+  ])
+  all.observed(
+    'gauge',
+    'process_resident_memory_bytes',
+    'Resident memory in bytes, of all processes together',
+    [],
+    () => [{ labels: [], value: residentBytes() }],
+  )
   const startSeconds = (Date.now() - process.uptime() * 1000) / 1000
-  all.observed('gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', [], () => [{ labels: [], value: startSeconds }])
+  all.observed('gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', [], () => [
+    { labels: [], value: startSeconds },
+  ])
 
   const boundModel = boundedLabel(modelsMost)
   const boundProvider = boundedLabel(wordsMost)
@@ -86,7 +157,12 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const requestSeries = new Map<string, RequestSeries>()
   const attemptSeries = new Map<string, AttemptSeries>()
 
-  function requestSeriesOf(model: string, provider: string | undefined, status: number, error: string | undefined): RequestSeries {
+  function requestSeriesOf(
+    model: string,
+    provider: string | undefined,
+    status: number,
+    error: string | undefined,
+  ): RequestSeries {
     const kind = error === undefined ? 'ok' : boundClass(error)
     const key = `${status}\n${kind}\n${provider ?? ''}\n${model}`
     const known = requestSeries.get(key)
@@ -112,8 +188,10 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     }
     series.attempts.add()
     series.seconds.observe(attempt.ms / 1000)
-    if (attempt.tokens?.promptTokens !== undefined) tokens.with(provider, model, 'prompt').add(attempt.tokens.promptTokens)
-    if (attempt.tokens?.completionTokens !== undefined) tokens.with(provider, model, 'completion').add(attempt.tokens.completionTokens)
+    if (attempt.tokens?.promptTokens !== undefined)
+      tokens.with(provider, model, 'prompt').add(attempt.tokens.promptTokens)
+    if (attempt.tokens?.completionTokens !== undefined)
+      tokens.with(provider, model, 'completion').add(attempt.tokens.completionTokens)
   }
 
   return {

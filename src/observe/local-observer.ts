@@ -4,6 +4,7 @@ import { recentRequests } from './recent-requests.ts'
 
 /**
  * Observation within the one process there is.
+ *
  * @param now Unix milliseconds
  */
 export function localObserver(options: GatewayMetricsOptions, now: () => number): Observer {

@@ -6,7 +6,10 @@ import type { LoggerOptions } from './log.ts'
 function captured(options: Partial<LoggerOptions> = {}) {
   const written: string[] = []
   const log = logger({
-    level: 'info', format: 'json', gatherMs: 0, now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6),
+    level: 'info',
+    format: 'json',
+    gatherMs: 0,
+    now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6),
     write: async (text) => {
       written.push(text)
     },
@@ -21,18 +24,22 @@ describe('a JSON log', () => {
     log.info('listening', { port: 8000, host: '127.0.0.1', tls: false, nothing: undefined, odd: NaN })
     log.warn('slow')
     expect(await text()).toBe(
-      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"listening","port":8000,"host":"127.0.0.1","tls":false,"odd":null}\n'
-      + '{"time":"2026-01-02T03:04:05.006Z","level":"warn","message":"slow"}\n')
+      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"listening","port":8000,"host":"127.0.0.1","tls":false,"odd":null}\n' +
+        '{"time":"2026-01-02T03:04:05.006Z","level":"warn","message":"slow"}\n',
+    )
   })
 
   test('stays one parseable line whatever is logged', async () => {
-    await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (message, value) => {
-      const { log, text } = captured()
-      log.error(message, { [value]: value, cause: new Error(value) })
-      const line = await text()
-      expect(line.indexOf('\n')).toBe(line.length - 1)
-      expect(JSON.parse(line)).toMatchObject({ level: 'error', message })
-    }), { numRuns: 30 })
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (message, value) => {
+        const { log, text } = captured()
+        log.error(message, { [value]: value, cause: new Error(value) })
+        const line = await text()
+        expect(line.indexOf('\n')).toBe(line.length - 1)
+        expect(JSON.parse(line)).toMatchObject({ level: 'error', message })
+      }),
+      { numRuns: 30 },
+    )
   })
 
   test('bounds what it writes', async () => {
@@ -45,7 +52,12 @@ describe('a JSON log', () => {
     const error = new Error('no provider', { cause: new TypeError('refused') })
     const atInfo = captured()
     atInfo.log.error('failed', { error })
-    expect(JSON.parse(await atInfo.text())).toEqual({ time: '2026-01-02T03:04:05.006Z', level: 'error', message: 'failed', error: 'Error: no provider ← TypeError: refused' })
+    expect(JSON.parse(await atInfo.text())).toEqual({
+      time: '2026-01-02T03:04:05.006Z',
+      level: 'error',
+      message: 'failed',
+      error: 'Error: no provider ← TypeError: refused',
+    })
     const atDebug = captured({ level: 'debug' })
     atDebug.log.error('failed', { error })
     expect(JSON.parse(await atDebug.text()).stack).toContain('log.test.ts')
@@ -56,7 +68,9 @@ describe('a human log', () => {
   test('aligns level and message and quotes what has blanks', async () => {
     const { log, text } = captured({ format: 'human' })
     log.info('listening', { url: 'http://127.0.0.1:8000', note: 'the echo\n' })
-    expect(await text()).toMatch(/^\d\d:\d\d:\d\d info  listening {2}url=http:\/\/127\.0\.0\.1:8000 {2}note="the echo\\n"\n$/)
+    expect(await text()).toMatch(
+      /^\d\d:\d\d:\d\d info  listening {2}url=http:\/\/127\.0\.0\.1:8000 {2}note="the echo\\n"\n$/,
+    )
   })
 
   test('is coloured only when asked to, and never in JSON', async () => {
@@ -70,7 +84,13 @@ describe('a human log', () => {
 })
 
 describe('a logger', () => {
-  test.each([['debug', 4], ['info', 3], ['warn', 2], ['error', 1], ['silent', 0]] as const)('at level %s writes %p of four lines', async (level, count) => {
+  test.each([
+    ['debug', 4],
+    ['info', 3],
+    ['warn', 2],
+    ['error', 1],
+    ['silent', 0],
+  ] as const)('at level %s writes %p of four lines', async (level, count) => {
     const { log, text } = captured({ level })
     log.debug('a')
     log.info('b')
@@ -117,7 +137,11 @@ describe('a logger', () => {
 
   test('counts the lines of a write that failed, and goes on', async () => {
     let fails = true
-    const { log, text } = captured({ write: async () => { if (fails) throw new Error('EPIPE') } })
+    const { log, text } = captured({
+      write: async () => {
+        if (fails) throw new Error('EPIPE')
+      },
+    })
     log.info('a')
     log.info('b')
     await text()
@@ -128,7 +152,11 @@ describe('a logger', () => {
   })
 
   test('survives a write that throws at once', async () => {
-    const { log, text } = captured({ write: () => { throw new Error('closed') } })
+    const { log, text } = captured({
+      write: () => {
+        throw new Error('closed')
+      },
+    })
     log.info('a')
     await text()
     expect(log.dropped).toBe(1)

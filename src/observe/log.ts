@@ -13,7 +13,10 @@ export type LineLevel = Exclude<LogLevel, 'silent'>
 /** `human`: for eyes; `json`: one object a line. */
 export type LogFormat = 'human' | 'json'
 
-/** What may be said beside the message. An error is written with the messages of its causes; with its stack too at level `debug`. */
+/**
+ * What may be said beside the message. An error is written with the messages of its causes; with its stack too at level
+ * `debug`.
+ */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined | Error>>
 
 /** What a line says of whatever was thrown. */
@@ -50,7 +53,10 @@ export interface LoggerOptions {
   readonly hasColour?: boolean
   /** Unix milliseconds. Default `Date.now`. */
   now?(): number
-  /** Milliseconds that lines wait for others to be written with. Default 10: writing is the dear part (37 µs of CPU a write). */
+  /**
+   * Milliseconds that lines wait for others to be written with. Default 10: writing is the dear part (37 µs of CPU a
+   * write).
+   */
   readonly gatherMs?: number
 }
 
@@ -127,7 +133,11 @@ export function logger(options: LoggerOptions): Logger {
 
   function say(of: LineLevel, message: string, fields: LogFields | undefined): void {
     if (!lets(of)) return
-    line(format === 'json' ? jsonLine(now(), of, message, fields, isDebugging) : humanLine(now(), of, message, fields, isDebugging, paint))
+    line(
+      format === 'json'
+        ? jsonLine(now(), of, message, fields, isDebugging)
+        : humanLine(now(), of, message, fields, isDebugging, paint),
+    )
   }
 
   return {
@@ -147,12 +157,19 @@ export function logger(options: LoggerOptions): Logger {
   }
 }
 
-function jsonLine(time: number, level: LineLevel, message: string, fields: LogFields | undefined, isDebugging: boolean): string {
+function jsonLine(
+  time: number,
+  level: LineLevel,
+  message: string,
+  fields: LogFields | undefined,
+  isDebugging: boolean,
+): string {
   let text = `{"time":"${new Date(time).toISOString()}","level":"${level}","message":${jsonString(message, messageMax)}`
   for (const [name, value] of Object.entries(fields ?? {})) {
     if (value === undefined) continue
     text += `,${jsonString(name, fieldMax)}:${jsonValue(value)}`
-    if (isDebugging && value instanceof Error && value.stack !== undefined) text += `,"stack":${jsonString(value.stack, stackMax)}`
+    if (isDebugging && value instanceof Error && value.stack !== undefined)
+      text += `,"stack":${jsonString(value.stack, stackMax)}`
   }
   return `${text}}`
 }
@@ -165,12 +182,24 @@ function jsonValue(value: string | number | boolean | Error): string {
 
 const levelStyles: Readonly<Record<LineLevel, Style>> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' }
 
-function humanLine(time: number, level: LineLevel, message: string, fields: LogFields | undefined, isDebugging: boolean, paint: Paint): string {
+function humanLine(
+  time: number,
+  level: LineLevel,
+  message: string,
+  fields: LogFields | undefined,
+  isDebugging: boolean,
+  paint: Paint,
+): string {
   let text = `${paint('dim', clock(time))} ${paint(levelStyles[level], level.padEnd(5))} ${bounded(message, messageMax)}`
   for (const [name, value] of Object.entries(fields ?? {})) {
     if (value === undefined) continue
     text += `  ${paint('dim', `${harmless(name)}=`)}${humanValue(value)}`
-    if (isDebugging && value instanceof Error) text += `\n${(value.stack ?? '').slice(0, stackMax).split('\n').map((each) => `    ${harmless(each)}`).join('\n')}`
+    if (isDebugging && value instanceof Error)
+      text += `\n${(value.stack ?? '')
+        .slice(0, stackMax)
+        .split('\n')
+        .map((each) => `    ${harmless(each)}`)
+        .join('\n')}`
   }
   return text
 }
@@ -189,7 +218,11 @@ const causesMax = 8
 
 function causes(error: Error): string {
   const messages: string[] = []
-  for (let cause: unknown = error; cause !== undefined && messages.length < causesMax; cause = cause instanceof Error ? cause.cause : undefined) {
+  for (
+    let cause: unknown = error;
+    cause !== undefined && messages.length < causesMax;
+    cause = cause instanceof Error ? cause.cause : undefined
+  ) {
     messages.push(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause))
   }
   return messages.join(' ← ')

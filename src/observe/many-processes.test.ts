@@ -11,7 +11,17 @@ afterEach(() => void jest.useRealTimers())
 const noon = Date.UTC(2026, 0, 1, 12)
 
 function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
-  return { time: noon, id: 'r', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ name: 'groq', status: 200, ms: 12 }], totalMs: 20, ...more }
+  return {
+    time: noon,
+    id: 'r',
+    model: 'm',
+    stream: false,
+    status: 200,
+    provider: 'groq',
+    trail: [{ name: 'groq', status: 200, ms: 12 }],
+    totalMs: 20,
+    ...more,
+  }
 }
 
 /** Lets everything happen that waits for nothing. */
@@ -24,12 +34,17 @@ function wire() {
   const held: (() => void)[] = []
   let isStopped = false
   return {
-    async pass<Argument, Answer>(argument: Argument, run: (argument: Argument) => Answer | Promise<Answer>): Promise<Answer> {
+    async pass<Argument, Answer>(
+      argument: Argument,
+      run: (argument: Argument) => Answer | Promise<Answer>,
+    ): Promise<Answer> {
       const message = structuredClone(argument)
       if (isStopped) await new Promise<void>((resolve) => held.push(resolve))
       return structuredClone(await run(message))
     },
-    stop() { isStopped = true },
+    stop() {
+      isStopped = true
+    },
     go() {
       isStopped = false
       for (const release of held.splice(0)) release()
@@ -51,14 +66,22 @@ interface Process {
 }
 
 function service({ logLinesDropped = 0 } = {}) {
-  const primary = primaryObserver({ version: '1', now: () => noon, logLinesDropped: () => logLinesDropped, breakers: () => [{ provider: 'groq', model: '', isOpen: true }] })
+  const primary = primaryObserver({
+    version: '1',
+    now: () => noon,
+    logLinesDropped: () => logLinesDropped,
+    breakers: () => [{ provider: 'groq', model: '', isOpen: true }],
+  })
 
   function worker(lost: () => number = () => 0): Process {
     const [toWorker, toPrimary] = [wire(), wire()]
     const sent: string[] = []
     const told: number[] = []
     const follows: boolean[] = []
-    const asked = <Argument, Answer>(find: (answers: PrimaryObservation) => (argument: Argument) => Answer | Promise<Answer>) => (argument: Argument) => toPrimary.pass(argument, find(seat.answers))
+    const asked =
+      <Argument, Answer>(find: (answers: PrimaryObservation) => (argument: Argument) => Answer | Promise<Answer>) =>
+      (argument: Argument) =>
+        toPrimary.pass(argument, find(seat.answers))
     const remotePrimary: Remote<PrimaryObservation> = {
       takeRecords: (batch) => {
         if (batch.records !== '[]') sent.push(batch.records)
@@ -90,7 +113,7 @@ function service({ logLinesDropped = 0 } = {}) {
 
 async function valueOf({ observer }: Process, name: string): Promise<number> {
   const text = await observer.metricsText()
-  return [...parseMetrics(text).get(name)?.samples ?? []].reduce((sum, { value }) => sum + value, 0)
+  return [...(parseMetrics(text).get(name)?.samples ?? [])].reduce((sum, { value }) => sum + value, 0)
 }
 
 async function idsAt({ observer }: Process): Promise<readonly string[]> {
@@ -155,7 +178,13 @@ describe('a service of many processes', () => {
     primary.reloaded('ok')
     primary.workersReady(2)
     primary.workerRestarted()
-    expect(await Promise.all(['svc_config_reloads_total', 'svc_workers', 'svc_worker_restarts_total', 'svc_breaker_open'].map((name) => valueOf(one, name)))).toEqual([1, 2, 1, 1])
+    expect(
+      await Promise.all(
+        ['svc_config_reloads_total', 'svc_workers', 'svc_worker_restarts_total', 'svc_breaker_open'].map((name) =>
+          valueOf(one, name),
+        ),
+      ),
+    ).toEqual([1, 2, 1, 1])
   })
 
   test('adds up streams, lost log lines and memory', async () => {
@@ -181,7 +210,11 @@ describe('a worker that died', () => {
     const before = await valueOf(two, 'process_resident_memory_bytes')
     one.toWorker.stop()
     one.seat.left()
-    expect([await valueOf(two, 'svc_streams_open'), await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_log_lines_dropped_total')]).toEqual([0, 1, 10])
+    expect([
+      await valueOf(two, 'svc_streams_open'),
+      await valueOf(two, 'svc_requests_total'),
+      await valueOf(two, 'svc_log_lines_dropped_total'),
+    ]).toEqual([0, 1, 10])
     expect(await valueOf(two, 'process_resident_memory_bytes')).toBeLessThan(before * 0.9)
   })
 
@@ -194,7 +227,11 @@ describe('a worker that died', () => {
     one.observer.record(recordOf())
     one.seat.left()
     await one.observer.flush()
-    expect([await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_log_lines_dropped_total'), await valueOf(two, 'svc_streams_open')]).toEqual([1, 1, 0])
+    expect([
+      await valueOf(two, 'svc_requests_total'),
+      await valueOf(two, 'svc_log_lines_dropped_total'),
+      await valueOf(two, 'svc_streams_open'),
+    ]).toEqual([1, 1, 0])
   })
 
   test('is told nothing any more', async () => {
@@ -259,7 +296,9 @@ describe('a primary that is slow', () => {
     expect(one.sent).toHaveLength(1)
     one.toPrimary.go()
     await settle()
-    expect([await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_records_dropped_total')]).toEqual([10_500, 77])
+    expect([await valueOf(two, 'svc_requests_total'), await valueOf(two, 'svc_records_dropped_total')]).toEqual([
+      10_500, 77,
+    ])
   })
 
   test('is waited for five seconds', async () => {
@@ -274,12 +313,27 @@ describe('a primary that is slow', () => {
   })
 
   test('that has gone is no answer', async () => {
-    const gone = async (): Promise<never> => { throw new Error('the other process has ended') }
-    const observer = workerObserver({ primary: { takeRecords: gone, metricsText: gone, rememberedRequests: gone, findRequest: gone, attemptsAt: gone, followRequests: gone }, logLinesDropped: () => 0 })
+    const gone = async (): Promise<never> => {
+      throw new Error('the other process has ended')
+    }
+    const observer = workerObserver({
+      primary: {
+        takeRecords: gone,
+        metricsText: gone,
+        rememberedRequests: gone,
+        findRequest: gone,
+        attemptsAt: gone,
+        followRequests: gone,
+      },
+      logLinesDropped: () => 0,
+    })
     observer.record(recordOf())
     observer.subscribe(() => undefined)()
     await observer.flush()
-    expect(await observer.remembered('everybody', 0).catch((error: unknown) => error)).toMatchObject({ status: 503, code: 'overloaded' })
+    expect(await observer.remembered('everybody', 0).catch((error: unknown) => error)).toMatchObject({
+      status: 503,
+      code: 'overloaded',
+    })
   })
 })
 
@@ -308,7 +362,11 @@ describe('who follows at a worker', () => {
     const { worker } = service()
     const one = worker()
     let calls = 0
-    const stops = Array.from({ length: 10 }, () => one.observer.subscribe(() => { calls += 1 }))
+    const stops = Array.from({ length: 10 }, () =>
+      one.observer.subscribe(() => {
+        calls += 1
+      }),
+    )
     stops[0]?.()
     await settle()
     one.observer.record(recordOf())

@@ -46,23 +46,46 @@ memory_bytes 42
   })
 
   test('gives label values and help back unharmed, whatever is in them', () => {
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom('\\', '"', '\n', '\\n', '\\"', '"} 1\nfake 2', 'a\\'))
-    fc.assert(fc.property(text, text, text, fc.double(), (help, one, other, value) => {
-      const all = registry()
-      all.gauge('a_metric', help, ['one', 'other']).with(one, other).set(value)
-      all.histogram('b_seconds', help, ['one'], [1]).with(one).observe(0.5)
-      const families = parseMetrics(all.text())
-      expect([...families.keys()]).toEqual(['a_metric', 'b_seconds'])
-      expect(families.get('a_metric')).toEqual({
-        type: 'gauge', help: help.toWellFormed(), samples: [{ name: 'a_metric', labels: { one: one.toWellFormed(), other: other.toWellFormed() }, value: Object.is(value, -0) ? 0 : value }],
-      })
-      expect(families.get('b_seconds')?.samples.map(({ value }) => value)).toEqual([1, 1, 0.5, 1])
-    }))
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string(),
+      fc.constantFrom('\\', '"', '\n', '\\n', '\\"', '"} 1\nfake 2', 'a\\'),
+    )
+    fc.assert(
+      fc.property(text, text, text, fc.double(), (help, one, other, value) => {
+        const all = registry()
+        all.gauge('a_metric', help, ['one', 'other']).with(one, other).set(value)
+        all.histogram('b_seconds', help, ['one'], [1]).with(one).observe(0.5)
+        const families = parseMetrics(all.text())
+        expect([...families.keys()]).toEqual(['a_metric', 'b_seconds'])
+        expect(families.get('a_metric')).toEqual({
+          type: 'gauge',
+          help: help.toWellFormed(),
+          samples: [
+            {
+              name: 'a_metric',
+              labels: { one: one.toWellFormed(), other: other.toWellFormed() },
+              value: Object.is(value, -0) ? 0 : value,
+            },
+          ],
+        })
+        expect(families.get('b_seconds')?.samples.map(({ value }) => value)).toEqual([1, 1, 0.5, 1])
+      }),
+    )
   })
 })
 
 test('parseMetrics, which the tests rely on, refuses what is not the format', () => {
-  for (const bad of ['a 1', '# TYPE a gauge\na{x="1} 2\n', '# TYPE a gauge\na{x="\\q"} 1\n', '# TYPE a gauge\na 1 \n', '# TYPE a gauge\nb 1\n', '# TYPE a gauge\na one\n', '# TYPE a gauge\na 1\na 1\n', '# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n']) {
+  for (const bad of [
+    'a 1',
+    '# TYPE a gauge\na{x="1} 2\n',
+    '# TYPE a gauge\na{x="\\q"} 1\n',
+    '# TYPE a gauge\na 1 \n',
+    '# TYPE a gauge\nb 1\n',
+    '# TYPE a gauge\na one\n',
+    '# TYPE a gauge\na 1\na 1\n',
+    '# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n',
+  ]) {
     expect(() => parseMetrics(bad)).toThrow()
   }
 })

@@ -16,7 +16,10 @@ export interface Histogram {
   observe(value: number): void
 }
 
-/** The series of one metric: one for each combination of label values, made when first asked for. Keep what `with` returns where it is used often. */
+/**
+ * The series of one metric: one for each combination of label values, made when first asked for. Keep what `with`
+ * returns where it is used often.
+ */
 export interface Family<Series> {
   /** @param values one for each label, in their order */
   with(...values: readonly string[]): Series
@@ -34,7 +37,13 @@ export interface Registry {
   counter(name: string, help: string, labels?: readonly string[]): Family<Counter>
   gauge(name: string, help: string, labels?: readonly string[]): Family<Gauge>
   /** A counter or gauge that lives elsewhere. `read` must not throw. */
-  observed(kind: 'counter' | 'gauge', name: string, help: string, labels: readonly string[], read: () => Iterable<Sample>): void
+  observed(
+    kind: 'counter' | 'gauge',
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: () => Iterable<Sample>,
+  ): void
   /** @param bounds upper bounds of the buckets, ascending; `+Inf` is added */
   histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]): Family<Histogram>
   /** Every metric, in the order it was made (Prometheus text format 0.0.4). */
@@ -63,7 +72,17 @@ export function registry(): Registry {
     const series = seriesOf(labels, () => ({ value: 0 }))
     // A metric without labels has one series, and that is there from the beginning.
     if (labels.length === 0) series.with()
-    metrics.push({ name, kind, help, labels, lines: () => series.all().map(([text, cell]) => `${name}${braces(text)} ${formatNumber(cell.value)}\n`).join('') })
+    metrics.push({
+      name,
+      kind,
+      help,
+      labels,
+      lines: () =>
+        series
+          .all()
+          .map(([text, cell]) => `${name}${braces(text)} ${formatNumber(cell.value)}\n`)
+          .join(''),
+    })
     return series
   }
 
@@ -97,16 +116,39 @@ export function registry(): Registry {
     },
     observed(kind, name, help, labels, read) {
       metrics.push({
-        name, kind, help, labels,
-        lines: () => Array.from(read(), (sample) => `${name}${braces(labelText(labels, sample.labels))} ${formatNumber(sample.value)}\n`).join(''),
+        name,
+        kind,
+        help,
+        labels,
+        lines: () =>
+          Array.from(
+            read(),
+            (sample) => `${name}${braces(labelText(labels, sample.labels))} ${formatNumber(sample.value)}\n`,
+          ).join(''),
       })
     },
     histogram(name, help, labels, bounds) {
       const series = seriesOf(labels, () => histogramCells(bounds))
-      metrics.push({ name, kind: 'histogram', help, labels, lines: () => series.all().map(([text, cells]) => cells.lines(name, text)).join('') })
+      metrics.push({
+        name,
+        kind: 'histogram',
+        help,
+        labels,
+        lines: () =>
+          series
+            .all()
+            .map(([text, cells]) => cells.lines(name, text))
+            .join(''),
+      })
       return { with: series.with }
     },
-    text: () => metrics.map((metric) => `# HELP ${metric.name} ${escapeHelp(metric.help)}\n# TYPE ${metric.name} ${metric.kind}\n${metric.lines()}`).join(''),
+    text: () =>
+      metrics
+        .map(
+          (metric) =>
+            `# HELP ${metric.name} ${escapeHelp(metric.help)}\n# TYPE ${metric.name} ${metric.kind}\n${metric.lines()}`,
+        )
+        .join(''),
     metrics,
   }
 }
@@ -139,7 +181,10 @@ interface SeriesMap<Series> extends Family<Series> {
   all(): readonly (readonly [string, Series])[]
 }
 
-function seriesOf<Series>(labels: readonly string[], make: (...values: readonly string[]) => Series): SeriesMap<Series> {
+function seriesOf<Series>(
+  labels: readonly string[],
+  make: (...values: readonly string[]) => Series,
+): SeriesMap<Series> {
   const known = new Map<string, Series>()
   return {
     with(...values) {
@@ -181,7 +226,10 @@ function escapeHelp(text: string): string {
 
 const labelLengthMax = 128
 
-/** Keeps the number of different label values within `most`: those that come later are called `other`. Values are cut to 128 characters. */
+/**
+ * Keeps the number of different label values within `most`: those that come later are called `other`. Values are cut to
+ * 128 characters.
+ */
 export function boundedLabel(most: number): (value: string) => string {
   const known = new Set<string>()
   return function bound(value) {

@@ -25,11 +25,23 @@ describe('the sums of a minute', () => {
       ended(noon + 3, { status: 499, error: 'client_left' }),
       ended(noon + 4, { status: 200, error: 'provider_error', firstTokenMs: 300 }),
     )
-    expect(book.list(noon, 0)).toEqual([{ time: noon, requests: 5, errors: 2, promptTokens: 11, completionTokens: 20, firstTokenP50: expect.closeTo(100, -1), firstTokenP95: expect.closeTo(300, -2) }])
+    expect(book.list(noon, 0)).toEqual([
+      {
+        time: noon,
+        requests: 5,
+        errors: 2,
+        promptTokens: 11,
+        completionTokens: 20,
+        firstTokenP50: expect.closeTo(100, -1),
+        firstTokenP95: expect.closeTo(300, -2),
+      },
+    ])
   })
 
   test('are of the minute a request ended in', () => {
-    expect(bookOf(ended(noon - 1, { totalMs: 2 * minuteMs })).list(noon + 2 * minuteMs, 0)).toMatchObject([{ time: noon + minuteMs }])
+    expect(bookOf(ended(noon - 1, { totalMs: 2 * minuteMs })).list(noon + 2 * minuteMs, 0)).toMatchObject([
+      { time: noon + minuteMs },
+    ])
   })
 
   test('have no first token where nothing streamed', () => {
@@ -38,7 +50,9 @@ describe('the sums of a minute', () => {
 
   test('leave out what a provider counts below nothing or without end', () => {
     const usage = { promptTokens: -5, completionTokens: 1e308, totalTokens: 0 }
-    expect(bookOf(ended(noon, { usage }), ended(noon, { usage })).list(noon, 0)).toMatchObject([{ promptTokens: 0, completionTokens: 0 }])
+    expect(bookOf(ended(noon, { usage }), ended(noon, { usage })).list(noon, 0)).toMatchObject([
+      { promptTokens: 0, completionTokens: 0 },
+    ])
   })
 
   test('are forgotten after an hour', () => {
@@ -71,14 +85,20 @@ describe('the sums of a minute', () => {
   })
 
   test('are at most sixty, in order, and add up, whenever requests come', () => {
-    fc.assert(fc.property(fc.array(fc.nat({ max: 300 * minuteMs })), (times) => {
-      const sorted = times.toSorted((one, other) => one - other)
-      const now = noon + (sorted.at(-1) ?? 0)
-      const listed = bookOf(...sorted.map((time) => ended(noon + time))).list(now, 0)
-      expect(listed.length).toBeLessThanOrEqual(60)
-      expect(listed.map(({ time }) => time)).toEqual(listed.map(({ time }) => time).toSorted((one, other) => one - other))
-      const oldest = Math.floor(now / minuteMs) * minuteMs - 59 * minuteMs
-      expect(listed.reduce((sum, { requests }) => sum + requests, 0)).toBe(sorted.filter((time) => noon + time >= oldest).length)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 300 * minuteMs })), (times) => {
+        const sorted = times.toSorted((one, other) => one - other)
+        const now = noon + (sorted.at(-1) ?? 0)
+        const listed = bookOf(...sorted.map((time) => ended(noon + time))).list(now, 0)
+        expect(listed.length).toBeLessThanOrEqual(60)
+        expect(listed.map(({ time }) => time)).toEqual(
+          listed.map(({ time }) => time).toSorted((one, other) => one - other),
+        )
+        const oldest = Math.floor(now / minuteMs) * minuteMs - 59 * minuteMs
+        expect(listed.reduce((sum, { requests }) => sum + requests, 0)).toBe(
+          sorted.filter((time) => noon + time >= oldest).length,
+        )
+      }),
+    )
   })
 })

@@ -48,7 +48,15 @@ export function minuteBook(): MinuteBook {
     const place = minute % minutesMost
     const known = cells[place]
     if (known?.minute === minute) return known
-    const made: Cell = { minute, mark: 0, requests: 0, errors: 0, promptTokens: 0, completionTokens: 0, firstTokens: undefined }
+    const made: Cell = {
+      minute,
+      mark: 0,
+      requests: 0,
+      errors: 0,
+      promptTokens: 0,
+      completionTokens: 0,
+      firstTokens: undefined,
+    }
     cells[place] = made
     return made
   }
@@ -67,18 +75,24 @@ export function minuteBook(): MinuteBook {
     },
     list(now, after) {
       const current = Math.floor(now / minuteMs)
-      return cells
-        // What has just ended may lie a little ahead: its time and the clock's are not read at once.
-        .filter(({ minute, mark }) => minute > current - minutesMost && minute <= current + 1 && mark > after)
-        .toSorted((one, other) => one.minute - other.minute)
-        .map(sumsOf)
+      return (
+        cells
+          // What has just ended may lie a little ahead: its time and the clock's are not read at once.
+          .filter(({ minute, mark }) => minute > current - minutesMost && minute <= current + 1 && mark > after)
+          .toSorted((one, other) => one.minute - other.minute)
+          .map(sumsOf)
+      )
     },
   }
 }
 
 function sumsOf({ minute, requests, errors, promptTokens, completionTokens, firstTokens }: Cell): MinuteSums {
   return {
-    time: minute * minuteMs, requests, errors, promptTokens, completionTokens,
+    time: minute * minuteMs,
+    requests,
+    errors,
+    promptTokens,
+    completionTokens,
     firstTokenP50: firstTokens?.percentile(0.5),
     firstTokenP95: firstTokens?.percentile(0.95),
   }

@@ -10,19 +10,39 @@ const document = readFileSync(new URL('../../docs/observability.md', import.meta
 function rows(heading: string): readonly (readonly string[])[] {
   const section = document.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? ''
   const lines = section.split('\n').filter((line) => line.startsWith('| `'))
-  return lines.map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim().replaceAll('`', '')))
+  return lines.map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
 }
 
 const record: Required<Omit<RequestRecord, 'cause' | 'price'>> = {
-  time: 0, id: 'r', model: 'm', stream: true, status: 502, error: 'provider_error', provider: 'groq',
-  trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }], firstTokenMs: 1, totalMs: 2,
-  usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 }, user: 'ada',
+  time: 0,
+  id: 'r',
+  model: 'm',
+  stream: true,
+  status: 502,
+  error: 'provider_error',
+  provider: 'groq',
+  trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }],
+  firstTokenMs: 1,
+  totalMs: 2,
+  usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+  user: 'ada',
 }
 
 describe('docs/observability.md', () => {
   test('lists each field of a request line, in its order', async () => {
     let line = ''
-    const log = logger({ level: 'info', format: 'json', write: async (text) => { line += text } })
+    const log = logger({
+      level: 'info',
+      format: 'json',
+      write: async (text) => {
+        line += text
+      },
+    })
     requestLog(log)(record)
     await log.flush()
     const parsed: Record<string, unknown> = JSON.parse(line)
@@ -30,8 +50,20 @@ describe('docs/observability.md', () => {
   })
 
   test('lists each metric with its kind, labels and meaning', () => {
-    const listed = rows('Metrics').map(([name, kind, labels, help]) => ({ name, kind, labels: labels === '' ? [] : labels?.split(' '), help }))
-    expect(listed).toEqual(gatewayMetrics({ version: '1' }).metrics.map(({ name, kind, labels, help }) => ({ name, kind, labels: [...labels], help })))
+    const listed = rows('Metrics').map(([name, kind, labels, help]) => ({
+      name,
+      kind,
+      labels: labels === '' ? [] : labels?.split(' '),
+      help,
+    }))
+    expect(listed).toEqual(
+      gatewayMetrics({ version: '1' }).metrics.map(({ name, kind, labels, help }) => ({
+        name,
+        kind,
+        labels: [...labels],
+        help,
+      })),
+    )
   })
 
   test('names each log level', () => {

@@ -22,7 +22,10 @@ export interface RecordBatch {
 
 /** What the primary answers each of its workers. Messages of one worker are taken in the order they were sent in. */
 export type PrimaryObservation = {
-  /** Takes the records in; answered at once, so that a worker sends no more than the primary takes. The first batch is empty: the worker can be asked from then on. */
+  /**
+   * Takes the records in; answered at once, so that a worker sends no more than the primary takes. The first batch is
+   * empty: the worker can be asked from then on.
+   */
   readonly takeRecords: (batch: RecordBatch) => void
   /** What the questions of `Observer` are answered with. All workers have sent what they hold before. */
   readonly metricsText: (nothing: undefined) => Promise<string>
@@ -43,5 +46,7 @@ export type WorkerObservation = {
 
 /** Functions of the other process, as this one sees them: they take their time, and reject when the other has ended. */
 export type Remote<Functions extends Readonly<Record<string, (argument: never) => unknown>>> = {
-  readonly [Name in keyof Functions]: (argument: Parameters<Functions[Name]>[0]) => Promise<Awaited<ReturnType<Functions[Name]>>>
+  readonly [Name in keyof Functions]: (
+    argument: Parameters<Functions[Name]>[0],
+  ) => Promise<Awaited<ReturnType<Functions[Name]>>>
 }

@@ -48,10 +48,16 @@ interface Seat {
 const nothingYet: WorkerGauges = { streamsOpen: 0, logLinesDropped: 0, recordsDropped: 0, residentBytes: 0 }
 
 /**
- * Metrics and memory of a service of many processes. Before a question is answered, all workers send what they hold; one that takes longer than a second is
- * waited for no more until it has answered.
+ * Metrics and memory of a service of many processes. Before a question is answered, all workers send what they hold;
+ * one that takes longer than a second is waited for no more until it has answered.
  */
-export function primaryObserver({ version, breakers, logLinesDropped, now, flushMs: limitMs = flushMs }: PrimaryObserverOptions): PrimaryObserver {
+export function primaryObserver({
+  version,
+  breakers,
+  logLinesDropped,
+  now,
+  flushMs: limitMs = flushMs,
+}: PrimaryObserverOptions): PrimaryObserver {
   const seats = new Set<Seat>()
   const dropped = { logLines: 0, records: 0 }
   let ready = 0
@@ -62,7 +68,8 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
     ...(breakers === undefined ? {} : { breakers }),
     logLinesDropped: () => logLinesDropped() + dropped.logLines,
     recordsDropped: () => dropped.records,
-    residentBytes: () => [...seats].reduce((sum, { gauges = nothingYet }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
+    residentBytes: () =>
+      [...seats].reduce((sum, { gauges = nothingYet }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
     workersReady: () => ready,
     workerRestarts: () => restarts,
   })
@@ -75,7 +82,12 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
     if (seat.gauges === undefined || seat.isAsked) return
     seat.isAsked = true
     // One that has ended answers nothing more, and has left when it is told so.
-    const answered = seat.worker.flushRecords(undefined).catch(() => undefined).then(() => { seat.isAsked = false })
+    const answered = seat.worker
+      .flushRecords(undefined)
+      .catch(() => undefined)
+      .then(() => {
+        seat.isAsked = false
+      })
     await withinMs(answered, limitMs)
   }
 
@@ -111,7 +123,8 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
         metricsText: () => exact(metrics.text),
         rememberedRequests: ({ scope, after }) => exact(() => recent.since(scope, after)),
         findRequest: ({ scope, id }) => exact(() => recent.find(scope, id)),
-        attemptsAt: (providers) => exact(() => new Map(providers.map((provider) => [provider, recent.attempts(provider)]))),
+        attemptsAt: (providers) =>
+          exact(() => new Map(providers.map((provider) => [provider, recent.attempts(provider)]))),
         followRequests(isFollowing) {
           unfollow?.()
           unfollow = isFollowing ? recent.subscribe(tell) : undefined
@@ -130,7 +143,11 @@ export function primaryObserver({ version, breakers, logLinesDropped, now, flush
   return {
     joined,
     reloaded: metrics.reloaded,
-    workersReady(count) { ready = count },
-    workerRestarted() { restarts += 1 },
+    workersReady(count) {
+      ready = count
+    },
+    workerRestarted() {
+      restarts += 1
+    },
   }
 }

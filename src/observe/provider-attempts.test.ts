@@ -10,7 +10,8 @@ function subject() {
   const book = attemptBook()
   return {
     ...book,
-    ask: (trail: readonly RecordedAttempt[], { time = noon, stream = false, model = 'm' } = {}) => book.add({ time, model, stream, trail }),
+    ask: (trail: readonly RecordedAttempt[], { time = noon, stream = false, model = 'm' } = {}) =>
+      book.add({ time, model, stream, trail }),
   }
 }
 
@@ -21,9 +22,17 @@ describe('the attempts at a provider', () => {
 
   test('are counted for each by what came of them', () => {
     const { ask, of } = subject()
-    ask([{ name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429: slow down', ms: 12 }, { name: 'openai', status: 200, ms: 340 }])
+    ask([
+      { name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429: slow down', ms: 12 },
+      { name: 'openai', status: 200, ms: 340 },
+    ])
     ask([{ name: 'groq', status: 200, ms: 50 }])
-    expect(of('groq', noon)).toEqual({ ...nothing, count: 2, ok: 1, lastError: { time: noon + 12, why: 'status 429: slow down', model: 'm', status: 429 } })
+    expect(of('groq', noon)).toEqual({
+      ...nothing,
+      count: 2,
+      ok: 1,
+      lastError: { time: noon + 12, why: 'status 429: slow down', model: 'm', status: 429 },
+    })
     expect(of('openai', noon)).toEqual({ ...nothing, count: 1, ok: 1 })
   })
 

@@ -17,7 +17,13 @@ export interface ProviderAttempts {
 }
 
 /** Of a provider that was not asked. */
-export const noAttempts: ProviderAttempts = { count: 0, ok: 0, firstTokenP50: undefined, firstTokenP95: undefined, lastError: undefined }
+export const noAttempts: ProviderAttempts = {
+  count: 0,
+  ok: 0,
+  firstTokenP50: undefined,
+  firstTokenP95: undefined,
+  lastError: undefined,
+}
 
 /** An attempt that failed. */
 export interface AttemptError {
@@ -51,8 +57,8 @@ interface Shelf {
 }
 
 /**
- * An empty book of at most 1,000 providers. Who was left alone, being ill or full, does not stand in a trail and is not counted;
- * neither is an attempt that came to nothing because this service was out of room.
+ * An empty book of at most 1,000 providers. Who was left alone, being ill or full, does not stand in a trail and is not
+ * counted; neither is an attempt that came to nothing because this service was out of room.
  */
 export function attemptBook(): AttemptBook {
   const shelves = new Map<string, Shelf>()

@@ -8,7 +8,17 @@ afterEach(() => void jest.useRealTimers())
 const noon = Date.UTC(2026, 0, 1, 12)
 
 function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
-  return { time: noon, id: 'r', model: 'm', stream: false, status: 200, provider: 'groq', trail: [{ name: 'groq', status: 200, ms: 12 }], totalMs: 20, ...more }
+  return {
+    time: noon,
+    id: 'r',
+    model: 'm',
+    stream: false,
+    status: 200,
+    provider: 'groq',
+    trail: [{ name: 'groq', status: 200, ms: 12 }],
+    totalMs: 20,
+    ...more,
+  }
 }
 
 function subject() {
@@ -28,11 +38,34 @@ describe('the memory of requests', () => {
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
     const price = { input: 1, output: 2 }
     const trail = [{ name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429', ambiguous: true, ms: 12 }]
-    recent.record(recordOf({ trail, usage, price, user: 'ada', error: 'internal_error', cause: new Error('ours'), firstTokenMs: 5 }))
-    expect(recent.requests('everybody', 0)).toStrictEqual([{
-      time: noon, id: 'r', model: 'm', stream: false, status: 200, error: 'internal_error', provider: 'groq', user: 'ada', firstTokenMs: 5, totalMs: 20, usage, price,
-      trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }],
-    }])
+    recent.record(
+      recordOf({
+        trail,
+        usage,
+        price,
+        user: 'ada',
+        error: 'internal_error',
+        cause: new Error('ours'),
+        firstTokenMs: 5,
+      }),
+    )
+    expect(recent.requests('everybody', 0)).toStrictEqual([
+      {
+        time: noon,
+        id: 'r',
+        model: 'm',
+        stream: false,
+        status: 200,
+        error: 'internal_error',
+        provider: 'groq',
+        user: 'ada',
+        firstTokenMs: 5,
+        totalMs: 20,
+        usage,
+        price,
+        trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }],
+      },
+    ])
   })
 
   test('has the last thousand, oldest first', () => {
@@ -54,8 +87,12 @@ describe('the memory of requests', () => {
 
   test('keeps the first 32 attempts of a trail', () => {
     const { recent } = subject()
-    recent.record(recordOf({ trail: Array.from({ length: 100 }, (_, ms) => ({ name: 'groq', failure: 'server_error', ms })) }))
-    expect(recent.requests('everybody', 0)[0]?.trail.map(({ ms }) => ms)).toEqual(Array.from({ length: 32 }, (_, ms) => ms))
+    recent.record(
+      recordOf({ trail: Array.from({ length: 100 }, (_, ms) => ({ name: 'groq', failure: 'server_error', ms })) }),
+    )
+    expect(recent.requests('everybody', 0)[0]?.trail.map(({ ms }) => ms)).toEqual(
+      Array.from({ length: 32 }, (_, ms) => ms),
+    )
   })
 
   test('sums up all requests by the minute, more than it remembers', () => {
@@ -79,19 +116,27 @@ describe('the memory of requests', () => {
     expect(recent.find('everybody', 'same')).toBeUndefined()
   })
 
-  test.each(['__proto__', 'constructor', '..', '', 'x'.repeat(10_000), '\0', 'r/'])('finds nothing under the id %j', (id) => {
-    const { recent } = subject()
-    recent.record(recordOf())
-    expect(recent.find('everybody', id)).toBeUndefined()
-  })
+  test.each(['__proto__', 'constructor', '..', '', 'x'.repeat(10_000), '\0', 'r/'])(
+    'finds nothing under the id %j',
+    (id) => {
+      const { recent } = subject()
+      recent.record(recordOf())
+      expect(recent.find('everybody', id)).toBeUndefined()
+    },
+  )
 
   test('remembers as many as there were, up to a thousand, from any mark', () => {
-    fc.assert(fc.property(fc.nat({ max: 3_000 }), fc.nat({ max: 4_000 }), (count, after) => {
-      const { recordMany, ids } = subject()
-      recordMany(count)
-      const first = Math.max(0, count - 1_000, after)
-      expect(ids(after)).toEqual(Array.from({ length: Math.max(0, count - first) }, (_, index) => String(first + index)))
-    }), { numRuns: 20 })
+    fc.assert(
+      fc.property(fc.nat({ max: 3_000 }), fc.nat({ max: 4_000 }), (count, after) => {
+        const { recordMany, ids } = subject()
+        recordMany(count)
+        const first = Math.max(0, count - 1_000, after)
+        expect(ids(after)).toEqual(
+          Array.from({ length: Math.max(0, count - first) }, (_, index) => String(first + index)),
+        )
+      }),
+      { numRuns: 20 },
+    )
   })
 })
 
@@ -105,7 +150,11 @@ describe('one user', () => {
   }
 
   test('has the requests of their own', () => {
-    expect(shared().requests({ user: 'ada' }, 1).map(({ id }) => id)).toEqual(['ada-1', 'ada-2'])
+    expect(
+      shared()
+        .requests({ user: 'ada' }, 1)
+        .map(({ id }) => id),
+    ).toEqual(['ada-1', 'ada-2'])
   })
 
   test('has the minutes of their own', () => {
@@ -131,7 +180,9 @@ describe('a listener', () => {
     jest.useFakeTimers()
     const { recent, recordMany } = subject()
     let calls = 0
-    const stop = recent.subscribe(() => { calls += 1 })
+    const stop = recent.subscribe(() => {
+      calls += 1
+    })
     return { recent, recordMany, stop, calls: () => calls }
   }
 
@@ -174,7 +225,9 @@ describe('a listener', () => {
   test('goes without taking others with it', () => {
     const { recent, recordMany, stop, calls } = listening()
     let others = 0
-    recent.subscribe(() => { others += 1 })
+    recent.subscribe(() => {
+      others += 1
+    })
     recordMany(1)
     stop()
     jest.advanceTimersByTime(250)

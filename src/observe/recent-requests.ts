@@ -35,8 +35,8 @@ export interface RecentRequests {
   /** The last 1,000, oldest first; of these, those that were recorded later than `after`. */
   requests(scope: Scope, after: number): readonly RecentRequest[]
   /**
-   * The last sixty minutes, oldest first, those without requests left out; of these, those that something was recorded in later than `after`.
-   * Everybody's are of all requests, one user's of those that are remembered.
+   * The last sixty minutes, oldest first, those without requests left out; of these, those that something was recorded
+   * in later than `after`. Everybody's are of all requests, one user's of those that are remembered.
    */
   minutes(scope: Scope, after: number): readonly MinuteSums[]
   /** Both together, and how far they reach. Without requests later than `after` there are no minutes either. */
@@ -47,6 +47,7 @@ export interface RecentRequests {
   attempts(provider: string): ProviderAttempts
   /**
    * Calls `listener` with the count when something was recorded, at most four times a second.
+   *
    * @returns ends it
    */
   subscribe(listener: (count: number) => void): () => void
@@ -54,6 +55,7 @@ export interface RecentRequests {
 
 /**
  * Remembers the last 1,000 requests, sixty minutes of sums, and an hour of attempts at each provider.
+ *
  * @param now Unix milliseconds
  */
 export function recentRequests(now: () => number): RecentRequests {
@@ -78,7 +80,8 @@ export function recentRequests(now: () => number): RecentRequests {
     return own.list(now(), after)
   }
 
-  const requestsOf = (scope: Scope, after: number): readonly RecentRequest[] => Array.from(marked(scope, after), ([request]) => request)
+  const requestsOf = (scope: Scope, after: number): readonly RecentRequest[] =>
+    Array.from(marked(scope, after), ([request]) => request)
 
   return {
     record(record) {
@@ -88,7 +91,9 @@ export function recentRequests(now: () => number): RecentRequests {
       attempts.add(record)
       announce()
     },
-    get count() { return count },
+    get count() {
+      return count
+    },
     requests: requestsOf,
     minutes: minutesOf,
     since(scope, after) {
@@ -106,15 +111,46 @@ function isOf({ user }: RecentRequest, scope: Scope): boolean {
 }
 
 /** One literal, and nothing that holds on to an error, a body or a stack. */
-function remembered({ time, id, model, stream, status, error, provider, trail, firstTokenMs, totalMs, usage, price, user }: RequestRecord): RecentRequest {
-  return { time, id, model, stream, status, error, provider, trail: trail.slice(0, trailMost).map(bareAttempt), firstTokenMs, totalMs, usage, price, user }
+function remembered({
+  time,
+  id,
+  model,
+  stream,
+  status,
+  error,
+  provider,
+  trail,
+  firstTokenMs,
+  totalMs,
+  usage,
+  price,
+  user,
+}: RequestRecord): RecentRequest {
+  return {
+    time,
+    id,
+    model,
+    stream,
+    status,
+    error,
+    provider,
+    trail: trail.slice(0, trailMost).map(bareAttempt),
+    firstTokenMs,
+    totalMs,
+    usage,
+    price,
+    user,
+  }
 }
 
 function bareAttempt({ name, status, failure, ms }: RecordedAttempt): RecentRequest['trail'][number] {
   return { name, status, failure, ms }
 }
 
-/** Listeners that are told at most four times a second. There is a timer only while something is new and somebody listens. */
+/**
+ * Listeners that are told at most four times a second. There is a timer only while something is new and somebody
+ * listens.
+ */
 function batchedListeners(count: () => number) {
   const listeners = new Set<{ readonly tell: (count: number) => void }>()
   let timer: Timer | undefined

@@ -24,7 +24,9 @@ function subject({ isSlow = false } = {}) {
   })
   let count = 0
   return {
-    outbox, batches, open,
+    outbox,
+    batches,
+    open,
     add(entries: number) {
       for (let index = 0; index < entries; index += 1) outbox.add(count++)
     },
@@ -114,7 +116,9 @@ describe('a flush', () => {
     const { add, outbox, batches, takeAll } = subject({ isSlow: true })
     add(3)
     let isDone = false
-    const flushed = outbox.flush().then(() => { isDone = true })
+    const flushed = outbox.flush().then(() => {
+      isDone = true
+    })
     await settle()
     expect([batches, isDone, jest.getTimerCount()]).toEqual([[[0, 1, 2]], false, 0])
     await takeAll()
@@ -158,7 +162,11 @@ describe('a flush', () => {
   })
 
   test('ends although nothing can be sent', async () => {
-    const outbox = recordOutbox<number>({ async send() { throw new Error('gone') } })
+    const outbox = recordOutbox<number>({
+      async send() {
+        throw new Error('gone')
+      },
+    })
     outbox.add(1)
     await outbox.flush()
     expect(outbox.dropped).toBe(1)

@@ -19,8 +19,16 @@ export interface Outbox<Entry> {
   readonly dropped: number
 }
 
-/** Gathers entries and sends them in their order, one batch after the other. There is a timer only while something waits. */
-export function recordOutbox<Entry>({ send, gatherMs = 250, batchMost = 500, waitingMost = 10_000 }: OutboxOptions<Entry>): Outbox<Entry> {
+/**
+ * Gathers entries and sends them in their order, one batch after the other. There is a timer only while something
+ * waits.
+ */
+export function recordOutbox<Entry>({
+  send,
+  gatherMs = 250,
+  batchMost = 500,
+  waitingMost = 10_000,
+}: OutboxOptions<Entry>): Outbox<Entry> {
   const waiting: Entry[] = []
   let dropped = 0
   let taken = 0
@@ -69,6 +77,8 @@ export function recordOutbox<Entry>({ send, gatherMs = 250, batchMost = 500, wai
         await sending
       } while (settled < wanted)
     },
-    get dropped() { return dropped },
+    get dropped() {
+      return dropped
+    },
   }
 }

@@ -7,7 +7,10 @@ export interface RequestRecord {
   readonly time: number
   /** `x-request-id`. */
   readonly id: string
-  /** As the caller asked for it, at most 128 characters, none of them a control character; empty when it could not be read. */
+  /**
+   * As the caller asked for it, at most 128 characters, none of them a control character; empty when it could not be
+   * read.
+   */
   readonly model: string
   readonly stream: boolean
   /** HTTP status the caller saw; 499 when the caller left. */

@@ -7,14 +7,36 @@ import { levelOf, requestLog } from './request-line.ts'
 
 const time = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 const record: RequestRecord = {
-  time, id: 'request-1', model: 'gpt-4o-mini', stream: true, status: 200, provider: 'openai',
-  trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12.345 }, { name: 'openai', status: 200, ms: 327 }],
-  firstTokenMs: 120.04, totalMs: 340, usage: { promptTokens: 12, completionTokens: 34, totalTokens: 46 },
+  time,
+  id: 'request-1',
+  model: 'gpt-4o-mini',
+  stream: true,
+  status: 200,
+  provider: 'openai',
+  trail: [
+    { name: 'groq', status: 429, failure: 'rate_limit', ms: 12.345 },
+    { name: 'openai', status: 200, ms: 327 },
+  ],
+  firstTokenMs: 120.04,
+  totalMs: 340,
+  usage: { promptTokens: 12, completionTokens: 34, totalTokens: 46 },
 }
 
-async function lineOf(of: RequestRecord, format: LogFormat, level: LogLevel = 'info', hasColour = false): Promise<string> {
+async function lineOf(
+  of: RequestRecord,
+  format: LogFormat,
+  level: LogLevel = 'info',
+  hasColour = false,
+): Promise<string> {
   let written = ''
-  const log = logger({ level, format, hasColour, write: async (text) => { written += text } })
+  const log = logger({
+    level,
+    format,
+    hasColour,
+    write: async (text) => {
+      written += text
+    },
+  })
   requestLog(log)(of)
   await log.flush()
   return written
@@ -23,26 +45,58 @@ async function lineOf(of: RequestRecord, format: LogFormat, level: LogLevel = 'i
 describe('a request in the JSON log', () => {
   test('is one object with everything that is known of it', async () => {
     expect(await lineOf(record, 'json')).toBe(
-      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"request","id":"request-1","model":"gpt-4o-mini","stream":true,"status":200,'
-      + '"provider":"openai","first_token_ms":120,"total_ms":340,"prompt_tokens":12,"completion_tokens":34,'
-      + '"trail":[{"provider":"groq","status":429,"class":"rate_limit","ms":12.3},{"provider":"openai","status":200,"ms":327}]}\n')
+      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"request","id":"request-1","model":"gpt-4o-mini","stream":true,"status":200,' +
+        '"provider":"openai","first_token_ms":120,"total_ms":340,"prompt_tokens":12,"completion_tokens":34,' +
+        '"trail":[{"provider":"groq","status":429,"class":"rate_limit","ms":12.3},{"provider":"openai","status":200,"ms":327}]}\n',
+    )
   })
 
   test('leaves out what is not known', async () => {
-    const failed: RequestRecord = { time, id: 'r', model: '', stream: false, status: 400, error: 'invalid_json', trail: [], totalMs: 0.26 }
+    const failed: RequestRecord = {
+      time,
+      id: 'r',
+      model: '',
+      stream: false,
+      status: 400,
+      error: 'invalid_json',
+      trail: [],
+      totalMs: 0.26,
+    }
     expect(JSON.parse(await lineOf(failed, 'json'))).toEqual({
-      time: '2026-01-02T03:04:05.006Z', level: 'warn', message: 'request', id: 'r', model: '', stream: false, status: 400, error: 'invalid_json', total_ms: 0.3, trail: [],
+      time: '2026-01-02T03:04:05.006Z',
+      level: 'warn',
+      message: 'request',
+      id: 'r',
+      model: '',
+      stream: false,
+      status: 400,
+      error: 'invalid_json',
+      total_ms: 0.3,
+      trail: [],
     })
   })
 
   test('is one parseable, bounded line whatever the caller sent', async () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ maxLength: 300 }))
-    await fc.assert(fc.asyncProperty(text, text, text, fc.double(), fc.integer({ min: 0, max: 2 ** 43 }), async (model, id, user, ms, at) => {
-      const line = await lineOf({ ...record, time: at, model, id, user, totalMs: ms, trail: [{ name: model, failure: user, ms }] }, 'json')
-      expect(line.indexOf('\n')).toBe(line.length - 1)
-      expect(JSON.parse(line).time).toBe(new Date(at).toISOString())
-      expect(line.length).toBeLessThan(4_000)
-    }), { numRuns: 40 })
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        text,
+        text,
+        fc.double(),
+        fc.integer({ min: 0, max: 2 ** 43 }),
+        async (model, id, user, ms, at) => {
+          const line = await lineOf(
+            { ...record, time: at, model, id, user, totalMs: ms, trail: [{ name: model, failure: user, ms }] },
+            'json',
+          )
+          expect(line.indexOf('\n')).toBe(line.length - 1)
+          expect(JSON.parse(line).time).toBe(new Date(at).toISOString())
+          expect(line.length).toBeLessThan(4_000)
+        },
+      ),
+      { numRuns: 40 },
+    )
   })
 })
 
@@ -50,18 +104,31 @@ describe('a request in the human log', () => {
   const human = async (of: RequestRecord): Promise<string> => (await lineOf(of, 'human')).slice('12:03:04 '.length)
 
   test('shows the providers that failed before', async () => {
-    expect(await human(record)).toBe('200 gpt-4o-mini openai 340 ms (first 120 ms) 12+34 tokens  groq ✗ 429 → openai ✓\n')
+    expect(await human(record)).toBe(
+      '200 gpt-4o-mini openai 340 ms (first 120 ms) 12+34 tokens  groq ✗ 429 → openai ✓\n',
+    )
   })
 
   test('is short when the first provider answered', async () => {
     const { firstTokenMs: _, usage: __, ...rest } = record
-    expect(await human({ ...rest, stream: false, trail: [{ name: 'openai', status: 200, ms: 3 }] })).toBe('200 gpt-4o-mini openai 340 ms\n')
+    expect(await human({ ...rest, stream: false, trail: [{ name: 'openai', status: 200, ms: 3 }] })).toBe(
+      '200 gpt-4o-mini openai 340 ms\n',
+    )
   })
 
   test('shows the class where there was no status, and the error', async () => {
     const { provider: _, firstTokenMs: __, usage: ___, ...rest } = record
-    expect(await human({ ...rest, status: 502, error: 'provider_error', trail: [{ name: 'groq', failure: 'connect', ms: 1 }, { name: 'openai', status: 200, failure: 'malformed', ms: 1 }] }))
-      .toBe('502 gpt-4o-mini – 340 ms provider_error  groq ✗ connect → openai ✗ malformed\n')
+    expect(
+      await human({
+        ...rest,
+        status: 502,
+        error: 'provider_error',
+        trail: [
+          { name: 'groq', failure: 'connect', ms: 1 },
+          { name: 'openai', status: 200, failure: 'malformed', ms: 1 },
+        ],
+      }),
+    ).toBe('502 gpt-4o-mini – 340 ms provider_error  groq ✗ connect → openai ✗ malformed\n')
   })
 
   test('escapes what could harm a terminal', async () => {

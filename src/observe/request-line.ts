@@ -10,11 +10,18 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
   return function logRequest(record) {
     const level = levelOf(record)
     if (!logger.lets(level)) return
-    logger.line(logger.format === 'json' ? jsonRequestLine(record, level, isoTime(record.time)) : humanRequestLine(record, logger.paint))
+    logger.line(
+      logger.format === 'json'
+        ? jsonRequestLine(record, level, isoTime(record.time))
+        : humanRequestLine(record, logger.paint),
+    )
   }
 }
 
-/** How much a request's end matters: `error` when we failed it, `warn` when the caller's request was at fault, else `info`. A caller who left is no failure. */
+/**
+ * How much a request's end matters: `error` when we failed it, `warn` when the caller's request was at fault, else
+ * `info`. A caller who left is no failure.
+ */
 export function levelOf(record: Pick<RequestRecord, 'status' | 'error'>): LineLevel {
   if (record.status === 499) return 'info'
   if (record.status >= 500 || (record.status < 400 && record.error !== undefined)) return 'error'
@@ -62,7 +69,7 @@ function milliseconds(value: number): string {
   return number(Math.round(value * 10) / 10)
 }
 
-/** `12:03:04 200 gpt-4o-mini openai 340 ms (first 120 ms) 12+34 tokens  groq ✗ 429 → openai ✓` */
+/** `12:03:04 200 gpt-4o-mini openai 340 ms (first 120 ms) 12+34 tokens groq ✗ 429 → openai ✓` */
 function humanRequestLine(record: RequestRecord, paint: Paint): string {
   const { status, usage } = record
   const level = levelOf(record)
@@ -74,12 +81,18 @@ function humanRequestLine(record: RequestRecord, paint: Paint): string {
     formatDuration(record.totalMs),
   ]
   if (record.firstTokenMs !== undefined) words.push(paint('dim', `(first ${formatDuration(record.firstTokenMs)})`))
-  if (usage?.promptTokens !== undefined || usage?.completionTokens !== undefined) words.push(`${usage.promptTokens ?? '?'}+${usage.completionTokens ?? '?'} tokens`)
+  if (usage?.promptTokens !== undefined || usage?.completionTokens !== undefined)
+    words.push(`${usage.promptTokens ?? '?'}+${usage.completionTokens ?? '?'} tokens`)
   if (record.user !== undefined) words.push(paint('dim', harmless(record.user.slice(0, modelMax))))
   if (record.error !== undefined) words.push(paint(level === 'error' ? 'red' : 'yellow', harmless(record.error)))
   const line = words.join(' ')
   const isPlain = record.trail.length === 0 || (record.trail.length === 1 && record.trail[0]?.failure === undefined)
-  return isPlain ? line : `${line}  ${record.trail.slice(0, trailMax).map((attempt) => humanAttempt(attempt, paint)).join(' → ')}`
+  return isPlain
+    ? line
+    : `${line}  ${record.trail
+        .slice(0, trailMax)
+        .map((attempt) => humanAttempt(attempt, paint))
+        .join(' → ')}`
 }
 
 function humanAttempt({ name, status, failure }: RecordedAttempt, paint: Paint): string {

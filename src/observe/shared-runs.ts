@@ -1,6 +1,7 @@
 /**
- * Runs `work` for all who ask, never twice at once: whoever asks while it runs gets the next run, with all others who wait for it, so that what they get was
- * begun after they asked.
+ * Runs `work` for all who ask, never twice at once: whoever asks while it runs gets the next run, with all others who
+ * wait for it, so that what they get was begun after they asked.
+ *
  * @param work must not reject
  */
 export function sharedRuns(work: () => Promise<void>): () => Promise<void> {
@@ -9,7 +10,9 @@ export function sharedRuns(work: () => Promise<void>): () => Promise<void> {
 
   function start(): Promise<void> {
     next = undefined
-    running = work().then(() => { if (next === undefined) running = undefined })
+    running = work().then(() => {
+      if (next === undefined) running = undefined
+    })
     return running
   }
 

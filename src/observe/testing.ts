@@ -19,7 +19,9 @@ const label = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,(?=.)|$)/s
 
 /**
  * A strict reader of the Prometheus text format 0.0.4, for tests.
- * @throws for anything a scraper might stumble over: samples without a type or out of their family, repeated ones, buckets that do not add up
+ *
+ * @throws for anything a scraper might stumble over: samples without a type or out of their family, repeated ones,
+ *   buckets that do not add up
  */
 export function parseMetrics(text: string): ReadonlyMap<string, ParsedFamily> {
   const families = new Map<string, { type: string; help: string | undefined; samples: ParsedSample[] }>()
@@ -42,7 +44,8 @@ export function parseMetrics(text: string): ReadonlyMap<string, ParsedFamily> {
     const [, name = '', labels = '', value = ''] = sampleLine.exec(line) ?? []
     const family = families.get(current)
     const suffixes = family?.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
-    if (family === undefined || !suffixes.some((suffix) => name === current + suffix)) throw new Error(`a sample out of its family: ${line}`)
+    if (family === undefined || !suffixes.some((suffix) => name === current + suffix))
+      throw new Error(`a sample out of its family: ${line}`)
     family.samples.push({ name, labels: parseLabels(labels), value: parseNumber(value) })
   }
   for (const { type, samples } of families.values()) {
@@ -55,7 +58,7 @@ export function parseMetrics(text: string): ReadonlyMap<string, ParsedFamily> {
 
 function parseLabels(text: string): Record<string, string> {
   const labels: Record<string, string> = {}
-  for (let rest = text; rest !== ''; ) {
+  for (let rest = text; rest !== '';) {
     const match = label.exec(rest)
     if (match === null) throw new Error(`bad labels: ${text}`)
     const [whole, name = '', value = ''] = match

@@ -2,10 +2,23 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatDuration, harmless, harmlessLines, jsonString } from './text.ts'
 
-test.each([[0, '0 ms'], [0.4, '0 ms'], [-5, '0 ms'], [12.4, '12 ms'], [999.4, '999 ms'], [999.6, '1.0 s'], [1_234, '1.2 s'], [9_949, '9.9 s'], [9_960, '10 s'], [59_400, '59 s'], [59_900, '1 min 0 s'], [123_000, '2 min 3 s'], [NaN, '–']])(
-  'formatDuration writes %p ms as %s', (ms, expected) => {
-    expect(formatDuration(ms)).toBe(expected)
-  })
+test.each([
+  [0, '0 ms'],
+  [0.4, '0 ms'],
+  [-5, '0 ms'],
+  [12.4, '12 ms'],
+  [999.4, '999 ms'],
+  [999.6, '1.0 s'],
+  [1_234, '1.2 s'],
+  [9_949, '9.9 s'],
+  [9_960, '10 s'],
+  [59_400, '59 s'],
+  [59_900, '1 min 0 s'],
+  [123_000, '2 min 3 s'],
+  [NaN, '–'],
+])('formatDuration writes %p ms as %s', (ms, expected) => {
+  expect(formatDuration(ms)).toBe(expected)
+})
 
 describe('harmless', () => {
   test('escapes control characters, line separators and direction overrides', () => {
@@ -21,11 +34,13 @@ describe('harmless', () => {
 
 describe('jsonString', () => {
   test('reads back as what was written, and has no dangerous character in it', () => {
-    fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string()), (text) => {
-      const json = jsonString(text)
-      expect(JSON.parse(json)).toBe(text)
-      expect(json).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/)
-    }))
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string()), (text) => {
+        const json = jsonString(text)
+        expect(JSON.parse(json)).toBe(text)
+        expect(json).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/)
+      }),
+    )
   })
   test('shortens what is too long, even in the middle of a pair', () => {
     expect(jsonString('abcdef', 3)).toBe('"abc…"')

@@ -14,14 +14,19 @@ export function paintFor(output: { readonly hasColour: boolean }): Paint {
 const dangerous = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
 const everyDangerous = new RegExp(dangerous, 'g')
 
-/** Text from outside, made harmless for a terminal and for tools that read lines: control characters, line separators and direction overrides become `\u001b` and the like. */
+/**
+ * Text from outside, made harmless for a terminal and for tools that read lines: control characters, line separators
+ * and direction overrides become `\u001b` and the like.
+ */
 export function harmless(text: string): string {
   return dangerous.test(text) ? text.replace(everyDangerous, escaped) : text
 }
 
 /** The same for text of several lines: tabs and line feeds stay. */
 export function harmlessLines(text: string): string {
-  return dangerous.test(text) ? text.replace(everyDangerous, (letter) => (letter === '\n' || letter === '\t' ? letter : escaped(letter))) : text
+  return dangerous.test(text)
+    ? text.replace(everyDangerous, (letter) => (letter === '\n' || letter === '\t' ? letter : escaped(letter)))
+    : text
 }
 
 function escaped(letter: string): string {
@@ -30,7 +35,10 @@ function escaped(letter: string): string {
 
 const needsQuoting = /["\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
 
-/** A text as a JSON string that is harmless on a terminal too. @param lengthMax UTF-16 units; what is beyond is replaced by `…` */
+/**
+ * A text as a JSON string that is harmless on a terminal too. @param lengthMax UTF-16 units; what is beyond is replaced
+ * by `…`
+ */
 export function jsonString(text: string, lengthMax = Infinity): string {
   const bounded = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
   // Nearly every text is plain, and this is on the path of each request: the test and a concatenation take a fifth of JSON.stringify.

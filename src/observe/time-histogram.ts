@@ -7,7 +7,10 @@ const buckets = 20 * perOctave
 export interface TimeHistogram {
   /** Anything that is no time is ignored. */
   add(ms: number): void
-  /** @param share 0.5: half took at most so long. @returns milliseconds to within 5 %; `undefined` when nothing was added */
+  /**
+   * @param share 0.5: half took at most so long. @returns milliseconds to within 5 %; `undefined` when nothing was
+   *   added
+   */
   percentile(share: number): number | undefined
 }
 

@@ -1,9 +1,9 @@
 import { withinMs } from '../service/within.ts'
 import { WireError } from '../wire/error.ts'
-import type { Observer } from './observer.ts'
 import type { PrimaryObservation, Remote, WorkerGauges, WorkerObservation } from './observer-messages.ts'
-import type { RequestRecord } from './record.ts'
+import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
+import type { RequestRecord } from './record.ts'
 
 const answerMs = 5_000
 
@@ -23,16 +23,24 @@ export interface WorkerObserver extends Observer {
 type SentRecord = Omit<RequestRecord, 'cause'>
 
 /**
- * Observation in a worker: the primary knows everything, and is told four times a second, at 500 records, and when it asks. While it takes nothing, 10,000
- * records wait; those beyond are counted as dropped. Nobody waits longer than 5 s for an answer of it.
+ * Observation in a worker: the primary knows everything, and is told four times a second, at 500 records, and when it
+ * asks. While it takes nothing, 10,000 records wait; those beyond are counted as dropped. Nobody waits longer than 5 s
+ * for an answer of it.
  */
 export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptions): WorkerObserver {
   const followers = new Set<{ readonly tell: (count: number) => void }>()
   let streamsOpen = 0
-  const outbox = recordOutbox<SentRecord>({ send: async (records) => primary.takeRecords({ records: JSON.stringify(records), gauges: gauges() }) })
+  const outbox = recordOutbox<SentRecord>({
+    send: async (records) => primary.takeRecords({ records: JSON.stringify(records), gauges: gauges() }),
+  })
 
   function gauges(): WorkerGauges {
-    return { streamsOpen, logLinesDropped: logLinesDropped(), recordsDropped: outbox.dropped, residentBytes: process.memoryUsage.rss() }
+    return {
+      streamsOpen,
+      logLinesDropped: logLinesDropped(),
+      recordsDropped: outbox.dropped,
+      residentBytes: process.memoryUsage.rss(),
+    }
   }
 
   // So the primary knows that this worker answers, before there is anything to ask for.
@@ -47,7 +55,11 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
     record(record) {
       outbox.add(sent(record))
     },
-    streamsOpen: { add(difference) { streamsOpen += difference } },
+    streamsOpen: {
+      add(difference) {
+        streamsOpen += difference
+      },
+    },
     reloaded: () => undefined,
     metricsText: () => answered(primary.metricsText(undefined)),
     remembered: (scope, after) => answered(primary.rememberedRequests({ scope, after })),
@@ -61,7 +73,7 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
         if (followers.delete(entry) && followers.size === 0) follow(false)
       }
     },
-    flush: async () => void await withinMs(outbox.flush(), answerMs),
+    flush: async () => void (await withinMs(outbox.flush(), answerMs)),
     answers: {
       flushRecords: outbox.flush,
       requestsRecorded(count) {
@@ -72,17 +84,39 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
 }
 
 /** One literal, which holds on to no error. */
-function sent({ time, id, model, stream, status, error, provider, trail, firstTokenMs, totalMs, usage, price, user }: RequestRecord): SentRecord {
+function sent({
+  time,
+  id,
+  model,
+  stream,
+  status,
+  error,
+  provider,
+  trail,
+  firstTokenMs,
+  totalMs,
+  usage,
+  price,
+  user,
+}: RequestRecord): SentRecord {
   return { time, id, model, stream, status, error, provider, trail, firstTokenMs, totalMs, usage, price, user }
 }
 
 /** @throws {WireError} 503 when there is no answer in time, or none any more */
 async function answered<Answer>(question: Promise<Answer>): Promise<Answer> {
-  const answer = await withinMs(question.then((value) => ({ value })), answerMs).catch((cause: unknown) => { throw noAnswer(cause) })
+  const answer = await withinMs(
+    question.then((value) => ({ value })),
+    answerMs,
+  ).catch((cause: unknown) => {
+    throw noAnswer(cause)
+  })
   if (answer === undefined) throw noAnswer(undefined)
   return answer.value
 }
 
 function noAnswer(cause: unknown): WireError {
-  return new WireError(503, 'overloaded_error', 'overloaded', 'The process that counts requests does not answer', { headers: { 'retry-after': '1' }, cause })
+  return new WireError(503, 'overloaded_error', 'overloaded', 'The process that counts requests does not answer', {
+    headers: { 'retry-after': '1' },
+    cause,
+  })
 }

@@ -15,8 +15,10 @@ export interface AnthropicMessages {
 const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 /**
- * Translates a conversation into Anthropic's terms: system messages apart, tool results in user messages and first there, neighbours of one role merged,
- * blocks without text left out. A conversation of system messages alone becomes a user message; one that the assistant begins gets `.` before it.
+ * Translates a conversation into Anthropic's terms: system messages apart, tool results in user messages and first
+ * there, neighbours of one role merged, blocks without text left out. A conversation of system messages alone becomes a
+ * user message; one that the assistant begins gets `.` before it.
+ *
  * @throws {UpstreamFailure} for sound, other media than images, PDF and plain text, and a conversation without content
  */
 export function anthropicMessages({ system, turns }: Conversation): AnthropicMessages {
@@ -29,17 +31,20 @@ export function anthropicMessages({ system, turns }: Conversation): AnthropicMes
   }
   const messages = first.role === 'user' ? said : [{ role: 'user' as const, content: [textBlock('.')] }, ...said]
   if (systemBlocks.length === 0) return { system: undefined, messages }
-  return { system: systemBlocks.some(block => 'cache_control' in block) ? systemBlocks : joinTexts(system), messages }
+  return { system: systemBlocks.some((block) => 'cache_control' in block) ? systemBlocks : joinTexts(system), messages }
 }
 
 /** Whether the conversation is in the middle of tool use and the turn that asked for the tools has no signed thinking. */
 export function lacksThinking({ turns }: Conversation): boolean {
   if (turns.at(-1)?.role !== 'tool') return false
-  const asking = turns.findLast(turn => turn.role === 'assistant')
+  const asking = turns.findLast((turn) => turn.role === 'assistant')
   return asking?.role === 'assistant' && thinkingBlocks(asking.source).length === 0
 }
 
-function translateTurn(turn: ChatTurn): { readonly role: 'user' | 'assistant'; readonly pieces: readonly JsonObject[] } {
+function translateTurn(turn: ChatTurn): {
+  readonly role: 'user' | 'assistant'
+  readonly pieces: readonly JsonObject[]
+} {
   switch (turn.role) {
     case 'user':
       return { role: 'user', pieces: turn.parts.flatMap(translatePart) }
@@ -58,7 +63,12 @@ function translatePart(part: ChatPart): readonly JsonObject[] {
     case 'text':
       return part.text.trim() === '' ? [] : [withCacheControl(textBlock(part.text), part.source)]
     case 'link':
-      return [withCacheControl({ type: isDocument(part) ? 'document' : 'image', source: { type: 'url', url: part.url } }, part.source)]
+      return [
+        withCacheControl(
+          { type: isDocument(part) ? 'document' : 'image', source: { type: 'url', url: part.url } },
+          part.source,
+        ),
+      ]
     case 'media':
       return [withCacheControl(mediaBlock(part), part.source)]
   }
@@ -66,8 +76,10 @@ function translatePart(part: ChatPart): readonly JsonObject[] {
 
 function mediaBlock({ mediaType, base64, filename }: Extract<ChatPart, { kind: 'media' }>): JsonObject {
   const title = filename === undefined || filename === '' ? {} : { title: filename }
-  if (imageTypes.has(mediaType)) return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } }
-  if (mediaType === 'application/pdf') return { type: 'document', source: { type: 'base64', media_type: mediaType, data: base64 }, ...title }
+  if (imageTypes.has(mediaType))
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } }
+  if (mediaType === 'application/pdf')
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data: base64 }, ...title }
   if (mediaType === 'text/plain') {
     const data = Buffer.from(base64, 'base64').toString('utf8')
     return { type: 'document', source: { type: 'text', media_type: mediaType, data }, ...title }
@@ -81,7 +93,7 @@ function toolUse({ id, name, input }: ChatToolCall): JsonObject {
 
 function toolResult(callId: string, parts: readonly ChatPart[], source: JsonObject): JsonObject {
   const blocks = parts.flatMap(translatePart)
-  const isPlain = blocks.every(block => block['type'] === 'text' && !('cache_control' in block))
+  const isPlain = blocks.every((block) => block['type'] === 'text' && !('cache_control' in block))
   const content = blocks.length === 0 ? {} : { content: isPlain ? joinTexts(parts) : blocks }
   return withCacheControl({ type: 'tool_result', tool_use_id: toolId(callId), ...content }, source)
 }
@@ -93,12 +105,14 @@ function toolId(id: string): string {
 
 function resultsFirst(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const isResult = (block: JsonObject): boolean => block['type'] === 'tool_result'
-  return [...blocks.filter(isResult), ...blocks.filter(block => !isResult(block))]
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
 }
 
 /** The signed thinking that the assistant's message brings back (docs/protocols.md). */
 function thinkingBlocks(message: JsonObject): readonly JsonObject[] {
-  return objectsOf(message['thinking_blocks']).map(thinkingBlock).filter(block => block !== undefined)
+  return objectsOf(message['thinking_blocks'])
+    .map(thinkingBlock)
+    .filter((block) => block !== undefined)
 }
 
 function withCacheControl(block: JsonObject, source: JsonObject): JsonObject {

@@ -14,26 +14,58 @@ export interface AnthropicModel {
   readonly xhigh: boolean
 }
 
-const newest: AnthropicModel = { maxTokens: 128_000, thinking: 'adaptive', mayNotThink: true, sampling: false, schemas: true, xhigh: true }
+const newest: AnthropicModel = {
+  maxTokens: 128_000,
+  thinking: 'adaptive',
+  mayNotThink: true,
+  sampling: false,
+  schemas: true,
+  xhigh: true,
+}
 
 /** First match wins. Limits and abilities as Anthropic's documentation and Vercel's AI SDK list them, autumn 2026. */
 const models: readonly (readonly [pattern: RegExp, model: AnthropicModel])[] = [
   [/claude-(?:opus|sonnet)-5-5|claude-fable-5/, { ...newest, mayNotThink: false }],
   [/claude-(?:opus|sonnet|haiku)-5|claude-opus-4-[78]/, newest],
   [/claude-(?:opus|sonnet)-4-6/, { ...newest, sampling: true, xhigh: false }],
-  [/claude-(?:opus|sonnet|haiku)-4-5/, { ...newest, maxTokens: 64_000, thinking: 'budget', sampling: true, xhigh: false }],
+  [
+    /claude-(?:opus|sonnet|haiku)-4-5/,
+    { ...newest, maxTokens: 64_000, thinking: 'budget', sampling: true, xhigh: false },
+  ],
   [/claude-opus-4-1/, { ...newest, maxTokens: 32_000, thinking: 'budget', sampling: true, xhigh: false }],
-  [/claude-(?:sonnet-4|3-7)/, { maxTokens: 64_000, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false }],
-  [/claude-opus-4/, { maxTokens: 32_000, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false }],
-  [/claude-3-5/, { maxTokens: 8_192, thinking: 'none', mayNotThink: true, sampling: true, schemas: false, xhigh: false }],
-  [/claude-(?:[123]|instant)/, { maxTokens: 4_096, thinking: 'none', mayNotThink: true, sampling: true, schemas: false, xhigh: false }],
+  [
+    /claude-(?:sonnet-4|3-7)/,
+    { maxTokens: 64_000, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
+  ],
+  [
+    /claude-opus-4/,
+    { maxTokens: 32_000, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
+  ],
+  [
+    /claude-3-5/,
+    { maxTokens: 8_192, thinking: 'none', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
+  ],
+  [
+    /claude-(?:[123]|instant)/,
+    { maxTokens: 4_096, thinking: 'none', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
+  ],
   [/claude/, newest],
 ]
 
 /** Other houses that speak the same protocol. */
-const foreign: AnthropicModel = { maxTokens: 8_192, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false }
+const foreign: AnthropicModel = {
+  maxTokens: 8_192,
+  thinking: 'budget',
+  mayNotThink: true,
+  sampling: true,
+  schemas: false,
+  xhigh: false,
+}
 
-/** The abilities of a model by its name, in any house's spelling (`claude-sonnet-4-5-20250929`, `anthropic/claude-sonnet-4.5`). */
+/**
+ * The abilities of a model by its name, in any house's spelling (`claude-sonnet-4-5-20250929`,
+ * `anthropic/claude-sonnet-4.5`).
+ */
 export function anthropicModel(name: string): AnthropicModel {
   const normal = name.toLowerCase().replaceAll('.', '-')
   return models.find(([pattern]) => pattern.test(normal))?.[1] ?? foreign

@@ -7,19 +7,32 @@ import type { JsonObject } from './json-value.ts'
 import type { WholeReply } from './protocol.ts'
 
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
-  ['max_tokens', 'length'], ['model_context_window_exceeded', 'length'], ['tool_use', 'tool_calls'], ['refusal', 'content_filter'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
 ])
 
 /**
  * Translates a complete Message (https://platform.claude.com/docs/en/api/messages).
+ *
  * @param asked the model's name where the message has none
  * @throws {UpstreamFailure} `malformed` when it has no content
  */
 export function anthropicReply(message: JsonObject, asked: string): WholeReply {
-  if (!Array.isArray(message['content'])) throw new UpstreamFailure('malformed', 'an answer without content', { status: 200 })
+  if (!Array.isArray(message['content']))
+    throw new UpstreamFailure('malformed', 'an answer without content', { status: 200 })
   const counts = addUsage(undefined, message['usage'])
-  const choice = { index: 0, message: messageFields(objectsOf(message['content'])), finishReason: finishReasonOf(message['stop_reason']) }
-  return wholeReply({ id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? asked }, [choice], counts && tokenCounts(counts))
+  const choice = {
+    index: 0,
+    message: messageFields(objectsOf(message['content'])),
+    finishReason: finishReasonOf(message['stop_reason']),
+  }
+  return wholeReply(
+    { id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? asked },
+    [choice],
+    counts && tokenCounts(counts),
+  )
 }
 
 /** `end_turn`, `stop_sequence`, `pause_turn` and what is not known yet are a plain `stop`. */
@@ -65,7 +78,13 @@ export function messageFields(blocks: readonly JsonObject[]): MessageFields {
         break
       }
       case 'tool_use':
-        calls.push(toolCall(textOf(block['id']) ?? newId('call'), textOf(block['name']) ?? '', JSON.stringify(objectOf(block['input']))))
+        calls.push(
+          toolCall(
+            textOf(block['id']) ?? newId('call'),
+            textOf(block['name']) ?? '',
+            JSON.stringify(objectOf(block['input'])),
+          ),
+        )
         break
     }
   }

@@ -11,16 +11,32 @@ import type { JsonObject } from './json-value.ts'
 
 /** Anthropic's own top-level fields that pass through as they are, over what we would have made of ours. */
 const ownFields: ReadonlySet<string> = new Set([
-  'cache_control', 'container', 'context_management', 'inference_geo', 'mcp_servers', 'output_config', 'speed', 'stop_sequences', 'thinking',
+  'cache_control',
+  'container',
+  'context_management',
+  'inference_geo',
+  'mcp_servers',
+  'output_config',
+  'speed',
+  'stop_sequences',
+  'thinking',
 ])
 
 const budgetTokensMin = 1_024
 const budgets: Readonly<Record<Effort, number>> = {
-  none: 0, minimal: budgetTokensMin, low: budgetTokensMin, medium: 8_192, high: 24_576, xhigh: 32_768, max: 32_768,
+  none: 0,
+  minimal: budgetTokensMin,
+  low: budgetTokensMin,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
 }
 
 /**
- * Translates a chat-completions request into one of the Messages API. What has no counterpart and only tunes the answer is left out.
+ * Translates a chat-completions request into one of the Messages API. What has no counterpart and only tunes the answer
+ * is left out.
+ *
  * @param body without the fields the provider refuses
  * @throws {UpstreamFailure} for what would change the answer: several choices, sound, custom tools
  */
@@ -59,19 +75,31 @@ function ownSystem({ system }: JsonObject): string | readonly JsonObject[] | und
   return Array.isArray(system) ? objectsOf(system) : textOf(system)
 }
 
-function withInstruction(system: string | readonly JsonObject[] | undefined, instruction: string | undefined): JsonObject {
+function withInstruction(
+  system: string | readonly JsonObject[] | undefined,
+  instruction: string | undefined,
+): JsonObject {
   if (instruction === undefined) return system === undefined ? {} : { system }
   if (system === undefined) return { system: instruction }
-  return { system: typeof system === 'string' ? `${system}\n${instruction}` : [...system, { type: 'text', text: instruction }] }
+  return {
+    system: typeof system === 'string' ? `${system}\n${instruction}` : [...system, { type: 'text', text: instruction }],
+  }
 }
 
 /** Effort and schema, or the words that stand in for a schema where the model knows none. */
-function answerShape(body: JsonObject, model: AnthropicModel, effort: Effort | undefined): { outputConfig: JsonObject; instruction: string | undefined } {
+function answerShape(
+  body: JsonObject,
+  model: AnthropicModel,
+  effort: Effort | undefined,
+): { outputConfig: JsonObject; instruction: string | undefined } {
   const format = readFormat(body)
   const isNative = format.kind === 'schema' && model.schemas
-  const words = format.kind === 'json' ? 'Answer with one JSON object and nothing else.'
-    : format.kind === 'schema' ? `Answer with JSON that matches this JSON Schema, and nothing else: ${JSON.stringify(format.schema)}`
-      : undefined
+  const words =
+    format.kind === 'json'
+      ? 'Answer with one JSON object and nothing else.'
+      : format.kind === 'schema'
+        ? `Answer with JSON that matches this JSON Schema, and nothing else: ${JSON.stringify(format.schema)}`
+        : undefined
   return {
     outputConfig: {
       ...(model.thinking === 'adaptive' && effort !== undefined ? effortField(model, effort) : {}),
@@ -88,7 +116,12 @@ function effortField(model: AnthropicModel, effort: Effort): JsonObject {
 }
 
 /** `thinking` for an effort; undefined where none is asked for, known, or possible with so few tokens. */
-function thinkingFor(model: AnthropicModel, effort: Effort | undefined, maxTokens: number, mayThink: boolean): JsonObject | undefined {
+function thinkingFor(
+  model: AnthropicModel,
+  effort: Effort | undefined,
+  maxTokens: number,
+  mayThink: boolean,
+): JsonObject | undefined {
   if (effort === undefined || model.thinking === 'none') return undefined
   if (effort === 'none') return model.mayNotThink ? { type: 'disabled' } : undefined
   if (!mayThink) return undefined
@@ -115,7 +148,10 @@ function sampling(body: JsonObject, model: AnthropicModel, isThinking: boolean):
   }
 }
 
-/** `metadata.user_id` and the service tiers that Anthropic has; the chat-completions format's own `metadata` and tiers mean something else. */
+/**
+ * `metadata.user_id` and the service tiers that Anthropic has; the chat-completions format's own `metadata` and tiers
+ * mean something else.
+ */
 function accounting(body: JsonObject): JsonObject {
   const userId = textOf(objectOf(body['metadata'])['user_id']) ?? textOf(body['user'])
   const tier = body['service_tier']
@@ -144,11 +180,16 @@ function declaration({ name, description, parameters, source }: ChatTools['funct
 function toolChoice({ choice, oneAtATime }: ChatTools): JsonObject | undefined {
   const once = oneAtATime ? { disable_parallel_tool_use: true } : {}
   switch (choice.kind) {
-    case 'unset': return oneAtATime ? { type: 'auto', ...once } : undefined
-    case 'auto': return { type: 'auto', ...once }
-    case 'none': return { type: 'none' }
-    case 'required': return { type: 'any', ...once }
-    case 'function': return { type: 'tool', name: choice.name, ...once }
+    case 'unset':
+      return oneAtATime ? { type: 'auto', ...once } : undefined
+    case 'auto':
+      return { type: 'auto', ...once }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any', ...once }
+    case 'function':
+      return { type: 'tool', name: choice.name, ...once }
   }
 }
 

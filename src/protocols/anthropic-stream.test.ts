@@ -13,18 +13,32 @@ function read(events: readonly string[], fields: JsonObject = { stream: true }) 
 }
 
 function events(...list: readonly JsonObject[]): readonly string[] {
-  return list.map(event => JSON.stringify(event))
+  return list.map((event) => JSON.stringify(event))
 }
 
 describe('an anthropic stream', () => {
   test('becomes role, text, finish and usage chunks with one head', () => {
     const { chunks, isDone } = read(fixtureEvents('anthropic-text.jsonl'), withUsage)
-    expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'Good ' }, { content: 'morning 🌅' }, {}])
+    expect(deltas(chunks)).toEqual([
+      { role: 'assistant', content: '' },
+      { content: 'Good ' },
+      { content: 'morning 🌅' },
+      {},
+    ])
     expect(chunks.map(({ text, isMeaningful, finishReason }) => [text, isMeaningful, finishReason])).toEqual([
-      ['', false, undefined], ['Good ', true, undefined], ['morning 🌅', true, undefined], ['', true, 'stop'], ['', false, undefined],
+      ['', false, undefined],
+      ['Good ', true, undefined],
+      ['morning 🌅', true, undefined],
+      ['', true, 'stop'],
+      ['', false, undefined],
     ])
     for (const { data } of chunks) {
-      expect(jsonOf(data)).toMatchObject({ id: 'msg_01text', object: 'chat.completion.chunk', created: expect.any(Number), model: 'claude-sonnet-4-5-20250929' })
+      expect(jsonOf(data)).toMatchObject({
+        id: 'msg_01text',
+        object: 'chat.completion.chunk',
+        created: expect.any(Number),
+        model: 'claude-sonnet-4-5-20250929',
+      })
     }
     expect(isDone).toBe(true)
   })
@@ -34,7 +48,12 @@ describe('an anthropic stream', () => {
     expect(last?.usage).toEqual({ promptTokens: 177, completionTokens: 15, totalTokens: 192, cachedTokens: 50 })
     expect(last && jsonOf(last.data)).toMatchObject({
       choices: [],
-      usage: { prompt_tokens: 177, completion_tokens: 15, total_tokens: 192, prompt_tokens_details: { cached_tokens: 50, cache_write_tokens: 100 } },
+      usage: {
+        prompt_tokens: 177,
+        completion_tokens: 15,
+        total_tokens: 192,
+        prompt_tokens_details: { cached_tokens: 50, cache_write_tokens: 100 },
+      },
     })
   })
 
@@ -42,12 +61,16 @@ describe('an anthropic stream', () => {
     const { chunks } = read(fixtureEvents('anthropic-text.jsonl'))
     expect(chunks).toHaveLength(4)
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 192 } })
-    expect(chunks.map(({ data }) => jsonOf(data))).not.toContainEqual(expect.objectContaining({ usage: expect.anything() }))
+    expect(chunks.map(({ data }) => jsonOf(data))).not.toContainEqual(
+      expect.objectContaining({ usage: expect.anything() }),
+    )
   })
 
   test('carries thinking, its signature, and parallel calls, of which one has no arguments', () => {
     const { chunks } = read(fixtureEvents('anthropic-tools.jsonl'))
-    const call = (index: number, id: string, name: string) => ({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] })
+    const call = (index: number, id: string, name: string) => ({
+      tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
+    })
     const piece = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] })
     expect(deltas(chunks)).toEqual([
       { role: 'assistant', content: '' },
@@ -63,7 +86,20 @@ describe('an anthropic stream', () => {
       piece(1, '{}'),
       {},
     ])
-    expect(chunks.map(({ isBeyondText }) => isBeyondText)).toEqual([false, true, true, true, true, false, true, true, true, true, true, false])
+    expect(chunks.map(({ isBeyondText }) => isBeyondText)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ])
     expect(chunks.at(-1)?.finishReason).toBe('tool_calls')
   })
 
@@ -80,7 +116,11 @@ describe('an anthropic stream', () => {
     expect(chunks).toHaveLength(3)
     expect(deltas(chunks)).toMatchObject([
       { role: 'assistant' },
-      { tool_calls: [{ index: 0, id: 'toolu_3', type: 'function', function: { name: 'lookup', arguments: '{"id":"c1"}' } }] },
+      {
+        tool_calls: [
+          { index: 0, id: 'toolu_3', type: 'function', function: { name: 'lookup', arguments: '{"id":"c1"}' } },
+        ],
+      },
       {},
     ])
     expect(chunks.at(-1)?.finishReason).toBe('tool_calls')
@@ -88,10 +128,16 @@ describe('an anthropic stream', () => {
   })
 
   test('completes the arguments of a call whose block never ends, and takes those that came at its start', () => {
-    const { chunks } = read(events(
-      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } } },
-      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
-    ))
+    const { chunks } = read(
+      events(
+        {
+          type: 'content_block_start',
+          index: 0,
+          content_block: { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } },
+        },
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      ),
+    )
     expect(deltas(chunks).slice(2)).toEqual([{ tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] }, {}])
   })
 
@@ -101,8 +147,14 @@ describe('an anthropic stream', () => {
   })
 
   const reasons: readonly (readonly [string, string])[] = [
-    ['end_turn', 'stop'], ['stop_sequence', 'stop'], ['pause_turn', 'stop'], ['max_tokens', 'length'], ['model_context_window_exceeded', 'length'],
-    ['tool_use', 'tool_calls'], ['refusal', 'content_filter'], ['not_known_yet', 'stop'],
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['pause_turn', 'stop'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['tool_use', 'tool_calls'],
+    ['refusal', 'content_filter'],
+    ['not_known_yet', 'stop'],
   ]
   test.each(reasons)('that stops with %s finishes with %s', (stopReason, finishReason) => {
     const { chunks } = read(events({ type: 'message_delta', delta: { stop_reason: stopReason } }))
@@ -110,23 +162,37 @@ describe('an anthropic stream', () => {
   })
 
   const errors: readonly (readonly [string, string])[] = [
-    ['overloaded_error', 'overloaded'], ['rate_limit_error', 'rate_limit'], ['api_error', 'server_error'], ['authentication_error', 'credential'],
+    ['overloaded_error', 'overloaded'],
+    ['rate_limit_error', 'rate_limit'],
+    ['api_error', 'server_error'],
+    ['authentication_error', 'credential'],
     ['invalid_request_error', 'bad_request'],
   ]
   test.each(errors)('that breaks with %s fails as %s', (type, failure) => {
-    expect(() => read(events({ type: 'error', error: { type, message: 'No.' } }))).toThrow(expect.objectContaining({ name: 'UpstreamFailure', failure }))
+    expect(() => read(events({ type: 'error', error: { type, message: 'No.' } }))).toThrow(
+      expect.objectContaining({ name: 'UpstreamFailure', failure }),
+    )
   })
 
   test('that breaks with an event named error fails, whatever its data', () => {
     const decoder = anthropic.stream(chatRequest({ stream: true }), anyone)
     for (const data of ['{"message":"No."}', '{}']) {
-      expect(() => decoder.decode({ event: 'error', data: new TextEncoder().encode(data) })).toThrow(expect.objectContaining({ failure: 'server_error' }))
+      expect(() => decoder.decode({ event: 'error', data: new TextEncoder().encode(data) })).toThrow(
+        expect.objectContaining({ failure: 'server_error' }),
+      )
     }
   })
 
   test('passes over what it does not know', () => {
-    expect(read(events({ type: 'ping' }, { type: 'new_kind', index: 1 }, { type: 'content_block_delta', index: 7, delta: { type: 'new_delta' } })).chunks)
-      .toHaveLength(1)
+    expect(
+      read(
+        events(
+          { type: 'ping' },
+          { type: 'new_kind', index: 1 },
+          { type: 'content_block_delta', index: 7, delta: { type: 'new_delta' } },
+        ),
+      ).chunks,
+    ).toHaveLength(1)
   })
 
   test('calls an event that is no object malformed, so that a stream may go on without it', () => {

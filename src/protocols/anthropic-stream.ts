@@ -19,10 +19,13 @@ type OpenBlock =
   | { readonly kind: 'thinking'; readonly begun: JsonObject; thinking: string; signature: string }
 
 /**
- * Begins the reading of a Messages stream (https://platform.claude.com/docs/en/build-with-claude/streaming).
- * A second `message_start` only brings newer usage. Usage follows the finish at once, since the end marker cannot bring chunks.
+ * Begins the reading of a Messages stream (https://platform.claude.com/docs/en/build-with-claude/streaming). A second
+ * `message_start` only brings newer usage. Usage follows the finish at once, since the end marker cannot bring chunks.
  */
-export function anthropicStream({ model: asked, includeUsage }: Pick<ChatRequest, 'model' | 'includeUsage'>): AnthropicStream {
+export function anthropicStream({
+  model: asked,
+  includeUsage,
+}: Pick<ChatRequest, 'model' | 'includeUsage'>): AnthropicStream {
   const open = new Map<unknown, OpenBlock>()
   let writer: ChunkWriter | undefined
   let usage: JsonObject | undefined
@@ -39,12 +42,17 @@ export function anthropicStream({ model: asked, includeUsage }: Pick<ChatRequest
   function startMessage(message: JsonObject): readonly ChatChunk[] {
     usage = addUsage(usage, message['usage'])
     if (writer !== undefined) return []
-    const { writer: chunks, opening } = begin({ id: textOf(message['id']) ?? newId('chatcmpl'), model: textOf(message['model']) ?? asked })
+    const { writer: chunks, opening } = begin({
+      id: textOf(message['id']) ?? newId('chatcmpl'),
+      model: textOf(message['model']) ?? asked,
+    })
     // After tools that ran at Anthropic, the message may begin with whole blocks in it, and even ended.
     const { tool_calls = [], content = '', ...fields } = messageFields(objectsOf(message['content']))
-    const calls = tool_calls.map(call => ({ index: toolCount++, ...call }))
+    const calls = tool_calls.map((call) => ({ index: toolCount++, ...call }))
     const isPrefilled = content !== '' || calls.length > 0 || Object.keys(fields).length > 0
-    const prefilled = isPrefilled ? [chunks.delta({ content, ...fields, ...(calls.length === 0 ? {} : { tool_calls: calls }) })] : []
+    const prefilled = isPrefilled
+      ? [chunks.delta({ content, ...fields, ...(calls.length === 0 ? {} : { tool_calls: calls }) })]
+      : []
     return [...opening, ...prefilled, ...finish(message['stop_reason'])]
   }
 
@@ -104,7 +112,9 @@ export function anthropicStream({ model: asked, includeUsage }: Pick<ChatRequest
     open.delete(key)
     if (block === undefined || writer === undefined) return []
     if (block.kind === 'tool') {
-      return block.hasArguments ? [] : [writer.delta({ tool_calls: [argumentsOf(block.position, JSON.stringify(block.input))] })]
+      return block.hasArguments
+        ? []
+        : [writer.delta({ tool_calls: [argumentsOf(block.position, JSON.stringify(block.input))] })]
     }
     const whole = thinkingBlock({ ...block.begun, thinking: block.thinking, signature: block.signature })
     return whole === undefined ? [] : [writer.delta({ thinking_blocks: [whole] })]

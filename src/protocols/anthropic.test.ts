@@ -19,8 +19,12 @@ describe('the anthropic protocol', () => {
     expect(anthropic.path(connectionTo(baseUrl), '../model?x', true)).toBe(path)
   })
 
-  test('sends the key in its own header, and the owner\'s headers over ours', () => {
-    expect(anthropic.headers(connectionTo('https://x', { headers: { 'Anthropic-Version': '2099-01-01', 'anthropic-beta': 'b' } }))).toEqual({
+  test("sends the key in its own header, and the owner's headers over ours", () => {
+    expect(
+      anthropic.headers(
+        connectionTo('https://x', { headers: { 'Anthropic-Version': '2099-01-01', 'anthropic-beta': 'b' } }),
+      ),
+    ).toEqual({
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'x-api-key': 'key-for-tests',
@@ -41,19 +45,29 @@ describe('the anthropic protocol', () => {
       id: 'msg_01whole',
       object: 'chat.completion',
       model: 'claude-sonnet-4-5-20250929',
-      choices: [{
-        index: 0,
-        message: {
-          role: 'assistant',
-          content: 'I will look it up.',
-          refusal: null,
-          reasoning_content: 'They want the number.',
-          tool_calls: [{ id: 'toolu_9', type: 'function', function: { name: 'find', arguments: '{"account":9007199254740993,"deep":{"a":[1,null]}}' } }],
-          thinking_blocks: [{ type: 'thinking', thinking: 'They want the number.', signature: 'signature-for-tests' }],
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: 'I will look it up.',
+            refusal: null,
+            reasoning_content: 'They want the number.',
+            tool_calls: [
+              {
+                id: 'toolu_9',
+                type: 'function',
+                function: { name: 'find', arguments: '{"account":9007199254740993,"deep":{"a":[1,null]}}' },
+              },
+            ],
+            thinking_blocks: [
+              { type: 'thinking', thinking: 'They want the number.', signature: 'signature-for-tests' },
+            ],
+          },
+          logprobs: null,
+          finish_reason: 'tool_calls',
         },
-        logprobs: null,
-        finish_reason: 'tool_calls',
-      }],
+      ],
       usage: {
         prompt_tokens: 30,
         completion_tokens: 40,
@@ -62,7 +76,11 @@ describe('the anthropic protocol', () => {
         completion_tokens_details: { reasoning_tokens: 11 },
       },
     })
-    expect(reply).toMatchObject({ kind: 'whole', isEmpty: false, usage: { promptTokens: 30, completionTokens: 40, totalTokens: 70 } })
+    expect(reply).toMatchObject({
+      kind: 'whole',
+      isEmpty: false,
+      usage: { promptTokens: 30, completionTokens: 40, totalTokens: 70 },
+    })
   })
 
   test('gives null content beside calls alone', () => {
@@ -85,14 +103,20 @@ describe('the anthropic protocol', () => {
     ['no content', { id: 'msg_1' }, 'malformed'],
     ['an overload', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'overloaded'],
     ['an error without a reason', { type: 'error' }, 'server_error'],
-    ['an answer nested too deeply', `{"content":[{"type":"tool_use","input":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}]}`, 'malformed'],
+    [
+      'an answer nested too deeply',
+      `{"content":[{"type":"tool_use","input":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}]}`,
+      'malformed',
+    ],
   ]
   test.each(bad)('fails on %s', (_name, answer, failure) => {
     expect(() => decode(answer)).toThrow(expect.objectContaining({ name: 'UpstreamFailure', failure }))
   })
 
   test('fails on bytes that are no UTF-8', () => {
-    expect(() => anthropic.decode(Uint8Array.of(0x22, 0xff, 0x22), chatRequest())).toThrow(expect.objectContaining({ failure: 'malformed' }))
+    expect(() => anthropic.decode(Uint8Array.of(0x22, 0xff, 0x22), chatRequest())).toThrow(
+      expect.objectContaining({ failure: 'malformed' }),
+    )
   })
 
   const failures: readonly (readonly [number, string, string, string])[] = [
@@ -110,6 +134,10 @@ describe('the anthropic protocol', () => {
   ]
   test.each(failures)('tells status %d, %s, "%s" as %s', (status, type, message, failure) => {
     const body = encoder.encode(JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_1' }))
-    expect(anthropic.failure(status, new Map([['retry-after', '3']]), body)).toMatchObject({ failure, status, retryAfterMs: 3_000 })
+    expect(anthropic.failure(status, new Map([['retry-after', '3']]), body)).toMatchObject({
+      failure,
+      status,
+      retryAfterMs: 3_000,
+    })
   })
 })

@@ -11,7 +11,7 @@ import { lowerCaseNames, readAnswer, readEvent, versionedPath } from './translat
 
 /** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const anthropic: Protocol = {
-  path: connection => `${versionedPath(connection, 'v1')}/messages`,
+  path: (connection) => `${versionedPath(connection, 'v1')}/messages`,
 
   headers: ({ apiKey, headers }) => ({
     'content-type': 'application/json',
@@ -30,7 +30,7 @@ export const anthropic: Protocol = {
 
   stream(request) {
     const { read } = anthropicStream(request)
-    return { decode: event => isDone(event.data) ? 'done' : read(readEvent(event)) }
+    return { decode: (event) => (isDone(event.data) ? 'done' : read(readEvent(event))) }
   },
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),

@@ -2,11 +2,20 @@ import { UpstreamFailure } from '../service/failure.ts'
 import { isObject, objectOf, objectsOf, parseJson, textOf } from './json-value.ts'
 import type { JsonObject } from './json-value.ts'
 
-/** A piece of a message. `source` is the part as the caller wrote it, for fields of other houses such as `cache_control`. */
+/**
+ * A piece of a message. `source` is the part as the caller wrote it, for fields of other houses such as
+ * `cache_control`.
+ */
 export type ChatPart =
   | { readonly kind: 'text'; readonly text: string; readonly source: JsonObject }
   /** Bytes that came with the request. `mediaType` is lower-case, without parameters. */
-  | { readonly kind: 'media'; readonly mediaType: string; readonly base64: string; readonly filename: string | undefined; readonly source: JsonObject }
+  | {
+      readonly kind: 'media'
+      readonly mediaType: string
+      readonly base64: string
+      readonly filename: string | undefined
+      readonly source: JsonObject
+    }
   /** Something the upstream is to fetch itself. */
   | { readonly kind: 'link'; readonly url: string; readonly source: JsonObject }
 
@@ -22,15 +31,20 @@ export interface ChatToolCall {
 /** One message of the conversation, system messages apart. */
 export type ChatTurn =
   | { readonly role: 'user'; readonly parts: readonly ChatPart[] }
-  | { readonly role: 'assistant'; readonly parts: readonly ChatPart[]; readonly toolCalls: readonly ChatToolCall[]; readonly source: JsonObject }
+  | {
+      readonly role: 'assistant'
+      readonly parts: readonly ChatPart[]
+      readonly toolCalls: readonly ChatToolCall[]
+      readonly source: JsonObject
+    }
   /** The result of a function call; `name` is that of the function, when the call is in the conversation. */
   | {
-    readonly role: 'tool'
-    readonly callId: string
-    readonly name: string | undefined
-    readonly parts: readonly ChatPart[]
-    readonly source: JsonObject
-  }
+      readonly role: 'tool'
+      readonly callId: string
+      readonly name: string | undefined
+      readonly parts: readonly ChatPart[]
+      readonly source: JsonObject
+    }
 
 /** The messages of a request, read once for every protocol that translates. */
 export interface Conversation {
@@ -39,14 +53,19 @@ export interface Conversation {
   readonly turns: readonly ChatTurn[]
 }
 
-/** The failure of a request that cannot be said in the upstream's language, so that the next provider is asked. `what` is the subject of the sentence. */
+/**
+ * The failure of a request that cannot be said in the upstream's language, so that the next provider is asked. `what`
+ * is the subject of the sentence.
+ */
 export function untranslatable(what: string): UpstreamFailure {
   return new UpstreamFailure('bad_request', `${what} cannot be translated for this provider`)
 }
 
 /**
  * Reads `messages` (docs/api.md and the format's own `developer`, `tool` and `function`).
- * @throws {UpstreamFailure} for what no translation could carry: an unknown role or part, a custom tool call, a file by id
+ *
+ * @throws {UpstreamFailure} for what no translation could carry: an unknown role or part, a custom tool call, a file by
+ *   id
  */
 export function readConversation(messages: unknown): Conversation {
   const system: ChatPart[] = []
@@ -68,7 +87,12 @@ export function readConversation(messages: unknown): Conversation {
         for (const { id, name } of toolCalls) names.set(id, name)
         lastFunctionCall = toolCalls.at(-1)?.id ?? lastFunctionCall
         const refusal = textOf(message['refusal'])
-        turns.push({ role: 'assistant', parts: parts.length === 0 && refusal !== undefined ? readParts(refusal) : parts, toolCalls, source: message })
+        turns.push({
+          role: 'assistant',
+          parts: parts.length === 0 && refusal !== undefined ? readParts(refusal) : parts,
+          toolCalls,
+          source: message,
+        })
         break
       }
       case 'tool':
@@ -86,7 +110,7 @@ export function readConversation(messages: unknown): Conversation {
 
 /** The texts of the parts, one below the other; other kinds of parts are left out. */
 export function joinTexts(parts: readonly ChatPart[]): string {
-  return parts.flatMap(part => part.kind === 'text' ? [part.text] : []).join('\n')
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
 }
 
 function readParts(content: unknown): readonly ChatPart[] {
@@ -108,7 +132,13 @@ function readPart(part: JsonObject): ChatPart {
       const { data, format } = objectOf(part['input_audio'])
       const base64 = textOf(data) ?? ''
       if (base64.startsWith('data:')) return readUrl(base64, undefined, part)
-      return { kind: 'media', mediaType: `audio/${textOf(format) ?? 'wav'}`.toLowerCase(), base64, filename: undefined, source: part }
+      return {
+        kind: 'media',
+        mediaType: `audio/${textOf(format) ?? 'wav'}`.toLowerCase(),
+        base64,
+        filename: undefined,
+        source: part,
+      }
     }
     case 'file':
       return readFile(objectOf(part['file']), part)
@@ -137,10 +167,19 @@ function readUrl(url: string, filename: string | undefined, source: JsonObject):
 function readDataUrl(url: string, filename: string | undefined, source: JsonObject): ChatPart {
   const comma = url.indexOf(',')
   if (comma === -1) throw untranslatable('A data: address without a comma')
-  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';').map(field => field.trim().toLowerCase())
+  const [type = '', ...parameters] = url
+    .slice('data:'.length, comma)
+    .split(';')
+    .map((field) => field.trim().toLowerCase())
   const payload = url.slice(comma + 1)
   const mediaType = type === '' ? 'text/plain' : type === 'image/jpg' ? 'image/jpeg' : type
-  return { kind: 'media', mediaType, base64: parameters.includes('base64') ? payload : percentToBase64(payload), filename, source }
+  return {
+    kind: 'media',
+    mediaType,
+    base64: parameters.includes('base64') ? payload : percentToBase64(payload),
+    filename,
+    source,
+  }
 }
 
 function percentToBase64(payload: string): string {

@@ -8,20 +8,21 @@ import type { Connection } from './protocol.ts'
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 /** The form the answer is to have. */
-export type AnswerFormat =
-  | { readonly kind: 'text' | 'json' }
-  | { readonly kind: 'schema'; readonly schema: JsonObject }
+export type AnswerFormat = { readonly kind: 'text' | 'json' } | { readonly kind: 'schema'; readonly schema: JsonObject }
 
 const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
 /**
  * The request as an object, without the fields the provider refuses.
+ *
  * @throws {UpstreamFailure} when it is no object
  */
 export function readBody(request: ChatRequest, connection: Connection): JsonObject {
   const body = parseBody(request.body)
   if (!isObject(body)) throw untranslatable('A request that is no object')
-  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && !connection.drop.includes(name)))
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => value !== null && !connection.drop.includes(name)),
+  )
 }
 
 /** `max_completion_tokens`, else `max_tokens`. */
@@ -33,7 +34,7 @@ export function readMaxTokens(body: JsonObject): number | undefined {
 export function readStops(body: JsonObject): readonly string[] {
   const { stop } = body
   const stops = typeof stop === 'string' ? [stop] : listOf(stop)
-  return stops.flatMap(value => typeof value === 'string' && value.trim() !== '' ? [value] : [])
+  return stops.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value] : []))
 }
 
 /** `reasoning_effort`, else what `enable_thinking` says: `medium` or `none`. */
@@ -55,7 +56,7 @@ export function readFormat(body: JsonObject): AnswerFormat {
 
 /** Whether the caller asks for sound in the answer. */
 export function wantsAudio(body: JsonObject): boolean {
-  return listOf(body['modalities']).some(modality => textOf(modality)?.toLowerCase() === 'audio')
+  return listOf(body['modalities']).some((modality) => textOf(modality)?.toLowerCase() === 'audio')
 }
 
 function isEffort(value: unknown): value is Effort {

@@ -78,7 +78,10 @@ export function wholeReply(head: ReplyHead, choices: readonly Choice[], counts: 
 export interface ChunkWriter {
   /** A piece of choice 0. */
   delta(fields: MessageFields): ChatChunk
-  /** The end of choice 0, and after it the usage: as a chunk of its own when the caller asked for it, else only for the gateway's books. */
+  /**
+   * The end of choice 0, and after it the usage: as a chunk of its own when the caller asked for it, else only for the
+   * gateway's books.
+   */
   finish(reason: FinishReason, counts: TokenCounts | undefined): readonly ChatChunk[]
 }
 
@@ -101,12 +104,24 @@ export function chunkWriter(head: ReplyHead, includeUsage: boolean): ChunkWriter
   }
 
   return {
-    delta: fields => write(fields, undefined, undefined),
+    delta: (fields) => write(fields, undefined, undefined),
     finish(reason, counts) {
       const usage = counts && usageOf(counts)
       if (!includeUsage || counts === undefined) return [write({}, reason, usage)]
       const data = encodeJson({ ...envelope, choices: [], usage: usageFields(counts) })
-      return [write({}, reason, undefined), { kind: 'chunk', data, isMeaningful: false, text: '', isBeyondText: false, finishReason: undefined, hasOpenChoice: false, usage }]
+      return [
+        write({}, reason, undefined),
+        {
+          kind: 'chunk',
+          data,
+          isMeaningful: false,
+          text: '',
+          isBeyondText: false,
+          finishReason: undefined,
+          hasOpenChoice: false,
+          usage,
+        },
+      ]
     },
   }
 }
@@ -122,12 +137,22 @@ export function newId(prefix: 'chatcmpl' | 'call'): string {
 }
 
 function carriesAnything({ content, reasoning_content, tool_calls, thinking_blocks, images }: MessageFields): boolean {
-  return (content ?? '') !== '' || (reasoning_content ?? '') !== ''
-    || tool_calls !== undefined || thinking_blocks !== undefined || images !== undefined
+  return (
+    (content ?? '') !== '' ||
+    (reasoning_content ?? '') !== '' ||
+    tool_calls !== undefined ||
+    thinking_blocks !== undefined ||
+    images !== undefined
+  )
 }
 
 function usageOf({ prompt, completion, total, cached }: TokenCounts): Usage {
-  return { promptTokens: prompt, completionTokens: completion, totalTokens: total ?? prompt + completion, cachedTokens: cached }
+  return {
+    promptTokens: prompt,
+    completionTokens: completion,
+    totalTokens: total ?? prompt + completion,
+    cachedTokens: cached,
+  }
 }
 
 function usageFields({ prompt, completion, total, cached, cacheWrite, reasoning }: TokenCounts): JsonObject {

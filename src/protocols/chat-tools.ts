@@ -30,19 +30,20 @@ export interface ChatTools {
 /**
  * Reads `tools`, `tool_choice` and `parallel_tool_calls`, and their deprecated forms `functions` and `function_call`.
  * Of `allowed_tools` only those allowed are kept.
+ *
  * @throws {UpstreamFailure} for custom tools
  */
 export function readTools(body: JsonObject): ChatTools {
   const tools = objectsOf(body['tools'])
-  if (tools.some(tool => tool['type'] === 'custom')) throw untranslatable('A custom tool')
+  if (tools.some((tool) => tool['type'] === 'custom')) throw untranslatable('A custom tool')
   const functions = [
-    ...tools.filter(isFunction).map(tool => readFunction(objectOf(tool['function']), tool)),
-    ...objectsOf(body['functions']).map(declared => readFunction(declared, {})),
+    ...tools.filter(isFunction).map((tool) => readFunction(objectOf(tool['function']), tool)),
+    ...objectsOf(body['functions']).map((declared) => readFunction(declared, {})),
   ]
   const { choice, allowed } = readChoice(body['tool_choice'] ?? body['function_call'])
   return {
     functions: allowed === undefined ? functions : functions.filter(({ name }) => allowed.has(name)),
-    own: tools.filter(tool => !isFunction(tool)),
+    own: tools.filter((tool) => !isFunction(tool)),
     choice,
     oneAtATime: body['parallel_tool_calls'] === false,
   }
@@ -68,7 +69,7 @@ function readChoice(choice: unknown): { readonly choice: ToolChoice; readonly al
   if (choice['type'] === 'custom') throw untranslatable('The choice of a custom tool')
   if (choice['type'] === 'allowed_tools') {
     const { mode, tools } = objectOf(choice['allowed_tools'])
-    const allowed = new Set(objectsOf(tools).map(tool => textOf(objectOf(tool['function'])['name']) ?? ''))
+    const allowed = new Set(objectsOf(tools).map((tool) => textOf(objectOf(tool['function'])['name']) ?? ''))
     return { choice: { kind: mode === 'required' ? 'required' : 'auto' }, allowed }
   }
   const name = textOf(objectOf(choice['function'])['name']) ?? textOf(choice['name'])

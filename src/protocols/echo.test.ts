@@ -18,25 +18,51 @@ async function stream(fields: Readonly<Record<string, unknown>>): Promise<readon
   return chunks
 }
 
-const asking = (content: unknown) => ({ messages: [{ role: 'system', content: 'Be kind' }, { role: 'user', content }] })
+const asking = (content: unknown) => ({
+  messages: [
+    { role: 'system', content: 'Be kind' },
+    { role: 'user', content },
+  ],
+})
 
 describe('the echo', () => {
-  test('answers with the caller\'s last message, and usage in words', async () => {
+  test("answers with the caller's last message, and usage in words", async () => {
     const reply = await ask(asking('Hello there, world'))
     if (reply.kind !== 'whole') throw new Error('not whole')
     const { id, ...answer } = jsonOf(reply.body)
     expect(id).toStartWith('chatcmpl-')
     expect(answer).toEqual({
-      object: 'chat.completion', created: 1_700_000_000, model: 'asked-for',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello there, world', refusal: null }, logprobs: null, finish_reason: 'stop' }],
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'asked-for',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello there, world', refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
       usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
     })
     expect(reply.usage).toEqual({ promptTokens: 5, completionTokens: 3, totalTokens: 8 })
   })
 
   const contents: readonly (readonly [unknown, string])[] = [
-    [[{ type: 'text', text: 'What is' }, { type: 'text', text: 'this?' }], 'What is this?'],
-    [[{ type: 'text', text: 'See' }, { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }], 'See [image_url]'],
+    [
+      [
+        { type: 'text', text: 'What is' },
+        { type: 'text', text: 'this?' },
+      ],
+      'What is this?',
+    ],
+    [
+      [
+        { type: 'text', text: 'See' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+      ],
+      'See [image_url]',
+    ],
     ['', ''],
     ['  spaces  kept  ', '  spaces  kept  '],
   ]
@@ -46,17 +72,27 @@ describe('the echo', () => {
     expect(jsonOf(reply.body)).toMatchObject({ choices: [{ message: { content: expected } }] })
   })
 
-  test.each(['Hello there, world', 'one', 'Grüße  an\n\nalle 🌍 ', '  first'])('streams %j word by word, nothing lost', async (content) => {
-    const chunks = await stream(asking(content))
-    expect(chunks.map(({ text }) => text).join('')).toBe(content)
-    expect(deltas(chunks).map((delta) => (typeof delta === 'object' && delta !== null && 'content' in delta ? delta.content : '')).join('')).toBe(content)
-    expect(chunks.filter(({ text }) => text !== '').length).toBe(content.match(/\S+\s*|^\s+/g)?.length ?? 0)
-    expect(chunks.at(-1)?.finishReason).toBe('stop')
-  })
+  test.each(['Hello there, world', 'one', 'Grüße  an\n\nalle 🌍 ', '  first'])(
+    'streams %j word by word, nothing lost',
+    async (content) => {
+      const chunks = await stream(asking(content))
+      expect(chunks.map(({ text }) => text).join('')).toBe(content)
+      expect(
+        deltas(chunks)
+          .map((delta) => (typeof delta === 'object' && delta !== null && 'content' in delta ? delta.content : ''))
+          .join(''),
+      ).toBe(content)
+      expect(chunks.filter(({ text }) => text !== '').length).toBe(content.match(/\S+\s*|^\s+/g)?.length ?? 0)
+      expect(chunks.at(-1)?.finishReason).toBe('stop')
+    },
+  )
 
   test('streams usage when it was asked for', async () => {
     const last = (await stream({ ...asking('Hi'), stream_options: { include_usage: true } })).at(-1)
-    expect(last === undefined ? undefined : jsonOf(last.data)).toMatchObject({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 } })
+    expect(last === undefined ? undefined : jsonOf(last.data)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+    })
   })
 
   test('lets usage be known, for the log, though only we asked for it', async () => {

@@ -5,8 +5,9 @@ import { isRecord } from '../wire/json-value.ts'
 import type { ChatReply, ChatService } from './protocol.ts'
 
 /**
- * A provider without an upstream: it answers with the caller's last message, streamed word by word, with usage counted in words,
- * so that the API, the page and every client can be tried before there is a key.
+ * A provider without an upstream: it answers with the caller's last message, streamed word by word, with usage counted
+ * in words, so that the API, the page and every client can be tried before there is a key.
+ *
  * @param now Unix milliseconds
  */
 export function echo(now: () => number = Date.now): ChatService {
@@ -15,20 +16,37 @@ export function echo(now: () => number = Date.now): ChatService {
     const answer = texts.at(-1) ?? ''
     const promptTokens = texts.reduce((sum, text) => sum + words(text).length, 0)
     const completionTokens = words(answer).length
-    const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: promptTokens + completionTokens }
+    const usage = {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+    }
     const head = { id: `chatcmpl-${crypto.randomUUID()}`, created: Math.floor(now() / 1000), model: request.model }
     const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
-    const completion = (content: string) => encode({
-      ...head, object: 'chat.completion',
-      choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' }],
-      usage,
-    })
+    const completion = (content: string) =>
+      encode({
+        ...head,
+        object: 'chat.completion',
+        choices: [
+          { index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' },
+        ],
+        usage,
+      })
     if (!request.stream) {
-      return { kind: 'whole', body: completion(answer), usage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }, isEmpty: false }
+      return {
+        kind: 'whole',
+        body: completion(answer),
+        usage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
+        isEmpty: false,
+      }
     }
-    const chunks = completionToChunks(completion(answer), { includeUsage: request.includeUsage }).flatMap(splitIntoWords)
+    const chunks = completionToChunks(completion(answer), { includeUsage: request.includeUsage }).flatMap(
+      splitIntoWords,
+    )
     const counted = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
-    return chunksOneByOne(chunks.map((chunk) => (chunk.finishReason === undefined ? chunk : { ...chunk, usage: counted })))
+    return chunksOneByOne(
+      chunks.map((chunk) => (chunk.finishReason === undefined ? chunk : { ...chunk, usage: counted })),
+    )
   }
 }
 
@@ -42,7 +60,9 @@ function chunksOneByOne(chunks: readonly ChatChunk[]): ChatReply {
       const { value } = isCancelled ? { value: undefined } : remaining.next()
       return value === undefined ? undefined : [value]
     },
-    cancel() { isCancelled = true },
+    cancel() {
+      isCancelled = true
+    },
   }
 }
 
@@ -55,7 +75,9 @@ function splitIntoWords(chunk: ChatChunk): readonly ChatChunk[] {
   return pieces.map((text) => ({
     ...chunk,
     text,
-    data: new TextEncoder().encode(JSON.stringify({ ...parsed, choices: [{ ...choice, delta: { ...choice.delta, content: text } }] })),
+    data: new TextEncoder().encode(
+      JSON.stringify({ ...parsed, choices: [{ ...choice, delta: { ...choice.delta, content: text } }] }),
+    ),
   }))
 }
 
@@ -72,8 +94,10 @@ function messageTexts(request: unknown): readonly string[] {
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map((part: unknown) => {
-    if (!isRecord(part)) return ''
-    return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
-  }).join(' ')
+  return content
+    .map((part: unknown) => {
+      if (!isRecord(part)) return ''
+      return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
+    })
+    .join(' ')
 }

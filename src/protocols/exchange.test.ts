@@ -7,7 +7,18 @@ import { chatExchange } from './exchange.ts'
 import { chatRequest, connectionTo, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
 import type { ChatReply } from './protocol.ts'
-import { chunkJson, completionJson, cutAt, event, fakeBody, fakeTransport, transportError, type BodyStep, type FakeAnswer, type FakeTransport } from './testing.ts'
+import {
+  chunkJson,
+  completionJson,
+  cutAt,
+  event,
+  fakeBody,
+  fakeTransport,
+  transportError,
+  type BodyStep,
+  type FakeAnswer,
+  type FakeTransport,
+} from './testing.ts'
 
 const plain = chatRequest()
 const streaming = chatRequest({ stream: true })
@@ -20,7 +31,15 @@ function callOf(signal: AbortSignal = new AbortController().signal): Call {
 }
 
 function exchangeOver(transport: FakeTransport, room: AnswerRoom = endlessRoom) {
-  return chatExchange({ transport, protocol: openai, connection: connectionTo('https://upstream.example/v1'), model: 'theirs', connectMs: 5_000, idleMs: 60_000, room })
+  return chatExchange({
+    transport,
+    protocol: openai,
+    connection: connectionTo('https://upstream.example/v1'),
+    model: 'theirs',
+    connectMs: 5_000,
+    idleMs: 60_000,
+    room,
+  })
 }
 
 function ask(answer: FakeAnswer | Error, request = plain): Promise<ChatReply> {
@@ -28,7 +47,10 @@ function ask(answer: FakeAnswer | Error, request = plain): Promise<ChatReply> {
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
-  const error = await promise.then(() => new Error('it did not fail'), (reason: unknown) => reason)
+  const error = await promise.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  )
   if (error instanceof UpstreamFailure) return error
   throw error
 }
@@ -40,20 +62,30 @@ async function textOf(reply: ChatReply): Promise<string> {
     return Array.isArray(choices) ? String(choices[0].message.content) : ''
   }
   let text = ''
-  for (let chunks = await reply.read(); chunks !== undefined; chunks = await reply.read()) for (const chunk of chunks) text += chunk.text
+  for (let chunks = await reply.read(); chunks !== undefined; chunks = await reply.read())
+    for (const chunk of chunks) text += chunk.text
   return text
 }
 
 describe('an exchange', () => {
-  test('sends the request to the upstream\'s address, in its model\'s name', async () => {
+  test("sends the request to the upstream's address, in its model's name", async () => {
     const transport = fakeTransport({ headers: json, body: [JSON.stringify(completionJson())] })
     await exchangeOver(transport)(plain, callOf())
     const [sent] = transport.requests
     expect(sent).toMatchObject({
-      origin: { secure: true, hostname: 'upstream.example', port: 443 }, method: 'POST', path: '/v1/chat/completions', connectMs: 5_000, bodyBytesMax: 32 * 1024 * 1024,
+      origin: { secure: true, hostname: 'upstream.example', port: 443 },
+      method: 'POST',
+      path: '/v1/chat/completions',
+      connectMs: 5_000,
+      bodyBytesMax: 32 * 1024 * 1024,
     })
-    expect(String(sent?.headers)).toBe('content-type: application/json\r\naccept: application/json, text/event-stream\r\nauthorization: Bearer key-for-tests\r\n')
-    expect(jsonOf(Buffer.concat([...(sent?.body ?? [])]))).toEqual({ model: 'theirs', messages: [{ role: 'user', content: 'Hi' }] })
+    expect(String(sent?.headers)).toBe(
+      'content-type: application/json\r\naccept: application/json, text/event-stream\r\nauthorization: Bearer key-for-tests\r\n',
+    )
+    expect(jsonOf(Buffer.concat([...(sent?.body ?? [])]))).toEqual({
+      model: 'theirs',
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
   })
 
   test('asks once', async () => {
@@ -73,21 +105,86 @@ describe('an answer to', () => {
   const answers: readonly (readonly [string, typeof plain, FakeAnswer, 'whole' | 'stream'])[] = [
     ['a plain request that is JSON', plain, { headers: json, body: [JSON.stringify(completionJson())] }, 'whole'],
     ['a plain request that is JSON without a type', plain, { body: [JSON.stringify(completionJson())] }, 'whole'],
-    ['a plain request that is JSON in pieces', plain, { headers: json, body: cutAt(new TextEncoder().encode(JSON.stringify(completionJson())), [1, 9, 40]) }, 'whole'],
-    ['a plain request that is a stream (failover.md row 31)', plain, { headers: eventStream, body: [stream] }, 'stream'],
+    [
+      'a plain request that is JSON in pieces',
+      plain,
+      { headers: json, body: cutAt(new TextEncoder().encode(JSON.stringify(completionJson())), [1, 9, 40]) },
+      'whole',
+    ],
+    [
+      'a plain request that is a stream (failover.md row 31)',
+      plain,
+      { headers: eventStream, body: [stream] },
+      'stream',
+    ],
     ['a plain request that is a stream without its type', plain, { headers: json, body: [stream] }, 'stream'],
-    ['a plain request that is JSON though it says it is a stream', plain, { headers: eventStream, body: [JSON.stringify(completionJson())] }, 'whole'],
+    [
+      'a plain request that is JSON though it says it is a stream',
+      plain,
+      { headers: eventStream, body: [JSON.stringify(completionJson())] },
+      'whole',
+    ],
     ['a stream request that is a stream', streaming, { headers: eventStream, body: [stream] }, 'stream'],
-    ['a stream request that is a stream, its type in capitals', streaming, { headers: { 'content-type': 'Text/Event-Stream' }, body: [stream] }, 'stream'],
-    ['a stream request that is a stream without its type', streaming, { headers: { 'content-type': 'text/plain' }, body: [`: hello\n\n${stream}`] }, 'stream'],
-    ['a stream request that is a stream without a type and with blank lines first', streaming, { body: [`\n\n${stream}`] }, 'stream'],
-    ['a stream request that is JSON (row 30)', streaming, { headers: json, body: [JSON.stringify(completionJson())] }, 'whole'],
-    ['a stream request that is JSON though it says it is a stream', streaming, { headers: eventStream, body: [JSON.stringify(completionJson())] }, 'whole'],
-    ['a stream request that is a stream without its type whose first byte comes alone', streaming, { body: ['d', stream.slice(1)] }, 'stream'],
-    ['a stream request that is a stream without its type whose first three bytes come alone', streaming, { body: [stream.slice(0, 3), stream.slice(3)] }, 'stream'],
-    ['a stream request that is a stream without its type whose first byte is a line feed', streaming, { body: ['\n', stream] }, 'stream'],
-    ['a stream request that is JSON though it says it is a stream, after a blank that comes alone', streaming, { headers: eventStream, body: ['\n', JSON.stringify(completionJson())] }, 'whole'],
-    ['a stream request that is JSON in pieces', streaming, { headers: json, body: cutAt(new TextEncoder().encode(JSON.stringify(completionJson(), null, 2)), [1, 9, 40]) }, 'whole'],
+    [
+      'a stream request that is a stream, its type in capitals',
+      streaming,
+      { headers: { 'content-type': 'Text/Event-Stream' }, body: [stream] },
+      'stream',
+    ],
+    [
+      'a stream request that is a stream without its type',
+      streaming,
+      { headers: { 'content-type': 'text/plain' }, body: [`: hello\n\n${stream}`] },
+      'stream',
+    ],
+    [
+      'a stream request that is a stream without a type and with blank lines first',
+      streaming,
+      { body: [`\n\n${stream}`] },
+      'stream',
+    ],
+    [
+      'a stream request that is JSON (row 30)',
+      streaming,
+      { headers: json, body: [JSON.stringify(completionJson())] },
+      'whole',
+    ],
+    [
+      'a stream request that is JSON though it says it is a stream',
+      streaming,
+      { headers: eventStream, body: [JSON.stringify(completionJson())] },
+      'whole',
+    ],
+    [
+      'a stream request that is a stream without its type whose first byte comes alone',
+      streaming,
+      { body: ['d', stream.slice(1)] },
+      'stream',
+    ],
+    [
+      'a stream request that is a stream without its type whose first three bytes come alone',
+      streaming,
+      { body: [stream.slice(0, 3), stream.slice(3)] },
+      'stream',
+    ],
+    [
+      'a stream request that is a stream without its type whose first byte is a line feed',
+      streaming,
+      { body: ['\n', stream] },
+      'stream',
+    ],
+    [
+      'a stream request that is JSON though it says it is a stream, after a blank that comes alone',
+      streaming,
+      { headers: eventStream, body: ['\n', JSON.stringify(completionJson())] },
+      'whole',
+    ],
+    [
+      'a stream request that is JSON in pieces',
+      streaming,
+      { headers: json, body: cutAt(new TextEncoder().encode(JSON.stringify(completionJson(), null, 2)), [1, 9, 40]) },
+      'whole',
+    ],
   ]
   test.each(answers)('%s is read as what it is', async (_name, request, answer, kind) => {
     const reply = await ask(answer, request)
@@ -106,7 +203,11 @@ describe('an answer fails', () => {
     ['that is truncated JSON (row 23)', { headers: json, body: ['{"id":"x","choices":[{"mess'] }, 'malformed'],
     ['that has no choices (row 26)', { headers: json, body: ['{"id":"x"}'] }, 'malformed'],
     ['that is an error (row 22)', { headers: json, body: ['{"error":{"message":"slow","code":429}}'] }, 'rate_limit'],
-    ['that is an error though it says it is a stream (row 22)', { headers: eventStream, body: ['{"error":{"message":"slow","code":429}}'] }, 'rate_limit'],
+    [
+      'that is an error though it says it is a stream (row 22)',
+      { headers: eventStream, body: ['{"error":{"message":"slow","code":429}}'] },
+      'rate_limit',
+    ],
     ['that is too large (row 29)', { headers: json, body: ['{"id":', transportError('too_large')] }, 'too_large'],
     ['that inflates too much or badly (row 29)', { headers: json, body: [transportError('malformed')] }, 'malformed'],
     ['that is a redirect (row 9)', { status: 302, headers: { location: 'https://elsewhere.example' } }, 'redirect'],
@@ -127,23 +228,36 @@ describe('an answer fails', () => {
     expect(transport.bodies[0]?.isCancelled).toBe(true)
   })
 
-  test.each([['to a plain request', plain], ['to a stream request', streaming]])('for lack of room beside other large ones, %s, and has its room when they are gone (row 42)', async (_name, request) => {
-    const mebibyte = 1024 * 1024
-    const room = answerRoom(() => 2 * mebibyte)
-    const ask = () => exchangeOver(fakeTransport({ headers: json, body: [JSON.stringify(completionJson()), ' '.repeat(mebibyte), ' '.repeat(mebibyte)] }), room)(request, callOf())
-    const other = room.share()
-    other.hold(3 * mebibyte)
-    expect(await failureOf(ask())).toMatchObject({ failure: 'resources', isFinal: true })
-    other.release()
-    for (let count = 0; count < 3; count += 1) expect(await textOf(await ask())).toBe('Hello')
-  })
+  test.each([
+    ['to a plain request', plain],
+    ['to a stream request', streaming],
+  ])(
+    'for lack of room beside other large ones, %s, and has its room when they are gone (row 42)',
+    async (_name, request) => {
+      const mebibyte = 1024 * 1024
+      const room = answerRoom(() => 2 * mebibyte)
+      const ask = () =>
+        exchangeOver(
+          fakeTransport({
+            headers: json,
+            body: [JSON.stringify(completionJson()), ' '.repeat(mebibyte), ' '.repeat(mebibyte)],
+          }),
+          room,
+        )(request, callOf())
+      const other = room.share()
+      other.hold(3 * mebibyte)
+      expect(await failureOf(ask())).toMatchObject({ failure: 'resources', isFinal: true })
+      other.release()
+      for (let count = 0; count < 3; count += 1) expect(await textOf(await ask())).toBe('Hello')
+    },
+  )
 
   test('because of a mistake of ours as it is', async () => {
     const mistake = new TypeError('ours')
     expect(await ask(mistake).catch((error: unknown) => error)).toBe(mistake)
   })
 
-  test('because the caller left is nobody\'s failure', async () => {
+  test("because the caller left is nobody's failure", async () => {
     const error = await ask(transportError('aborted')).catch((reason: unknown) => reason)
     expect(error).not.toBeInstanceOf(UpstreamFailure)
   })
@@ -157,20 +271,41 @@ describe('a stream that falls silent after a finish_reason', () => {
   ])('%s', async (_name, fields, overrides, expected) => {
     const body = fakeBody([event(chunkJson({ content: 'Hello' })) + event(chunkJson({}, 'stop'))], { hangs: true })
     const connection = { ...connectionTo('https://upstream.example/v1'), overrides }
-    const reply = await chatExchange({ transport: fakeTransport({ headers: eventStream, body }), protocol: openai, connection, model: 'theirs', connectMs: 5_000, idleMs: 20, room: endlessRoom })(chatRequest({ stream: true, ...fields }), callOf())
-    const outcome = await textOf(reply).then(() => undefined, (error: unknown) => (error instanceof UpstreamFailure ? error.failure : error))
+    const reply = await chatExchange({
+      transport: fakeTransport({ headers: eventStream, body }),
+      protocol: openai,
+      connection,
+      model: 'theirs',
+      connectMs: 5_000,
+      idleMs: 20,
+      room: endlessRoom,
+    })(chatRequest({ stream: true, ...fields }), callOf())
+    const outcome = await textOf(reply).then(
+      () => undefined,
+      (error: unknown) => (error instanceof UpstreamFailure ? error.failure : error),
+    )
     expect(outcome).toBe(expected)
   })
 })
 
 describe('a refusal', () => {
   test('is told by its status, headers and body', async () => {
-    const failure = await failureOf(ask({ status: 429, headers: { 'retry-after': '7' }, body: ['{"error":{"mess', 'age":"slow down"}}'] }))
-    expect(failure).toMatchObject({ failure: 'rate_limit', status: 429, retryAfterMs: 7_000, message: 'status 429: slow down' })
+    const failure = await failureOf(
+      ask({ status: 429, headers: { 'retry-after': '7' }, body: ['{"error":{"mess', 'age":"slow down"}}'] }),
+    )
+    expect(failure).toMatchObject({
+      failure: 'rate_limit',
+      status: 429,
+      retryAfterMs: 7_000,
+      message: 'status 429: slow down',
+    })
   })
 
   test('whose body breaks off is told by what came', async () => {
-    expect(await failureOf(ask({ status: 503, body: ['busy', transportError('short_body')] }))).toMatchObject({ failure: 'overloaded', message: 'status 503: busy' })
+    expect(await failureOf(ask({ status: 503, body: ['busy', transportError('short_body')] }))).toMatchObject({
+      failure: 'overloaded',
+      message: 'status 503: busy',
+    })
   })
 
   test('whose body is very large is read for 64 KiB, then let go', async () => {
@@ -208,7 +343,11 @@ describe('however its bytes are cut up, an answer', () => {
     ['that is HTML', { 'content-type': 'text/html' }, '<html><title>no</title></html>'],
     ['that is an error', json, '{"error":{"message":"slow","code":429}}'],
   ]
-  const outcome = async (steps: readonly BodyStep[], headers: FakeAnswer['headers'], request: typeof plain): Promise<string> => {
+  const outcome = async (
+    steps: readonly BodyStep[],
+    headers: FakeAnswer['headers'],
+    request: typeof plain,
+  ): Promise<string> => {
     try {
       const reply = await ask({ ...(headers === undefined ? {} : { headers }), body: steps }, request)
       return `${reply.kind}: ${await textOf(reply)}`
@@ -220,9 +359,12 @@ describe('however its bytes are cut up, an answer', () => {
     const bytes = new TextEncoder().encode(text)
     for (const request of [plain, streaming]) {
       const expected = await outcome([bytes], headers, request)
-      await fc.assert(fc.asyncProperty(fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 20 }), async (places) => {
-        expect(await outcome(cutAt(bytes, places), headers, request)).toBe(expected)
-      }), { numRuns: 40 })
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 20 }), async (places) => {
+          expect(await outcome(cutAt(bytes, places), headers, request)).toBe(expected)
+        }),
+        { numRuns: 40 },
+      )
     }
   })
 })

@@ -2,7 +2,13 @@ import type { AnswerRoom, AnswerShare } from '../service/answer-room.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
-import { noRoomForAnswer, TransportError, type Transport, type UpstreamBody, type UpstreamResponse } from '../transport/transport.ts'
+import {
+  noRoomForAnswer,
+  TransportError,
+  type Transport,
+  type UpstreamBody,
+  type UpstreamResponse,
+} from '../transport/transport.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import type { ChatReply, ChatService, Connection, Protocol } from './protocol.ts'
@@ -32,7 +38,15 @@ export interface ExchangeOptions {
 }
 
 /** A provider over HTTP: one request, one answer, every failure told as what it means (failover.md). */
-export function chatExchange({ transport, protocol, connection, model, connectMs, idleMs, room }: ExchangeOptions): ChatService {
+export function chatExchange({
+  transport,
+  protocol,
+  connection,
+  model,
+  connectMs,
+  idleMs,
+  room,
+}: ExchangeOptions): ChatService {
   const origin = { ...parseOrigin(new URL(connection.baseUrl)), owner: connection.id }
   const headers = headerBlock(protocol.headers(connection))
   const wholePath = protocol.path(connection, model, false)
@@ -42,30 +56,41 @@ export function chatExchange({ transport, protocol, connection, model, connectMs
   return async function askUpstream(request: ChatRequest, call: Call): Promise<ChatReply> {
     let response: UpstreamResponse
     try {
-      response = await transport.request({
-        origin,
-        method: 'POST',
-        path: request.stream ? streamPath : wholePath,
-        headers,
-        body: protocol.encode(request, model, connection),
-        connectMs,
-        bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
-      }, call.signal)
+      response = await transport.request(
+        {
+          origin,
+          method: 'POST',
+          path: request.stream ? streamPath : wholePath,
+          headers,
+          body: protocol.encode(request, model, connection),
+          connectMs,
+          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
+        },
+        call.signal,
+      )
     } catch (error) {
       throw exchangeFailure(error)
     }
-    if (response.status === 200) return readAnswer(response, request, { protocol, connection, idleMs, room, hidden: secrets.inFailure })
+    if (response.status === 200)
+      return readAnswer(response, request, { protocol, connection, idleMs, room, hidden: secrets.inFailure })
     if (response.status === 204) {
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
     }
-    throw secrets.inFailure(protocol.failure(response.status, response.headers, secrets.inBody(await readError(response.body))))
+    throw secrets.inFailure(
+      protocol.failure(response.status, response.headers, secrets.inBody(await readError(response.body))),
+    )
   }
 }
 
-interface AnswerOptions extends Pick<ExchangeOptions, 'protocol' | 'connection' | 'idleMs' | 'room'>, Pick<StreamReplyOptions, 'hidden'> {}
+interface AnswerOptions
+  extends Pick<ExchangeOptions, 'protocol' | 'connection' | 'idleMs' | 'room'>, Pick<StreamReplyOptions, 'hidden'> {}
 
-async function readAnswer(response: UpstreamResponse, request: ChatRequest, { protocol, connection, idleMs, room, hidden }: AnswerOptions): Promise<ChatReply> {
+async function readAnswer(
+  response: UpstreamResponse,
+  request: ChatRequest,
+  { protocol, connection, idleMs, room, hidden }: AnswerOptions,
+): Promise<ChatReply> {
   const { body } = response
   const share = room.share()
   const hasOneChoice = !Object.hasOwn(connection.overrides, 'n') && request.members.every(({ name }) => name !== 'n')
@@ -73,11 +98,14 @@ async function readAnswer(response: UpstreamResponse, request: ChatRequest, { pr
   try {
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(share.hold)
-      return looksLikeEvents(bytes) ? streamReply(bodyOf(bytes), protocol.stream(request, connection), { idleMs, hasOneChoice, hidden }) : decodeWhole(protocol, bytes, request)
+      return looksLikeEvents(bytes)
+        ? streamReply(bodyOf(bytes), protocol.stream(request, connection), { idleMs, hasOneChoice, hidden })
+        : decodeWhole(protocol, bytes, request)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'an empty answer', { status: 200 })
-    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first)) return decodeWhole(protocol, await collect(first, body, share), request)
+    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first))
+      return decodeWhole(protocol, await collect(first, body, share), request)
     return streamReply(body, protocol.stream(request, connection), { idleMs, first, hasOneChoice, hidden })
   } catch (error) {
     throw hidden(bodyFailure(error))
@@ -104,7 +132,12 @@ async function readBeginning(body: UpstreamBody): Promise<Uint8Array | undefined
 
 function isTelling(bytes: Uint8Array): boolean {
   const start = textStart(bytes)
-  return bytes.length - start >= fieldNameBytes || bytes.length > beginningBytesMax || bytes.includes(0x0a, start) || bytes.includes(0x0d, start)
+  return (
+    bytes.length - start >= fieldNameBytes ||
+    bytes.length > beginningBytesMax ||
+    bytes.includes(0x0a, start) ||
+    bytes.includes(0x0d, start)
+  )
 }
 
 async function collect(first: Uint8Array, body: UpstreamBody, share: AnswerShare): Promise<Uint8Array> {
@@ -150,7 +183,9 @@ function bodyOf(bytes: Uint8Array): StreamBody {
       return piece
     },
     hasArrived: () => false,
-    cancel() { remaining = undefined },
+    cancel() {
+      remaining = undefined
+    },
   }
 }
 

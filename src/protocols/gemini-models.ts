@@ -10,23 +10,29 @@ export interface GeminiModel {
 }
 
 const budgets: Readonly<Record<Effort, number>> = {
-  none: 0, minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576,
+  none: 0,
+  minimal: 1_024,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
 }
 /** The least the 2.5 Pro models think. */
 const proBudgetMin = 128
 
 /**
- * The abilities of a model by its name. Names without a version (`gemini-flash-latest`) are the newest; Gemma, image and
- * speech models are not asked to think.
- * Budgets and levels as Google's OpenAI compatibility has them (https://ai.google.dev/gemini-api/docs/openai).
+ * The abilities of a model by its name. Names without a version (`gemini-flash-latest`) are the newest; Gemma, image
+ * and speech models are not asked to think. Budgets and levels as Google's OpenAI compatibility has them
+ * (https://ai.google.dev/gemini-api/docs/openai).
  */
 export function geminiModel(name: string): GeminiModel {
   const normal = name.toLowerCase()
   const version = Number(/gemini-(\d+(?:\.\d+)?)/.exec(normal)?.[1] ?? (normal.includes('gemini') ? 3.5 : 0))
   const isPro = normal.includes('pro')
   if (/image|tts/.test(normal)) return { thinkingConfig: () => undefined, signsCalls: version >= 3 }
-  if (version >= 3) return { thinkingConfig: effort => levelConfig(effort, isPro, version === 3), signsCalls: true }
-  if (version >= 2.5) return { thinkingConfig: effort => budgetConfig(effort, isPro), signsCalls: false }
+  if (version >= 3) return { thinkingConfig: (effort) => levelConfig(effort, isPro, version === 3), signsCalls: true }
+  if (version >= 2.5) return { thinkingConfig: (effort) => budgetConfig(effort, isPro), signsCalls: false }
   return { thinkingConfig: () => undefined, signsCalls: false }
 }
 
@@ -39,10 +45,17 @@ function budgetConfig(effort: Effort, isPro: boolean): JsonObject {
 function levelConfig(effort: Effort, isPro: boolean, isFirst: boolean): JsonObject {
   const least = isPro ? 'LOW' : 'MINIMAL'
   switch (effort) {
-    case 'none': return { thinkingLevel: least }
-    case 'minimal': return { thinkingLevel: least, includeThoughts: true }
-    case 'low': return { thinkingLevel: 'LOW', includeThoughts: true }
-    case 'medium': return { thinkingLevel: isPro && isFirst ? 'HIGH' : 'MEDIUM', includeThoughts: true }
-    case 'high': case 'xhigh': case 'max': return { thinkingLevel: 'HIGH', includeThoughts: true }
+    case 'none':
+      return { thinkingLevel: least }
+    case 'minimal':
+      return { thinkingLevel: least, includeThoughts: true }
+    case 'low':
+      return { thinkingLevel: 'LOW', includeThoughts: true }
+    case 'medium':
+      return { thinkingLevel: isPro && isFirst ? 'HIGH' : 'MEDIUM', includeThoughts: true }
+    case 'high':
+    case 'xhigh':
+    case 'max':
+      return { thinkingLevel: 'HIGH', includeThoughts: true }
   }
 }

@@ -6,20 +6,36 @@ import type { JsonObject } from './json-value.ts'
 import type { WholeReply } from './protocol.ts'
 
 const filtered: ReadonlySet<string> = new Set([
-  'SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR',
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'MODEL_ARMOR',
 ])
 /** The model tried something that Gemini threw away. */
 const broken: ReadonlySet<string> = new Set([
-  'MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MISSING_THOUGHT_SIGNATURE', 'MALFORMED_RESPONSE',
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
 ])
 
 /**
- * Translates a complete GenerateContentResponse (https://ai.google.dev/api/generate-content). A blocked prompt is an empty answer with `content_filter`.
+ * Translates a complete GenerateContentResponse (https://ai.google.dev/api/generate-content). A blocked prompt is an
+ * empty answer with `content_filter`.
+ *
  * @param asked the model's name where the response has none
- * @throws {UpstreamFailure} `malformed` when it has no candidates, or only a function call that Gemini itself calls malformed
+ * @throws {UpstreamFailure} `malformed` when it has no candidates, or only a function call that Gemini itself calls
+ *   malformed
  */
 export function geminiReply(response: JsonObject, asked: string): WholeReply {
-  const head = { id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? asked }
+  const head = {
+    id: textOf(response['responseId']) ?? newId('chatcmpl'),
+    model: textOf(response['modelVersion']) ?? asked,
+  }
   const usage = addUsage(undefined, response['usageMetadata'])
   const choices = objectsOf(response['candidates']).map(readCandidate)
   if (choices.length > 0) return wholeReply(head, choices, usage && tokenCounts(usage))
@@ -35,6 +51,7 @@ export function isBlocked(response: JsonObject): boolean {
 
 /**
  * The message that the parts of a candidate make. Code that ran at Google is left out.
+ *
  * @throws {UpstreamFailure} for a function call in pieces, which only comes when it was asked for
  */
 export function messageFields(candidate: JsonObject): MessageFields {
@@ -67,6 +84,7 @@ export interface Produced {
 
 /**
  * The `finish_reason` for Gemini's. A `STOP` after function calls is `tool_calls`; what is not known yet is `stop`.
+ *
  * @throws {UpstreamFailure} `malformed` when nothing came but a call that Gemini threw away
  */
 export function finishReasonOf(reason: string | undefined, { hasCalls, hasOutput }: Produced): FinishReason {
@@ -129,11 +147,19 @@ function readCall(call: JsonObject, signature: string | undefined): JsonObject {
     throw new UpstreamFailure('malformed', 'a function call in pieces', { status: 200 })
   }
   const extra = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }
-  return toolCall(textOf(call['id']) || newId('call'), textOf(call['name']) ?? '', JSON.stringify(objectOf(call['args'])), extra)
+  return toolCall(
+    textOf(call['id']) || newId('call'),
+    textOf(call['name']) ?? '',
+    JSON.stringify(objectOf(call['args'])),
+    extra,
+  )
 }
 
 function readImage({ mimeType, data }: JsonObject): JsonObject {
-  return { type: 'image_url', image_url: { url: `data:${textOf(mimeType) ?? 'image/png'};base64,${textOf(data) ?? ''}` } }
+  return {
+    type: 'image_url',
+    image_url: { url: `data:${textOf(mimeType) ?? 'image/png'};base64,${textOf(data) ?? ''}` },
+  }
 }
 
 function tokenLogprob({ token, logProbability }: JsonObject): JsonObject {

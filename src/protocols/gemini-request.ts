@@ -10,13 +10,20 @@ import type { JsonObject } from './json-value.ts'
 
 /** Gemini's own top-level fields that pass through, in both spellings that Google accepts. */
 const ownFields: ReadonlySet<string> = new Set([
-  'safetySettings', 'safety_settings', 'cachedContent', 'cached_content', 'labels', 'serviceTier',
+  'safetySettings',
+  'safety_settings',
+  'cachedContent',
+  'cached_content',
+  'labels',
+  'serviceTier',
 ])
 
 const stopSequencesMost = 5
 
 /**
- * Translates a chat-completions request into one of generateContent. What has no counterpart and only tunes the answer is left out.
+ * Translates a chat-completions request into one of generateContent. What has no counterpart and only tunes the answer
+ * is left out.
+ *
  * @param body without the fields the provider refuses
  * @throws {UpstreamFailure} for what would change the answer: sound, custom tools, a stream of several choices
  */
@@ -26,7 +33,11 @@ export function geminiRequest(body: JsonObject, modelName: string, isStream: boo
   const model = geminiModel(modelName)
   const { systemInstruction, contents } = geminiContents(readConversation(body['messages']), model.signsCalls)
   const instruction = systemInstruction ?? body['systemInstruction'] ?? body['system_instruction']
-  const generationConfig = { ...generation(body, model), ...objectOf(body['generation_config']), ...objectOf(body['generationConfig']) }
+  const generationConfig = {
+    ...generation(body, model),
+    ...objectOf(body['generation_config']),
+    ...objectOf(body['generationConfig']),
+  }
   return {
     ...(instruction === undefined ? {} : { systemInstruction: instruction }),
     contents,
@@ -40,7 +51,11 @@ export function geminiRequest(body: JsonObject, modelName: string, isStream: boo
 export function withOverrides(request: JsonObject, overrides: JsonObject): JsonObject {
   const { generationConfig } = overrides
   if (!isObject(generationConfig)) return { ...request, ...overrides }
-  return { ...request, ...overrides, generationConfig: { ...objectOf(request['generationConfig']), ...generationConfig } }
+  return {
+    ...request,
+    ...overrides,
+    generationConfig: { ...objectOf(request['generationConfig']), ...generationConfig },
+  }
 }
 
 function generation(body: JsonObject, model: GeminiModel): JsonObject {
@@ -75,11 +90,14 @@ function logprobFields(body: JsonObject): JsonObject {
 function formatFields(body: JsonObject): JsonObject {
   const format = readFormat(body)
   if (format.kind === 'text') return {}
-  return { responseMimeType: 'application/json', ...(format.kind === 'schema' ? { responseJsonSchema: format.schema } : {}) }
+  return {
+    responseMimeType: 'application/json',
+    ...(format.kind === 'schema' ? { responseJsonSchema: format.schema } : {}),
+  }
 }
 
 function modalities(body: JsonObject): readonly string[] | undefined {
-  const named = listOf(body['modalities']).flatMap(modality => textOf(modality)?.toUpperCase() ?? [])
+  const named = listOf(body['modalities']).flatMap((modality) => textOf(modality)?.toUpperCase() ?? [])
   return named.length === 0 ? undefined : named
 }
 
@@ -102,10 +120,15 @@ function toolFields(tools: ChatTools, ownConfig: JsonObject): JsonObject {
 function functionCalling({ choice, functions }: ChatTools): JsonObject | undefined {
   const isStrict = functions.some(({ strict }) => strict)
   switch (choice.kind) {
-    case 'unset': return isStrict ? { mode: 'VALIDATED' } : undefined
-    case 'auto': return { mode: isStrict ? 'VALIDATED' : 'AUTO' }
-    case 'none': return { mode: 'NONE' }
-    case 'required': return { mode: 'ANY' }
-    case 'function': return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'unset':
+      return isStrict ? { mode: 'VALIDATED' } : undefined
+    case 'auto':
+      return { mode: isStrict ? 'VALIDATED' : 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'function':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
   }
 }

@@ -12,10 +12,13 @@ export interface GeminiStream {
 }
 
 /**
- * Begins the reading of a stream of GenerateContentResponses. It has no end marker: the body ends after the one that has a `finishReason`,
- * and usage follows the finish at once. Of several candidates the first is read.
+ * Begins the reading of a stream of GenerateContentResponses. It has no end marker: the body ends after the one that
+ * has a `finishReason`, and usage follows the finish at once. Of several candidates the first is read.
  */
-export function geminiStream({ model: asked, includeUsage }: Pick<ChatRequest, 'model' | 'includeUsage'>): GeminiStream {
+export function geminiStream({
+  model: asked,
+  includeUsage,
+}: Pick<ChatRequest, 'model' | 'includeUsage'>): GeminiStream {
   let writer: ChunkWriter | undefined
   let usage: JsonObject | undefined
   let callCount = 0
@@ -25,13 +28,18 @@ export function geminiStream({ model: asked, includeUsage }: Pick<ChatRequest, '
   /** The role chunk, once, before anything else. */
   function begin(response: JsonObject): { readonly writer: ChunkWriter; readonly opening: readonly ChatChunk[] } {
     if (writer !== undefined) return { writer, opening: [] }
-    writer = chunkWriter({ id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? asked }, includeUsage)
+    writer = chunkWriter(
+      { id: textOf(response['responseId']) ?? newId('chatcmpl'), model: textOf(response['modelVersion']) ?? asked },
+      includeUsage,
+    )
     return { writer, opening: [writer.delta({ role: 'assistant', content: '' })] }
   }
 
   function numbered(fields: MessageFields): MessageFields {
     const { tool_calls } = fields
-    return tool_calls === undefined ? fields : { ...fields, tool_calls: tool_calls.map(call => ({ index: callCount++, ...call })) }
+    return tool_calls === undefined
+      ? fields
+      : { ...fields, tool_calls: tool_calls.map((call) => ({ index: callCount++, ...call })) }
   }
 
   function finish(chunks: ChunkWriter, reason: string | undefined): readonly ChatChunk[] {

@@ -25,7 +25,11 @@ describe('the gemini protocol', () => {
   const paths: readonly (readonly [string, string, string])[] = [
     [`${base}/v1beta`, 'gemini-2.5-flash', '/v1beta/models/gemini-2.5-flash:generateContent'],
     [base, 'models/gemini-2.5-flash', '/v1beta/models/gemini-2.5-flash:generateContent'],
-    ['https://example.com/v1/projects/p/publishers/google', 'g', '/v1/projects/p/publishers/google/models/g:generateContent'],
+    [
+      'https://example.com/v1/projects/p/publishers/google',
+      'g',
+      '/v1/projects/p/publishers/google/models/g:generateContent',
+    ],
     [base, '../../x', '/v1beta/models/..%2F..%2Fx:generateContent'],
     [base, '..', '/v1beta/models/..:generateContent'],
     [base, 'a?key=b#c', '/v1beta/models/a%3Fkey%3Db%23c:generateContent'],
@@ -71,15 +75,27 @@ describe('the gemini protocol', () => {
             images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }],
           },
           logprobs: {
-            content: [{
-              token: 'Here', logprob: -0.25, bytes: null,
-              top_logprobs: [{ token: 'Here', logprob: -0.25, bytes: null }, { token: 'There', logprob: -1.5, bytes: null }],
-            }],
+            content: [
+              {
+                token: 'Here',
+                logprob: -0.25,
+                bytes: null,
+                top_logprobs: [
+                  { token: 'Here', logprob: -0.25, bytes: null },
+                  { token: 'There', logprob: -1.5, bytes: null },
+                ],
+              },
+            ],
             refusal: null,
           },
           finish_reason: 'stop',
         },
-        { index: 1, message: { role: 'assistant', content: '', refusal: null }, logprobs: null, finish_reason: 'length' },
+        {
+          index: 1,
+          message: { role: 'assistant', content: '', refusal: null },
+          logprobs: null,
+          finish_reason: 'length',
+        },
       ],
       usage: {
         prompt_tokens: 10,
@@ -89,31 +105,45 @@ describe('the gemini protocol', () => {
         completion_tokens_details: { reasoning_tokens: 5 },
       },
     })
-    expect(reply).toMatchObject({ kind: 'whole', isEmpty: false, usage: { promptTokens: 10, completionTokens: 25, totalTokens: 35 } })
+    expect(reply).toMatchObject({
+      kind: 'whole',
+      isEmpty: false,
+      usage: { promptTokens: 10, completionTokens: 25, totalTokens: 35 },
+    })
   })
 
   test('makes function calls of a complete answer, and ids where there are none', () => {
-    const parts = [{ functionCall: { name: 'f', args: { big: 1 } }, thoughtSignature: 'signature-for-tests' }, { functionCall: { id: 'x', name: 'g' } }]
+    const parts = [
+      { functionCall: { name: 'f', args: { big: 1 } }, thoughtSignature: 'signature-for-tests' },
+      { functionCall: { id: 'x', name: 'g' } },
+    ]
     expect(jsonOf(decode({ candidates: [{ content: { parts }, finishReason: 'STOP' }] }).body)).toMatchObject({
-      choices: [{
-        message: {
-          content: null,
-          tool_calls: [
-            {
-              id: expect.stringMatching(/^call_[0-9a-f]{32}$/), type: 'function', function: { name: 'f', arguments: '{"big":1}' },
-              extra_content: { google: { thought_signature: 'signature-for-tests' } },
-            },
-            { id: 'x', type: 'function', function: { name: 'g', arguments: '{}' } },
-          ],
+      choices: [
+        {
+          message: {
+            content: null,
+            tool_calls: [
+              {
+                id: expect.stringMatching(/^call_[0-9a-f]{32}$/),
+                type: 'function',
+                function: { name: 'f', arguments: '{"big":1}' },
+                extra_content: { google: { thought_signature: 'signature-for-tests' } },
+              },
+              { id: 'x', type: 'function', function: { name: 'g', arguments: '{}' } },
+            ],
+          },
+          finish_reason: 'tool_calls',
         },
-        finish_reason: 'tool_calls',
-      }],
+      ],
     })
   })
 
   test('delivers a blocked prompt as content_filter', () => {
     const reply = decode(fixtureEvents('gemini-blocked.jsonl')[0])
-    expect(jsonOf(reply.body)).toMatchObject({ choices: [{ message: { content: '' }, finish_reason: 'content_filter' }], usage: { prompt_tokens: 9, completion_tokens: 0 } })
+    expect(jsonOf(reply.body)).toMatchObject({
+      choices: [{ message: { content: '' }, finish_reason: 'content_filter' }],
+      usage: { prompt_tokens: 9, completion_tokens: 0 },
+    })
     expect(reply.isEmpty).toBe(false)
   })
 
@@ -123,8 +153,14 @@ describe('the gemini protocol', () => {
   })
 
   const reasons: readonly (readonly [string, string])[] = [
-    ['STOP', 'stop'], ['MAX_TOKENS', 'length'], ['OTHER', 'stop'], ['NOT_KNOWN_YET', 'stop'], ['MALFORMED_FUNCTION_CALL', 'stop'],
-    ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'].map(reason => [reason, 'content_filter'] as const),
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['OTHER', 'stop'],
+    ['NOT_KNOWN_YET', 'stop'],
+    ['MALFORMED_FUNCTION_CALL', 'stop'],
+    ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'].map(
+      (reason) => [reason, 'content_filter'] as const,
+    ),
   ]
   test.each(reasons)('tells finishReason %s as %s', (finishReason, expected) => {
     const answer = candidate([{ text: 'Hi' }], finishReason)
@@ -147,7 +183,12 @@ describe('the gemini protocol', () => {
   const failures: readonly (readonly [number, string, string, string])[] = [
     [400, 'INVALID_ARGUMENT', 'Thinking level MINIMAL is not supported for this model.', 'bad_request'],
     [400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.', 'credential'],
-    [400, 'INVALID_ARGUMENT', 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).', 'context_length'],
+    [
+      400,
+      'INVALID_ARGUMENT',
+      'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).',
+      'context_length',
+    ],
     [400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.', 'bad_request'],
     [403, 'PERMISSION_DENIED', 'Not yours.', 'credential'],
     [404, 'NOT_FOUND', 'models/x is not found for API version v1beta', 'model_gone'],
@@ -164,7 +205,11 @@ describe('the gemini protocol', () => {
   })
 
   test('takes RetryInfo for a Retry-After', () => {
-    expect(gemini.failure(429, new Map(), fixture('gemini-rate-limit.json'))).toMatchObject({ failure: 'rate_limit', status: 429, retryAfterMs: 34_400 })
+    expect(gemini.failure(429, new Map(), fixture('gemini-rate-limit.json'))).toMatchObject({
+      failure: 'rate_limit',
+      status: 429,
+      retryAfterMs: 34_400,
+    })
   })
 })
 
@@ -172,19 +217,38 @@ describe('a gemini stream', () => {
   test('becomes role, reasoning, text, finish and usage chunks with one head', () => {
     const { chunks } = read(fixtureEvents('gemini-text.jsonl'), withUsage)
     expect(deltas(chunks)).toEqual([
-      { role: 'assistant', content: '' }, { reasoning_content: 'The user greets me.' }, { content: 'Good ' }, { content: 'morning 🌅' }, {},
+      { role: 'assistant', content: '' },
+      { reasoning_content: 'The user greets me.' },
+      { content: 'Good ' },
+      { content: 'morning 🌅' },
+      {},
     ])
-    expect(chunks.map(({ text, isMeaningful, isBeyondText, finishReason }) => [text, isMeaningful, isBeyondText, finishReason])).toEqual([
-      ['', false, false, undefined], ['', true, true, undefined], ['Good ', true, false, undefined], ['morning 🌅', true, false, undefined],
-      ['', true, false, 'stop'], ['', false, false, undefined],
+    expect(
+      chunks.map(({ text, isMeaningful, isBeyondText, finishReason }) => [
+        text,
+        isMeaningful,
+        isBeyondText,
+        finishReason,
+      ]),
+    ).toEqual([
+      ['', false, false, undefined],
+      ['', true, true, undefined],
+      ['Good ', true, false, undefined],
+      ['morning 🌅', true, false, undefined],
+      ['', true, false, 'stop'],
+      ['', false, false, undefined],
     ])
-    for (const { data } of chunks) expect(jsonOf(data)).toMatchObject({ id: 'resp-1', object: 'chat.completion.chunk', model: 'gemini-2.5-flash' })
+    for (const { data } of chunks)
+      expect(jsonOf(data)).toMatchObject({ id: 'resp-1', object: 'chat.completion.chunk', model: 'gemini-2.5-flash' })
     expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 9, completionTokens: 25, totalTokens: 34, cachedTokens: 5 })
     expect(chunks.at(-1) && jsonOf(chunks.at(-1)?.data ?? new Uint8Array())).toMatchObject({
       choices: [],
       usage: {
-        prompt_tokens: 9, completion_tokens: 25, total_tokens: 34,
-        prompt_tokens_details: { cached_tokens: 5 }, completion_tokens_details: { reasoning_tokens: 21 },
+        prompt_tokens: 9,
+        completion_tokens: 25,
+        total_tokens: 34,
+        prompt_tokens_details: { cached_tokens: 5 },
+        completion_tokens_details: { reasoning_tokens: 21 },
       },
     })
   })
@@ -201,10 +265,18 @@ describe('a gemini stream', () => {
       {
         tool_calls: [
           {
-            index: 0, id: 'call-a', type: 'function', function: { name: 'get_weather', arguments: '{"city":"San Francisco"}' },
+            index: 0,
+            id: 'call-a',
+            type: 'function',
+            function: { name: 'get_weather', arguments: '{"city":"San Francisco"}' },
             extra_content: { google: { thought_signature: 'signature-for-tests' } },
           },
-          { index: 1, id: expect.stringMatching(/^call_/), type: 'function', function: { name: 'get_time', arguments: '{}' } },
+          {
+            index: 1,
+            id: expect.stringMatching(/^call_/),
+            type: 'function',
+            function: { name: 'get_time', arguments: '{}' },
+          },
         ],
       },
       {},
@@ -213,7 +285,10 @@ describe('a gemini stream', () => {
   })
 
   test('numbers calls on over the events', () => {
-    const { chunks } = read([candidate([{ functionCall: { name: 'f' } }]), candidate([{ functionCall: { name: 'g' } }])])
+    const { chunks } = read([
+      candidate([{ functionCall: { name: 'f' } }]),
+      candidate([{ functionCall: { name: 'g' } }]),
+    ])
     expect(deltas(chunks).slice(1)).toMatchObject([{ tool_calls: [{ index: 0 }] }, { tool_calls: [{ index: 1 }] }])
   })
 
@@ -223,8 +298,12 @@ describe('a gemini stream', () => {
   })
 
   test('that ends with a call Gemini threw away fails, unless something came before', () => {
-    expect(() => read([candidate([], 'MALFORMED_FUNCTION_CALL')])).toThrow(expect.objectContaining({ failure: 'malformed' }))
-    expect(read([candidate([{ text: 'Hi' }]), candidate([], 'UNEXPECTED_TOOL_CALL')]).chunks.at(-1)?.finishReason).toBe('stop')
+    expect(() => read([candidate([], 'MALFORMED_FUNCTION_CALL')])).toThrow(
+      expect.objectContaining({ failure: 'malformed' }),
+    )
+    expect(read([candidate([{ text: 'Hi' }]), candidate([], 'UNEXPECTED_TOOL_CALL')]).chunks.at(-1)?.finishReason).toBe(
+      'stop',
+    )
   })
 
   test('passes over events without candidates', () => {
@@ -232,7 +311,11 @@ describe('a gemini stream', () => {
   })
 
   test('that breaks with an error fails by its class', () => {
-    const error = JSON.stringify({ error: { code: 429, message: 'Slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '2s' }] } })
-    expect(() => read([candidate([{ text: 'Hi' }]), error])).toThrow(expect.objectContaining({ failure: 'rate_limit', retryAfterMs: 2_000 }))
+    const error = JSON.stringify({
+      error: { code: 429, message: 'Slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '2s' }] },
+    })
+    expect(() => read([candidate([{ text: 'Hi' }]), error])).toThrow(
+      expect.objectContaining({ failure: 'rate_limit', retryAfterMs: 2_000 }),
+    )
   })
 })

@@ -9,7 +9,10 @@ import { encodeJson } from './json-value.ts'
 import type { Protocol } from './protocol.ts'
 import { lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
 
-/** Google's generateContent and streamGenerateContent (docs/protocols.md). `rename` is not used: the translation names every field. */
+/**
+ * Google's generateContent and streamGenerateContent (docs/protocols.md). `rename` is not used: the translation names
+ * every field.
+ */
 export const gemini: Protocol = {
   path(connection, model, stream) {
     // Slashes, dots and question marks in a name must not lead anywhere else: it is one segment.
@@ -33,7 +36,7 @@ export const gemini: Protocol = {
 
   stream(request) {
     const { read } = geminiStream(request)
-    return { decode: event => isDone(event.data) ? 'done' : read(readEvent(event)) }
+    return { decode: (event) => (isDone(event.data) ? 'done' : read(readEvent(event))) }
   },
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),

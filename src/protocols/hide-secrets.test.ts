@@ -13,9 +13,19 @@ function told(message: string, headers: Readonly<Record<string, string>> = {}): 
 
 describe('what a provider was given in confidence', () => {
   test.each([
-    ['its key', `status 401: Key ${apiKey} is not known, ${apiKey}!`, {}, 'status 401: Key [redacted] is not known, [redacted]!'],
+    [
+      'its key',
+      `status 401: Key ${apiKey} is not known, ${apiKey}!`,
+      {},
+      'status 401: Key [redacted] is not known, [redacted]!',
+    ],
     ['a header', 'no such tenant: blue-whale', { 'x-tenant': 'blue-whale' }, 'no such tenant: [redacted]'],
-    ['a header with a scheme', 'Bearer blue-whale; blue-whale', { authorization: 'Bearer blue-whale' }, '[redacted]; [redacted]'],
+    [
+      'a header with a scheme',
+      'Bearer blue-whale; blue-whale',
+      { authorization: 'Bearer blue-whale' },
+      '[redacted]; [redacted]',
+    ],
     ['a key that was cut off', 'status 401: Key correct-horse-b…', {}, 'status 401: Key [redacted]'],
   ])('does not stand in its failures: %s', (_name, message, headers, expected) => {
     expect(told(message, headers)).toBe(expected)
@@ -31,7 +41,9 @@ describe('what a provider was given in confidence', () => {
     const awkward = 'plain-words-10.20.30.40-ä@b.example-more'
     const { inBody } = hideSecrets({ apiKey: awkward, headers: { 'x-tenant': 'blue-whale' } })
     const shown = (text: string) => new TextDecoder().decode(inBody(new TextEncoder().encode(text)))
-    expect(shown(`{"error":"ö ${awkward}${awkward} of blue-whale"}`)).toBe('{"error":"ö [redacted][redacted] of [redacted]"}')
+    expect(shown(`{"error":"ö ${awkward}${awkward} of blue-whale"}`)).toBe(
+      '{"error":"ö [redacted][redacted] of [redacted]"}',
+    )
     const body = new TextEncoder().encode('ö')
     expect(inBody(body)).toBe(body)
   })
@@ -40,20 +52,41 @@ describe('what a provider was given in confidence', () => {
     const { inBody, inFailure } = hideSecrets({ apiKey: 'token', headers: {} })
     const body = new TextEncoder().encode('too many tokens')
     expect(inBody(body)).toBe(body)
-    expect(inFailure(new UpstreamFailure('context_length', 'too many tokens'))).toMatchObject({ failure: 'context_length', message: 'too many [redacted]s' })
+    expect(inFailure(new UpstreamFailure('context_length', 'too many tokens'))).toMatchObject({
+      failure: 'context_length',
+      message: 'too many [redacted]s',
+    })
   })
 
   test('changes nothing else of a failure', () => {
     const cause = new Error('why')
-    const failure = new UpstreamFailure('rate_limit', `slow down, ${apiKey}`, { status: 429, retryAfterMs: 7, ambiguous: true, isFinal: true, timedOut: true, cause })
-    expect(hideSecrets({ apiKey, headers: {} }).inFailure(failure)).toMatchObject({ failure: 'rate_limit', message: 'slow down, [redacted]', status: 429, retryAfterMs: 7, ambiguous: true, isFinal: true, timedOut: true, cause })
+    const failure = new UpstreamFailure('rate_limit', `slow down, ${apiKey}`, {
+      status: 429,
+      retryAfterMs: 7,
+      ambiguous: true,
+      isFinal: true,
+      timedOut: true,
+      cause,
+    })
+    expect(hideSecrets({ apiKey, headers: {} }).inFailure(failure)).toMatchObject({
+      failure: 'rate_limit',
+      message: 'slow down, [redacted]',
+      status: 429,
+      retryAfterMs: 7,
+      ambiguous: true,
+      isFinal: true,
+      timedOut: true,
+      cause,
+    })
   })
 
   test('does not stand there wherever it was repeated, whole or cut off', () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom(apiKey, ' ', 'no', '-', 'correct'), { maxLength: 30 }), (words) => {
-      const shown = String(told(redact(words.join(''))))
-      expect(shown.includes(apiKey)).toBeFalse()
-      expect(shown).not.toMatch(/correct-h[a-z-]*…$/)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(apiKey, ' ', 'no', '-', 'correct'), { maxLength: 30 }), (words) => {
+        const shown = String(told(redact(words.join(''))))
+        expect(shown.includes(apiKey)).toBeFalse()
+        expect(shown).not.toMatch(/correct-h[a-z-]*…$/)
+      }),
+    )
   })
 })

@@ -2,13 +2,20 @@ import { UpstreamFailure } from '../service/failure.ts'
 import type { Connection } from './protocol.ts'
 
 /** Shorter ones are words that stand everywhere. */
-const keyLengthLeast = 4, headerLengthLeast = 8
-/** What a failure means is read out of its body: a key that is but a word, such as `token` for a server that asks for none, is only taken out of what is told of it. */
+const keyLengthLeast = 4,
+  headerLengthLeast = 8
+/**
+ * What a failure means is read out of its body: a key that is but a word, such as `token` for a server that asks for
+ * none, is only taken out of what is told of it.
+ */
 const bodyLengthLeast = 8
 
 const hidden = '[redacted]'
 
-/** Takes a provider's key, and what the owner's headers say, out of what it says of its failures: it may repeat them, and no pattern knows every key. */
+/**
+ * Takes a provider's key, and what the owner's headers say, out of what it says of its failures: it may repeat them,
+ * and no pattern knows every key.
+ */
 export interface HiddenSecrets {
   /** The body of an error, before anything else is done to it. */
   inBody(body: Uint8Array): Uint8Array
@@ -21,7 +28,9 @@ export function hideSecrets({ apiKey, headers }: Pick<Connection, 'apiKey' | 'he
   const secrets = [
     ...[apiKey ?? ''].filter(({ length }) => length >= keyLengthLeast),
     // `Bearer` and a token are repeated as one, or the token alone.
-    ...[...values, ...values.flatMap((value) => value.split(/\s+/))].filter(({ length }) => length >= headerLengthLeast),
+    ...[...values, ...values.flatMap((value) => value.split(/\s+/))].filter(
+      ({ length }) => length >= headerLengthLeast,
+    ),
   ].toSorted((one, other) => other.length - one.length)
   const inBytes = secrets.filter(({ length }) => length >= bodyLengthLeast).map(latin1)
 
@@ -34,7 +43,9 @@ export function hideSecrets({ apiKey, headers }: Pick<Connection, 'apiKey' | 'he
     inFailure(error) {
       if (!(error instanceof UpstreamFailure)) return error
       const message = secrets.reduce(without, error.message)
-      return message === error.message ? error : new UpstreamFailure(error.failure, message, { ...error, cause: error.cause })
+      return message === error.message
+        ? error
+        : new UpstreamFailure(error.failure, message, { ...error, cause: error.cause })
     },
   }
 }

@@ -2,7 +2,10 @@ import { depthMax } from '../wire/json-cursor.ts'
 
 declare global {
   interface JSON {
-    parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
+    parse(
+      text: string,
+      reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown
     rawJSON(text: string): unknown
     isRawJSON(value: unknown): value is { readonly rawJSON: string }
   }
@@ -18,7 +21,9 @@ const encoder = new TextEncoder()
 const longNumber = /\d{16}/
 
 /**
- * Parses JSON so that `encodeJson` writes long numbers as they stood: those that a JavaScript number cannot hold are kept as text.
+ * Parses JSON so that `encodeJson` writes long numbers as they stood: those that a JavaScript number cannot hold are
+ * kept as text.
+ *
  * @throws {SyntaxError} when it is no JSON
  * @throws {RangeError} when it is nested deeper than a request may be: writing it again would take seconds
  */
@@ -30,6 +35,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * Parses UTF-8 bytes as JSON; see {@link parseJson}.
+ *
  * @throws {TypeError} when the bytes are no UTF-8
  * @throws {SyntaxError} when they are no JSON
  * @throws {RangeError} when it is nested deeper than a request may be
@@ -88,7 +94,9 @@ function checkDepth(value: unknown): void {
   let level = [value].filter(isContainer)
   for (let depth = 0; level.length > 0; depth++) {
     if (depth === depthMax) throw new RangeError('nested too deeply')
-    level = level.flatMap(container => (Array.isArray(container) ? container : Object.values(container)).filter(isContainer))
+    level = level.flatMap((container) =>
+      (Array.isArray(container) ? container : Object.values(container)).filter(isContainer),
+    )
   }
 }
 

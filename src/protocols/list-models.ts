@@ -23,7 +23,9 @@ export class ModelListError extends Error {
 }
 
 /**
- * Asks an upstream which models it offers: `GET {base_url}/models`, read in the shapes in use (`data[].id`, `models[].name`, a bare array).
+ * Asks an upstream which models it offers: `GET {base_url}/models`, read in the shapes in use (`data[].id`,
+ * `models[].name`, a bare array).
+ *
  * @param headers the request headers its protocol sends
  * @throws {ModelListError} when it answers otherwise; {@link TransportError} when it does not answer
  */
@@ -45,7 +47,9 @@ export async function listModels(
 }
 
 /**
- * The status an upstream answers `GET {base_url}/models` with: whether it can be reached and takes the key, without a token spent.
+ * The status an upstream answers `GET {base_url}/models` with: whether it can be reached and takes the key, without a
+ * token spent.
+ *
  * @throws {UpstreamFailure} when it does not answer
  */
 export async function modelsStatus(
@@ -64,17 +68,26 @@ export async function modelsStatus(
   }
 }
 
-function getModels(transport: Transport, { id, baseUrl }: Connection, headers: Readonly<Record<string, string>>, connectMs: number, signal: UpstreamSignal): Promise<UpstreamResponse> {
+function getModels(
+  transport: Transport,
+  { id, baseUrl }: Connection,
+  headers: Readonly<Record<string, string>>,
+  connectMs: number,
+  signal: UpstreamSignal,
+): Promise<UpstreamResponse> {
   const url = new URL(baseUrl)
-  return transport.request({
-    origin: { ...parseOrigin(url), owner: id },
-    method: 'GET',
-    path: `${url.pathname.replace(/\/+$/, '')}/models`,
-    headers: headerBlock(headers),
-    body: [],
-    connectMs,
-    bodyBytesMax,
-  }, signal)
+  return transport.request(
+    {
+      origin: { ...parseOrigin(url), owner: id },
+      method: 'GET',
+      path: `${url.pathname.replace(/\/+$/, '')}/models`,
+      headers: headerBlock(headers),
+      body: [],
+      connectMs,
+      bodyBytesMax,
+    },
+    signal,
+  )
 }
 
 function parse(body: Uint8Array): unknown {
@@ -86,7 +99,7 @@ function parse(body: Uint8Array): unknown {
 }
 
 function modelsOf(answer: unknown): readonly UpstreamModel[] | undefined {
-  const list = isRecord(answer) ? answer.data ?? answer.models : answer
+  const list = isRecord(answer) ? (answer.data ?? answer.models) : answer
   if (!Array.isArray(list)) return undefined
   return list.slice(0, modelsMost).flatMap((entry: unknown) => modelOf(entry) ?? [])
 }
@@ -97,6 +110,11 @@ function modelOf(entry: unknown): UpstreamModel | undefined {
   if (typeof id !== 'string') return undefined
   const name = id.replace(/^models\//, '')
   if (name === '' || name.length > nameLengthMost || invisible.test(name)) return undefined
-  const context = entry.context_length ?? entry.context_window ?? entry.max_model_len ?? entry.inputTokenLimit ?? entry.max_context_length
+  const context =
+    entry.context_length ??
+    entry.context_window ??
+    entry.max_model_len ??
+    entry.inputTokenLimit ??
+    entry.max_context_length
   return typeof context === 'number' && Number.isSafeInteger(context) && context > 0 ? { name, context } : { name }
 }

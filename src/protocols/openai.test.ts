@@ -38,7 +38,9 @@ describe('the openai protocol', () => {
 
   test('sends the key as a bearer', () => {
     expect(openai.headers(connectionTo('https://x'))).toEqual({
-      'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: 'Bearer key-for-tests',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: 'Bearer key-for-tests',
     })
   })
 
@@ -46,45 +48,69 @@ describe('the openai protocol', () => {
     expect(openai.headers(connectionTo('https://x', { apiKey: undefined }))).not.toHaveProperty('authorization')
   })
 
-  test('lets the owner\'s headers go before its own', () => {
-    expect(openai.headers(connectionTo('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } }))).toMatchObject({ authorization: 'Token t', 'x-own': '1' })
+  test("lets the owner's headers go before its own", () => {
+    expect(
+      openai.headers(connectionTo('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } })),
+    ).toMatchObject({ authorization: 'Token t', 'x-own': '1' })
   })
 
-  test('sends the caller\'s bytes but for the model', () => {
+  test("sends the caller's bytes but for the model", () => {
     const request = chatRequest({ seed: 1, unknown: { deep: [1, null] } })
     const sent = Buffer.concat([...openai.encode(request, 'theirs', connectionTo('https://x'))]).toString()
     expect(sent).toBe(new TextDecoder().decode(request.body).replace('"asked-for"', '"theirs"'))
   })
 
-  test('sends the caller\'s very bytes when the model is called the same', () => {
+  test("sends the caller's very bytes when the model is called the same", () => {
     const request = chatRequest()
     expect(openai.encode(request, 'asked-for', connectionTo('https://x'))).toEqual([request.body])
   })
 
   test('forces, renames and leaves out what the provider needs', () => {
-    const connection = connectionTo('https://x', { overrides: { temperature: 0, store: false }, rename: { max_completion_tokens: 'max_tokens' }, drop: ['logit_bias'] })
-    expect(encoded(openai, { temperature: 1, max_completion_tokens: 5, logit_bias: {} }, 'theirs', connection)).toEqual({
-      model: 'theirs', messages: [{ role: 'user', content: 'Hi' }], temperature: 0, max_tokens: 5, store: false,
+    const connection = connectionTo('https://x', {
+      overrides: { temperature: 0, store: false },
+      rename: { max_completion_tokens: 'max_tokens' },
+      drop: ['logit_bias'],
     })
+    expect(encoded(openai, { temperature: 1, max_completion_tokens: 5, logit_bias: {} }, 'theirs', connection)).toEqual(
+      {
+        model: 'theirs',
+        messages: [{ role: 'user', content: 'Hi' }],
+        temperature: 0,
+        max_tokens: 5,
+        store: false,
+      },
+    )
   })
 })
 
 describe('a complete answer', () => {
-  test('passes in the upstream\'s own bytes', () => {
+  test("passes in the upstream's own bytes", () => {
     const body = encoder.encode(JSON.stringify({ ...completionJson(), x_extra: 9007199254740993 }))
     const reply = openai.decode(body, chatRequest())
     expect(reply.body).toBe(body)
-    expect(reply).toMatchObject({ kind: 'whole', isEmpty: false, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } })
+    expect(reply).toMatchObject({
+      kind: 'whole',
+      isEmpty: false,
+      usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+    })
   })
 
   test('is filled in where something is missing', () => {
     expect(jsonOf(decode({ choices: [{ message: { content: 'Hi' } }] }).body)).toMatchObject({
-      object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, logprobs: null }],
+      object: 'chat.completion',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, logprobs: null }],
     })
   })
 
-  test.each([['', 'stop', true], [null, 'stop', true], ['', 'length', false], ['', 'content_filter', false], ['Hi', 'stop', false]] as const)(
-    'with content %j and finish_reason %s is empty: %p (failover.md rows 27 and 28)', (content, finishReason, isEmpty) => {
+  test.each([
+    ['', 'stop', true],
+    [null, 'stop', true],
+    ['', 'length', false],
+    ['', 'content_filter', false],
+    ['Hi', 'stop', false],
+  ] as const)(
+    'with content %j and finish_reason %s is empty: %p (failover.md rows 27 and 28)',
+    (content, finishReason, isEmpty) => {
       expect(decode(completionJson(content, finishReason)).isEmpty).toBe(isEmpty)
     },
   )
@@ -101,7 +127,11 @@ describe('a complete answer', () => {
     ['an error that is a rate limit (row 22)', { error: { message: 'slow down', code: 429 } }, 'rate_limit'],
     ['an error about money (row 22)', { error: { message: 'no money', code: 'insufficient_quota' } }, 'quota'],
     ['an error about the key (row 22)', { error: { message: 'no', type: 'authentication_error' } }, 'credential'],
-    ['an error as vLLM tells it', { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 }, 'model_gone'],
+    [
+      'an error as vLLM tells it',
+      { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 },
+      'model_gone',
+    ],
     ['an error beside choices', { ...completionJson(), error: { message: 'oops', code: 503 } }, 'overloaded'],
   ]
   test.each(failures)('that is %s is a failure', (_name, answer, expected) => {
@@ -124,10 +154,12 @@ describe('a complete answer', () => {
 
 describe('an event of a stream', () => {
   function decoded(data: unknown, name = '') {
-    return openai.stream(chatRequest({ stream: true }), anyone).decode({ event: name, data: encoder.encode(typeof data === 'string' ? data : JSON.stringify(data)) })
+    return openai
+      .stream(chatRequest({ stream: true }), anyone)
+      .decode({ event: name, data: encoder.encode(typeof data === 'string' ? data : JSON.stringify(data)) })
   }
 
-  test('is a chunk in the upstream\'s own bytes', () => {
+  test("is a chunk in the upstream's own bytes", () => {
     const data = { ...chunkJson({ content: 'Hi' }), x_extra: 1 }
     const chunks = decoded(data)
     const chunk = chunks === 'done' ? undefined : chunks[0]
@@ -145,7 +177,15 @@ describe('an event of a stream', () => {
     ['an error with a code', { error: { message: 'slow', code: 429 } }, '', 'rate_limit'],
     ['an error by its name', { message: 'overloaded', code: '503' }, 'error', 'overloaded'],
     ['a chunk named error', chunkJson({ content: 'Hi' }), 'error', 'server_error'],
-    ['an error within a choice', { ...chunkJson({}), choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 502, message: 'oops' } }] }, '', 'server_error'],
+    [
+      'an error within a choice',
+      {
+        ...chunkJson({}),
+        choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 502, message: 'oops' } }],
+      },
+      '',
+      'server_error',
+    ],
   ]
   test.each(errors)('that is %s is a failure by its class (failover.md row 33)', (_name, data, name, expected) => {
     const failure = thrownBy(() => decoded(data, name))
@@ -153,40 +193,75 @@ describe('an event of a stream', () => {
     expect(failure).toMatchObject({ failure: expected, status: 200 })
   })
 
-  test.each(['not JSON', '{"choices":', '[]', '42', '"[DONE]"'])('that is %s is malformed (failover.md row 34)', (data) => {
-    expect(thrownBy(() => decoded(data))).toBeInstanceOf(MalformedAnswer)
-  })
+  test.each(['not JSON', '{"choices":', '[]', '42', '"[DONE]"'])(
+    'that is %s is malformed (failover.md row 34)',
+    (data) => {
+      expect(thrownBy(() => decoded(data))).toBeInstanceOf(MalformedAnswer)
+    },
+  )
 
   test('keeps id, created and model as they first were (failover.md row 39)', () => {
     const decoder = openai.stream(chatRequest({ stream: true }), anyone)
-    const events = [chunkJson({ content: 'a' }), { ...chunkJson({ content: 'b' }), id: 'c2', created: 2, model: 'other' }]
-    const { chunks } = decodeAll(decoder, events.map((data) => JSON.stringify(data)))
-    expect(chunks.map(({ data }) => jsonOf(data))).toMatchObject([{ id: 'c1', created: 1, model: 'm' }, { id: 'c1', created: 1, model: 'm' }])
+    const events = [
+      chunkJson({ content: 'a' }),
+      { ...chunkJson({ content: 'b' }), id: 'c2', created: 2, model: 'other' },
+    ]
+    const { chunks } = decodeAll(
+      decoder,
+      events.map((data) => JSON.stringify(data)),
+    )
+    expect(chunks.map(({ data }) => jsonOf(data))).toMatchObject([
+      { id: 'c1', created: 1, model: 'm' },
+      { id: 'c1', created: 1, model: 'm' },
+    ])
   })
 })
 
 describe('a refusal', () => {
   test('is told by its status and body', () => {
-    const failure = openai.failure(429, new Map([['retry-after', '3']]), encoder.encode('{"error":{"message":"slow down"}}'))
-    expect(failure).toMatchObject({ failure: 'rate_limit', status: 429, retryAfterMs: 3_000, message: 'status 429: slow down' })
+    const failure = openai.failure(
+      429,
+      new Map([['retry-after', '3']]),
+      encoder.encode('{"error":{"message":"slow down"}}'),
+    )
+    expect(failure).toMatchObject({
+      failure: 'rate_limit',
+      status: 429,
+      retryAfterMs: 3_000,
+      message: 'status 429: slow down',
+    })
   })
 
   test('without a body is told by its status', () => {
-    expect(openai.failure(500, new Map(), new Uint8Array())).toMatchObject({ failure: 'server_error', message: 'status 500' })
+    expect(openai.failure(500, new Map(), new Uint8Array())).toMatchObject({
+      failure: 'server_error',
+      message: 'status 500',
+    })
   })
 })
 
 describe('usage of a stream from a provider that counts only when asked', () => {
   const counting = connectionTo('https://upstream.test/v1', { streamUsage: true })
-  const usageChunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
+  const usageChunk = {
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [],
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+  }
   const lastChunk = (request: ChatRequest) => {
-    const chunks = openai.stream(request, counting).decode({ event: '', data: encoder.encode(JSON.stringify(usageChunk)) })
+    const chunks = openai
+      .stream(request, counting)
+      .decode({ event: '', data: encoder.encode(JSON.stringify(usageChunk)) })
     return chunks === 'done' ? undefined : chunks[0]
   }
 
   test('is asked for where the caller did not, and kept from the client', () => {
     const request = chatRequest({ stream: true })
-    expect(jsonOf(Buffer.concat(openai.encode(request, 'm', counting)))).toMatchObject({ stream_options: { include_usage: true } })
+    expect(jsonOf(Buffer.concat(openai.encode(request, 'm', counting)))).toMatchObject({
+      stream_options: { include_usage: true },
+    })
     expect(lastChunk(request)).toMatchObject({ usage: { totalTokens: 3 }, data: new Uint8Array() })
   })
 

@@ -73,9 +73,14 @@ export function answeredError(error: ErrorBody): UpstreamFailure {
 
 function eventError(data: Uint8Array): UpstreamFailure {
   const error = readErrorBody(data)
-  return error === undefined ? new UpstreamFailure('server_error', 'an error event', { status: 200 }) : answeredError(error)
+  return error === undefined
+    ? new UpstreamFailure('server_error', 'an error event', { status: 200 })
+    : answeredError(error)
 }
 
 function malformed(error: MalformedAnswer): UpstreamFailure {
-  return new UpstreamFailure(error.reason === 'empty' ? 'empty' : 'malformed', error.message, { status: 200, cause: error })
+  return new UpstreamFailure(error.reason === 'empty' ? 'empty' : 'malformed', error.message, {
+    status: 200,
+    cause: error,
+  })
 }

@@ -21,7 +21,9 @@ export interface StreamReply {
   /** As for a whole reply; `false` as long as it is not known. */
   readonly isEmpty: boolean
   /**
-   * The next chunks, at least one; `undefined` when the stream has ended as it should (a finish_reason or `[DONE]` was seen).
+   * The next chunks, at least one; `undefined` when the stream has ended as it should (a finish_reason or `[DONE]` was
+   * seen).
+   *
    * @throws {UpstreamFailure} when it ended otherwise
    */
   read(): Promise<readonly ChatChunk[] | undefined>
@@ -58,13 +60,17 @@ export interface Connection {
 export interface StreamDecoder {
   /**
    * The chunks one event means: none for what carries nothing (pings), `'done'` for the end marker.
+   *
    * @throws {UpstreamFailure} for an error event
    * @throws {MalformedAnswer} for an event that is not what the protocol says
    */
   decode(event: ServerSentEvent): readonly ChatChunk[] | 'done'
 }
 
-/** How one family of upstreams is spoken to. Pure: bytes in, bytes out, so that it is tested on recorded bytes. The brand is data, the protocol is code. */
+/**
+ * How one family of upstreams is spoken to. Pure: bytes in, bytes out, so that it is tested on recorded bytes. The
+ * brand is data, the protocol is code.
+ */
 export interface Protocol {
   /** Full path and query below the origin, for a model as the upstream calls it. */
   path(connection: Connection, model: string, stream: boolean): string
@@ -72,9 +78,15 @@ export interface Protocol {
   headers(connection: Connection): Readonly<Record<string, string>>
   /** The request body in pieces. `model` is the upstream's name for the model. */
   encode(request: ChatRequest, model: string, connection: Connection): readonly Uint8Array[]
-  /** Reads a complete 200 answer to `request`. @throws {UpstreamFailure} when it is an error, malformed, or has no choices */
+  /**
+   * Reads a complete 200 answer to `request`. @throws {UpstreamFailure} when it is an error, malformed, or has no
+   * choices
+   */
   decode(body: Uint8Array, request: ChatRequest): WholeReply
-  /** Begins the reading of a stream. `request` tells whether usage was asked for; where it was not, none is sent to the client. */
+  /**
+   * Begins the reading of a stream. `request` tells whether usage was asked for; where it was not, none is sent to the
+   * client.
+   */
   stream(request: ChatRequest, connection: Connection): StreamDecoder
   /** Reads an answer that is not 200. `headers` are lower-case. */
   failure(status: number, headers: ReadonlyMap<string, string>, body: Uint8Array): UpstreamFailure

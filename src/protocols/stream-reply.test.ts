@@ -16,7 +16,10 @@ const idleMs = 60_000
 const options: StreamReplyOptions = { idleMs, hasOneChoice: true, hidden: (error) => error }
 
 function replyOf(body: FakeBody, first?: Uint8Array): StreamReply {
-  return streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), { ...options, ...(first === undefined ? {} : { first }) })
+  return streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), {
+    ...options,
+    ...(first === undefined ? {} : { first }),
+  })
 }
 
 interface Read {
@@ -42,7 +45,7 @@ async function readAll(reply: StreamReply): Promise<Read> {
 
 async function readSteps(...steps: readonly BodyStep[]): Promise<Read & { readonly body: FakeBody }> {
   const body = fakeBody(steps)
-  return { ...await readAll(replyOf(body)), body }
+  return { ...(await readAll(replyOf(body))), body }
 }
 
 const role = event(chunkJson({ role: 'assistant', content: '' }))
@@ -61,8 +64,14 @@ describe('a stream', () => {
     ['ends with [DONE] without a finish_reason', [hel, lo, done]],
     ['ends without its last blank line', [hel, lo, stop, 'data: [DONE]']],
     ['has comments and pings in between', [': hello\n\n', hel, ': ping\n\nevent: ping\n\n', lo, stop, done]],
-    ['goes on after [DONE], which is not listened to (row 37)', [hel, lo, stop, done, event(chunkJson({ content: 'more' }))]],
-    ['goes on after [DONE] in the same bytes', [hel + lo + stop + done + event(chunkJson({ content: 'more' })) + broken]],
+    [
+      'goes on after [DONE], which is not listened to (row 37)',
+      [hel, lo, stop, done, event(chunkJson({ content: 'more' }))],
+    ],
+    [
+      'goes on after [DONE] in the same bytes',
+      [hel + lo + stop + done + event(chunkJson({ content: 'more' })) + broken],
+    ],
     ['has up to three malformed events, and finishes (row 34)', [hel, broken, broken, lo, broken, stop, done]],
   ]
   test.each(proper)('that %s ends as it should', async (_name, steps) => {
@@ -79,11 +88,31 @@ describe('a stream', () => {
     ['says only who speaks', [role, usage], { failure: 'empty' }, ''],
     ['says only who speaks, then [DONE]', [role, done], { failure: 'empty' }, ''],
     ['begins with an error (row 33)', [event({ error: { message: 'no', code: 429 } })], { failure: 'rate_limit' }, ''],
-    ['has an error after who speaks (row 33)', [role, event({ error: { message: 'no', type: 'overloaded_error' } })], { failure: 'overloaded' }, ''],
-    ['has an error after text (row 33)', [hel, lo, event({ error: { message: 'no' } })], { failure: 'server_error' }, 'Hello'],
+    [
+      'has an error after who speaks (row 33)',
+      [role, event({ error: { message: 'no', type: 'overloaded_error' } })],
+      { failure: 'overloaded' },
+      '',
+    ],
+    [
+      'has an error after text (row 33)',
+      [hel, lo, event({ error: { message: 'no' } })],
+      { failure: 'server_error' },
+      'Hello',
+    ],
     ['has a malformed event first (row 34)', [broken, hel, lo, stop, done], { failure: 'malformed' }, ''],
-    ['has a malformed event after who speaks (row 34)', [role, broken, hel, lo, stop, done], { failure: 'malformed' }, ''],
-    ['has four malformed events (row 34)', [hel, broken, broken, lo, broken, broken, stop, done], { failure: 'malformed' }, 'Hello'],
+    [
+      'has a malformed event after who speaks (row 34)',
+      [role, broken, hel, lo, stop, done],
+      { failure: 'malformed' },
+      '',
+    ],
+    [
+      'has four malformed events (row 34)',
+      [hel, broken, broken, lo, broken, broken, stop, done],
+      { failure: 'malformed' },
+      'Hello',
+    ],
     ['has malformed events and never finishes (row 34)', [hel, lo, broken], { failure: 'cut' }, 'Hello'],
     ['breaks off before text', [role, transportError('short_body')], { failure: 'malformed' }, ''],
     ['breaks off after text (row 35)', [hel, lo, transportError('short_body')], { failure: 'cut' }, 'Hello'],
@@ -97,9 +126,12 @@ describe('a stream', () => {
     expect(text).toBe(said)
   })
 
-  test.each([event({ error: { message: 'no' } }), broken, done])('that fails in the middle lets its upstream go: %j', async (step) => {
-    expect((await readSteps(role, step, lo)).body.isCancelled).toBe(true)
-  })
+  test.each([event({ error: { message: 'no' } }), broken, done])(
+    'that fails in the middle lets its upstream go: %j',
+    async (step) => {
+      expect((await readSteps(role, step, lo)).body.isCancelled).toBe(true)
+    },
+  )
 
   test('has events of at most 1 MiB (failover.md row 29)', async () => {
     const event1Mi = event(chunkJson({ content: 'x'.repeat(1024 * 1024 - 500) }))
@@ -148,7 +180,15 @@ describe('a stream', () => {
 
   test('hands a mistake of ours on as it is', async () => {
     const mistake = new TypeError('ours')
-    const reply = streamReply(fakeBody([hel]), { decode() { throw mistake } }, options)
+    const reply = streamReply(
+      fakeBody([hel]),
+      {
+        decode() {
+          throw mistake
+        },
+      },
+      options,
+    )
     expect(await reply.read().catch((error: unknown) => error)).toBe(mistake)
   })
 })
@@ -168,15 +208,23 @@ describe('however its bytes are cut up, a stream', () => {
   ]
   test.each(whole)('%s gives the same chunks, or the same failure', async (_name, text) => {
     const bytes = new TextEncoder().encode(text)
-    const expected = await readSteps(...cutAt(bytes, Array.from({ length: bytes.length }, (_each, index) => index)))
-    await fc.assert(fc.asyncProperty(cuts, async (places) => {
-      const { chunks, failure } = await readSteps(...cutAt(bytes, places))
-      expect(failure?.failure).toBe(expected.failure?.failure)
-      // What came in the same bytes as the failure may be lost with it: whoever resumes asks for it again.
-      const said = chunks.map(({ data }) => new TextDecoder().decode(data))
-      const all = expected.chunks.map(({ data }) => new TextDecoder().decode(data))
-      expect(said).toEqual(failure === undefined ? all : all.slice(0, said.length))
-    }), { numRuns: 60 })
+    const expected = await readSteps(
+      ...cutAt(
+        bytes,
+        Array.from({ length: bytes.length }, (_each, index) => index),
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const { chunks, failure } = await readSteps(...cutAt(bytes, places))
+        expect(failure?.failure).toBe(expected.failure?.failure)
+        // What came in the same bytes as the failure may be lost with it: whoever resumes asks for it again.
+        const said = chunks.map(({ data }) => new TextDecoder().decode(data))
+        const all = expected.chunks.map(({ data }) => new TextDecoder().decode(data))
+        expect(said).toEqual(failure === undefined ? all : all.slice(0, said.length))
+      }),
+      { numRuns: 60 },
+    )
   })
 })
 
@@ -195,7 +243,12 @@ describe('a stream that falls silent', () => {
     jest.advanceTimersByTime(idleMs - 1)
     expect(body.isCancelled).toBe(false)
     jest.advanceTimersByTime(2)
-    expect((await reading).failure).toMatchObject({ failure: 'cut', message: 'silent for 60 s', timedOut: true, status: 200 })
+    expect((await reading).failure).toMatchObject({
+      failure: 'cut',
+      message: 'silent for 60 s',
+      timedOut: true,
+      status: 200,
+    })
     expect(body.isCancelled).toBe(true)
     expect(jest.getTimerCount()).toBe(0)
   })
@@ -211,7 +264,10 @@ describe('a stream that falls silent', () => {
   test('after a finish_reason is a cut where another choice may follow', async () => {
     jest.useFakeTimers()
     const body = fakeBody([hel, stop], { hangs: true })
-    const reply = streamReply(body, openai.stream(chatRequest({ stream: true, n: 2 }), anyone), { ...options, hasOneChoice: false })
+    const reply = streamReply(body, openai.stream(chatRequest({ stream: true, n: 2 }), anyone), {
+      ...options,
+      hasOneChoice: false,
+    })
     for (let read = 0; read < 2; read += 1) await reply.read()
     const reading = readAll(reply)
     jest.advanceTimersByTime(idleMs + 1)
@@ -222,7 +278,11 @@ describe('a stream that falls silent', () => {
     jest.useFakeTimers()
     let isBehind = true
     const body = fakeBody([hel], { hangs: true })
-    const reply = streamReply({ ...body, hasArrived: () => isBehind }, openai.stream(chatRequest({ stream: true }), anyone), options)
+    const reply = streamReply(
+      { ...body, hasArrived: () => isBehind },
+      openai.stream(chatRequest({ stream: true }), anyone),
+      options,
+    )
     await reply.read()
     const reading = readAll(reply)
     jest.advanceTimersByTime(3 * idleMs)
@@ -232,7 +292,7 @@ describe('a stream that falls silent', () => {
     expect((await reading).failure).toMatchObject({ failure: 'cut', timedOut: true })
   })
 
-  test('before text is somebody else\'s affair: no timer runs', async () => {
+  test("before text is somebody else's affair: no timer runs", async () => {
     jest.useFakeTimers()
     void replyOf(fakeBody([role], { hangs: true })).read()
     expect(jest.getTimerCount()).toBe(0)
@@ -242,18 +302,20 @@ describe('a stream that falls silent', () => {
     jest.useFakeTimers()
     const left = [hel, ': ping\n\n', ': ping\n\n', lo]
     const body = {
-      read: () => new Promise<Uint8Array | undefined>((resolve) => {
-        const step = left.shift()
-        if (step === undefined) return
-        setTimeout(() => resolve(new TextEncoder().encode(step)), 50_000)
-      }),
+      read: () =>
+        new Promise<Uint8Array | undefined>((resolve) => {
+          const step = left.shift()
+          if (step === undefined) return
+          setTimeout(() => resolve(new TextEncoder().encode(step)), 50_000)
+        }),
       hasArrived: () => false,
       cancel: () => undefined,
     }
     const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), options)
     const texts: string[] = []
     const reading = (async () => {
-      for (let next = await reply.read(); next !== undefined; next = await reply.read()) texts.push(...next.map(({ text }) => text))
+      for (let next = await reply.read(); next !== undefined; next = await reply.read())
+        texts.push(...next.map(({ text }) => text))
     })()
     reading.catch(() => undefined)
     for (let time = 0; time < 4; time += 1) {
@@ -270,17 +332,22 @@ describe('a stream that falls silent', () => {
     let isCancelled = false
     let isFirst = true
     const body = {
-      read: () => new Promise<Uint8Array | undefined>((resolve, reject) => {
-        const bytes = new TextEncoder().encode(isFirst ? hel : step)
-        isFirst = false
-        setTimeout(() => (isCancelled ? reject(transportError('aborted')) : resolve(bytes)), 10_000)
-      }),
+      read: () =>
+        new Promise<Uint8Array | undefined>((resolve, reject) => {
+          const bytes = new TextEncoder().encode(isFirst ? hel : step)
+          isFirst = false
+          setTimeout(() => (isCancelled ? reject(transportError('aborted')) : resolve(bytes)), 10_000)
+        }),
       hasArrived: () => false,
-      cancel() { isCancelled = true },
+      cancel() {
+        isCancelled = true
+      },
     }
     const reply = streamReply(body, openai.stream(chatRequest({ stream: true }), anyone), options)
     let outcome: Read | undefined
-    void readAll(reply).then((read) => { outcome = read })
+    void readAll(reply).then((read) => {
+      outcome = read
+    })
     for (let time = 0; time < seconds / 10; time += 1) {
       jest.advanceTimersByTime(10_000)
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
@@ -289,7 +356,9 @@ describe('a stream that falls silent', () => {
   }
 
   test('but for comments is a cut after 300 s without content', async () => {
-    expect(await every10s(': ping\n\n', 330)).toMatchObject({ failure: { failure: 'cut', message: 'no content for 300 s', timedOut: true } })
+    expect(await every10s(': ping\n\n', 330)).toMatchObject({
+      failure: { failure: 'cut', message: 'no content for 300 s', timedOut: true },
+    })
   })
 
   test('never, because it goes on, is not cut after 300 s', async () => {
@@ -335,7 +404,16 @@ describe('a stream that is cancelled', () => {
     jest.useFakeTimers()
     let cancels = 0
     const body = fakeBody([hel, stop, done])
-    const reply = streamReply({ ...body, cancel: () => { cancels += 1 } }, openai.stream(chatRequest({ stream: true }), anyone), options)
+    const reply = streamReply(
+      {
+        ...body,
+        cancel: () => {
+          cancels += 1
+        },
+      },
+      openai.stream(chatRequest({ stream: true }), anyone),
+      options,
+    )
     await readAll(reply)
     reply.cancel()
     reply.cancel()

@@ -30,10 +30,14 @@ export interface StreamReplyOptions {
 }
 
 /**
- * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun, silence of `idleMs`,
- * or 300 s without anything meaningful, is a cut; time in which nobody reads does not count.
+ * Reads a stream: bytes → events → chunks, with the rules of failover.md rows 29 and 32 to 38. Once it has begun,
+ * silence of `idleMs`, or 300 s without anything meaningful, is a cut; time in which nobody reads does not count.
  */
-export function streamReply(body: StreamBody, decoder: StreamDecoder, { idleMs, first, hasOneChoice, hidden }: StreamReplyOptions): StreamReply {
+export function streamReply(
+  body: StreamBody,
+  decoder: StreamDecoder,
+  { idleMs, first, hasOneChoice, hidden }: StreamReplyOptions,
+): StreamReply {
   const events = eventStreamReader({ eventBytesMax })
   let pending = first
   let isOver = false
@@ -55,7 +59,8 @@ export function streamReply(body: StreamBody, decoder: StreamDecoder, { idleMs, 
 
   /** It is silent, or says nothing: in the middle, or where only the end of the body is missing. */
   function giveUp(reason: string): void {
-    if (!hasOneChoice || !isComplete()) failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
+    if (!hasOneChoice || !isComplete())
+      failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
     end()
     body.cancel()
   }
@@ -189,15 +194,23 @@ function emptyStream(): UpstreamFailure {
 }
 
 function streamFailure(error: unknown, hasBegun: boolean): unknown {
-  if (error instanceof EventTooLarge) return new UpstreamFailure('too_large', 'an event that is too large', { status: 200, cause: error })
-  if (hasBegun && error instanceof TransportError) return new UpstreamFailure('cut', 'the stream broke off', { status: 200, cause: error })
+  if (error instanceof EventTooLarge)
+    return new UpstreamFailure('too_large', 'an event that is too large', { status: 200, cause: error })
+  if (hasBegun && error instanceof TransportError)
+    return new UpstreamFailure('cut', 'the stream broke off', { status: 200, cause: error })
   return bodyFailure(error)
 }
 
 /** Waits a moment for the end of a body that has nothing more to say; ends it where it goes on (failover.md row 37). */
 function drain(body: Pick<UpstreamBody, 'read' | 'cancel'>): void {
   const timer = setTimeout(() => body.cancel(), afterDoneMs)
-  body.read().then((bytes) => {
-    if (bytes !== undefined) body.cancel()
-  }, () => undefined).finally(() => clearTimeout(timer))
+  body
+    .read()
+    .then(
+      (bytes) => {
+        if (bytes !== undefined) body.cancel()
+      },
+      () => undefined,
+    )
+    .finally(() => clearTimeout(timer))
 }

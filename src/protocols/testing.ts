@@ -1,4 +1,12 @@
-import { noRoomForAnswer, TransportError, type Transport, type TransportErrorKind, type UpstreamBody, type UpstreamRequest, type UpstreamResponse } from '../transport/transport.ts'
+import {
+  noRoomForAnswer,
+  TransportError,
+  type Transport,
+  type TransportErrorKind,
+  type UpstreamBody,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from '../transport/transport.ts'
 
 /** One read of a fake body: text or bytes, or a failure of the transport. */
 export type BodyStep = string | Uint8Array | Error
@@ -9,7 +17,10 @@ export interface FakeBody extends UpstreamBody {
   readonly reads: number
 }
 
-/** A body that gives these steps, then ends as its framing says; with `hangs` it says nothing more until it is cancelled. For tests. */
+/**
+ * A body that gives these steps, then ends as its framing says; with `hangs` it says nothing more until it is
+ * cancelled. For tests.
+ */
 export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readonly hangs?: boolean } = {}): FakeBody {
   const left = [...steps]
   let isCancelled = false
@@ -24,7 +35,9 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
     if (step instanceof Error) throw step
     if (step !== undefined) return typeof step === 'string' ? new TextEncoder().encode(step) : step
     if (!hangs) return undefined
-    return new Promise((_resolve, reject) => { wake = () => reject(aborted()) })
+    return new Promise((_resolve, reject) => {
+      wake = () => reject(aborted())
+    })
   }
 
   return {
@@ -43,8 +56,12 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
     },
     endsWithConnection: false,
     hasArrived: () => false,
-    get isCancelled() { return isCancelled },
-    get reads() { return reads },
+    get isCancelled() {
+      return isCancelled
+    },
+    get reads() {
+      return reads
+    },
   }
 }
 
@@ -101,21 +118,37 @@ export function event(data: unknown): string {
 }
 
 /** A chunk's JSON. For tests. */
-export function chunkJson(delta: Readonly<Record<string, unknown>>, finishReason: string | null = null): Record<string, unknown> {
-  return { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finishReason }] }
+export function chunkJson(
+  delta: Readonly<Record<string, unknown>>,
+  finishReason: string | null = null,
+): Record<string, unknown> {
+  return {
+    id: 'c1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+  }
 }
 
 /** A complete answer's JSON. For tests. */
 export function completionJson(content: string | null = 'Hello', finishReason = 'stop'): Record<string, unknown> {
   return {
-    id: 'c1', object: 'chat.completion', created: 1, model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: finishReason }],
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [
+      { index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: finishReason },
+    ],
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   }
 }
 
 /** Bytes cut at these places; others than 1 to length - 1 count for nothing. For tests. */
 export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const borders = [0, ...new Set(places.filter((place) => place > 0 && place < bytes.length))].toSorted((one, other) => one - other)
+  const borders = [0, ...new Set(places.filter((place) => place > 0 && place < bytes.length))].toSorted(
+    (one, other) => one - other,
+  )
   return borders.map((from, index) => bytes.slice(from, borders[index + 1] ?? bytes.length))
 }

@@ -20,14 +20,35 @@ const anthropicModels = ['claude-sonnet-4-5', 'claude-opus-5-5', 'claude-3-5-hai
 const geminiModels = ['gemini-2.5-pro', 'gemini-3-pro', 'gemini-flash-latest', 'gemma-3']
 
 const anything = fc.jsonValue({ maxDepth: 2 })
-const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '{"a":12345678901234567890}', '[1]', '\ud800'))
-const url = fc.oneof(text, fc.constantFrom('data:image/png;base64,aGk=', 'data:application/pdf;base64,aGk=', 'data:text/plain,%zz', 'https://e.com/a.png'))
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', ' ', '{"a":12345678901234567890}', '[1]', '\ud800'),
+)
+const url = fc.oneof(
+  text,
+  fc.constantFrom(
+    'data:image/png;base64,aGk=',
+    'data:application/pdf;base64,aGk=',
+    'data:text/plain,%zz',
+    'https://e.com/a.png',
+  ),
+)
 const part = fc.oneof(
   fc.record({ type: fc.constant('text'), text }),
   fc.record({ type: fc.constant('image_url'), image_url: fc.record({ url }) }),
-  fc.record({ type: fc.constantFrom('input_audio', 'file', 'refusal', 'text'), text, input_audio: anything, file: anything, refusal: anything }),
+  fc.record({
+    type: fc.constantFrom('input_audio', 'file', 'refusal', 'text'),
+    text,
+    input_audio: anything,
+    file: anything,
+    refusal: anything,
+  }),
 )
-const called = fc.record({ id: text, type: fc.constant('function'), function: fc.record({ name: text, arguments: text }) })
+const called = fc.record({
+  id: text,
+  type: fc.constant('function'),
+  function: fc.record({ name: text, arguments: text }),
+})
 const message = fc.record(
   {
     role: fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool', 'function'),
@@ -55,11 +76,26 @@ const request = fc.record(
     logprobs: fc.boolean(),
     reasoning_effort: fc.constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', null),
     enable_thinking: fc.boolean(),
-    tools: fc.oneof(anything, fc.array(fc.record({ type: fc.constant('function'), function: fc.record({ name: text, parameters: anything, strict: anything }) }))),
+    tools: fc.oneof(
+      anything,
+      fc.array(
+        fc.record({
+          type: fc.constant('function'),
+          function: fc.record({ name: text, parameters: anything, strict: anything }),
+        }),
+      ),
+    ),
     functions: anything,
-    tool_choice: fc.oneof(anything, fc.constantFrom('auto', 'none', 'required'), fc.record({ type: fc.constant('allowed_tools'), allowed_tools: anything })),
+    tool_choice: fc.oneof(
+      anything,
+      fc.constantFrom('auto', 'none', 'required'),
+      fc.record({ type: fc.constant('allowed_tools'), allowed_tools: anything }),
+    ),
     parallel_tool_calls: anything,
-    response_format: fc.oneof(anything, fc.record({ type: fc.constantFrom('json_schema', 'json_object'), json_schema: anything })),
+    response_format: fc.oneof(
+      anything,
+      fc.record({ type: fc.constantFrom('json_schema', 'json_object'), json_schema: anything }),
+    ),
     modalities: anything,
     metadata: anything,
     thinking: anything,
@@ -95,73 +131,152 @@ function sent(protocol: Protocol, fields: JsonObject, model: string): JsonObject
 
 /** Whether the roles alternate and no turn is empty. */
 function isWellFormed(turns: readonly JsonObject[], pieces: string): boolean {
-  return turns.length > 0 && turns.every((turn, index) =>
-    turn['role'] !== turns[index - 1]?.['role'] && Array.isArray(turn[pieces]) && objectsOf(turn[pieces]).length > 0)
+  return (
+    turns.length > 0 &&
+    turns.every(
+      (turn, index) =>
+        turn['role'] !== turns[index - 1]?.['role'] &&
+        Array.isArray(turn[pieces]) &&
+        objectsOf(turn[pieces]).length > 0,
+    )
+  )
 }
 
 describe('whatever the gateway lets in', () => {
-  test('goes to Anthropic as alternating messages, the user\'s first, results before all else, no text blank', () => {
+  test("goes to Anthropic as alternating messages, the user's first, results before all else, no text blank", () => {
     let count = 0
-    fc.assert(fc.property(request, fc.constantFrom(...anthropicModels), (fields, model) => {
-      const body = sent(anthropic, fields, model)
-      if (body === undefined) return
-      count++
-      const messages = objectsOf(body['messages'])
-      expect(isWellFormed(messages, 'content')).toBe(true)
-      expect(messages[0]?.['role']).toBe('user')
-      expect(body['max_tokens']).toBeNumber()
-      for (const { content } of messages) {
-        const kinds = objectsOf(content).map(block => block['type'] === 'tool_result')
-        expect(kinds.lastIndexOf(true) < (kinds.includes(false) ? kinds.indexOf(false) : kinds.length)).toBe(true)
-        expect(objectsOf(content).every(block => block['type'] !== 'text' || String(block['text']).trim() !== '')).toBe(true)
-      }
-    }), { numRuns: 150 })
+    fc.assert(
+      fc.property(request, fc.constantFrom(...anthropicModels), (fields, model) => {
+        const body = sent(anthropic, fields, model)
+        if (body === undefined) return
+        count++
+        const messages = objectsOf(body['messages'])
+        expect(isWellFormed(messages, 'content')).toBe(true)
+        expect(messages[0]?.['role']).toBe('user')
+        expect(body['max_tokens']).toBeNumber()
+        for (const { content } of messages) {
+          const kinds = objectsOf(content).map((block) => block['type'] === 'tool_result')
+          expect(kinds.lastIndexOf(true) < (kinds.includes(false) ? kinds.indexOf(false) : kinds.length)).toBe(true)
+          expect(
+            objectsOf(content).every((block) => block['type'] !== 'text' || String(block['text']).trim() !== ''),
+          ).toBe(true)
+        }
+      }),
+      { numRuns: 150 },
+    )
     expect(count).toBeGreaterThan(15)
   })
 
   test('goes to Gemini as contents of alternating roles', () => {
     let count = 0
-    fc.assert(fc.property(request, fc.constantFrom(...geminiModels), (fields, model) => {
-      const body = sent(gemini, fields, model)
-      if (body === undefined) return
-      count++
-      expect(isWellFormed(objectsOf(body['contents']), 'parts')).toBe(true)
-    }), { numRuns: 150 })
+    fc.assert(
+      fc.property(request, fc.constantFrom(...geminiModels), (fields, model) => {
+        const body = sent(gemini, fields, model)
+        if (body === undefined) return
+        count++
+        expect(isWellFormed(objectsOf(body['contents']), 'parts')).toBe(true)
+      }),
+      { numRuns: 150 },
+    )
     expect(count).toBeGreaterThan(15)
   })
 })
 
 const word = fc.constantFrom(
-  'message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop', 'ping', 'error',
-  'text', 'text_delta', 'thinking', 'thinking_delta', 'signature_delta', 'redacted_thinking', 'tool_use', 'input_json_delta', 'end_turn',
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'ping',
+  'error',
+  'text',
+  'text_delta',
+  'thinking',
+  'thinking_delta',
+  'signature_delta',
+  'redacted_thinking',
+  'tool_use',
+  'input_json_delta',
+  'end_turn',
 )
-const loose = (arbitrary: fc.Arbitrary<unknown>) => fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: anything })
-const block = loose(fc.record({ type: word, text, thinking: text, signature: text, data: text, id: text, name: text, input: anything, partial_json: text, stop_reason: word }, { requiredKeys: ['type'] }))
-const anthropicAnswer = loose(fc.record(
-  {
-    type: word, index: fc.nat(2), message: loose(fc.record({ id: text, content: fc.array(block), usage: anything, stop_reason: word }, { requiredKeys: [] })),
-    content: fc.array(block), content_block: block, delta: block, usage: anything, error: anything, stop_reason: word,
-  },
-  { requiredKeys: ['type'] },
-))
-const geminiPart = loose(fc.record(
-  { text, thought: fc.boolean(), thoughtSignature: text, functionCall: loose(fc.record({ name: text, args: anything }, { requiredKeys: [] })), inlineData: anything },
-  { requiredKeys: [] },
-))
-const geminiAnswer = loose(fc.record(
-  {
-    candidates: loose(fc.array(loose(fc.record(
-      {
-        content: loose(fc.record({ parts: fc.array(geminiPart) })), index: anything, logprobsResult: anything,
-        finishReason: loose(fc.constantFrom('STOP', 'SAFETY', 'MALFORMED_FUNCTION_CALL')),
-      },
-      { requiredKeys: [] },
-    )))),
-    usageMetadata: loose(fc.dictionary(fc.constantFrom('promptTokenCount', 'totalTokenCount', 'thoughtsTokenCount'), fc.nat())),
-    promptFeedback: anything, error: anything,
-  },
-  { requiredKeys: [] },
-))
+const loose = (arbitrary: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: anything })
+const block = loose(
+  fc.record(
+    {
+      type: word,
+      text,
+      thinking: text,
+      signature: text,
+      data: text,
+      id: text,
+      name: text,
+      input: anything,
+      partial_json: text,
+      stop_reason: word,
+    },
+    { requiredKeys: ['type'] },
+  ),
+)
+const anthropicAnswer = loose(
+  fc.record(
+    {
+      type: word,
+      index: fc.nat(2),
+      message: loose(
+        fc.record({ id: text, content: fc.array(block), usage: anything, stop_reason: word }, { requiredKeys: [] }),
+      ),
+      content: fc.array(block),
+      content_block: block,
+      delta: block,
+      usage: anything,
+      error: anything,
+      stop_reason: word,
+    },
+    { requiredKeys: ['type'] },
+  ),
+)
+const geminiPart = loose(
+  fc.record(
+    {
+      text,
+      thought: fc.boolean(),
+      thoughtSignature: text,
+      functionCall: loose(fc.record({ name: text, args: anything }, { requiredKeys: [] })),
+      inlineData: anything,
+    },
+    { requiredKeys: [] },
+  ),
+)
+const geminiAnswer = loose(
+  fc.record(
+    {
+      candidates: loose(
+        fc.array(
+          loose(
+            fc.record(
+              {
+                content: loose(fc.record({ parts: fc.array(geminiPart) })),
+                index: anything,
+                logprobsResult: anything,
+                finishReason: loose(fc.constantFrom('STOP', 'SAFETY', 'MALFORMED_FUNCTION_CALL')),
+              },
+              { requiredKeys: [] },
+            ),
+          ),
+        ),
+      ),
+      usageMetadata: loose(
+        fc.dictionary(fc.constantFrom('promptTokenCount', 'totalTokenCount', 'thoughtsTokenCount'), fc.nat()),
+      ),
+      promptFeedback: anything,
+      error: anything,
+    },
+    { requiredKeys: [] },
+  ),
+)
 
 const dialects: readonly (readonly [string, Protocol, fc.Arbitrary<unknown>])[] = [
   ['anthropic', anthropic, anthropicAnswer],
@@ -170,59 +285,70 @@ const dialects: readonly (readonly [string, Protocol, fc.Arbitrary<unknown>])[] 
 
 describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, answer) => {
   const bytes = fc.oneof(
-    { weight: 5, arbitrary: answer.map(value => encoder.encode(JSON.stringify(value))) },
+    { weight: 5, arbitrary: answer.map((value) => encoder.encode(JSON.stringify(value))) },
     { weight: 1, arbitrary: fc.uint8Array() },
   )
 
   test('is a completion or a failure of the upstream', () => {
-    fc.assert(fc.property(bytes, (body) => {
-      try {
-        const { choices } = jsonOf(protocol.decode(body, chatRequest()).body)
-        expect(objectsOf(choices).length).toBeGreaterThan(0)
-        for (const choice of objectsOf(choices)) {
-          expect(choice['finish_reason']).toBeString()
-          expect(objectOf(choice['message'])).toMatchObject({ role: 'assistant', refusal: null })
+    fc.assert(
+      fc.property(bytes, (body) => {
+        try {
+          const { choices } = jsonOf(protocol.decode(body, chatRequest()).body)
+          expect(objectsOf(choices).length).toBeGreaterThan(0)
+          for (const choice of objectsOf(choices)) {
+            expect(choice['finish_reason']).toBeString()
+            expect(objectOf(choice['message'])).toMatchObject({ role: 'assistant', refusal: null })
+          }
+        } catch (error) {
+          if (!(error instanceof UpstreamFailure)) throw error
         }
-      } catch (error) {
-        if (!(error instanceof UpstreamFailure)) throw error
-      }
-    }), { numRuns: 150 })
+      }),
+      { numRuns: 150 },
+    )
   })
 
   test('is chunks, each a JSON object of one line, or a failure of the upstream, or an event to pass over', () => {
-    fc.assert(fc.property(fc.array(bytes, { maxLength: 6 }), fc.boolean(), (events, includeUsage) => {
-      const decoder = protocol.stream({ ...chatRequest({ stream: true }), includeUsage }, anyone)
-      let finishes = 0
-      for (const data of events) {
-        try {
-          const chunks = decoder.decode({ event: '', data })
-          if (chunks === 'done') return
-          for (const chunk of chunks) {
-            expect(isObject(jsonOf(chunk.data))).toBe(true)
-            expect(chunk.data.includes(0x0a)).toBe(false)
-            if (chunk.finishReason !== undefined) finishes++
+    fc.assert(
+      fc.property(fc.array(bytes, { maxLength: 6 }), fc.boolean(), (events, includeUsage) => {
+        const decoder = protocol.stream({ ...chatRequest({ stream: true }), includeUsage }, anyone)
+        let finishes = 0
+        for (const data of events) {
+          try {
+            const chunks = decoder.decode({ event: '', data })
+            if (chunks === 'done') return
+            for (const chunk of chunks) {
+              expect(isObject(jsonOf(chunk.data))).toBe(true)
+              expect(chunk.data.includes(0x0a)).toBe(false)
+              if (chunk.finishReason !== undefined) finishes++
+            }
+          } catch (error) {
+            if (!(error instanceof UpstreamFailure || error instanceof MalformedAnswer)) throw error
           }
-        } catch (error) {
-          if (!(error instanceof UpstreamFailure || error instanceof MalformedAnswer)) throw error
         }
-      }
-      expect(finishes).toBeLessThanOrEqual(1)
-    }), { numRuns: 150 })
+        expect(finishes).toBeLessThanOrEqual(1)
+      }),
+      { numRuns: 150 },
+    )
   })
 
   test('with an error status is a failure', () => {
-    fc.assert(fc.property(fc.integer({ min: 300, max: 999 }), bytes, (status, body) => {
-      expect(protocol.failure(status, new Map(), body)).toBeInstanceOf(UpstreamFailure)
-    }), { numRuns: 100 })
+    fc.assert(
+      fc.property(fc.integer({ min: 300, max: 999 }), bytes, (status, body) => {
+        expect(protocol.failure(status, new Map(), body)).toBeInstanceOf(UpstreamFailure)
+      }),
+      { numRuns: 100 },
+    )
   })
 })
 
-test('a model\'s name never leaves its place in the path', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (model, stream) => {
-    const { pathname, search } = new URL(gemini.path(connection, model, stream), 'https://api.example.com')
-    expect(pathname.startsWith('/v1/models/')).toBe(true)
-    expect(pathname.split('/')).toHaveLength(4)
-    expect(pathname.endsWith(stream ? ':streamGenerateContent' : ':generateContent')).toBe(true)
-    expect(search).toBe(stream ? '?alt=sse' : '')
-  }))
+test("a model's name never leaves its place in the path", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (model, stream) => {
+      const { pathname, search } = new URL(gemini.path(connection, model, stream), 'https://api.example.com')
+      expect(pathname.startsWith('/v1/models/')).toBe(true)
+      expect(pathname.split('/')).toHaveLength(4)
+      expect(pathname.endsWith(stream ? ':streamGenerateContent' : ':generateContent')).toBe(true)
+      expect(search).toBe(stream ? '?alt=sse' : '')
+    }),
+  )
 })

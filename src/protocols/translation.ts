@@ -8,9 +8,18 @@ import type { JsonObject } from './json-value.ts'
 import { answeredError } from './openai.ts'
 import type { Connection } from './protocol.ts'
 
-const unknownError: ErrorBody = { message: 'an error without a reason', type: undefined, code: undefined, status: undefined, retryDelayMs: undefined }
+const unknownError: ErrorBody = {
+  message: 'an error without a reason',
+  type: undefined,
+  code: undefined,
+  status: undefined,
+  retryDelayMs: undefined,
+}
 
-/** The path of the base URL, with the API's version added when there is none in it: `https://api.example.com` and `https://api.example.com/v1` are the same. */
+/**
+ * The path of the base URL, with the API's version added when there is none in it: `https://api.example.com` and
+ * `https://api.example.com/v1` are the same.
+ */
 export function versionedPath({ baseUrl }: Connection, version: string): string {
   const path = new URL(baseUrl).pathname.replace(/\/+$/, '')
   return /\/v\d+[a-z0-9]*(?:\/|$)/.test(path) ? path : `${path}/${version}`
@@ -23,10 +32,14 @@ export function lowerCaseNames(headers: Readonly<Record<string, string>>): Reado
 
 /**
  * Reads a complete 200 answer as an object.
+ *
  * @throws {UpstreamFailure} when it is an error, or no object
  */
 export function readAnswer(body: Uint8Array): JsonObject {
-  const answer = parseOr(body, cause => new UpstreamFailure('malformed', 'an answer that is not JSON', { status: 200, cause }))
+  const answer = parseOr(
+    body,
+    (cause) => new UpstreamFailure('malformed', 'an answer that is not JSON', { status: 200, cause }),
+  )
   if (isObject(answer)) return withoutError(answer)
   const [first] = listOf(answer)
   if (isObject(first)) withoutError(first)
@@ -35,6 +48,7 @@ export function readAnswer(body: Uint8Array): JsonObject {
 
 /**
  * Reads the data of an event as an object.
+ *
  * @throws {UpstreamFailure} when it is an error
  * @throws {MalformedAnswer} when it is no object: a stream that has begun may go on without it (failover.md row 34)
  */

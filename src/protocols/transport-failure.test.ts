@@ -23,7 +23,7 @@ describe('an exchange that failed before its head', () => {
     expect(failure).toHaveProperty('cause', error)
   })
 
-  test('because it was aborted is nobody\'s failure', () => {
+  test("because it was aborted is nobody's failure", () => {
     const error = transportError('aborted')
     expect(exchangeFailure(error)).toBe(error)
   })
@@ -47,7 +47,7 @@ describe('a body that could not be read', () => {
     expect(bodyFailure(transportError(kind))).toMatchObject({ name: 'UpstreamFailure', ...expected })
   })
 
-  test('because it was aborted is nobody\'s failure', () => {
+  test("because it was aborted is nobody's failure", () => {
     const error = transportError('aborted')
     expect(bodyFailure(error)).toBe(error)
   })

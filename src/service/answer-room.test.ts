@@ -57,23 +57,25 @@ describe('the room of answers', () => {
 
   test('never holds more than there is, unless one answer alone does, and is empty in the end', () => {
     const step = fc.record({ share: fc.nat(3), bytes: fc.option(fc.nat(4 * mebibyte)) })
-    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const most = 5 * mebibyte
-      const room = answerRoom(() => most)
-      const shares = Array.from({ length: 4 }, () => ({ share: room.share(), bytes: 0 }))
-      for (const { share: index, bytes } of steps) {
-        const one = shares[index]
-        if (one === undefined) continue
-        if (bytes === null) {
-          one.share.release()
-          one.bytes = 0
-        } else one.bytes = one.share.hold(bytes) ? one.bytes + bytes : 0
-        const beyond = shares.map((each) => Math.max(0, each.bytes - mebibyte)).filter((each) => each > 0)
-        expect(beyond.length <= 1 || beyond.reduce((sum, each) => sum + each, 0) <= most).toBe(true)
-      }
-      for (const { share } of shares) share.release()
-      holding(room.share(), most + mebibyte)
-      expect(room.share().hold(mebibyte + 1)).toBe(false)
-    }))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const most = 5 * mebibyte
+        const room = answerRoom(() => most)
+        const shares = Array.from({ length: 4 }, () => ({ share: room.share(), bytes: 0 }))
+        for (const { share: index, bytes } of steps) {
+          const one = shares[index]
+          if (one === undefined) continue
+          if (bytes === null) {
+            one.share.release()
+            one.bytes = 0
+          } else one.bytes = one.share.hold(bytes) ? one.bytes + bytes : 0
+          const beyond = shares.map((each) => Math.max(0, each.bytes - mebibyte)).filter((each) => each > 0)
+          expect(beyond.length <= 1 || beyond.reduce((sum, each) => sum + each, 0) <= most).toBe(true)
+        }
+        for (const { share } of shares) share.release()
+        holding(room.share(), most + mebibyte)
+        expect(room.share().hold(mebibyte + 1)).toBe(false)
+      }),
+    )
   })
 })

@@ -1,7 +1,10 @@
 /** So much of one answer is held whatever the others hold: most are smaller. */
 const freeBytes = 1024 * 1024
 
-/** The bytes that answers may hold, over all requests: while they are gathered, and, where they are large, while they are read. What counts is what each has beyond its first MiB. */
+/**
+ * The bytes that answers may hold, over all requests: while they are gathered, and, where they are large, while they
+ * are read. What counts is what each has beyond its first MiB.
+ */
 export interface AnswerRoom {
   /** The part of one answer, empty at first. */
   share(): AnswerShare
@@ -9,7 +12,10 @@ export interface AnswerRoom {
 
 /** What one answer holds. */
 export interface AnswerShare {
-  /** Holds so many bytes more. @returns whether there was room for them, else it holds nothing any more. An answer that nobody is beside has it, however large */
+  /**
+   * Holds so many bytes more. @returns whether there was room for them, else it holds nothing any more. An answer that
+   * nobody is beside has it, however large
+   */
   hold(bytes: number): boolean
   /** Holds nothing any more. May be called more than once. */
   release(): void

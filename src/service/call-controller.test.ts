@@ -3,7 +3,7 @@ import { callController, type CallController } from './call-controller.ts'
 
 const kinds: readonly (readonly [string, () => CallController])[] = [
   ['a call controller', callController],
-  ['the platform\'s controller, which it stands in for,', () => new AbortController()],
+  ["the platform's controller, which it stands in for,", () => new AbortController()],
 ]
 
 describe.each(kinds)('%s', (_name, make) => {
@@ -24,7 +24,9 @@ describe.each(kinds)('%s', (_name, make) => {
   test('aborts once, for the first reason', () => {
     const controller = make()
     let calls = 0
-    controller.signal.addEventListener('abort', () => { calls += 1 })
+    controller.signal.addEventListener('abort', () => {
+      calls += 1
+    })
     controller.abort('first')
     controller.abort('second')
     expect(controller.signal.reason).toBe('first')
@@ -34,7 +36,8 @@ describe.each(kinds)('%s', (_name, make) => {
   test('calls every listener in the order they came', () => {
     const controller = make()
     const calls: string[] = []
-    for (const name of ['a', 'b', 'c']) controller.signal.addEventListener('abort', () => calls.push(name), { once: true })
+    for (const name of ['a', 'b', 'c'])
+      controller.signal.addEventListener('abort', () => calls.push(name), { once: true })
     controller.abort('gone')
     expect(calls).toEqual(['a', 'b', 'c'])
   })
@@ -42,7 +45,9 @@ describe.each(kinds)('%s', (_name, make) => {
   test('does not call a listener that was taken away', () => {
     const controller = make()
     let calls = 0
-    const listener = () => { calls += 1 }
+    const listener = () => {
+      calls += 1
+    }
     controller.signal.addEventListener('abort', listener)
     controller.signal.removeEventListener('abort', listener)
     controller.signal.removeEventListener('abort', () => undefined)
@@ -54,14 +59,18 @@ describe.each(kinds)('%s', (_name, make) => {
     const controller = make()
     controller.abort('gone')
     let calls = 0
-    controller.signal.addEventListener('abort', () => { calls += 1 })
+    controller.signal.addEventListener('abort', () => {
+      calls += 1
+    })
     expect(calls).toBe(0)
   })
 
   test('lets a listener take itself and others that were called away', () => {
     const controller = make()
     const calls: string[] = []
-    const first = () => { calls.push('first') }
+    const first = () => {
+      calls.push('first')
+    }
     controller.signal.addEventListener('abort', first)
     controller.signal.addEventListener('abort', () => {
       controller.signal.removeEventListener('abort', first)

@@ -14,8 +14,8 @@ export interface CallController {
 }
 
 /**
- * An `AbortController` without the event machinery: several stand in every request's way, and the platform's cost some 5 µs a request
- * (docs/decisions/0003-call-signal.md). Each listener is called once.
+ * An `AbortController` without the event machinery: several stand in every request's way, and the platform's cost some
+ * 5 µs a request (docs/decisions/0003-call-signal.md). Each listener is called once.
  */
 export function callController(): CallController {
   return new LightController()

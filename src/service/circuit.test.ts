@@ -65,7 +65,9 @@ describe('a circuit', () => {
     expect(health.isOpen).toBe(true)
   })
 
-  const classes = Object.keys(failureEffects).filter((name): name is FailureClass => Object.hasOwn(failureEffects, name))
+  const classes = Object.keys(failureEffects).filter((name): name is FailureClass =>
+    Object.hasOwn(failureEffects, name),
+  )
   test.each(classes)('%s counts towards the breaker as its table says', (failure) => {
     const { health } = subject()
     fail(health, 5, failure)
@@ -177,7 +179,12 @@ describe('an open circuit', () => {
     expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000])
   })
 
-  const jitters: readonly (readonly [number, number])[] = [[0, 4_000], [0.25, 4_500], [0.5, 5_000], [1, 6_000]]
+  const jitters: readonly (readonly [number, number])[] = [
+    [0, 4_000],
+    [0.25, 4_500],
+    [0.5, 5_000],
+    [1, 6_000],
+  ]
   test.each(jitters)('with a random number of %p stays open for %p ms', (random, ms) => {
     const { health } = subject(() => random)
     fail(health, 5)
@@ -312,7 +319,8 @@ describe('streams that began to answer long ago', () => {
 
   test('of which nine of ten go well are no trouble, however many run at once', () => {
     const { health, clock } = subject()
-    const lastMs = 10_000, everyMs = 100
+    const lastMs = 10_000,
+      everyMs = 100
     for (let number = 0; number < 1_000; number += 1) {
       clock.pass(everyMs)
       if (number % 10 === 9) fail(health, 1)
@@ -320,18 +328,24 @@ describe('streams that began to answer long ago', () => {
       const ending = number - lastMs / everyMs
       if (ending >= 0 && ending % 10 !== 9) health.succeeded(false)
       // The first have not ended before ten failures.
-      if (number > 2 * lastMs / everyMs) expect(health.isOpen).toBe(false)
+      if (number > (2 * lastMs) / everyMs) expect(health.isOpen).toBe(false)
     }
   })
 
-  test.each([['credential', 'cool_down'], ['rate_limit', undefined]] as const)('after three of %s leave it at %p: only where they have made room they end a cool-down', (failure, reason) => {
-    const { health, clock } = subject()
-    health.answered()
-    clock.pass(1_000)
-    fail(health, 3, failure)
-    health.succeeded(false)
-    expect(health.unavailable()?.reason).toBe(reason)
-  })
+  test.each([
+    ['credential', 'cool_down'],
+    ['rate_limit', undefined],
+  ] as const)(
+    'after three of %s leave it at %p: only where they have made room they end a cool-down',
+    (failure, reason) => {
+      const { health, clock } = subject()
+      health.answered()
+      clock.pass(1_000)
+      fail(health, 3, failure)
+      health.succeeded(false)
+      expect(health.unavailable()?.reason).toBe(reason)
+    },
+  )
 
   test('of which one is cut now and then are no trouble either, though nothing begins any more', () => {
     const { health, clock } = subject()
@@ -344,7 +358,10 @@ describe('streams that began to answer long ago', () => {
     expect(health.isOpen).toBe(false)
   })
 
-  test.each([[25, false], [10, true]])('count among the twenty all the same: %d of them', (ends, opens) => {
+  test.each([
+    [25, false],
+    [10, true],
+  ])('count among the twenty all the same: %d of them', (ends, opens) => {
     const { health, clock } = subject()
     health.answered()
     clock.pass(1_000)
@@ -361,10 +378,18 @@ describe('streams that began to answer long ago', () => {
 })
 
 describe('a cool-down', () => {
-  const lasting = Object.entries(failureEffects).flatMap(([name, { coolDownMs }]) => (coolDownMs > 0 ? [[name, coolDownMs] as const] : []))
+  const lasting = Object.entries(failureEffects).flatMap(([name, { coolDownMs }]) =>
+    coolDownMs > 0 ? [[name, coolDownMs] as const] : [],
+  )
 
   test('is what the contract says (failover.md, table)', () => {
-    expect(Object.fromEntries(lasting)).toEqual({ tls: 30_000, redirect: 60_000, credential: 60_000, quota: 300_000, model_gone: 300_000 })
+    expect(Object.fromEntries(lasting)).toEqual({
+      tls: 30_000,
+      redirect: 60_000,
+      credential: 60_000,
+      quota: 300_000,
+      model_gone: 300_000,
+    })
   })
 
   function isClass(name: string): name is FailureClass {
@@ -413,11 +438,14 @@ describe('a cool-down', () => {
     expect(health.unavailable()).toBeUndefined()
   })
 
-  test.each(['bad_request', 'context_length', 'content_policy', 'conflict', 'resources'] as const)('never comes of %s', (failure) => {
-    const { health } = subject()
-    fail(health, 10, failure)
-    expect(health.unavailable()).toBeUndefined()
-  })
+  test.each(['bad_request', 'context_length', 'content_policy', 'conflict', 'resources'] as const)(
+    'never comes of %s',
+    (failure) => {
+      const { health } = subject()
+      fail(health, 10, failure)
+      expect(health.unavailable()).toBeUndefined()
+    },
+  )
 
   test('after rate limits without Retry-After is 5 s from the third, doubling to 60 s (failover.md row 18)', () => {
     const { health, clock } = subject()

@@ -7,23 +7,37 @@ const waitMs = 1_000
 
 /** Why an upstream is not to be asked now, and for how much longer. */
 export interface Unavailability {
-  /** `retry_after`: it asked to be left alone. `open`: its breaker is open, or its one probe is under way. `cool_down`: it failed three times for a lasting reason. `full`: it has as many requests as it may have. */
+  /**
+   * `retry_after`: it asked to be left alone. `open`: its breaker is open, or its one probe is under way. `cool_down`:
+   * it failed three times for a lasting reason. `full`: it has as many requests as it may have.
+   */
   readonly reason: 'retry_after' | 'open' | 'cool_down' | 'full'
   readonly remainingMs: number
 }
 
-/** The health of one upstream, or of one model at it: circuit breaker, cool-downs and Retry-After (failover.md, rule 2 and "Breaker"). */
+/**
+ * The health of one upstream, or of one model at it: circuit breaker, cool-downs and Retry-After (failover.md, rule 2
+ * and "Breaker").
+ */
 export interface Circuit {
   unavailable(): Unavailability | undefined
   readonly isOpen: boolean
-  /** What came of the last attempt that was settled: its failure, or that it answered. `undefined`: there was none. For people, not for decisions. */
+  /**
+   * What came of the last attempt that was settled: its failure, or that it answered. `undefined`: there was none. For
+   * people, not for decisions.
+   */
   readonly lastOutcome: FailureClass | 'answered' | undefined
-  /** An attempt begins. `true`: the breaker has been open long enough, and this attempt is its probe; others are held off until it is settled. */
+  /**
+   * An attempt begins. `true`: the breaker has been open long enough, and this attempt is its probe; others are held
+   * off until it is settled.
+   */
   begin(): boolean
   /** The upstream has begun to answer: a probe succeeded, although the answer may still be cut. */
   answered(): void
   /**
-   * An attempt has come to its good end. What began to answer before others were refused says nothing of that: it ends no trouble, unless something has begun to answer since.
+   * An attempt has come to its good end. What began to answer before others were refused says nothing of that: it ends
+   * no trouble, unless something has begun to answer since.
+   *
    * @param isPrompt it is as new as its end: `answered` was not called for it
    */
   succeeded(isPrompt?: boolean): void
@@ -33,7 +47,10 @@ export interface Circuit {
   abandoned(isProbe: boolean): void
   /** Takes over what another process learned, and tells nobody. */
   hear(happening: Happening): void
-  /** Until when what is known of it says anything, if nobody here asks it and nobody tells more of it: on the clock it is given. */
+  /**
+   * Until when what is known of it says anything, if nobody here asks it and nobody tells more of it: on the clock it
+   * is given.
+   */
   readonly mattersUntil: number
   /** What a process that knows nothing of it should hear now, in order. */
   standing(): readonly Happening[]
@@ -41,17 +58,28 @@ export interface Circuit {
 
 /**
  * A circuit in its closed state.
+ *
  * @param now milliseconds on a monotonic clock
  * @param random 0 to 1, for the jitter of ±20 %
  * @param tell told, as it happens, what other processes should know of this one's attempts
  */
-export function circuit(now: () => number, random: () => number = Math.random, tell?: (happening: Happening) => void): Circuit {
+export function circuit(
+  now: () => number,
+  random: () => number = Math.random,
+  tell?: (happening: Happening) => void,
+): Circuit {
   const breaker = new HealthBreaker(now, random)
   const pauses = new HealthPauses(now)
   let hasAnswered = false
-  /** Others may hold something against it, which the next success here ends. That of another does not: a failure may have crossed it. */
+  /**
+   * Others may hold something against it, which the next success here ends. That of another does not: a failure may
+   * have crossed it.
+   */
   let isSuspect = false
-  /** When it last failed, and when it last was well, here or elsewhere, as far as others could care. Of what was heard late, the earliest that it can have been. */
+  /**
+   * When it last failed, and when it last was well, here or elsewhere, as far as others could care. Of what was heard
+   * late, the earliest that it can have been.
+   */
   let illAt = -Infinity
   let wellAt = -Infinity
   let heardAt = -Infinity
@@ -68,12 +96,17 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       heldOff: {
         ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
         ...(coolDownMs > 0 ? { coolDownMs } : {}),
-        ...(breaker.isOpen ? { breaker: { remainingMs: Math.max(0, breaker.openUntil - time), stepMs: breaker.stepMs } } : {}),
+        ...(breaker.isOpen
+          ? { breaker: { remainingMs: Math.max(0, breaker.openUntil - time), stepMs: breaker.stepMs } }
+          : {}),
       },
     }
   }
 
-  /** A rate limit is none: the end of a stream makes room where there was one. Nor is a cut, of which other processes tell, too. */
+  /**
+   * A rate limit is none: the end of a stream makes room where there was one. Nor is a cut, of which other processes
+   * tell, too.
+   */
   function noteRefusal(failure: FailureClass | undefined, agoMs = 0): void {
     if (failure !== 'rate_limit' && failure !== 'cut') refusedAt = Math.max(refusedAt, now() - agoMs)
   }
@@ -106,8 +139,12 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       if (coolDownUntil > time) return { reason: 'cool_down', remainingMs: coolDownUntil - time }
       return undefined
     },
-    get isOpen() { return breaker.isOpen },
-    get lastOutcome() { return pauses.lastClass ?? (hasAnswered ? 'answered' : undefined) },
+    get isOpen() {
+      return breaker.isOpen
+    },
+    get lastOutcome() {
+      return pauses.lastClass ?? (hasAnswered ? 'answered' : undefined)
+    },
     begin() {
       const isProbe = breaker.begin()
       if (isProbe) tell?.({ kind: 'probing' })
@@ -139,12 +176,21 @@ export function circuit(now: () => number, random: () => number = Math.random, t
       isSuspect = true
       illAt = now()
       if (isPrompt) noteRefusal(failure)
-      tell?.({ kind: 'failed', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isPaused || hasOpened ? heldOff() : {}) })
+      tell?.({
+        kind: 'failed',
+        failure,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(isPaused || hasOpened ? heldOff() : {}),
+      })
     },
     abandoned: giveUp,
     get mattersUntil() {
       // An open breaker waits for a probe, and others may be about to count on.
-      return Math.max(pauses.retryAfterUntil, pauses.coolDownUntil, probeMsMost + Math.max(illAt, heardAt, breaker.isOpen ? breaker.openUntil : -Infinity))
+      return Math.max(
+        pauses.retryAfterUntil,
+        pauses.coolDownUntil,
+        probeMsMost + Math.max(illAt, heardAt, breaker.isOpen ? breaker.openUntil : -Infinity),
+      )
     },
     hear(happening) {
       heardAt = now()
@@ -169,9 +215,12 @@ export function circuit(now: () => number, random: () => number = Math.random, t
           breaker.takeOver(happening.heldOff?.breaker, happening.row)
           return
         case 'answered':
-        case 'succeeded': return hearRecovery(happening)
-        case 'probing': return breaker.heardProbe(true)
-        case 'probe_over': return breaker.heardProbe(false)
+        case 'succeeded':
+          return hearRecovery(happening)
+        case 'probing':
+          return breaker.heardProbe(true)
+        case 'probe_over':
+          return breaker.heardProbe(false)
       }
     },
     standing() {

@@ -20,7 +20,10 @@ function candidate(name: string, behaviour: Behaviour | Behaviour[], unavailabil
 function walkOver(...fakes: Fake[]) {
   const asked: string[] = []
   const released: string[] = []
-  const walk = failover<Fake, string>(fakes, { isPoor: (reply) => reply.startsWith('('), release: (reply) => released.push(reply) })
+  const walk = failover<Fake, string>(fakes, {
+    isPoor: (reply) => reply.startsWith('('),
+    release: (reply) => released.push(reply),
+  })
   const ask = async (each: Fake): Promise<string> => {
     asked.push(each.name)
     const behaviour = each.behaviours.shift() ?? 'nothing more'
@@ -39,7 +42,10 @@ const full: Unavailability = { reason: 'full', remainingMs: 1_000 }
 describe('failover', () => {
   test('asks nobody but the first when it answers', async () => {
     const { next, asked } = walkOver(candidate('a', 'hello'), candidate('b', 'other'))
-    const { candidate: { name }, reply } = await next()
+    const {
+      candidate: { name },
+      reply,
+    } = await next()
     expect({ name, reply, asked }).toEqual({ name: 'a', reply: 'hello', asked: ['a'] })
   })
 
@@ -49,7 +55,17 @@ describe('failover', () => {
     expect(asked).toEqual(['a', 'b'])
   })
 
-  const movedOnFrom = ['dns', 'bad_request', 'context_length', 'credential', 'quota', 'rate_limit', 'timeout', 'malformed', 'content_policy'] as const
+  const movedOnFrom = [
+    'dns',
+    'bad_request',
+    'context_length',
+    'credential',
+    'quota',
+    'rate_limit',
+    'timeout',
+    'malformed',
+    'content_policy',
+  ] as const
   test.each(movedOnFrom)('moves on from %s that is not final', async (failure) => {
     const { next } = walkOver(candidate('a', failureOf(failure)), candidate('b', 'hello'))
     expect((await next()).candidate.name).toBe('b')
@@ -65,13 +81,15 @@ describe('failover', () => {
     let isUnderWay = false
     const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
     const overlaps: boolean[] = []
-    await rejection(walk.next(async () => {
-      overlaps.push(isUnderWay)
-      isUnderWay = true
-      await Bun.sleep(1)
-      isUnderWay = false
-      throw down()
-    }, callOf()))
+    await rejection(
+      walk.next(async () => {
+        overlaps.push(isUnderWay)
+        isUnderWay = true
+        await Bun.sleep(1)
+        isUnderWay = false
+        throw down()
+      }, callOf()),
+    )
     expect(overlaps).toEqual([false, false])
   })
 
@@ -80,7 +98,10 @@ describe('failover', () => {
     const { next } = walkOver(candidate('a', failures[0]), candidate('b', failures[1]))
     const error = await rejection(next())
     if (!(error instanceof AllFailed)) throw error
-    expect(error.failures).toEqual([{ name: 'a', failure: failures[0] }, { name: 'b', failure: failures[1] }])
+    expect(error.failures).toEqual([
+      { name: 'a', failure: failures[0] },
+      { name: 'b', failure: failures[1] },
+    ])
     expect(error.skipped).toEqual([])
     expect(error.cause).toEqual([...failures])
   })
@@ -98,7 +119,7 @@ describe('failover', () => {
     expect(asked).toEqual(['a'])
   })
 
-  test('stops at a mistake of ours, which is no provider\'s failure', async () => {
+  test("stops at a mistake of ours, which is no provider's failure", async () => {
     const mistake = new TypeError('undefined is not a function')
     const { next, asked } = walkOver(candidate('a', mistake), candidate('b', 'hello'))
     expect(await rejection(next())).toBe(mistake)
@@ -110,17 +131,24 @@ describe('failover', () => {
     const gone = new Error('gone')
     const asked: string[] = []
     const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
-    const error = await rejection(walk.next(async ({ name }) => {
-      asked.push(name)
-      controller.abort(gone)
-      throw down()
-    }, callOf(controller.signal)))
+    const error = await rejection(
+      walk.next(async ({ name }) => {
+        asked.push(name)
+        controller.abort(gone)
+        throw down()
+      }, callOf(controller.signal)),
+    )
     expect(error).toBe(gone)
     expect(asked).toEqual(['a'])
   })
 
   test('goes on where it stopped', async () => {
-    const { next, asked } = walkOver(candidate('a', down()), candidate('b', 'first'), candidate('c', down()), candidate('d', 'second'))
+    const { next, asked } = walkOver(
+      candidate('a', down()),
+      candidate('b', 'first'),
+      candidate('c', down()),
+      candidate('d', 'second'),
+    )
     expect((await next()).reply).toBe('first')
     expect((await next()).reply).toBe('second')
     expect(await rejection(next())).toBeInstanceOf(AllFailed)
@@ -137,15 +165,20 @@ describe('failover', () => {
 })
 
 describe('failover past those that are to be left alone', () => {
-  test.each([openFor(1), coolingFor(1), leftAloneFor(1), full])('skips one that is %j while another is available', async (unavailability) => {
-    const { next, asked } = walkOver(candidate('a', 'never', unavailability), candidate('b', 'hello'))
-    expect((await next()).candidate.name).toBe('b')
-    expect(asked).toEqual(['b'])
-  })
+  test.each([openFor(1), coolingFor(1), leftAloneFor(1), full])(
+    'skips one that is %j while another is available',
+    async (unavailability) => {
+      const { next, asked } = walkOver(candidate('a', 'never', unavailability), candidate('b', 'hello'))
+      expect((await next()).candidate.name).toBe('b')
+      expect(asked).toEqual(['b'])
+    },
+  )
 
   test('asks all in order when all are to be left alone', async () => {
     const { next, asked } = walkOver(
-      candidate('a', down(), leftAloneFor(9)), candidate('b', down(), openFor(9)), candidate('c', 'hello', coolingFor(9)),
+      candidate('a', down(), leftAloneFor(9)),
+      candidate('b', down(), openFor(9)),
+      candidate('c', 'hello', coolingFor(9)),
     )
     expect((await next()).candidate.name).toBe('c')
     expect(asked).toEqual(['a', 'b', 'c'])
@@ -168,7 +201,10 @@ describe('failover past those that are to be left alone', () => {
 
   test('asks the skipped after all, in order, when the available ones failed by their own fault', async () => {
     const { next, asked } = walkOver(
-      candidate('a', down(), openFor(9)), candidate('b', down()), candidate('c', 'hello', coolingFor(9)), candidate('d', down()),
+      candidate('a', down(), openFor(9)),
+      candidate('b', down()),
+      candidate('c', 'hello', coolingFor(9)),
+      candidate('d', down()),
     )
     expect((await next()).candidate.name).toBe('c')
     expect(asked).toEqual(['b', 'd', 'a', 'c'])
@@ -181,7 +217,11 @@ describe('failover past those that are to be left alone', () => {
   })
 
   test('never asks those after all that asked to be left alone, or are full', async () => {
-    const { next, asked } = walkOver(candidate('a', 'never', leftAloneFor(9)), candidate('b', 'never', full), candidate('c', down()))
+    const { next, asked } = walkOver(
+      candidate('a', 'never', leftAloneFor(9)),
+      candidate('b', 'never', full),
+      candidate('c', down()),
+    )
     const error = await rejection(next())
     if (!(error instanceof AllFailed)) throw error
     expect(error.skipped).toEqual([leftAloneFor(9), full])
@@ -197,7 +237,13 @@ describe('failover past those that are to be left alone', () => {
 
   test('does not look at who is behind the one that answers', async () => {
     const looked: string[] = []
-    const watched = (name: string): Fake => ({ ...candidate(name, 'hello'), unavailable: () => { looked.push(name); return undefined } })
+    const watched = (name: string): Fake => ({
+      ...candidate(name, 'hello'),
+      unavailable: () => {
+        looked.push(name)
+        return undefined
+      },
+    })
     await walkOver(watched('a'), watched('b')).next()
     expect(looked).toEqual(['a'])
   })
@@ -206,7 +252,9 @@ describe('failover past those that are to be left alone', () => {
     let isFull = false
     const later: Fake = { ...candidate('b', 'never'), unavailable: () => (isFull ? full : undefined) }
     const { walk, ask, asked } = walkOver(candidate('a', down()), later, candidate('c', 'hello'))
-    const { candidate: { name } } = await walk.next((each) => {
+    const {
+      candidate: { name },
+    } = await walk.next((each) => {
       isFull = true
       return ask(each)
     }, callOf())
@@ -217,16 +265,22 @@ describe('failover past those that are to be left alone', () => {
     let unavailability = openFor(9)
     const skipped: Fake = { ...candidate('a', 'never'), unavailable: () => unavailability }
     const { walk, ask, asked } = walkOver(skipped, candidate('b', down()))
-    const error = await rejection(walk.next((each) => {
-      unavailability = full
-      return ask(each)
-    }, callOf()))
+    const error = await rejection(
+      walk.next((each) => {
+        unavailability = full
+        return ask(each)
+      }, callOf()),
+    )
     expect(asked).toEqual(['b'])
     expect(error).toHaveProperty('skipped', [full])
   })
 
   test('does not count those as skipped that it has asked after all', async () => {
-    const { next } = walkOver(candidate('a', down(), openFor(9)), candidate('b', down()), candidate('c', 'never', leftAloneFor(5)))
+    const { next } = walkOver(
+      candidate('a', down(), openFor(9)),
+      candidate('b', down()),
+      candidate('c', 'never', leftAloneFor(5)),
+    )
     expect(await rejection(next())).toHaveProperty('skipped', [leftAloneFor(5)])
     const all = walkOver(candidate('a', failureOf('credential'), coolingFor(9)))
     expect(await rejection(all.next())).toHaveProperty('skipped', [])
@@ -244,20 +298,29 @@ describe('failover past those that are to be left alone', () => {
     const { unavailable, begin } = healthBook(clock.now, () => 0.5).of('b', 'm')
     for (let time = 0; time < 5; time += 1) begin().failed(down())
     clock.pass(5_000)
-    const walks = Array.from({ length: 8 }, () => failover<Candidate, string>([
-      { name: 'a', unavailable: () => undefined }, { name: 'b', unavailable }, { name: 'c', unavailable: () => undefined },
-    ]).next(async ({ name }) => {
-      if (name === 'a') {
-        await Promise.resolve()
-        throw failureOf('bad_request')
-      }
-      if (name === 'c') return name
-      const attempt = begin()
-      await Bun.sleep(1)
-      attempt.succeeded()
-      return name
-    }, callOf()))
-    expect((await Promise.all(walks)).map(({ reply }) => reply).toSorted().join('')).toBe('bccccccc')
+    const walks = Array.from({ length: 8 }, () =>
+      failover<Candidate, string>([
+        { name: 'a', unavailable: () => undefined },
+        { name: 'b', unavailable },
+        { name: 'c', unavailable: () => undefined },
+      ]).next(async ({ name }) => {
+        if (name === 'a') {
+          await Promise.resolve()
+          throw failureOf('bad_request')
+        }
+        if (name === 'c') return name
+        const attempt = begin()
+        await Bun.sleep(1)
+        attempt.succeeded()
+        return name
+      }, callOf()),
+    )
+    expect(
+      (await Promise.all(walks))
+        .map(({ reply }) => reply)
+        .toSorted()
+        .join(''),
+    ).toBe('bccccccc')
   })
 })
 
@@ -277,7 +340,10 @@ describe('failover from a poor answer', () => {
 
   test('delivers the first when all others fail', async () => {
     const { next } = walkOver(candidate('a', '(one)'), candidate('b', down()))
-    const { candidate: { name }, reply } = await next()
+    const {
+      candidate: { name },
+      reply,
+    } = await next()
     expect({ name, reply }).toEqual({ name: 'a', reply: '(one)' })
   })
 
@@ -308,11 +374,29 @@ describe('failover from a poor answer', () => {
 
 describe('a failure', () => {
   test('that says it is final stays final when its status is told anew', () => {
-    const failure = new UpstreamFailure('content_policy', 'no', { status: 400, isFinal: true, retryAfterMs: 5, ambiguous: true, cause: 'why' }).answeredWith(200)
-    expect(failure).toMatchObject({ failure: 'content_policy', message: 'no', status: 200, isFinal: true, retryAfterMs: 5, ambiguous: true, cause: 'why' })
+    const failure = new UpstreamFailure('content_policy', 'no', {
+      status: 400,
+      isFinal: true,
+      retryAfterMs: 5,
+      ambiguous: true,
+      cause: 'why',
+    }).answeredWith(200)
+    expect(failure).toMatchObject({
+      failure: 'content_policy',
+      message: 'no',
+      status: 200,
+      isFinal: true,
+      retryAfterMs: 5,
+      ambiguous: true,
+      cause: 'why',
+    })
   })
 
-  test.each([['timeout', {}, true], ['connect', { timedOut: true }, true], ['connect', {}, false]] as const)('of class %s with %j has timed out: %p', (failure, details, expected) => {
+  test.each([
+    ['timeout', {}, true],
+    ['connect', { timedOut: true }, true],
+    ['connect', {}, false],
+  ] as const)('of class %s with %j has timed out: %p', (failure, details, expected) => {
     expect(failureOf(failure, details).timedOut).toBe(expected)
   })
 })

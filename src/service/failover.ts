@@ -16,7 +16,10 @@ export interface FailedCandidate {
   readonly failure: UpstreamFailure
 }
 
-/** Nobody answered. Everyone who was asked is in `failures`, in order; why the others were not, and for how much longer, in `skipped`. */
+/**
+ * Nobody answered. Everyone who was asked is in `failures`, in order; why the others were not, and for how much longer,
+ * in `skipped`.
+ */
 export class AllFailed extends Error {
   override readonly name = 'AllFailed'
   readonly failures: readonly FailedCandidate[]
@@ -42,22 +45,31 @@ export interface Answer<Asked, Reply> {
   readonly reply: Reply
 }
 
-/** A walk along the candidates. Each `next` goes on where the last one stopped, so that an interrupted answer can be taken up by those who were not asked yet. */
+/**
+ * A walk along the candidates. Each `next` goes on where the last one stopped, so that an interrupted answer can be
+ * taken up by those who were not asked yet.
+ */
 export interface Walk<Asked, Reply> {
   /**
    * The next answer.
+   *
    * @param ask puts the question to one candidate
-   * @throws {AllFailed} when nobody remains; the failure itself when it is final; the call's abort reason when the caller has left
+   * @throws {AllFailed} when nobody remains; the failure itself when it is final; the call's abort reason when the
+   *   caller has left
    */
   next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>>
 }
 
 /**
- * Asks the candidates in order until one answers (docs/api.md). Whether one may be asked is looked at when its turn comes: one that is to be left
- * alone is skipped while another is available. When nobody was, all that are to be left alone are asked, in order; when those that were have failed, and
- * not because of the request itself, the skipped are asked after all, but for those that asked to be left alone. Who is full is never asked.
+ * Asks the candidates in order until one answers (docs/api.md). Whether one may be asked is looked at when its turn
+ * comes: one that is to be left alone is skipped while another is available. When nobody was, all that are to be left
+ * alone are asked, in order; when those that were have failed, and not because of the request itself, the skipped are
+ * asked after all, but for those that asked to be left alone. Who is full is never asked.
  */
-export function failover<Asked extends Candidate, Reply>(candidates: readonly Asked[], options?: FailoverOptions<Reply>): Walk<Asked, Reply> {
+export function failover<Asked extends Candidate, Reply>(
+  candidates: readonly Asked[],
+  options?: FailoverOptions<Reply>,
+): Walk<Asked, Reply> {
   const failures: FailedCandidate[] = []
   /** Who was passed over, and why. Whoever is asked after all leaves it. */
   const skipped = new Map<Asked, Unavailability>()

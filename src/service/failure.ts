@@ -3,10 +3,29 @@
  * docs/failover.md explains them to users, row by row.
  */
 export type FailureClass =
-  | 'dns' | 'connect' | 'tls' | 'reset' | 'timeout' | 'informational'
-  | 'redirect' | 'bad_request' | 'context_length' | 'content_policy' | 'credential' | 'quota' | 'model_gone'
-  | 'conflict' | 'request_timeout' | 'rate_limit' | 'server_error' | 'overloaded' | 'unknown_status'
-  | 'malformed' | 'empty' | 'too_large' | 'cut'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'reset'
+  | 'timeout'
+  | 'informational'
+  | 'redirect'
+  | 'bad_request'
+  | 'context_length'
+  | 'content_policy'
+  | 'credential'
+  | 'quota'
+  | 'model_gone'
+  | 'conflict'
+  | 'request_timeout'
+  | 'rate_limit'
+  | 'server_error'
+  | 'overloaded'
+  | 'unknown_status'
+  | 'malformed'
+  | 'empty'
+  | 'too_large'
+  | 'cut'
   | 'resources'
 
 /** What a failure class does to the health of the upstream. */
@@ -24,7 +43,8 @@ export interface FailureEffect {
 /** These speak of the request: another upstream would most likely refuse it likewise. */
 export const requestFailures: ReadonlySet<FailureClass> = new Set(['bad_request', 'context_length', 'content_policy'])
 
-const model = 'model', provider = 'provider'
+const model = 'model',
+  provider = 'provider'
 
 /** Effects by class (failover.md, table of failures). `rate_limit` and `overloaded` cool down by Retry-After instead. */
 export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
@@ -69,7 +89,10 @@ export interface FailureDetails {
   readonly cause?: unknown
 }
 
-/** One attempt at one upstream has failed. `message` is safe to show: no key, no URL, no header; at most some 200 characters. */
+/**
+ * One attempt at one upstream has failed. `message` is safe to show: no key, no URL, no header; at most some 200
+ * characters.
+ */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
   readonly failure: FailureClass

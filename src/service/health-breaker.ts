@@ -4,11 +4,17 @@ import { HealthWindow } from './health-window.ts'
 const consecutiveMax = 5
 const openMsFirst = 5_000
 
-/** The circuit breaker of one circuit (failover.md, "Breaker"), closed at first. A class, since there may be one for each of 10,000 models. */
+/**
+ * The circuit breaker of one circuit (failover.md, "Breaker"), closed at first. A class, since there may be one for
+ * each of 10,000 models.
+ */
 export class HealthBreaker {
   readonly #now: () => number
   readonly #random: () => number
-  /** This process's own attempts only: most successes elsewhere are not told, so failures elsewhere would distort the ratio. */
+  /**
+   * This process's own attempts only: most successes elsewhere are not told, so failures elsewhere would distort the
+   * ratio.
+   */
   readonly #recent: HealthWindow
   #row = 0
   #stepMs = 0
@@ -27,19 +33,30 @@ export class HealthBreaker {
     this.#recent = new HealthWindow(now)
   }
 
-  get isOpen(): boolean { return this.#isOpen }
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
   /** Meaningful while it is open. */
-  get openUntil(): number { return this.#openUntil }
+  get openUntil(): number {
+    return this.#openUntil
+  }
   /** Its time before jitter; the next is twice as long. */
-  get stepMs(): number { return this.#stepMs }
+  get stepMs(): number {
+    return this.#stepMs
+  }
   /** Failures in a row, of all processes. */
-  get row(): number { return this.#row }
+  get row(): number {
+    return this.#row
+  }
   /** Its probe is under way, in this process or in another. */
-  get isProbing(): boolean { return this.#probesHere || this.#probedElsewhereUntil > this.#now() }
+  get isProbing(): boolean {
+    return this.#probesHere || this.#probedElsewhereUntil > this.#now()
+  }
 
   /** @returns whether this attempt is its probe */
   begin(): boolean {
-    if (!this.#isOpen || this.#probesHere || Math.max(this.#openUntil, this.#probedElsewhereUntil) > this.#now()) return false
+    if (!this.#isOpen || this.#probesHere || Math.max(this.#openUntil, this.#probedElsewhereUntil) > this.#now())
+      return false
     this.#probesHere = true
     return true
   }
@@ -66,7 +83,8 @@ export class HealthBreaker {
   failed(): boolean {
     this.#row += 1
     this.#recent.count('failures')
-    if (this.#isOpen ? this.#openUntil > this.#now() : this.#row < consecutiveMax && !this.#recent.isFailingOften()) return false
+    if (this.#isOpen ? this.#openUntil > this.#now() : this.#row < consecutiveMax && !this.#recent.isFailingOften())
+      return false
     this.#open(0.8 + 0.4 * this.#random())
     return true
   }

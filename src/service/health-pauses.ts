@@ -6,8 +6,8 @@ const rateLimitMsFirst = 5_000
 const rateLimitMsMost = 60_000
 
 /**
- * Retry-After and cool-downs of one circuit: from the third failure in a row of one lasting class on. A class, since there may be one for each of
- * 10,000 models.
+ * Retry-After and cool-downs of one circuit: from the third failure in a row of one lasting class on. A class, since
+ * there may be one for each of 10,000 models.
  */
 export class HealthPauses {
   readonly #now: () => number
@@ -22,18 +22,27 @@ export class HealthPauses {
     this.#now = now
   }
 
-  get retryAfterUntil(): number { return this.#retryAfterUntil }
-  get coolDownUntil(): number { return this.#coolDownUntil }
+  get retryAfterUntil(): number {
+    return this.#retryAfterUntil
+  }
+  get coolDownUntil(): number {
+    return this.#coolDownUntil
+  }
   /** The class of the last failure, if nothing succeeded after it. */
-  get lastClass(): FailureClass | undefined { return this.#lastClass }
+  get lastClass(): FailureClass | undefined {
+    return this.#lastClass
+  }
   /** How many of that class came in a row. */
-  get sameClass(): number { return this.#sameClass }
+  get sameClass(): number {
+    return this.#sameClass
+  }
 
   /** An attempt failed, here or elsewhere. @returns whether it is held off for longer than before */
   failed(failure: FailureClass, retryAfterMs: number | undefined): boolean {
     this.#sameClass = this.#lastClass === failure ? this.#sameClass + 1 : 1
     this.#lastClass = failure
-    if (retryAfterMs === undefined || (failure !== 'rate_limit' && failure !== 'overloaded')) return this.#coolDown(failure)
+    if (retryAfterMs === undefined || (failure !== 'rate_limit' && failure !== 'overloaded'))
+      return this.#coolDown(failure)
     const before = Math.max(this.#retryAfterUntil, this.#now())
     this.#retryAfterUntil = Math.max(this.#retryAfterUntil, this.#now() + retryAfterMs)
     return this.#retryAfterUntil > before
@@ -62,7 +71,8 @@ export class HealthPauses {
 
   #coolDown(failure: FailureClass): boolean {
     if (this.#sameClass < coolDownFrom) return false
-    if (failure === 'rate_limit') this.#rateLimitMs = this.#rateLimitMs === 0 ? rateLimitMsFirst : Math.min(this.#rateLimitMs * 2, rateLimitMsMost)
+    if (failure === 'rate_limit')
+      this.#rateLimitMs = this.#rateLimitMs === 0 ? rateLimitMsFirst : Math.min(this.#rateLimitMs * 2, rateLimitMsMost)
     const ms = failure === 'rate_limit' ? this.#rateLimitMs : failureEffects[failure].coolDownMs
     if (ms > 0) this.#coolDownUntil = this.#now() + ms
     return ms > 0

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FailureClass } from './failure.ts'
-import { healthBook, type HealthBook } from './health.ts'
 import type { HealthNews } from './health-news.ts'
+import { healthBook, type HealthBook } from './health.ts'
 import { failureOf, fakeClock } from './testing.ts'
 
 /** Three processes that hear each other at once, or when `deliver` is called. Each has jitter of its own. */
@@ -14,7 +14,9 @@ function three({ isLate = false } = {}) {
   for (const book of books) {
     book.onNews((news) => {
       told.push(news)
-      const delivery = () => { for (const other of books) if (other !== book) other.hear(news) }
+      const delivery = () => {
+        for (const other of books) if (other !== book) other.hear(news)
+      }
       if (isLate) waiting.push(delivery)
       else delivery()
     })
@@ -54,12 +56,15 @@ describe('several processes', () => {
     expect(told).toEqual([])
   })
 
-  test.each(['bad_request', 'context_length', 'content_policy', 'conflict', 'resources'] as const)('tell each other nothing of %s, nor of the success after it', (failure) => {
-    const { told, first } = three()
-    fail(first, 5, failure)
-    attempt(first)
-    expect(told).toEqual([])
-  })
+  test.each(['bad_request', 'context_length', 'content_policy', 'conflict', 'resources'] as const)(
+    'tell each other nothing of %s, nor of the success after it',
+    (failure) => {
+      const { told, first } = three()
+      fail(first, 5, failure)
+      attempt(first)
+      expect(told).toEqual([])
+    },
+  )
 
   test('count failures in a row together, and are open for the same time', () => {
     const { books, first, second, third } = three()
@@ -127,19 +132,25 @@ describe('several processes', () => {
     const failed = { provider: 'groq', kind: 'failed', failure: 'quota' } as const
     const limited = { provider: 'groq', model: 'small', kind: 'failed', failure: 'rate_limit' } as const
     expect(told.filter(({ kind }) => kind === 'failed')).toEqual([
-      failed, failed, { ...failed, heldOff: { coolDownMs: 300_000 } },
-      { ...limited, retryAfterMs: 9_000, heldOff: { retryAfterMs: 9_000 } }, { ...limited, retryAfterMs: 1_000 },
+      failed,
+      failed,
+      { ...failed, heldOff: { coolDownMs: 300_000 } },
+      { ...limited, retryAfterMs: 9_000, heldOff: { retryAfterMs: 9_000 } },
+      { ...limited, retryAfterMs: 1_000 },
     ])
   })
 
-  test.each(['server_error', 'connect', 'quota', 'rate_limit'] as const)('need not have heard of the first %s to obey the last', (failure) => {
-    const { first, told, clock } = three()
-    fail(first, 5, failure)
-    const late = healthBook(clock.now)
-    for (const news of told.slice(-1)) late.hear(news)
-    expect(held([late])).toEqual(held([first]))
-    expect(held([late])[0]?.remainingMs).toBeGreaterThan(0)
-  })
+  test.each(['server_error', 'connect', 'quota', 'rate_limit'] as const)(
+    'need not have heard of the first %s to obey the last',
+    (failure) => {
+      const { first, told, clock } = three()
+      fail(first, 5, failure)
+      const late = healthBook(clock.now)
+      for (const news of told.slice(-1)) late.hear(news)
+      expect(held([late])).toEqual(held([first]))
+      expect(held([late])[0]?.remainingMs).toBeGreaterThan(0)
+    },
+  )
 
   test('are open for as long as was told, whatever was before', () => {
     const { books, first, third, clock } = three()
@@ -177,22 +188,28 @@ describe('several processes', () => {
 })
 
 describe('a success', () => {
-  test.each(['server_error', 'connect', 'credential', 'rate_limit'] as const)('at a process that only heard of %s ends it everywhere', (failure) => {
-    const { books, first, second, clock } = three()
-    fail(first, 5, failure)
-    attempt(second)
-    expect(held(books)).toEqual(nobody)
-    fail(first, 2, failure)
-    clock.pass(1)
-    expect(held(books)).toEqual(nobody)
-  })
+  test.each(['server_error', 'connect', 'credential', 'rate_limit'] as const)(
+    'at a process that only heard of %s ends it everywhere',
+    (failure) => {
+      const { books, first, second, clock } = three()
+      fail(first, 5, failure)
+      attempt(second)
+      expect(held(books)).toEqual(nobody)
+      fail(first, 2, failure)
+      clock.pass(1)
+      expect(held(books)).toEqual(nobody)
+    },
+  )
 
   test('is told once by whom the trouble reached', () => {
     const { told, first, second } = three()
     fail(first, 1)
     told.length = 0
     for (const book of [second, second, first, second, first]) attempt(book)
-    expect(told).toEqual([{ provider: 'groq', model: 'small', kind: 'succeeded' }, { provider: 'groq', model: 'small', kind: 'succeeded' }])
+    expect(told).toEqual([
+      { provider: 'groq', model: 'small', kind: 'succeeded' },
+      { provider: 'groq', model: 'small', kind: 'succeeded' },
+    ])
   })
 
   test('ends what crossed the success of another, too', () => {
@@ -222,7 +239,12 @@ describe('a success', () => {
     attempt(first, 'rate_limit', 9_000)
     attempt(second)
     expect(held(books)).toEqual(books.map(() => ({ reason: 'retry_after', remainingMs: 9_000 })))
-    expect(told.at(-1)).toEqual({ provider: 'groq', model: 'small', kind: 'succeeded', heldOff: { retryAfterMs: 9_000 } })
+    expect(told.at(-1)).toEqual({
+      provider: 'groq',
+      model: 'small',
+      kind: 'succeeded',
+      heldOff: { retryAfterMs: 9_000 },
+    })
   })
 
   test('begins with an answer: the breaker is closed everywhere', () => {
@@ -264,14 +286,17 @@ describe('a probe of another process', () => {
     expect(held([first])).toEqual([{ reason: 'open', remainingMs: 1_000 }])
   })
 
-  test.each(['abandoned', 'bad_request', 'credential', 'connect'] as const)('gives its place free when it is %s', (end) => {
-    const { books, second } = expired()
-    const probe = second.of('groq', 'small').begin()
-    if (end === 'abandoned') probe.abandoned()
-    else probe.failed(failureOf(end))
-    expect(held(books)).toEqual(nobody)
-    expect(books.flatMap((book) => book.openBreakers()).length).toBe(3)
-  })
+  test.each(['abandoned', 'bad_request', 'credential', 'connect'] as const)(
+    'gives its place free when it is %s',
+    (end) => {
+      const { books, second } = expired()
+      const probe = second.of('groq', 'small').begin()
+      if (end === 'abandoned') probe.abandoned()
+      else probe.failed(failureOf(end))
+      expect(held(books)).toEqual(nobody)
+      expect(books.flatMap((book) => book.openBreakers()).length).toBe(3)
+    },
+  )
 
   test('that fails doubles the time everywhere, decided once', () => {
     const { books, second } = expired()
@@ -297,7 +322,9 @@ describe('a probe of another process', () => {
 describe('a newcomer', () => {
   function newcomer(clock: { readonly now: () => number }, news: readonly HealthNews[]): HealthBook {
     const book = healthBook(clock.now, () => 0)
-    book.onNews((heard) => { throw new Error(`it told on ${heard.kind}`) })
+    book.onNews((heard) => {
+      throw new Error(`it told on ${heard.kind}`)
+    })
     for (const each of news) book.hear(JSON.parse(JSON.stringify(each)))
     return book
   }
@@ -312,7 +339,9 @@ describe('a newcomer', () => {
   })
 
   test.each([
-    ['an open breaker', 'server_error', 5, undefined], ['a cool-down', 'quota', 3, undefined], ['a Retry-After', 'rate_limit', 1, 9_000],
+    ['an open breaker', 'server_error', 5, undefined],
+    ['a cool-down', 'quota', 3, undefined],
+    ['a Retry-After', 'rate_limit', 1, 9_000],
   ] as const)('hears of %s, and what remains of it', (_, failure, times, retryAfterMs) => {
     const { first, second, clock } = three()
     for (let time = 0; time < times; time += 1) attempt(first, failure, retryAfterMs)
@@ -372,20 +401,29 @@ describe('a newcomer', () => {
 
   test('hears of whole providers first, then of the models wanted last, a thousand news in all', () => {
     const { first } = three()
-    for (let count = 0; count < 1_500; count += 1) first.of('groq', `model-${count}`).begin().failed(failureOf('rate_limit', { retryAfterMs: 1_000 }))
+    for (let count = 0; count < 1_500; count += 1)
+      first
+        .of('groq', `model-${count}`)
+        .begin()
+        .failed(failureOf('rate_limit', { retryAfterMs: 1_000 }))
     fail(first, 5, 'connect')
     const standing = first.standing()
     expect(standing.length).toBe(1_000)
-    expect(standing.slice(0, 2).map(({ provider, model }) => ({ provider, model }))).toEqual([{ provider: 'groq', model: undefined }, { provider: 'groq', model: 'model-1499' }])
+    expect(standing.slice(0, 2).map(({ provider, model }) => ({ provider, model }))).toEqual([
+      { provider: 'groq', model: undefined },
+      { provider: 'groq', model: 'model-1499' },
+    ])
   })
 })
 
 describe('what a book hears', () => {
   test('makes no entry unless it is of trouble, nor for more than a thousand providers', () => {
     const book = healthBook(fakeClock().now)
-    for (const kind of ['answered', 'succeeded', 'probing', 'probe_over'] as const) book.hear({ provider: 'groq', kind })
+    for (const kind of ['answered', 'succeeded', 'probing', 'probe_over'] as const)
+      book.hear({ provider: 'groq', kind })
     expect(book.look().size).toBe(0)
-    for (let count = 0; count < 2_000; count += 1) book.hear({ provider: `provider-${count}`, kind: 'failed', failure: 'connect' })
+    for (let count = 0; count < 2_000; count += 1)
+      book.hear({ provider: `provider-${count}`, kind: 'failed', failure: 'connect' })
     expect(book.look().size).toBe(1_000)
   })
 
@@ -401,7 +439,8 @@ describe('late news', () => {
   const subject = { provider: 'groq', model: 'small' } as const
 
   test('of a success end the trouble that was before it, and no other', () => {
-    const clock = fakeClock(), book = healthBook(clock.now, () => 0.5)
+    const clock = fakeClock(),
+      book = healthBook(clock.now, () => 0.5)
     fail(book, 3, 'model_gone')
     clock.pass(1_000)
     book.hear({ ...subject, kind: 'succeeded', agoMs: 2_000 })
@@ -411,7 +450,8 @@ describe('late news', () => {
   })
 
   test('of a breaker that closed close it, unless it opened after that', () => {
-    const clock = fakeClock(), book = healthBook(clock.now, () => 0.5)
+    const clock = fakeClock(),
+      book = healthBook(clock.now, () => 0.5)
     fail(book, 5)
     clock.pass(1_000)
     book.hear({ ...subject, kind: 'answered', agoMs: 1_500 })
@@ -420,8 +460,12 @@ describe('late news', () => {
     expect(held([book])).toEqual([undefined])
   })
 
-  test.each([['here', (book: HealthBook) => attempt(book)], ['elsewhere', (book: HealthBook) => book.hear({ ...subject, kind: 'succeeded' })]])('of a trouble that a success %s has ended begin it not again', (_, succeed) => {
-    const clock = fakeClock(), book = healthBook(clock.now, () => 0.5)
+  test.each([
+    ['here', (book: HealthBook) => attempt(book)],
+    ['elsewhere', (book: HealthBook) => book.hear({ ...subject, kind: 'succeeded' })],
+  ])('of a trouble that a success %s has ended begin it not again', (_, succeed) => {
+    const clock = fakeClock(),
+      book = healthBook(clock.now, () => 0.5)
     fail(book, 1)
     clock.pass(1_000)
     succeed(book)
@@ -433,22 +477,42 @@ describe('late news', () => {
     expect(held([book])[0]?.reason).toBe('cool_down')
   })
 
-  test.each([[0, 'open'], [1_000, undefined]] as const)('of a success end a trouble that was told before it and heard after it, where hearing may lag by %i ms', (lagMs, reason) => {
-    const clock = fakeClock(), book = healthBook(clock.now)
-    book.hear({ ...subject, kind: 'failed', failure: 'server_error', heldOff: { breaker: { remainingMs: 50_000, stepMs: 50_000 } }, lagMs })
-    clock.pass(1_000)
-    book.hear({ ...subject, kind: 'succeeded', agoMs: 1_015 })
-    expect(held([book])[0]?.reason).toBe(reason)
-  })
+  test.each([
+    [0, 'open'],
+    [1_000, undefined],
+  ] as const)(
+    'of a success end a trouble that was told before it and heard after it, where hearing may lag by %i ms',
+    (lagMs, reason) => {
+      const clock = fakeClock(),
+        book = healthBook(clock.now)
+      book.hear({
+        ...subject,
+        kind: 'failed',
+        failure: 'server_error',
+        heldOff: { breaker: { remainingMs: 50_000, stepMs: 50_000 } },
+        lagMs,
+      })
+      clock.pass(1_000)
+      book.hear({ ...subject, kind: 'succeeded', agoMs: 1_015 })
+      expect(held([book])[0]?.reason).toBe(reason)
+    },
+  )
 
-  test.each([[0, undefined], [1_000, 'cool_down']] as const)('of a trouble that was told after a success, and before that was heard, begin it where hearing may lag by %i ms', (lagMs, reason) => {
-    const clock = fakeClock(), book = healthBook(clock.now)
-    attempt(book, 'server_error')
-    book.hear({ ...subject, kind: 'succeeded', lagMs })
-    clock.pass(1_000)
-    book.hear({ ...subject, kind: 'standing', row: 0, sameClass: 0, heldOff: { coolDownMs: 60_000 }, agoMs: 1_015 })
-    expect(held([book])[0]?.reason).toBe(reason)
-  })
+  test.each([
+    [0, undefined],
+    [1_000, 'cool_down'],
+  ] as const)(
+    'of a trouble that was told after a success, and before that was heard, begin it where hearing may lag by %i ms',
+    (lagMs, reason) => {
+      const clock = fakeClock(),
+        book = healthBook(clock.now)
+      attempt(book, 'server_error')
+      book.hear({ ...subject, kind: 'succeeded', lagMs })
+      clock.pass(1_000)
+      book.hear({ ...subject, kind: 'standing', row: 0, sameClass: 0, heldOff: { coolDownMs: 60_000 }, agoMs: 1_015 })
+      expect(held([book])[0]?.reason).toBe(reason)
+    },
+  )
 
   test('of a success say what holds it off all the same, also to who knew nothing of it', () => {
     const book = healthBook(fakeClock().now)
@@ -460,14 +524,17 @@ describe('late news', () => {
 describe('a name that means different things', () => {
   /** Two processes that hear each other; each is said what the name means to it. */
   function two(one: string, other: string) {
-    const clock = fakeClock(), books = [healthBook(clock.now, () => 0.5), healthBook(clock.now, () => 0.5)] as const
+    const clock = fakeClock(),
+      books = [healthBook(clock.now, () => 0.5), healthBook(clock.now, () => 0.5)] as const
     const [first, second] = books
     first.onNews((news) => second.hear(JSON.parse(JSON.stringify(news))))
     second.onNews((news) => first.hear(JSON.parse(JSON.stringify(news))))
     const mean = (book: HealthBook, target: string) => book.setTargets(new Map([['groq', target]]))
     mean(first, one)
     mean(second, other)
-    const breaks = (book: HealthBook, target: string) => { for (let time = 0; time < 5; time += 1) book.of('groq', 'small', target).begin().failed(failureOf('connect')) }
+    const breaks = (book: HealthBook, target: string) => {
+      for (let time = 0; time < 5; time += 1) book.of('groq', 'small', target).begin().failed(failureOf('connect'))
+    }
     const reason = (book: HealthBook, target: string) => book.of('groq', 'small', target).unavailable()?.reason
     return { clock, first, second, mean, breaks, reason }
   }
@@ -475,7 +542,12 @@ describe('a name that means different things', () => {
   test('has a health each: who means something else goes on, shows nothing, and its success ends nothing', () => {
     const { first, second, breaks, reason } = two('a', 'b')
     breaks(first, 'a')
-    expect([reason(first, 'a'), reason(second, 'b'), second.openBreakers(), second.look().get('groq')?.unavailable]).toEqual(['open', undefined, [], undefined])
+    expect([
+      reason(first, 'a'),
+      reason(second, 'b'),
+      second.openBreakers(),
+      second.look().get('groq')?.unavailable,
+    ]).toEqual(['open', undefined, [], undefined])
     breaks(second, 'b')
     second.of('groq', 'small', 'b').begin().answered()
     expect([reason(first, 'a'), first.openBreakers().length, second.openBreakers()]).toEqual(['open', 1, []])
@@ -489,7 +561,8 @@ describe('a name that means different things', () => {
 
   test('means to who says no target what it means to the hearer', () => {
     const { first, reason } = two('a', 'b')
-    for (let time = 0; time < 5; time += 1) first.hear({ provider: 'groq', model: 'small', kind: 'failed', failure: 'server_error' })
+    for (let time = 0; time < 5; time += 1)
+      first.hear({ provider: 'groq', model: 'small', kind: 'failed', failure: 'server_error' })
     expect(reason(first, 'a')).toBe('open')
     first.hear({ provider: 'groq', model: 'small', kind: 'answered' })
     expect(reason(first, 'a')).toBeUndefined()
@@ -517,12 +590,16 @@ describe('a name that means different things', () => {
     expect(first.standing()).toMatchObject([{ provider: 'groq', target: 'a', kind: 'standing' }])
     const late = healthBook(clock.now)
     for (const news of first.standing()) late.hear(news)
-    expect([late.of('groq', 'small', 'a').unavailable()?.reason, late.of('groq', 'small', 'b').unavailable()]).toEqual(['open', undefined])
+    expect([late.of('groq', 'small', 'a').unavailable()?.reason, late.of('groq', 'small', 'b').unavailable()]).toEqual([
+      'open',
+      undefined,
+    ])
   })
 
   test('is heard of although a thousand others were', () => {
     const book = healthBook(fakeClock().now)
-    for (let count = 0; count < 1_000; count += 1) book.hear({ provider: `provider-${count}`, target: 'x', kind: 'failed', failure: 'connect' })
+    for (let count = 0; count < 1_000; count += 1)
+      book.hear({ provider: `provider-${count}`, target: 'x', kind: 'failed', failure: 'connect' })
     book.setTargets(new Map([['groq', 'a']]))
     book.hear({ provider: 'groq', target: 'a', kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 1_000 } })
     expect(book.of('groq', 'small', 'a').unavailable()?.reason).toBe('cool_down')
@@ -531,23 +608,47 @@ describe('a name that means different things', () => {
 
   test('has, at the bound, the place of whom nobody told of for longest, unless that one is meant', () => {
     const book = healthBook(fakeClock().now)
-    const trouble = (provider: string, target: string) => book.hear({ provider, target, kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 60_000 } })
+    const trouble = (provider: string, target: string) =>
+      book.hear({ provider, target, kind: 'failed', failure: 'quota', heldOff: { coolDownMs: 60_000 } })
     book.setTargets(new Map([['groq', 'a']]))
     trouble('groq', 'a')
     for (let count = 1; count < 1_000; count += 1) trouble(`provider-${count}`, 'x')
     trouble('provider-1', 'x')
     trouble('groq', 'b')
-    const reasons = [['groq', 'a'], ['groq', 'b'], ['provider-1', 'x'], ['provider-2', 'x'], ['provider-3', 'x']] as const
-    expect(reasons.map(([provider, target]) => book.of(provider, 'small', target).unavailable()?.reason)).toEqual(['cool_down', 'cool_down', 'cool_down', undefined, 'cool_down'])
+    const reasons = [
+      ['groq', 'a'],
+      ['groq', 'b'],
+      ['provider-1', 'x'],
+      ['provider-2', 'x'],
+      ['provider-3', 'x'],
+    ] as const
+    expect(reasons.map(([provider, target]) => book.of(provider, 'small', target).unavailable()?.reason)).toEqual([
+      'cool_down',
+      'cool_down',
+      'cool_down',
+      undefined,
+      'cool_down',
+    ])
   })
 
   test('is told to newcomers before a thousand that are not meant', () => {
     const { first, breaks } = two('a', 'z')
-    for (let count = 0; count < 999; count += 1) first.hear({ provider: 'groq', target: `${count}`, kind: 'failed', failure: 'connect', heldOff: { breaker: { remainingMs: 5_000, stepMs: 5_000 } } })
+    for (let count = 0; count < 999; count += 1)
+      first.hear({
+        provider: 'groq',
+        target: `${count}`,
+        kind: 'failed',
+        failure: 'connect',
+        heldOff: { breaker: { remainingMs: 5_000, stepMs: 5_000 } },
+      })
     for (let time = 0; time < 5; time += 1) first.of('groq', 'small', 'a').begin().failed(failureOf('server_error'))
     breaks(first, 'a')
     const standing = first.standing()
-    expect([standing.length, standing[0], standing[1]]).toMatchObject([1_000, { target: 'a' }, { target: 'a', model: 'small' }])
+    expect([standing.length, standing[0], standing[1]]).toMatchObject([
+      1_000,
+      { target: 'a' },
+      { target: 'a', model: 'small' },
+    ])
     expect(standing[2]?.target).toBe('0')
   })
 
@@ -555,7 +656,12 @@ describe('a name that means different things', () => {
     const { clock, first, breaks } = two('a', 'z')
     breaks(first, 'a')
     const heard = { provider: 'groq', model: 'small', kind: 'failed' } as const
-    first.hear({ ...heard, target: 'b', failure: 'server_error', heldOff: { breaker: { remainingMs: 5_000, stepMs: 5_000 } } })
+    first.hear({
+      ...heard,
+      target: 'b',
+      failure: 'server_error',
+      heldOff: { breaker: { remainingMs: 5_000, stepMs: 5_000 } },
+    })
     first.hear({ ...heard, target: 'c', failure: 'model_gone', heldOff: { coolDownMs: 60_000 } })
     clock.pass(34_999)
     expect(first.standing().map(({ target }) => target)).toEqual(['a', 'c', 'b'])

@@ -2,9 +2,16 @@ const windowMs = 30_000
 const bucketMs = 1_000
 const failuresMin = 20
 
-interface Bucket { second: number; successes: number; failures: number }
+interface Bucket {
+  second: number
+  successes: number
+  failures: number
+}
 
-/** How often attempts failed within the last 30 s, to the second. A class, since there may be one for each of 10,000 models. */
+/**
+ * How often attempts failed within the last 30 s, to the second. A class, since there may be one for each of 10,000
+ * models.
+ */
 export class HealthWindow {
   readonly #buckets: Bucket[] = []
   readonly #now: () => number

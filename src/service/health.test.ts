@@ -8,7 +8,10 @@ function subject() {
   const book = healthBook(clock.now, () => 0.5)
   function fail(provider: string, model: string, failure: FailureClass, times: number, retryAfterMs?: number): void {
     for (let time = 0; time < times; time += 1) {
-      book.of(provider, model).begin().failed(failureOf(failure, retryAfterMs === undefined ? {} : { retryAfterMs }))
+      book
+        .of(provider, model)
+        .begin()
+        .failed(failureOf(failure, retryAfterMs === undefined ? {} : { retryAfterMs }))
     }
   }
   return { clock, book, fail }
@@ -22,15 +25,18 @@ describe('health', () => {
     expect(whole.toSorted()).toEqual(['connect', 'credential', 'dns', 'quota', 'resources', 'tls'])
   })
 
-  test.each(classes.filter((name) => failureEffects[name].breaker))('opens after five %s where they belong', (failure) => {
-    const { book, fail } = subject()
-    fail('groq', 'small', failure, 5)
-    const isWhole = failureEffects[failure].scope === 'provider'
-    expect(book.of('groq', 'small').unavailable()?.reason).toBe('open')
-    expect(book.of('groq', 'large').unavailable()?.reason).toBe(isWhole ? 'open' : undefined)
-    expect(book.of('other', 'small').unavailable()).toBeUndefined()
-    expect(book.openBreakers()).toEqual([isWhole ? { provider: 'groq' } : { provider: 'groq', model: 'small' }])
-  })
+  test.each(classes.filter((name) => failureEffects[name].breaker))(
+    'opens after five %s where they belong',
+    (failure) => {
+      const { book, fail } = subject()
+      fail('groq', 'small', failure, 5)
+      const isWhole = failureEffects[failure].scope === 'provider'
+      expect(book.of('groq', 'small').unavailable()?.reason).toBe('open')
+      expect(book.of('groq', 'large').unavailable()?.reason).toBe(isWhole ? 'open' : undefined)
+      expect(book.of('other', 'small').unavailable()).toBeUndefined()
+      expect(book.openBreakers()).toEqual([isWhole ? { provider: 'groq' } : { provider: 'groq', model: 'small' }])
+    },
+  )
 
   test('of a bad key holds off every model of the provider', () => {
     const { book, fail } = subject()
@@ -97,16 +103,19 @@ describe('an attempt', () => {
     expect(book.openBreakers()).toEqual([{ provider: 'groq', model: 'small' }])
   })
 
-  test.each(['ends well', 'is cut'])('that began to answer before the provider was lost, and %s, brings it back for nobody', (how) => {
-    const { book, clock } = subject()
-    const old = book.of('groq', 'small').begin()
-    old.answered()
-    clock.pass(60_000)
-    for (let time = 0; time < 5; time += 1) book.of('groq', 'large').begin().failed(failureOf('connect'))
-    if (how === 'ends well') old.succeeded()
-    else old.failed(failureOf('cut'))
-    expect(book.openBreakers()).toEqual([{ provider: 'groq' }])
-  })
+  test.each(['ends well', 'is cut'])(
+    'that began to answer before the provider was lost, and %s, brings it back for nobody',
+    (how) => {
+      const { book, clock } = subject()
+      const old = book.of('groq', 'small').begin()
+      old.answered()
+      clock.pass(60_000)
+      for (let time = 0; time < 5; time += 1) book.of('groq', 'large').begin().failed(failureOf('connect'))
+      if (how === 'ends well') old.succeeded()
+      else old.failed(failureOf('cut'))
+      expect(book.openBreakers()).toEqual([{ provider: 'groq' }])
+    },
+  )
 
   test('that is abandoned counts neither way', () => {
     const { book, fail } = subject()
@@ -136,7 +145,7 @@ describe('an attempt', () => {
     expect(book.of('groq', 'small').unavailable()).toBeUndefined()
   })
 
-  test('that probes a model and fails by the provider\'s connection gives the model\'s place free', () => {
+  test("that probes a model and fails by the provider's connection gives the model's place free", () => {
     const { book, fail, clock } = subject()
     fail('groq', 'small', 'server_error', 5)
     clock.pass(5_000)
@@ -181,7 +190,8 @@ describe('a look at the book', () => {
 
   test('finds no fault with a provider whose last request was at fault itself', () => {
     const { book, fail } = subject()
-    for (const failure of ['bad_request', 'context_length', 'content_policy'] as const) fail('groq', 'small', failure, 1)
+    for (const failure of ['bad_request', 'context_length', 'content_policy'] as const)
+      fail('groq', 'small', failure, 1)
     expect(book.look().get('groq')?.failure).toBeUndefined()
   })
 
@@ -189,7 +199,11 @@ describe('a look at the book', () => {
     const { book, fail, clock } = subject()
     book.of('groq', 'small').begin().succeeded()
     fail('groq', 'small', 'connect', 5)
-    expect(book.look().get('groq')).toEqual({ unavailable: { reason: 'open', remainingMs: 5_000 }, failure: 'connect', models: [] })
+    expect(book.look().get('groq')).toEqual({
+      unavailable: { reason: 'open', remainingMs: 5_000 },
+      failure: 'connect',
+      models: [],
+    })
     clock.pass(6_000)
     expect(book.look().get('groq')).toEqual({ unavailable: undefined, failure: 'connect', models: [] })
   })

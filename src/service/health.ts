@@ -47,33 +47,53 @@ export interface ModelHealth {
   readonly failure: FailureClass | undefined
 }
 
-/** The health of every provider and of every model at each; it outlives reloads of the configuration, as long as what a provider is stays the same. */
+/**
+ * The health of every provider and of every model at each; it outlives reloads of the configuration, as long as what a
+ * provider is stays the same.
+ */
 export interface HealthBook {
-  /** @param target what is meant by the provider's name: where requests go, and on whose account. Each has a health of its own */
+  /**
+   * @param target what is meant by the provider's name: where requests go, and on whose account. Each has a health of
+   *   its own
+   */
   of(provider: string, model: string, target?: string): Health
-  /** Says what is meant by the names of providers from now on: name → target. What was known of another is forgotten. Until it is first said, whatever is known counts. */
+  /**
+   * Says what is meant by the names of providers from now on: name → target. What was known of another is forgotten.
+   * Until it is first said, whatever is known counts.
+   */
   setTargets(targets: ReadonlyMap<string, string>): void
   openBreakers(): readonly OpenBreaker[]
-  /** All providers that were asked, as they are now. Walks through everything that is known: not for the path of a request. */
+  /**
+   * All providers that were asked, as they are now. Walks through everything that is known: not for the path of a
+   * request.
+   */
   look(): ReadonlyMap<string, ProviderHealth>
   /**
-   * What others should know of this process's own attempts is told as it happens: failures that count, what ends the trouble, and probes. Nothing while all
-   * is well. Of what it hears nothing is told on. The listener is called on the path of a request: it must be quick, and must not throw.
+   * What others should know of this process's own attempts is told as it happens: failures that count, what ends the
+   * trouble, and probes. Nothing while all is well. Of what it hears nothing is told on. The listener is called on the
+   * path of a request: it must be quick, and must not throw.
    */
   onNews(listener: (news: HealthNews) => void): void
   /**
-   * Takes over what another process has learned. News of one teller must come in the order of their telling. What is not meant here (see `setTargets`) is let go when its trouble
-   * is over by its own time, or when more than 1,000 providers are known: then what was not heard of for longest.
+   * Takes over what another process has learned. News of one teller must come in the order of their telling. What is
+   * not meant here (see `setTargets`) is let go when its trouble is over by its own time, or when more than 1,000
+   * providers are known: then what was not heard of for longest.
    */
   hear(news: HealthNews): void
-  /** What a newcomer should hear now, in order: at most 1,000, first of those that are meant (see `setTargets`), and of them whole providers before models, those wanted last first. */
+  /**
+   * What a newcomer should hear now, in order: at most 1,000, first of those that are meant (see `setTargets`), and of
+   * them whole providers before models, those wanted last first.
+   */
   standing(): readonly HealthNews[]
 }
 
 /** @param now milliseconds on a monotonic clock */
 export function healthBook(now: () => number, random?: () => number): HealthBook {
   const providers = new Map<string, Entry>()
-  /** By provider, target and model, least recently wanted first: a caller can make names up where a provider's models are not known. */
+  /**
+   * By provider, target and model, least recently wanted first: a caller can make names up where a provider's models
+   * are not known.
+   */
   const models = new Map<string, Entry>()
   const listeners: ((news: HealthNews) => void)[] = []
   let targets: ReadonlyMap<string, string> | undefined
@@ -101,7 +121,11 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
     return known.circuit
   }
 
-  function ofModel(provider: string, target: string | undefined, model: string): { readonly circuit: Circuit; readonly want: () => void } {
+  function ofModel(
+    provider: string,
+    target: string | undefined,
+    model: string,
+  ): { readonly circuit: Circuit; readonly want: () => void } {
     const key = keyOf(provider, target, model)
     const entry = models.get(key) ?? entryOf(target === undefined ? { provider, model } : { provider, target, model })
     touch(models, key, entry)
@@ -118,7 +142,8 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   function letGoOfWhatIsOver(): void {
     if (now() < lookedThroughAt + probeMsMost) return
     lookedThroughAt = now()
-    for (const entries of [providers, models]) for (const [key, entry] of entries) if (isOver(entry)) entries.delete(key)
+    for (const entries of [providers, models])
+      for (const [key, entry] of entries) if (isOver(entry)) entries.delete(key)
   }
 
   /** For a provider that is not meant here. */
@@ -153,19 +178,35 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
       }
     },
     setTargets(next) {
-      const isPast = ({ subject: { provider, target } }: Entry): boolean => targets?.get(provider) === target && next.get(provider) !== target
-      for (const entries of [providers, models]) for (const [key, entry] of entries) if (isPast(entry)) entries.delete(key)
+      const isPast = ({ subject: { provider, target } }: Entry): boolean =>
+        targets?.get(provider) === target && next.get(provider) !== target
+      for (const entries of [providers, models])
+        for (const [key, entry] of entries) if (isPast(entry)) entries.delete(key)
       targets = next
     },
     openBreakers() {
-      return [...providers.values(), ...models.values()].filter((entry) => entry.circuit.isOpen && isShown(entry)).map(({ subject: { target: _, ...breaker } }) => breaker)
+      return [...providers.values(), ...models.values()]
+        .filter((entry) => entry.circuit.isOpen && isShown(entry))
+        .map(({ subject: { target: _, ...breaker } }) => breaker)
     },
     look() {
       const ofProviders = Map.groupBy(models.values().filter(isShown), ({ subject }) => subject.provider)
-      return new Map(providers.values().filter(isShown).map(({ subject: { provider }, circuit: whole }) => [provider, lookAt(whole, ofProviders.get(provider) ?? [])]))
+      return new Map(
+        providers
+          .values()
+          .filter(isShown)
+          .map(({ subject: { provider }, circuit: whole }) => [
+            provider,
+            lookAt(whole, ofProviders.get(provider) ?? []),
+          ]),
+      )
     },
-    onNews(listener) { listeners.push(listener) },
-    hear(news) { heardOf(news)?.hear(news) },
+    onNews(listener) {
+      listeners.push(listener)
+    },
+    hear(news) {
+      heardOf(news)?.hear(news)
+    },
     standing() {
       const all = [...providers.values(), ...[...models.values()].reverse()].filter((entry) => !isOver(entry))
       return [...all.filter(isShown), ...all.filter((entry) => !isShown(entry))].flatMap(about).slice(0, standingMost)
@@ -205,5 +246,7 @@ function lookAt(whole: Circuit, entries: readonly Entry[]): ProviderHealth {
 
 /** What is wrong with an upstream. A request that was at fault says nothing of it. */
 function failureOf({ lastOutcome }: Circuit): FailureClass | undefined {
-  return lastOutcome === undefined || lastOutcome === 'answered' || requestFailures.has(lastOutcome) ? undefined : lastOutcome
+  return lastOutcome === undefined || lastOutcome === 'answered' || requestFailures.has(lastOutcome)
+    ? undefined
+    : lastOutcome
 }

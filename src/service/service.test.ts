@@ -21,11 +21,13 @@ describe('a stack', () => {
 
 describe('a trail as a header', () => {
   test('tells name, status, class and time of each attempt', () => {
-    expect(formatTrail([
-      { name: 'groq', status: 429, failure: 'rate_limit', reason: 'not shown', ms: 11.6 },
-      { name: 'local', failure: 'connect', ms: 0.2, ambiguous: true },
-      { name: 'openai', status: 200, ms: 340 },
-    ])).toBe('groq;status=429;class=rate_limit;ms=12, local;class=connect;ambiguous;ms=0, openai;status=200;ms=340')
+    expect(
+      formatTrail([
+        { name: 'groq', status: 429, failure: 'rate_limit', reason: 'not shown', ms: 11.6 },
+        { name: 'local', failure: 'connect', ms: 0.2, ambiguous: true },
+        { name: 'openai', status: 200, ms: 340 },
+      ]),
+    ).toBe('groq;status=429;class=rate_limit;ms=12, local;class=connect;ambiguous;ms=0, openai;status=200;ms=340')
   })
 
   test('without attempts is empty', () => {

@@ -3,7 +3,10 @@ import type { Trail } from './trail.ts'
 
 /** What accompanies one request on its way through the layers. */
 export interface Call {
-  /** Aborts when the caller has left or the whole request's time is up. An aborted call is nobody's failure (failover.md row 40). */
+  /**
+   * Aborts when the caller has left or the whole request's time is up. An aborted call is nobody's failure (failover.md
+   * row 40).
+   */
   readonly signal: CallSignal
   /** Every attempt made for this request so far, in order. Layers append; nobody removes. */
   readonly trail: Trail
@@ -16,6 +19,9 @@ export type Service<Request, Reply> = (request: Request, call: Call) => Promise<
 export type Layer<Request, Reply> = (inner: Service<Request, Reply>) => Service<Request, Reply>
 
 /** Wraps `inner` in `layers`, the first one outermost. */
-export function stack<Request, Reply>(inner: Service<Request, Reply>, ...layers: readonly Layer<Request, Reply>[]): Service<Request, Reply> {
+export function stack<Request, Reply>(
+  inner: Service<Request, Reply>,
+  ...layers: readonly Layer<Request, Reply>[]
+): Service<Request, Reply> {
   return layers.reduceRight((service, layer) => layer(service), inner)
 }

@@ -12,7 +12,9 @@ export function fakeClock(start = 1_000_000): FakeClock {
   let time = start
   return {
     now: () => time,
-    pass(ms) { time += ms },
+    pass(ms) {
+      time += ms
+    },
   }
 }
 

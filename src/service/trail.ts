@@ -30,7 +30,9 @@ export type Trail = Attempt[]
 /** Writes a trail as the header `x-svc-trail`: `groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340`. */
 export function formatTrail(trail: readonly Attempt[]): string {
   return trail
-    .map(({ name, status, failure, ms, ambiguous }) =>
-      `${name}${status === undefined ? '' : `;status=${status}`}${failure === undefined ? '' : `;class=${failure}`}${ambiguous === true ? ';ambiguous' : ''};ms=${Math.round(ms)}`)
+    .map(
+      ({ name, status, failure, ms, ambiguous }) =>
+        `${name}${status === undefined ? '' : `;status=${status}`}${failure === undefined ? '' : `;class=${failure}`}${ambiguous === true ? ';ambiguous' : ''};ms=${Math.round(ms)}`,
+    )
     .join(', ')
 }

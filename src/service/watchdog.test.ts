@@ -6,7 +6,9 @@ afterEach(() => void jest.useRealTimers())
 
 function subject(limitMs = 1_000) {
   let expired = 0
-  const dog = watchdog(limitMs, () => { expired += 1 })
+  const dog = watchdog(limitMs, () => {
+    expired += 1
+  })
   return { dog, expired: () => expired }
 }
 
@@ -46,8 +48,15 @@ describe('a watchdog', () => {
   })
 
   test('does not count from before this process has caught up', () => {
-    let isBehind = true, expired = 0
-    watchdog(1_000, () => { expired += 1 }, () => isBehind)
+    let isBehind = true,
+      expired = 0
+    watchdog(
+      1_000,
+      () => {
+        expired += 1
+      },
+      () => isBehind,
+    )
     jest.advanceTimersByTime(3_500)
     isBehind = false
     jest.advanceTimersByTime(400)

@@ -9,9 +9,12 @@ export interface Watchdog {
 }
 
 /**
- * Calls `expire` once, when nothing touched it for `limitMs` (to within a timer's precision, late rather than early). One timer, set anew only when it fires.
- * What had arrived by then is read first: after this process stood still (SIGSTOP, a machine that slept), timers come before sockets.
- * @param isBehind whether something has happened that this process has not come to yet: then it counts as happening now. Default: never
+ * Calls `expire` once, when nothing touched it for `limitMs` (to within a timer's precision, late rather than early).
+ * One timer, set anew only when it fires. What had arrived by then is read first: after this process stood still
+ * (SIGSTOP, a machine that slept), timers come before sockets.
+ *
+ * @param isBehind whether something has happened that this process has not come to yet: then it counts as happening
+ *   now. Default: never
  */
 export function watchdog(limitMs: number, expire: () => void, isBehind: () => boolean = () => false): Watchdog {
   const now = () => performance.now()
@@ -30,8 +33,14 @@ export function watchdog(limitMs: number, expire: () => void, isBehind: () => bo
   }
 
   return {
-    touch() { touched = now() },
-    pause() { touched = Infinity },
-    stop() { clearTimeout(timer) },
+    touch() {
+      touched = now()
+    },
+    pause() {
+      touched = Infinity
+    },
+    stop() {
+      clearTimeout(timer)
+    },
   }
 }

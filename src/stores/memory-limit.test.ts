@@ -6,7 +6,11 @@ type Wait = (client: string) => Promise<number | undefined>
 
 function limited(perMinute: number, clientsMost?: number) {
   const clock = { ms: 1_800_000_000_000 }
-  const limit = memoryLimit(new Map(), { perMinute, ...(clientsMost === undefined ? {} : { clientsMost }) }, () => clock.ms)
+  const limit = memoryLimit(
+    new Map(),
+    { perMinute, ...(clientsMost === undefined ? {} : { clientsMost }) },
+    () => clock.ms,
+  )
   return { clock, wait: (client: string) => limit.take(client) }
 }
 
@@ -16,7 +20,7 @@ async function passed(wait: Wait, client: string, requests: number): Promise<num
 }
 
 describe('memory: a limit', () => {
-  test('lets the first minute\'s worth pass at once, and no more', async () => {
+  test("lets the first minute's worth pass at once, and no more", async () => {
     const { wait } = limited(120)
     expect(await passed(wait, 'a', 500)).toBe(120)
     expect(await wait('a')).toBe(1)
@@ -39,31 +43,43 @@ describe('memory: a limit', () => {
   })
 
   test('lets pass after the wait it names', async () => {
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 1_000 }), fc.array(fc.nat(5_000), { maxLength: 30 }), async (perMinute, pauses) => {
-      const { clock, wait } = limited(perMinute)
-      await passed(wait, 'a', perMinute)
-      for (const pause of pauses) {
-        clock.ms += pause
-        const seconds = await wait('a')
-        if (seconds === undefined) continue
-        expect(seconds).toBeGreaterThanOrEqual(1)
-        clock.ms += seconds * 1000
-        expect(await wait('a')).toBeUndefined()
-      }
-    }))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.array(fc.nat(5_000), { maxLength: 30 }),
+        async (perMinute, pauses) => {
+          const { clock, wait } = limited(perMinute)
+          await passed(wait, 'a', perMinute)
+          for (const pause of pauses) {
+            clock.ms += pause
+            const seconds = await wait('a')
+            if (seconds === undefined) continue
+            expect(seconds).toBeGreaterThanOrEqual(1)
+            clock.ms += seconds * 1000
+            expect(await wait('a')).toBeUndefined()
+          }
+        },
+      ),
+    )
   })
 
   test('never lets more pass than its minutes are worth', async () => {
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 50 }), fc.array(fc.nat(3_000), { minLength: 1, maxLength: 200 }), async (perMinute, pauses) => {
-      const { clock, wait } = limited(perMinute)
-      const start = clock.ms
-      let count = 0
-      for (const pause of pauses) {
-        clock.ms += pause
-        if (await wait('a') === undefined) count++
-      }
-      expect(count).toBeLessThanOrEqual(perMinute + ((clock.ms - start) * perMinute) / 60_000)
-    }))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.nat(3_000), { minLength: 1, maxLength: 200 }),
+        async (perMinute, pauses) => {
+          const { clock, wait } = limited(perMinute)
+          const start = clock.ms
+          let count = 0
+          for (const pause of pauses) {
+            clock.ms += pause
+            if ((await wait('a')) === undefined) count++
+          }
+          expect(count).toBeLessThanOrEqual(perMinute + ((clock.ms - start) * perMinute) / 60_000)
+        },
+      ),
+    )
   })
 
   test('locks nobody out when the clock is set back or far forward', async () => {

@@ -7,11 +7,17 @@ export type Buckets = Map<string, { readonly credit: number; readonly at: number
 const cost = 60_000
 
 /**
- * A token bucket a client, in this process. Beyond {@link LimitOptions.clientsMost}, whoever was away longest has a clean slate.
+ * A token bucket a client, in this process. Beyond {@link LimitOptions.clientsMost}, whoever was away longest has a
+ * clean slate.
+ *
  * @param buckets what was counted until now
  * @param now Unix milliseconds. It may jump
  */
-export function memoryLimit(buckets: Buckets, { perMinute, clientsMost = 20_000 }: LimitOptions, now: () => number): Limit {
+export function memoryLimit(
+  buckets: Buckets,
+  { perMinute, clientsMost = 20_000 }: LimitOptions,
+  now: () => number,
+): Limit {
   const full = perMinute * cost
 
   function creditOf(client: string, time: number): number {

@@ -7,11 +7,19 @@ storeContract('memory', async (now) => memoryStores(now))
 
 limitContract('memory', async () => {
   const clock = wallClock()
-  return { stores: memoryStores(clock.now), async elapse(_limit, ms) { clock.time += ms } }
+  return {
+    stores: memoryStores(clock.now),
+    async elapse(_limit, ms) {
+      clock.time += ms
+    },
+  }
 })
 
 /** Timers that a test fires. */
-function timersByHand(): { readonly later: Later; readonly pending: { readonly work: () => void; readonly ms: number }[] } {
+function timersByHand(): {
+  readonly later: Later
+  readonly pending: { readonly work: () => void; readonly ms: number }[]
+} {
   const pending: { readonly work: () => void; readonly ms: number }[] = []
   return {
     pending,
@@ -25,8 +33,10 @@ function timersByHand(): { readonly later: Later; readonly pending: { readonly w
 
 describe('memory: what has expired', () => {
   test('leaves memory by itself, with one timer at a time', async () => {
-    const clock = wallClock(), timers = timersByHand()
-    const stores = memoryStores(clock.now, timers.later), store = stores.open('states', roomy)
+    const clock = wallClock(),
+      timers = timersByHand()
+    const stores = memoryStores(clock.now, timers.later),
+      store = stores.open('states', roomy)
     await store.set('first', 'value', 'owner')
     clock.time += 1_000
     await store.set('second', 'value', 'owner')
@@ -42,8 +52,10 @@ describe('memory: what has expired', () => {
   })
 
   test('leaves memory when its store is used', async () => {
-    const clock = wallClock(), timers = timersByHand()
-    const stores = memoryStores(clock.now, timers.later), store = stores.open('states', roomy)
+    const clock = wallClock(),
+      timers = timersByHand()
+    const stores = memoryStores(clock.now, timers.later),
+      store = stores.open('states', roomy)
     await Promise.all(Array.from({ length: 500 }, (_, index) => store.set(`${index}`, 'value', `${index}`)))
     expect(stores.size).toBe(500)
     clock.time += 25 * 3_600_000
@@ -52,8 +64,10 @@ describe('memory: what has expired', () => {
   })
 
   test('is looked for in time, however the clock was set', async () => {
-    const clock = wallClock(), timers = timersByHand()
-    const stores = memoryStores(clock.now, timers.later), store = stores.open('states', roomy)
+    const clock = wallClock(),
+      timers = timersByHand()
+    const stores = memoryStores(clock.now, timers.later),
+      store = stores.open('states', roomy)
     await store.set('key', 'value', 'owner')
     clock.time -= 200_000
     timers.pending.shift()?.work()
@@ -65,7 +79,9 @@ describe('memory: what has expired', () => {
 
   test('is looked for no later than a timer can wait', async () => {
     const timers = timersByHand()
-    await memoryStores(Date.now, timers.later).open('long', { ...roomy, ttlMs: 100 * 86_400_000 }).set('key', 'value', 'owner')
+    await memoryStores(Date.now, timers.later)
+      .open('long', { ...roomy, ttlMs: 100 * 86_400_000 })
+      .set('key', 'value', 'owner')
     expect(timers.pending.map(({ ms }) => ms)).toEqual([2 ** 31 - 1])
   })
 })
@@ -94,7 +110,8 @@ test('memory: forgetting the oldest does not slow down with their number', async
     return performance.now() - started
   }
   // The best of three, on a machine with other work. With the first key of a Map for the oldest it would be fifty times as long.
-  let few = Infinity, many = Infinity
+  let few = Infinity,
+    many = Infinity
   for (let round = 0; round < 3; round++) {
     few = Math.min(few, await timeOf(1_000))
     many = Math.min(many, await timeOf(50_000))

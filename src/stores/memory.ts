@@ -18,8 +18,9 @@ export interface MemoryStores extends Stores {
 export type Later = (work: () => void, ms: number) => () => void
 
 /**
- * Stores that end with this process. A step costs of the order of log n, n the number of owners.
- * What has expired leaves memory when its store is used, else by a timer, which does not keep the process alive.
+ * Stores that end with this process. A step costs of the order of log n, n the number of owners. What has expired
+ * leaves memory when its store is used, else by a timer, which does not keep the process alive.
+ *
  * @param now the wall clock, in Unix milliseconds
  */
 export function memoryStores(now: () => number, later: Later = unreferencedTimer): MemoryStores {
@@ -146,7 +147,13 @@ class MemoryStore<Value> implements Store<Value> {
     const owner = this.#owners.get(ownerName) ?? { name: ownerName, arrivals: new Chain() }
     const arrival: Arrival = { key, createdAt: this.#now(), number: ++this.#lastNumber }
     this.#owners.set(ownerName, owner)
-    this.#entries.set(key, { value, arrival, owner, place: this.#arrivals.append(arrival), ownPlace: owner.arrivals.append(arrival) })
+    this.#entries.set(key, {
+      value,
+      arrival,
+      owner,
+      place: this.#arrivals.append(arrival),
+      ownPlace: owner.arrivals.append(arrival),
+    })
     this.#ranking.place(owner)
     return owner
   }
@@ -164,19 +171,26 @@ class MemoryStore<Value> implements Store<Value> {
   }
 
   #forgetExpired(): void {
-    for (let { oldest } = this.#arrivals; oldest !== undefined && this.#isGone(oldest); { oldest } = this.#arrivals) this.#forget(oldest.key)
+    for (let { oldest } = this.#arrivals; oldest !== undefined && this.#isGone(oldest); { oldest } = this.#arrivals)
+      this.#forget(oldest.key)
   }
 
-  /** One timer at a time, for the oldest. It does not say that something has expired, the clock does: clocks jump, and timers sleep when machines do. */
+  /**
+   * One timer at a time, for the oldest. It does not say that something has expired, the clock does: clocks jump, and
+   * timers sleep when machines do.
+   */
   #wakeAtExpiry(): void {
     const { oldest } = this.#arrivals
     if (oldest === undefined || this.#cancelTimer !== undefined) return
     const { ttlMs } = this.#options
     const ms = oldest.createdAt + ttlMs + 1 - this.#now()
-    this.#cancelTimer = this.#later(() => {
-      this.#cancelTimer = undefined
-      this.#forgetExpired()
-      this.#wakeAtExpiry()
-    }, Math.max(1, Math.min(ms, ttlMs + 1, timerMsMost)))
+    this.#cancelTimer = this.#later(
+      () => {
+        this.#cancelTimer = undefined
+        this.#forgetExpired()
+        this.#wakeAtExpiry()
+      },
+      Math.max(1, Math.min(ms, ttlMs + 1, timerMsMost)),
+    )
   }
 }

@@ -12,9 +12,17 @@ export interface NoticeMessage {
 /** Of what carries a notice: each character takes up to 6 of JSON, and the rest little. */
 export const messageLengthMost = 6 * noticeLengthMost + 200
 
-/** A notice as it travels. @param agoMs how long it has waited to be told; who hears it sees so by what is left of its time, the server that keeps it by this */
+/**
+ * A notice as it travels. @param agoMs how long it has waited to be told; who hears it sees so by what is left of its
+ * time, the server that keeps it by this
+ */
 export function writeNoticeMessage(from: string, text: string, kept: KeptNotice | undefined, agoMs?: number): string {
-  return JSON.stringify({ from, text, ...(kept === undefined ? {} : { keptMs: kept.ms }), ...(agoMs === undefined ? {} : { agoMs }) })
+  return JSON.stringify({
+    from,
+    text,
+    ...(kept === undefined ? {} : { keptMs: kept.ms }),
+    ...(agoMs === undefined ? {} : { agoMs }),
+  })
 }
 
 /** What somebody told; `undefined`: it is no notice. Anybody who reaches the server may have written it. */
@@ -23,7 +31,8 @@ export function parseNoticeMessage(message: string): NoticeMessage | undefined {
   try {
     const value: unknown = JSON.parse(message)
     if (typeof value !== 'object' || value === null || !('from' in value) || !('text' in value)) return undefined
-    const { from, text } = value, keptMs = 'keptMs' in value ? value.keptMs : undefined
+    const { from, text } = value,
+      keptMs = 'keptMs' in value ? value.keptMs : undefined
     if (typeof from !== 'string' || typeof text !== 'string' || text.length > noticeLengthMost) return undefined
     if (keptMs === undefined) return { from, text }
     return typeof keptMs === 'number' && keptMs >= 0 && keptMs <= noticeKeptMsMost ? { from, text, keptMs } : undefined

@@ -4,12 +4,19 @@ import { noticeKeptMsMost, noticeLengthMost } from './store.ts'
 
 /** A queue whose batches a test settles, one after the other. */
 function queue(now: () => number = () => 0, againMs = 1_000) {
-  const batches: { readonly batch: readonly Telling[]; readonly texts: readonly string[]; readonly settled: PromiseWithResolvers<void> }[] = []
-  const { tell, close } = noticeQueue((batch: readonly Telling[]) => {
-    const settled = Promise.withResolvers<void>()
-    batches.push({ batch, texts: batch.map(({ text }) => text), settled })
-    return settled.promise
-  }, { now, againMs })
+  const batches: {
+    readonly batch: readonly Telling[]
+    readonly texts: readonly string[]
+    readonly settled: PromiseWithResolvers<void>
+  }[] = []
+  const { tell, close } = noticeQueue(
+    (batch: readonly Telling[]) => {
+      const settled = Promise.withResolvers<void>()
+      batches.push({ batch, texts: batch.map(({ text }) => text), settled })
+      return settled.promise
+    },
+    { now, againMs },
+  )
   async function settle(index: number, error?: Error): Promise<void> {
     if (error === undefined) batches[index]?.settled.resolve()
     else batches[index]?.settled.reject(error)
@@ -19,7 +26,14 @@ function queue(now: () => number = () => 0, againMs = 1_000) {
   async function until(count: number): Promise<void> {
     while (batches.length < count) await Bun.sleep(1)
   }
-  return { tell, close, settle, until, batches: () => batches.map(({ texts }) => texts), kept: (index: number) => batches[index]?.batch.map(({ kept }) => kept?.ms) }
+  return {
+    tell,
+    close,
+    settle,
+    until,
+    batches: () => batches.map(({ texts }) => texts),
+    kept: (index: number) => batches[index]?.batch.map(({ kept }) => kept?.ms),
+  }
 }
 
 describe('what is to be told', () => {
@@ -69,7 +83,10 @@ describe('what is to be told', () => {
     await settle(2, new Error('away'))
     tell('news', { key: 'e', ms: 1_000 })
     await until(4)
-    expect([batches()[3], kept(3)]).toEqual([['well', 'better', 'news'], [54_500, 54_500, 1_000]])
+    expect([batches()[3], kept(3)]).toEqual([
+      ['well', 'better', 'news'],
+      [54_500, 54_500, 1_000],
+    ])
   })
 
   test('waits for the end of the pause after a refusal, whatever there is to tell; what only passes is dropped meanwhile', async () => {
@@ -117,10 +134,15 @@ describe('what is to be told', () => {
     expect([batches()[1]?.length, batches()[1]?.[0], batches()[1]?.at(-1)]).toEqual([256, '744', '999'])
   })
 
-  test.each([['too long a text', 'x'.repeat(noticeLengthMost + 1), undefined], ['too long a key', 'x', { key: 'x'.repeat(201), ms: 1 }], ['too long a time', 'x', { key: 'x', ms: noticeKeptMsMost + 1 }], ['no time', 'x', { key: 'x', ms: Number.NaN }], ['a negative one', 'x', { key: 'x', ms: -1 }]])(
-    'is nothing with %s', (_what, text, kept) => {
-      const { tell, batches } = queue()
-      tell(text, kept)
-      expect(batches()).toEqual([])
-    })
+  test.each([
+    ['too long a text', 'x'.repeat(noticeLengthMost + 1), undefined],
+    ['too long a key', 'x', { key: 'x'.repeat(201), ms: 1 }],
+    ['too long a time', 'x', { key: 'x', ms: noticeKeptMsMost + 1 }],
+    ['no time', 'x', { key: 'x', ms: Number.NaN }],
+    ['a negative one', 'x', { key: 'x', ms: -1 }],
+  ])('is nothing with %s', (_what, text, kept) => {
+    const { tell, batches } = queue()
+    tell(text, kept)
+    expect(batches()).toEqual([])
+  })
 })

@@ -35,12 +35,17 @@ const passingMost = 256
 const keptMost = 1_000
 
 /**
- * Tells one batch after the other, so that however much there is to tell, the server is asked once at a time. Of what waits under the same key, the last counts.
- * What is kept is told for as long as it would be kept, with the time that is left of it then. Nothing is sent in the pause after a refusal, so that to tell costs little
- * while the server is away.
+ * Tells one batch after the other, so that however much there is to tell, the server is asked once at a time. Of what
+ * waits under the same key, the last counts. What is kept is told for as long as it would be kept, with the time that
+ * is left of it then. Nothing is sent in the pause after a refusal, so that to tell costs little while the server is
+ * away.
+ *
  * @param send when it rejects, what is kept waits on, and the rest is dropped
  */
-export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown>, { now, againMs }: NoticeQueueOptions = { now: () => performance.now(), againMs: 1_000 }): NoticeQueue {
+export function noticeQueue(
+  send: (batch: readonly Telling[]) => Promise<unknown>,
+  { now, againMs }: NoticeQueueOptions = { now: () => performance.now(), againMs: 1_000 },
+): NoticeQueue {
   let waiting: readonly Waiting[] = []
   let isSending = false
   let isClosed = false
@@ -72,7 +77,9 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
   /** The store is away. What is not kept is old when it is back. */
   function sendLater(batch: readonly Waiting[]): void {
     isSending = false
-    waiting = [...batch.filter(({ kept }) => !isUnder(waiting, kept)), ...waiting].flatMap((each) => (each.kept === undefined ? [] : [{ ...each, isLate: true }])).slice(-keptMost)
+    waiting = [...batch.filter(({ kept }) => !isUnder(waiting, kept)), ...waiting]
+      .flatMap((each) => (each.kept === undefined ? [] : [{ ...each, isLate: true }]))
+      .slice(-keptMost)
     if (waiting.length === 0 || isClosed) return
     timer = setTimeout(() => void sendAll(), pauseMs)
     timer.unref()
@@ -81,7 +88,8 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
 
   return {
     tell(text, kept) {
-      if (isClosed || text.length > noticeLengthMost || (kept === undefined ? timer !== undefined : !mayBeKept(kept))) return
+      if (isClosed || text.length > noticeLengthMost || (kept === undefined ? timer !== undefined : !mayBeKept(kept)))
+        return
       const others = waiting.filter((other) => kept === undefined || other.kept?.key !== kept.key)
       waiting = within([...others, { text, kept, since: now(), isLate: timer !== undefined }])
       if (!isSending && timer === undefined) void sendAll()
@@ -98,7 +106,8 @@ export function noticeQueue(send: (batch: readonly Telling[]) => Promise<unknown
 /** What has waited for a store that was away, with what is left of its time; nothing when that is over. */
 function inTime({ text, kept, since, isLate }: Waiting, now: number): readonly Telling[] {
   if (!isLate || kept === undefined || kept.ms === 0) return [{ text, kept }]
-  const agoMs = now - since, ms = kept.ms - agoMs
+  const agoMs = now - since,
+    ms = kept.ms - agoMs
   return ms > 0 ? [{ text, kept: { ...kept, ms }, agoMs }] : []
 }
 

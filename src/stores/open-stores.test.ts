@@ -1,5 +1,5 @@
-import { RedisClient } from 'bun'
 import { describe, expect, test } from 'bun:test'
+import { RedisClient } from 'bun'
 import fc from 'fast-check'
 import { startRedisServer } from '../../test/fakes/redis-server.ts'
 import { needs } from '../../test/needs.ts'
@@ -7,35 +7,49 @@ import { BadStoreUrl, openStores } from './open-stores.ts'
 import { StoreUnavailable } from './store.ts'
 import { roomy } from './testing.ts'
 
-const form = 'allowed: memory, redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// with TLS; all but the host may be left out'
+const form =
+  'allowed: memory, redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// with TLS; all but the host may be left out'
 
 async function failure(url: string): Promise<unknown> {
-  return await openStores(url, { now: Date.now, timeoutMs: 100 }).then(() => 'nothing', (error: unknown) => error)
+  return await openStores(url, { now: Date.now, timeoutMs: 100 }).then(
+    () => 'nothing',
+    (error: unknown) => error,
+  )
 }
 
 describe('opening stores', () => {
   test.each([undefined, 'memory'])('%p keeps values in this process', async (url) => {
-    const stores = await openStores(url, { now: Date.now }), store = stores.open('states', roomy)
+    const stores = await openStores(url, { now: Date.now }),
+      store = stores.open('states', roomy)
     await store.set('key', 'value', 'owner')
     expect(await store.get('key')).toBe('value')
     await stores.close()
   })
 
-  test.skipIf(needs('redis-server') === undefined).each(['', '/', '/3'])('redis://HOST:PORT%s keeps values in a server', async (path) => {
-    await using server = await startRedisServer()
-    const [one, other] = await Promise.all([openStores(server.url + path, { now: Date.now }), openStores(server.url + path, { now: Date.now })])
-    await one.open('states', roomy).set('key', 'value', 'owner')
-    expect(await other.open('states', roomy).get('key')).toBe('value')
-    await Promise.all([one.close(), other.close()])
-  })
+  test.skipIf(needs('redis-server') === undefined).each(['', '/', '/3'])(
+    'redis://HOST:PORT%s keeps values in a server',
+    async (path) => {
+      await using server = await startRedisServer()
+      const [one, other] = await Promise.all([
+        openStores(server.url + path, { now: Date.now }),
+        openStores(server.url + path, { now: Date.now }),
+      ])
+      await one.open('states', roomy).set('key', 'value', 'owner')
+      expect(await other.open('states', roomy).get('key')).toBe('value')
+      await Promise.all([one.close(), other.close()])
+    },
+  )
 
   test.skipIf(needs('redis-server') === undefined)('leaves no connection to a server that cannot be used', async () => {
     await using server = await startRedisServer({ flags: ['--maxmemory', '1'] })
     expect(await failure(server.url)).toEqual(new StoreUnavailable('the server of the store is out of memory'))
     const admin = new RedisClient(server.url, { autoReconnect: false })
-    const clients = async (): Promise<number> => String(await admin.send('CLIENT', ['LIST'])).split('\n').filter((line) => line !== '').length
+    const clients = async (): Promise<number> =>
+      String(await admin.send('CLIENT', ['LIST']))
+        .split('\n')
+        .filter((line) => line !== '').length
     // The server may be told of the closing a moment later.
-    for (let attempt = 0; attempt < 1_000 && await clients() > 1; attempt++);
+    for (let attempt = 0; attempt < 1_000 && (await clients()) > 1; attempt++);
     expect(await clients()).toBe(1)
     admin.close()
   })
@@ -67,16 +81,28 @@ describe('opening stores', () => {
 
   test('never shows what was named, whatever it is', async () => {
     // Port 1 is nobody's: what passes for a URL fails to connect.
-    const url = fc.oneof(fc.string({ unit: 'binary' }), fc.string().map((text) => `redis://:${text}hush@127.0.0.1:1`), fc.string().map((text) => `redis://127.0.0.1:1/${text}hush`))
-    await fc.assert(fc.asyncProperty(url.filter((text) => text !== 'memory'), async (text) => {
-      const error = await failure(text)
-      if (!(error instanceof BadStoreUrl) && !(error instanceof StoreUnavailable)) throw new Error('of another kind', { cause: error })
-      expect(Bun.inspect(error.message)).not.toContain('hush')
-    }))
+    const url = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string().map((text) => `redis://:${text}hush@127.0.0.1:1`),
+      fc.string().map((text) => `redis://127.0.0.1:1/${text}hush`),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        url.filter((text) => text !== 'memory'),
+        async (text) => {
+          const error = await failure(text)
+          if (!(error instanceof BadStoreUrl) && !(error instanceof StoreUnavailable))
+            throw new Error('of another kind', { cause: error })
+          expect(Bun.inspect(error.message)).not.toContain('hush')
+        },
+      ),
+    )
   })
 
   test('fails when the server cannot be used', async () => {
-    expect(await failure('redis://user:hush@127.0.0.1:1/2')).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
+    expect(await failure('redis://user:hush@127.0.0.1:1/2')).toEqual(
+      new StoreUnavailable('the server of the store cannot be reached'),
+    )
     expect(await failure('redis://[::1]:1')).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
   })
 })

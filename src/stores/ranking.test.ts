@@ -24,22 +24,25 @@ function drain(ranking: Ranking<Player>): readonly Player[] {
 describe('a ranking', () => {
   test('knows the first of those that come, change, go and come again', () => {
     const step = fc.record({ name: fc.nat(30), points: fc.option(fc.nat(99), { nil: undefined, freq: 2 }) })
-    fc.assert(fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-      const everybody = Array.from({ length: 31 }, (_, name): Player => ({ name, points: 0 }))
-      const ranking = new Ranking(isBefore), present = new Set<Player>()
-      for (const { name, points } of steps) {
-        const player = everybody[name] ?? { name, points: 0 }
-        if (points === undefined) {
-          ranking.remove(player)
-          present.delete(player)
-        } else {
-          player.points = points
-          present.add(player)
-          ranking.place(player)
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+        const everybody = Array.from({ length: 31 }, (_, name): Player => ({ name, points: 0 }))
+        const ranking = new Ranking(isBefore),
+          present = new Set<Player>()
+        for (const { name, points } of steps) {
+          const player = everybody[name] ?? { name, points: 0 }
+          if (points === undefined) {
+            ranking.remove(player)
+            present.delete(player)
+          } else {
+            player.points = points
+            present.add(player)
+            ranking.place(player)
+          }
         }
-      }
-      expect(drain(ranking)).toEqual([...present].toSorted((one, other) => isBefore(one, other) ? -1 : 1))
-    }))
+        expect(drain(ranking)).toEqual([...present].toSorted((one, other) => (isBefore(one, other) ? -1 : 1)))
+      }),
+    )
   })
 
   test('keeps its order when the last takes the place of one below a lower one', () => {

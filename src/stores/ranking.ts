@@ -1,4 +1,7 @@
-/** Items of which the first is known, while they change: a binary heap that knows everyone's place. Every step is of the order of log n. */
+/**
+ * Items of which the first is known, while they change: a binary heap that knows everyone's place. Every step is of the
+ * order of log n.
+ */
 export class Ranking<Item> {
   readonly #items: Item[] = []
   readonly #places = new Map<Item, number>()
@@ -40,10 +43,11 @@ export class Ranking<Item> {
 
   #rise(item: Item): void {
     for (let at = this.#places.get(item) ?? 0; at > 0;) {
-      const above = (at - 1) >> 1, other = this.#items[above]
+      const above = (at - 1) >> 1,
+        other = this.#items[above]
       if (other === undefined || !this.#isBefore(item, other)) return
       this.#put(other, at)
-      this.#put(item, at = above)
+      this.#put(item, (at = above))
     }
   }
 
@@ -53,12 +57,13 @@ export class Ranking<Item> {
       const other = this.#items[below]
       if (other === undefined || !this.#isBefore(other, item)) return
       this.#put(other, at)
-      this.#put(item, at = below)
+      this.#put(item, (at = below))
     }
   }
 
   #earlierOf(left: number, right: number): number {
-    const one = this.#items[left], other = this.#items[right]
+    const one = this.#items[left],
+      other = this.#items[right]
     return one !== undefined && other !== undefined && this.#isBefore(other, one) ? right : left
   }
 }

@@ -13,7 +13,10 @@ export interface RedisConnectionOptions {
 
 /** One connection to a Redis server, made when it is needed and anew when it was lost. */
 export interface RedisConnection {
-  /** Asks once, never again. @throws {StoreUnavailable} within the time: it cannot be reached, does not answer, or refuses. At once when it did not answer just before */
+  /**
+   * Asks once, never again. @throws {StoreUnavailable} within the time: it cannot be reached, does not answer, or
+   * refuses. At once when it did not answer just before
+   */
   send(command: string, words: readonly string[]): Promise<unknown>
   /** Ends what is under way. */
   close(): void
@@ -23,13 +26,19 @@ export interface RedisConnection {
 const pauseMs = 250
 
 /**
- * A connection on Bun's client, whose own reconnecting stays off: it ends after some attempts for good. Its timeout ends with the connecting, and a server
- * that answers the greeting with nonsense makes it wait for ever; so each command has a timer here, and a connection on which one was late is dropped.
+ * A connection on Bun's client, whose own reconnecting stays off: it ends after some attempts for good. Its timeout
+ * ends with the connecting, and a server that answers the greeting with nonsense makes it wait for ever; so each
+ * command has a timer here, and a connection on which one was late is dropped.
  *
- * While a server is known not to answer, no command waits for it: one that comes is refused at once. Whether it answers again is asked in the background, one
- * question at a time, for as long as there are such commands and a little longer; what comes after a silence of both is tried for real.
+ * While a server is known not to answer, no command waits for it: one that comes is refused at once. Whether it answers
+ * again is asked in the background, one question at a time, for as long as there are such commands and a little longer;
+ * what comes after a silence of both is tried for real.
  */
-export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }: RedisConnectionOptions): RedisConnection {
+export function redisConnection({
+  url,
+  timeoutMs = 2_000,
+  onTrouble = () => {},
+}: RedisConnectionOptions): RedisConnection {
   let client: RedisClient | undefined
   let isClosed = false
   let isInTrouble = false
@@ -40,7 +49,10 @@ export function redisConnection({ url, timeoutMs = 2_000, onTrouble = () => {} }
   /** When there was a command last. */
   let askedAt = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** For so long after an attempt was in vain, nobody waits for another; and for so long after a command, the question is asked again. */
+  /**
+   * For so long after an attempt was in vain, nobody waits for another; and for so long after a command, the question
+   * is asked again.
+   */
   const knownMs = timeoutMs * 2.5
 
   function connect(): RedisClient {
@@ -140,8 +152,9 @@ function sentence(reason: string): string {
 }
 
 /**
- * What a server's own words mean, wherever in an answer they stand: up to Redis 6, what goes wrong in a script is wrapped in more words.
- * The words themselves are never shown: before Redis 6, a server repeats the command it does not know, with the password in it.
+ * What a server's own words mean, wherever in an answer they stand: up to Redis 6, what goes wrong in a script is
+ * wrapped in more words. The words themselves are never shown: before Redis 6, a server repeats the command it does not
+ * know, with the password in it.
  */
 const refusals: readonly (readonly [words: RegExp, reason: string])[] = [
   [/NOAUTH/, 'wants a password'],
@@ -158,7 +171,8 @@ const refusals: readonly (readonly [words: RegExp, reason: string])[] = [
 
 /** Why a command failed, without an address and without a password. */
 function reasonOf(error: unknown): string {
-  const code = codeOf(error), words = error instanceof Error ? error.message : ''
+  const code = codeOf(error),
+    words = error instanceof Error ? error.message : ''
   if (code === 'ERR_REDIS_CONNECTION_CLOSED') return 'cannot be reached'
   if (code === 'ERR_REDIS_CONNECTION_TIMEOUT') return 'does not answer'
   if (code !== '' && !code.startsWith('ERR_REDIS_')) return `cannot be trusted (${code})`

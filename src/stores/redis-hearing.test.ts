@@ -7,10 +7,12 @@ const said = (text: string, from = 'other'): string => writeNoticeMessage(from, 
 
 /** Somebody who hears, and the reads of what is kept, for a test to answer. */
 function listener() {
-  const heard: string[] = [], reads: PromiseWithResolvers<readonly KeptMessage[]>[] = []
+  const heard: string[] = [],
+    reads: PromiseWithResolvers<readonly KeptMessage[]>[] = []
   let wake = (): void => undefined
   const hearing = redisHearing({
-    from: 'me', secondMs,
+    from: 'me',
+    secondMs,
     hear: (text) => void heard.push(text),
     readKept() {
       const read = Promise.withResolvers<readonly KeptMessage[]>()
@@ -20,7 +22,10 @@ function listener() {
     },
   })
   async function readAt(index: number): Promise<PromiseWithResolvers<readonly KeptMessage[]>> {
-    while (reads[index] === undefined) await new Promise<void>((resolve) => { wake = resolve })
+    while (reads[index] === undefined)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
     return reads[index]
   }
   return { hearing, heard, reads, readAt }
@@ -48,14 +53,18 @@ describe('hearing', () => {
     all.hearing.take(said('well again'))
     expect(all.heard.at(-1)).toBe('flood')
     const read = await all.readAt(0)
-    read.resolve([[said('well again'), 5_000], [said('mine', 'me'), 5_000]])
+    read.resolve([
+      [said('well again'), 5_000],
+      [said('mine', 'me'), 5_000],
+    ])
     await turns()
     expect(all.heard.at(-1)).toBe('well again')
     all.hearing.close()
   })
 
   test('what comes while that is read is heard after it; what is too much of that is made up for in turn', async () => {
-    const all = listener(), begun = all.hearing.catchUp()
+    const all = listener(),
+      begun = all.hearing.catchUp()
     const first = await all.readAt(0)
     for (let count = 0; count < 1_100; count += 1) all.hearing.take(said(`${count}`))
     first.resolve([[said('kept'), 1_000]])

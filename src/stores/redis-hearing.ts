@@ -27,7 +27,10 @@ export interface Hearing {
   close(): void
 }
 
-/** Hears at most 1,000 messages a second. When there were more, what is kept is heard a second later, so that the last state under each key always arrives. */
+/**
+ * Hears at most 1,000 messages a second. When there were more, what is kept is heard a second later, so that the last
+ * state under each key always arrives.
+ */
 export function redisHearing({ from, hear, readKept, secondMs = 1_000 }: HearingOptions): Hearing {
   let waiting: string[] | undefined
   let reading: Promise<unknown> = Promise.resolve()
@@ -67,7 +70,7 @@ export function redisHearing({ from, hear, readKept, secondMs = 1_000 }: Hearing
   }
 
   async function read(): Promise<void> {
-    const early: string[] = waiting = []
+    const early: string[] = (waiting = [])
     try {
       for (const [message, leftMs] of await readKept()) if (!isClosed) pass(message, leftMs)
     } finally {

@@ -3,9 +3,10 @@ import { escaped } from './redis-text.ts'
 import type { Limit, LimitOptions } from './store.ts'
 
 /**
- * One step of a {@link Limit}. KEYS: a sorted set of clients, as SHA-1, by the moment at which they will have saved up everything: by the server's clock,
- * in microseconds. Who has is not in it. ARGV: client, microseconds that save up one, how many can be saved up, clients. Gives microseconds to wait; 0: it passes.
- * Beyond the number of clients, those are let go who have used least.
+ * One step of a {@link Limit}. KEYS: a sorted set of clients, as SHA-1, by the moment at which they will have saved up
+ * everything: by the server's clock, in microseconds. Who has is not in it. ARGV: client, microseconds that save up
+ * one, how many can be saved up, clients. Gives microseconds to wait; 0: it passes. Beyond the number of clients, those
+ * are let go who have used least.
  */
 const takeScript = `
 local key, client, interval, most, clients = KEYS[1], redis.sha1hex(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -27,14 +28,31 @@ redis.call('PEXPIRE', key, 61000)
 return wait
 `
 
-/** A limit that several processes share, kept under `svc:NAME:limit`. What it holds goes by itself, a minute after the last one was counted. */
-export function redisLimit(connection: RedisConnection, name: string, { perMinute, clientsMost = 20_000 }: LimitOptions): Limit {
+/**
+ * A limit that several processes share, kept under `svc:NAME:limit`. What it holds goes by itself, a minute after the
+ * last one was counted.
+ */
+export function redisLimit(
+  connection: RedisConnection,
+  name: string,
+  { perMinute, clientsMost = 20_000 }: LimitOptions,
+): Limit {
   // Rounded up: never more than perMinute. With a million of them, everything takes less than 61 s.
   const interval = Math.ceil(60_000_000 / perMinute)
   return {
     async take(client) {
       if (perMinute === 0) return undefined
-      const waitMicroseconds = Number(await connection.send('EVAL', [takeScript, '1', `svc:${name}:limit`, escaped(client), String(interval), String(perMinute), String(clientsMost)]))
+      const waitMicroseconds = Number(
+        await connection.send('EVAL', [
+          takeScript,
+          '1',
+          `svc:${name}:limit`,
+          escaped(client),
+          String(interval),
+          String(perMinute),
+          String(clientsMost),
+        ]),
+      )
       return waitMicroseconds === 0 ? undefined : Math.ceil(waitMicroseconds / 1_000_000)
     },
   }

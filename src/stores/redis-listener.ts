@@ -21,9 +21,13 @@ export interface RedisListener {
   close(): void
 }
 
-const pauseMsFirst = 250, pauseMsMost = 10_000
+const pauseMsFirst = 250,
+  pauseMsMost = 10_000
 
-/** Listens from now on. After a connection was lost, or could not be had, it tries again after 250 ms, then 500 ms, … 10 s. */
+/**
+ * Listens from now on. After a connection was lost, or could not be had, it tries again after 250 ms, then 500 ms, … 10
+ * s.
+ */
 export function redisListener(options: RedisListenerOptions): RedisListener {
   let isClosed = false
   let pauseMs = pauseMsFirst
@@ -34,7 +38,9 @@ export function redisListener(options: RedisListenerOptions): RedisListener {
     const used = new RedisClient(options.url, { autoReconnect: false, connectionTimeout: options.timeoutMs ?? 2_000 })
     client = used
     try {
-      await listenWith(used, options, () => { pauseMs = pauseMsFirst })
+      await listenWith(used, options, () => {
+        pauseMs = pauseMsFirst
+      })
     } catch {
       // Whatever is wrong, there is nobody to tell: who asks the store hears of it.
     } finally {
@@ -57,14 +63,21 @@ export function redisListener(options: RedisListenerOptions): RedisListener {
 }
 
 /** Listens until the connection is lost, or the server no longer answers. */
-async function listenWith(client: RedisClient, { channel, timeoutMs = 2_000, heartbeatMs = 10_000, onMessage, onListening }: RedisListenerOptions, onBegin: () => void): Promise<void> {
+async function listenWith(
+  client: RedisClient,
+  { channel, timeoutMs = 2_000, heartbeatMs = 10_000, onMessage, onListening }: RedisListenerOptions,
+  onBegin: () => void,
+): Promise<void> {
   const lost = Promise.withResolvers<void>()
   client.onclose = () => lost.resolve()
   await inTime(client.subscribe(channel, onMessage), timeoutMs)
   await onListening()
   onBegin()
   // A machine that is gone says nothing of it. Nothing is asked that may be refused: Bun's client (1.4.5) does not survive that while it listens.
-  const heartbeat = setInterval(() => void inTime(client.send('PING', []), timeoutMs).catch(() => client.close()), heartbeatMs)
+  const heartbeat = setInterval(
+    () => void inTime(client.send('PING', []), timeoutMs).catch(() => client.close()),
+    heartbeatMs,
+  )
   heartbeat.unref()
   await lost.promise
   clearInterval(heartbeat)

@@ -1,7 +1,8 @@
 /**
- * Tells notices, and keeps those that are to be kept. KEYS: a sorted set of their keys by the moment they end (the server's clock, in milliseconds), a hash of
- * what they say. ARGV: channel, how many are kept, the longest time, who tells, and of each notice: what it says, its key, its time (-1: not to be kept, 0: no longer),
- * and how long ago it was to be told: what is late takes the place of nothing that another told after that.
+ * Tells notices, and keeps those that are to be kept. KEYS: a sorted set of their keys by the moment they end (the
+ * server's clock, in milliseconds), a hash of what they say. ARGV: channel, how many are kept, the longest time, who
+ * tells, and of each notice: what it says, its key, its time (-1: not to be kept, 0: no longer), and how long ago it
+ * was to be told: what is late takes the place of nothing that another told after that.
  */
 export const tellScript = `
 local ends, texts, channel, most, longest, teller = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
@@ -49,7 +50,10 @@ if redis.call('HLEN', texts) ~= redis.call('ZCARD', ends) then redis.call('DEL',
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, longest) end
 `
 
-/** What is kept: what each says, and the milliseconds it has left. KEYS: as of {@link tellScript}. ARGV: how many, the longest time. */
+/**
+ * What is kept: what each says, and the milliseconds it has left. KEYS: as of {@link tellScript}. ARGV: how many, the
+ * longest time.
+ */
 export const keptScript = `
 if redis.call('TYPE', KEYS[1]).ok ~= 'zset' or redis.call('TYPE', KEYS[2]).ok ~= 'hash' then return {} end
 local time = redis.call('TIME')

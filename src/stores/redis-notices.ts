@@ -25,7 +25,10 @@ export interface RedisNoticesOptions extends Pick<RedisListenerOptions, 'url' | 
   readonly from: string
 }
 
-/** Notices told by PUBLISH; what is kept of them lies under `svc:NAME:kept`, and `svc:NAME:kept-until` with its time, until it has ended. */
+/**
+ * Notices told by PUBLISH; what is kept of them lies under `svc:NAME:kept`, and `svc:NAME:kept-until` with its time,
+ * until it has ended.
+ */
 export function redisNotices({ connection, name, from, ...listening }: RedisNoticesOptions): RedisNotices {
   const keys = [`svc:${name}:kept-until`, `svc:${name}:kept`]
   // Channels are the whole server's, whatever the database.
@@ -35,10 +38,21 @@ export function redisNotices({ connection, name, from, ...listening }: RedisNoti
 
   async function send(batch: readonly Telling[]): Promise<void> {
     const words = batch.flatMap(({ text, kept, agoMs }) => [
-      writeNoticeMessage(from, text, kept, agoMs), escaped(kept?.key ?? ''),
-      String(kept === undefined ? -1 : Math.ceil(kept.ms)), String(Math.floor(agoMs ?? 0)),
+      writeNoticeMessage(from, text, kept, agoMs),
+      escaped(kept?.key ?? ''),
+      String(kept === undefined ? -1 : Math.ceil(kept.ms)),
+      String(Math.floor(agoMs ?? 0)),
     ])
-    await connection.send('EVAL', [tellScript, '2', ...keys, channel, String(keptMost), String(noticeKeptMsMost), from, ...words])
+    await connection.send('EVAL', [
+      tellScript,
+      '2',
+      ...keys,
+      channel,
+      String(keptMost),
+      String(noticeKeptMsMost),
+      from,
+      ...words,
+    ])
   }
 
   async function readKept(): Promise<readonly KeptMessage[]> {
@@ -51,7 +65,7 @@ export function redisNotices({ connection, name, from, ...listening }: RedisNoti
     tell: queue.tell,
     listen(hear) {
       if (listener !== undefined) return
-      const { take, catchUp } = hearing = redisHearing({ from, hear, readKept })
+      const { take, catchUp } = (hearing = redisHearing({ from, hear, readKept }))
       listener = redisListener({ ...listening, channel, onMessage: take, onListening: catchUp })
     },
     close() {
@@ -63,5 +77,8 @@ export function redisNotices({ connection, name, from, ...listening }: RedisNoti
 }
 
 function inPairs(kept: readonly unknown[]): readonly KeptMessage[] {
-  return Array.from({ length: Math.floor(kept.length / 2) }, (_, index) => [String(kept[2 * index]), Number(kept[2 * index + 1])])
+  return Array.from({ length: Math.floor(kept.length / 2) }, (_, index) => [
+    String(kept[2 * index]),
+    Number(kept[2 * index + 1]),
+  ])
 }

@@ -1,14 +1,15 @@
 /**
  * What happens inside the server, in one step each (EVAL). Owners, keys and values come as arguments only.
  *
- * Beside the values, which expire by themselves, four keys remember what is there, for the bounds. They are no truth about values, only about counts:
- * when one is lost, counting begins anew. A value's number is the server's time in microseconds, raised where it must be to follow the one before.
+ * Beside the values, which expire by themselves, four keys remember what is there, for the bounds. They are no truth
+ * about values, only about counts: when one is lost, counting begins anew. A value's number is the server's time in
+ * microseconds, raised where it must be to follow the one before.
  *
- * | Key | Holds |
- * |---|---|
- * | order | sorted set: key by number |
- * | places | hash: key → owner's SHA-1 (40 digits), number (16) |
- * | owned | sorted set of texts: owner's SHA-1, number, key |
+ * | Key     | Holds                                                                                                             |
+ * | ------- | ----------------------------------------------------------------------------------------------------------------- |
+ * | order   | sorted set: key by number                                                                                         |
+ * | places  | hash: key → owner's SHA-1 (40 digits), number (16)                                                                |
+ * | owned   | sorted set of texts: owner's SHA-1, number, key                                                                   |
  * | ranking | sorted set: number of the owner's oldest and owner's SHA-1, by minus the owner's count. The first one loses first |
  */
 const bookkeeping = `
@@ -72,8 +73,9 @@ return value
 `
 
 /**
- * KEYS: the four, the value's. ARGV: key, value, owner, milliseconds until it expires, values in all, values of an owner, what the keys of values begin with.
- * At most 100 expired ones are cleared away each time, so that nobody else waits long for the server.
+ * KEYS: the four, the value's. ARGV: key, value, owner, milliseconds until it expires, values in all, values of an
+ * owner, what the keys of values begin with. At most 100 expired ones are cleared away each time, so that nobody else
+ * waits long for the server.
  */
 export const setScript = `${bookkeeping}
 local key, value, owner, ttl, most, most_each, prefix = ARGV[1], ARGV[2], redis.sha1hex(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]

@@ -14,7 +14,10 @@ export interface RedisOptions extends RedisConnectionOptions {
 
 /** {@link Stores} in a Redis server (6.2 or later) or a Valkey server, which several processes may share. */
 export interface RedisStores extends Stores {
-  /** Resolves when a value was put there and taken back, and a notice told. @throws {StoreUnavailable} when that cannot be done */
+  /**
+   * Resolves when a value was put there and taken back, and a notice told. @throws {StoreUnavailable} when that cannot
+   * be done
+   */
   ready(): Promise<void>
 }
 
@@ -32,10 +35,12 @@ export function redisStores({ now, ...options }: RedisOptions): RedisStores {
       return notices
     },
     async ready() {
-      const parse = (value: unknown): string | undefined => typeof value === 'string' ? value : undefined
-      const store = redisStore(connection, now, 'probe', { ttlMs: 10_000, most: 1_000, mostEach: 1_000, parse }), key = crypto.randomUUID()
+      const parse = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+      const store = redisStore(connection, now, 'probe', { ttlMs: 10_000, most: 1_000, mostEach: 1_000, parse }),
+        key = crypto.randomUUID()
       await store.set(key, key, 'probe')
-      if (await store.take(key) !== key) throw new StoreUnavailable('the server of the store does not keep what it is given')
+      if ((await store.take(key)) !== key)
+        throw new StoreUnavailable('the server of the store does not keep what it is given')
       // A user who may use keys may not use channels yet.
       await connection.send('PUBLISH', ['svc:probe:notices:0', ''])
     },
@@ -46,7 +51,12 @@ export function redisStores({ now, ...options }: RedisOptions): RedisStores {
   }
 }
 
-function redisStore<Value>(connection: RedisConnection, now: () => number, name: string, { ttlMs, most, mostEach, parse }: StoreOptions<Value>): Store<Value> {
+function redisStore<Value>(
+  connection: RedisConnection,
+  now: () => number,
+  name: string,
+  { ttlMs, most, mostEach, parse }: StoreOptions<Value>,
+): Store<Value> {
   const values = `svc:${name}:value:`
   const books = ['order', 'places', 'owned', 'ranking'].map((book) => `svc:${name}:${book}`)
 
@@ -64,10 +74,21 @@ function redisStore<Value>(connection: RedisConnection, now: () => number, name:
       return read(await run(getScript, [values + escaped(key)]))
     },
     async set(key, value, owner) {
-      const envelope = JSON.stringify({ createdAt: now(), value }), word = escaped(key)
+      const envelope = JSON.stringify({ createdAt: now(), value }),
+        word = escaped(key)
       // One more: at its limit a value is still there.
       const expiryMs = Math.ceil(ttlMs) + 1
-      await run(setScript, [...books, values + word], word, envelope, escaped(owner), String(expiryMs), String(most), String(mostEach), values)
+      await run(
+        setScript,
+        [...books, values + word],
+        word,
+        envelope,
+        escaped(owner),
+        String(expiryMs),
+        String(most),
+        String(mostEach),
+        values,
+      )
     },
     async take(key) {
       return read(await run(takeScript, [...books, values + escaped(key)], escaped(key)))
@@ -83,7 +104,8 @@ function parseEnvelope(reply: unknown): { readonly createdAt?: number; readonly 
   if (typeof reply !== 'string') return {}
   try {
     const envelope: unknown = JSON.parse(reply)
-    if (typeof envelope !== 'object' || envelope === null || !('createdAt' in envelope) || !('value' in envelope)) return {}
+    if (typeof envelope !== 'object' || envelope === null || !('createdAt' in envelope) || !('value' in envelope))
+      return {}
     return typeof envelope.createdAt === 'number' ? { createdAt: envelope.createdAt, value: envelope.value } : {}
   } catch {
     // It is not JSON.

@@ -18,38 +18,68 @@ storeContract('remote', async (now) => across(memoryStores(now)))
 
 limitContract('remote', async () => {
   const clock = wallClock()
-  return { stores: across(memoryStores(clock.now)), async elapse(_limit, ms) { clock.time += ms } }
+  return {
+    stores: across(memoryStores(clock.now)),
+    async elapse(_limit, ms) {
+      clock.time += ms
+    },
+  }
 })
 
 async function failure(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(() => 'nothing', (error: unknown) => error)
+  return await promise.then(
+    () => 'nothing',
+    (error: unknown) => error,
+  )
 }
 
 describe('remote', () => {
   test('a value is looked at by the one who asks for it', async () => {
-    const kept = memoryStores(Date.now), name = unusedName()
+    const kept = memoryStores(Date.now),
+      name = unusedName()
     await kept.open<unknown>(name, { ...roomy, parse: (value) => value }).set('key', { not: 'a text' }, 'owner')
     expect(await across(kept).open(name, roomy).get('key')).toBeUndefined()
   })
 
   test('several share what the one process keeps, and none of them closes it', async () => {
-    const kept = memoryStores(Date.now), name = unusedName(), one = across(kept)
+    const kept = memoryStores(Date.now),
+      name = unusedName(),
+      one = across(kept)
     await one.open(name, roomy).set('key', 'value', 'owner')
     await one.close()
     expect(await across(kept).open(name, roomy).take('key')).toBe('value')
   })
 
   test('what is unavailable there is unavailable here, in the same words', async () => {
-    const away = async (): Promise<never> => { throw new StoreUnavailable('the server of the store cannot be reached') }
-    const stores = across({ open: () => ({ get: away, set: away, take: away, delete: away }), limit: () => ({ take: away }), notices: () => noNotices, close: away })
+    const away = async (): Promise<never> => {
+      throw new StoreUnavailable('the server of the store cannot be reached')
+    }
+    const stores = across({
+      open: () => ({ get: away, set: away, take: away, delete: away }),
+      limit: () => ({ take: away }),
+      notices: () => noNotices,
+      close: away,
+    })
     const store = stores.open('states', roomy)
-    for (const asking of [stores.limit('requests', { perMinute: 1 }).take('client'), store.get('key'), store.set('key', 'value', 'owner'), store.take('key'), store.delete('key')]) {
+    for (const asking of [
+      stores.limit('requests', { perMinute: 1 }).take('client'),
+      store.get('key'),
+      store.set('key', 'value', 'owner'),
+      store.take('key'),
+      store.delete('key'),
+    ]) {
       expect(await failure(asking)).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
     }
   })
 
   test.each([
-    ['cannot be asked', async () => { throw new Error('the channel is closed') }, 'the process that keeps the store does not answer'],
+    [
+      'cannot be asked',
+      async () => {
+        throw new Error('the channel is closed')
+      },
+      'the process that keeps the store does not answer',
+    ],
     ['answers with nothing', async () => null, 'the process that keeps the store answers with something else'],
     ['answers with a text', async () => 'value', 'the process that keeps the store answers with something else'],
   ])('is unavailable when the other process %s', async (_what, ask, message) => {
@@ -60,8 +90,17 @@ describe('remote', () => {
   })
 
   test('a mistake there is no answer', async () => {
-    const mistaken = async (): Promise<never> => { throw new TypeError('a mistake') }
-    const kept: Stores = { open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }), limit: () => ({ take: mistaken }), notices: () => noNotices, close: mistaken }
-    expect(await failure(answerStoreOperation(kept, { kind: 'get', store: 'states', bounds: roomy, key: 'key' }))).toBeInstanceOf(TypeError)
+    const mistaken = async (): Promise<never> => {
+      throw new TypeError('a mistake')
+    }
+    const kept: Stores = {
+      open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }),
+      limit: () => ({ take: mistaken }),
+      notices: () => noNotices,
+      close: mistaken,
+    }
+    expect(
+      await failure(answerStoreOperation(kept, { kind: 'get', store: 'states', bounds: roomy, key: 'key' })),
+    ).toBeInstanceOf(TypeError)
   })
 })

@@ -6,16 +6,31 @@ export type StoreBounds = Omit<StoreOptions<unknown>, 'parse'>
 
 /** What one process asks another to do with its stores: plain data, for any channel that carries JSON. */
 export type StoreOperation =
-  | { readonly kind: 'get' | 'take' | 'delete'; readonly store: string; readonly bounds: StoreBounds; readonly key: string }
-  | { readonly kind: 'set'; readonly store: string; readonly bounds: StoreBounds; readonly key: string; readonly value: unknown; readonly owner: string }
+  | {
+      readonly kind: 'get' | 'take' | 'delete'
+      readonly store: string
+      readonly bounds: StoreBounds
+      readonly key: string
+    }
+  | {
+      readonly kind: 'set'
+      readonly store: string
+      readonly bounds: StoreBounds
+      readonly key: string
+      readonly value: unknown
+      readonly owner: string
+    }
   | { readonly kind: 'limit'; readonly limit: string; readonly options: LimitOptions; readonly client: string }
 
 /** What comes back: plain data too. A value that is not there is absent. */
 export type StoreAnswer = { readonly value?: unknown } | { readonly unavailable: string }
 
 /**
- * Stores that another process keeps (docs/decisions/0009-many-processes.md). They have no notices: whoever has a channel can tell by it.
- * @param ask carries an operation to {@link answerStoreOperation} there, and its answer back. When it rejects, the stores are unavailable
+ * Stores that another process keeps (docs/decisions/0009-many-processes.md). They have no notices: whoever has a
+ * channel can tell by it.
+ *
+ * @param ask carries an operation to {@link answerStoreOperation} there, and its answer back. When it rejects, the
+ *   stores are unavailable
  */
 export function remoteStores(ask: (operation: StoreOperation) => Promise<unknown>): Stores {
   return {
@@ -27,7 +42,11 @@ export function remoteStores(ask: (operation: StoreOperation) => Promise<unknown
   }
 }
 
-function remoteStore<Value>(ask: (operation: StoreOperation) => Promise<unknown>, store: string, { parse, ...bounds }: StoreOptions<Value>): Store<Value> {
+function remoteStore<Value>(
+  ask: (operation: StoreOperation) => Promise<unknown>,
+  store: string,
+  { parse, ...bounds }: StoreOptions<Value>,
+): Store<Value> {
   async function read(kind: 'get' | 'take', key: string): Promise<Value | undefined> {
     const value = await answerTo(ask, { kind, store, bounds, key })
     return value === undefined ? undefined : parse(value)
@@ -45,7 +64,11 @@ function remoteStore<Value>(ask: (operation: StoreOperation) => Promise<unknown>
   }
 }
 
-function remoteLimit(ask: (operation: StoreOperation) => Promise<unknown>, limit: string, options: LimitOptions): Limit {
+function remoteLimit(
+  ask: (operation: StoreOperation) => Promise<unknown>,
+  limit: string,
+  options: LimitOptions,
+): Limit {
   return {
     async take(client) {
       if (options.perMinute === 0) return undefined
@@ -55,9 +78,15 @@ function remoteLimit(ask: (operation: StoreOperation) => Promise<unknown>, limit
   }
 }
 
-async function answerTo(ask: (operation: StoreOperation) => Promise<unknown>, operation: StoreOperation): Promise<unknown> {
-  const answer = await ask(operation).catch((cause: unknown) => { throw new StoreUnavailable('the process that keeps the store does not answer', { cause }) })
-  if (typeof answer !== 'object' || answer === null) throw new StoreUnavailable('the process that keeps the store answers with something else')
+async function answerTo(
+  ask: (operation: StoreOperation) => Promise<unknown>,
+  operation: StoreOperation,
+): Promise<unknown> {
+  const answer = await ask(operation).catch((cause: unknown) => {
+    throw new StoreUnavailable('the process that keeps the store does not answer', { cause })
+  })
+  if (typeof answer !== 'object' || answer === null)
+    throw new StoreUnavailable('the process that keeps the store answers with something else')
   if ('unavailable' in answer) throw new StoreUnavailable(String(answer.unavailable))
   return 'value' in answer ? answer.value : undefined
 }
@@ -78,9 +107,13 @@ async function perform(stores: Stores, operation: StoreOperation): Promise<unkno
   // What a value is, the one who asks will look at.
   const store = stores.open<unknown>(operation.store, { ...operation.bounds, parse: (value) => value })
   switch (operation.kind) {
-    case 'get': return await store.get(operation.key)
-    case 'take': return await store.take(operation.key)
-    case 'delete': return await store.delete(operation.key)
-    case 'set': return await store.set(operation.key, operation.value, operation.owner)
+    case 'get':
+      return await store.get(operation.key)
+    case 'take':
+      return await store.take(operation.key)
+    case 'delete':
+      return await store.delete(operation.key)
+    case 'set':
+      return await store.set(operation.key, operation.value, operation.owner)
   }
 }

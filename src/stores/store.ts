@@ -1,10 +1,14 @@
 /**
- * A place for values that are forgotten by themselves. Every value belongs to an owner (a client, a user), so that one of them cannot crowd out the others.
- * All methods reject with {@link StoreUnavailable} when the place itself is away; no answer is then known, which is not the answer "no".
+ * A place for values that are forgotten by themselves. Every value belongs to an owner (a client, a user), so that one
+ * of them cannot crowd out the others. All methods reject with {@link StoreUnavailable} when the place itself is away;
+ * no answer is then known, which is not the answer "no".
  */
 export interface Store<Value> {
   get(key: string): Promise<Value | undefined>
-  /** Remembers a value, in place of the one that the key had. What no longer fits is forgotten (see {@link StoreOptions}). */
+  /**
+   * Remembers a value, in place of the one that the key had. What no longer fits is forgotten (see
+   * {@link StoreOptions}).
+   */
   set(key: string, value: Value, owner: string): Promise<void>
   /** Reads and forgets in one step: of two callers, one gets the value. */
   take(key: string): Promise<Value | undefined>
@@ -16,7 +20,10 @@ export const setBackMsMost = 300_000
 
 /** What one store keeps, and for how long. */
 export interface StoreOptions<Value> {
-  /** A value whose age exceeds this is gone, by the wall clock at the moment of use. So is one from further in the future than {@link setBackMsMost}. */
+  /**
+   * A value whose age exceeds this is gone, by the wall clock at the moment of use. So is one from further in the
+   * future than {@link setBackMsMost}.
+   */
   readonly ttlMs: number
   /** Values in all. Beyond, the owner who has most loses the oldest of theirs. */
   readonly most: number
@@ -30,6 +37,7 @@ export interface StoreOptions<Value> {
 export interface Limit {
   /**
    * Counts one, unless it is one too many: that costs nothing. A clock that is set back only stops the saving.
+   *
    * @returns whole seconds to wait; `undefined`: it may pass
    * @throws {StoreUnavailable}
    */
@@ -49,16 +57,24 @@ export const noticeLengthMost = 2_000
 /** Longest time for which a notice is kept: an hour. */
 export const noticeKeptMsMost = 3_600_000
 
-/** Small news between all who share the stores. Hints: any that is not kept may be lost, and nobody vouches for what they say. */
+/**
+ * Small news between all who share the stores. Hints: any that is not kept may be lost, and nobody vouches for what
+ * they say.
+ */
 export interface Notices {
   /**
-   * Tells all others. Returns at once and never throws: while the store is away, or when there is too much to tell, it is dropped. What is kept is told when the
-   * store is back, if it would still be kept then, and it is the last under its key that always arrives.
+   * Tells all others. Returns at once and never throws: while the store is away, or when there is too much to tell, it
+   * is dropped. What is kept is told when the store is back, if it would still be kept then, and it is the last under
+   * its key that always arrives.
+   *
    * @param text at most {@link noticeLengthMost}
    * @param kept for those who come later
    */
   tell(text: string, kept?: KeptNotice): void
-  /** Hears what others tell from now on and, at the start and whenever something may have been missed, all that is kept of it. Once for each name. */
+  /**
+   * Hears what others tell from now on and, at the start and whenever something may have been missed, all that is kept
+   * of it. Once for each name.
+   */
   listen(hear: Hear): void
 }
 
@@ -70,14 +86,20 @@ export interface KeptNotice {
   readonly ms: number
 }
 
-/** Told of a notice: its text, as somebody wrote it, and for how many more milliseconds it is kept; `undefined`: it is not. Must not throw. */
+/**
+ * Told of a notice: its text, as somebody wrote it, and for how many more milliseconds it is kept; `undefined`: it is
+ * not. Must not throw.
+ */
 export type Hear = (text: string, keptMs: number | undefined) => void
 
 /** Where stores are kept: in this process, or in a server that several share. */
 export interface Stores {
   /** The store of this name, the same one each time. @param name `[a-z0-9_/-]+`, unlike any other's */
   open<Value>(name: string, options: StoreOptions<Value>): Store<Value>
-  /** The limit of this name: what was counted for it counts on, also when its options are others now. @param name as that of a store, but apart from those */
+  /**
+   * The limit of this name: what was counted for it counts on, also when its options are others now. @param name as
+   * that of a store, but apart from those
+   */
   limit(name: string, options: LimitOptions): Limit
   /** The notices of this name, the same ones each time. @param name as that of a store, but apart from those */
   notices(name: string): Notices

@@ -15,17 +15,52 @@ export function wallClock(): WallClock {
   return clock
 }
 
-const minute = 60_000, hour = 60 * minute
+const minute = 60_000,
+  hour = 60 * minute
 
 /** Ten minutes, and room for more than a test puts there; any text may be a value. For tests. */
 export const roomy: StoreOptions<string> = {
-  ttlMs: 10 * minute, most: 1_000, mostEach: 1_000,
-  parse: (value) => typeof value === 'string' ? value : undefined,
+  ttlMs: 10 * minute,
+  most: 1_000,
+  mostEach: 1_000,
+  parse: (value) => (typeof value === 'string' ? value : undefined),
 }
 
 /** Texts that must not be taken for one another, nor for anything else. For tests. */
-export const oddTexts = ['', ' ', 'a b', 'a', 'A', '\n', '\r\n', '\0', '\t', '*', '"', '\\', '%00', "'", '0', '-1', 'a:b', 'a:', '{a}', '__proto__', 'constructor', 'toString',
-  'é', 'e\u0301', '🦊', '\u2028', '\ufffd', '\ud800', '\ud801', 'x'.repeat(256), 'x'.repeat(255), '🦊'.repeat(128)]
+export const oddTexts = [
+  '',
+  ' ',
+  'a b',
+  'a',
+  'A',
+  '\n',
+  '\r\n',
+  '\0',
+  '\t',
+  '*',
+  '"',
+  '\\',
+  '%00',
+  "'",
+  '0',
+  '-1',
+  'a:b',
+  'a:',
+  '{a}',
+  '__proto__',
+  'constructor',
+  'toString',
+  'é',
+  'e\u0301',
+  '🦊',
+  '\u2028',
+  '\ufffd',
+  '\ud800',
+  '\ud801',
+  'x'.repeat(256),
+  'x'.repeat(255),
+  '🦊'.repeat(128),
+]
 
 let names = 0
 
@@ -36,11 +71,16 @@ export function unusedName(): string {
 
 /**
  * What every kind of store holds. For tests.
+ *
  * @param make stores with the clock given, which are closed at the end of the test; their names are used once
  */
 export function storeContract(kind: string, make: (now: () => number) => Promise<Stores>): void {
-  async function within(options: Partial<StoreOptions<string>>, examine: (store: Store<string>, clock: WallClock) => Promise<void>): Promise<void> {
-    const clock = wallClock(), stores = await make(clock.now)
+  async function within(
+    options: Partial<StoreOptions<string>>,
+    examine: (store: Store<string>, clock: WallClock) => Promise<void>,
+  ): Promise<void> {
+    const clock = wallClock(),
+      stores = await make(clock.now)
     try {
       await examine(stores.open(unusedName(), { ...roomy, ...options }), clock)
     } finally {
@@ -49,59 +89,83 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
   }
 
   describe(`${kind}: a value`, () => {
-    test('is read as often as one likes, until it is deleted', () => within({}, async (store) => {
-      await store.set('key', 'value', 'owner')
-      expect([await store.get('key'), await store.get('key'), await store.get('other')]).toEqual(['value', 'value', undefined])
-      await store.delete('key')
-      await store.delete('other')
-      expect(await store.get('key')).toBeUndefined()
-    }))
+    test('is read as often as one likes, until it is deleted', () =>
+      within({}, async (store) => {
+        await store.set('key', 'value', 'owner')
+        expect([await store.get('key'), await store.get('key'), await store.get('other')]).toEqual([
+          'value',
+          'value',
+          undefined,
+        ])
+        await store.delete('key')
+        await store.delete('other')
+        expect(await store.get('key')).toBeUndefined()
+      }))
 
-    test('is taken once', () => within({}, async (store) => {
-      await store.set('key', 'value', 'owner')
-      expect([await store.take('key'), await store.take('key'), await store.get('key')]).toEqual(['value', undefined, undefined])
-    }))
+    test('is taken once', () =>
+      within({}, async (store) => {
+        await store.set('key', 'value', 'owner')
+        expect([await store.take('key'), await store.take('key'), await store.get('key')]).toEqual([
+          'value',
+          undefined,
+          undefined,
+        ])
+      }))
 
-    test('is taken by one of many who ask at once', () => within({}, async (store) => {
-      await store.set('key', 'value', 'owner')
-      const taken = await Promise.all(Array.from({ length: 50 }, () => store.take('key')))
-      expect(taken.filter((value) => value !== undefined)).toEqual(['value'])
-    }))
+    test('is taken by one of many who ask at once', () =>
+      within({}, async (store) => {
+        await store.set('key', 'value', 'owner')
+        const taken = await Promise.all(Array.from({ length: 50 }, () => store.take('key')))
+        expect(taken.filter((value) => value !== undefined)).toEqual(['value'])
+      }))
 
-    test('gives way to another under its key, also one of another owner', () => within({ mostEach: 1 }, async (store) => {
-      await store.set('key', 'first', 'one')
-      await store.set('key', 'second', 'one')
-      await store.set('key', 'third', 'other')
-      await store.set('key of one', 'fourth', 'one')
-      expect([await store.get('key'), await store.get('key of one')]).toEqual(['third', 'fourth'])
-    }))
+    test('gives way to another under its key, also one of another owner', () =>
+      within({ mostEach: 1 }, async (store) => {
+        await store.set('key', 'first', 'one')
+        await store.set('key', 'second', 'one')
+        await store.set('key', 'third', 'other')
+        await store.set('key of one', 'fourth', 'one')
+        expect([await store.get('key'), await store.get('key of one')]).toEqual(['third', 'fourth'])
+      }))
 
     test('comes back as it was, whatever is in it', async () => {
-      const clock = wallClock(), stores = await make(clock.now)
+      const clock = wallClock(),
+        stores = await make(clock.now)
       const store = stores.open<unknown>(unusedName(), { ...roomy, parse: (value) => value })
-      const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value)))
-      await fc.assert(fc.asyncProperty(json, async (value) => {
-        await store.set('key', { value }, 'owner')
-        expect(await store.take('key')).toEqual({ value })
-      }))
+      const json = fc
+        .jsonValue({ stringUnit: 'binary', maxDepth: 2 })
+        .map((value): unknown => JSON.parse(JSON.stringify(value)))
+      await fc.assert(
+        fc.asyncProperty(json, async (value) => {
+          await store.set('key', { value }, 'owner')
+          expect(await store.take('key')).toEqual({ value })
+        }),
+      )
       await stores.close()
     })
   })
 
   describe(`${kind}: keys and owners`, () => {
-    test('may be any text, and are told apart', () => within({ mostEach: 1 }, async (store) => {
-      await Promise.all(oddTexts.map((text) => store.set(text, `value of ${text}`, text)))
-      expect(await Promise.all(oddTexts.map((text) => store.get(text)))).toEqual(oddTexts.map((text) => `value of ${text}`))
-      await Promise.all(oddTexts.map((text) => store.set(`second ${text}`, 'of the same owner', text)))
-      expect(await Promise.all(oddTexts.map((text) => store.get(text)))).toEqual(oddTexts.map(() => undefined))
-      expect(await Promise.all(oddTexts.map((text) => store.take(`second ${text}`)))).toEqual(oddTexts.map(() => 'of the same owner'))
-    }))
+    test('may be any text, and are told apart', () =>
+      within({ mostEach: 1 }, async (store) => {
+        await Promise.all(oddTexts.map((text) => store.set(text, `value of ${text}`, text)))
+        expect(await Promise.all(oddTexts.map((text) => store.get(text)))).toEqual(
+          oddTexts.map((text) => `value of ${text}`),
+        )
+        await Promise.all(oddTexts.map((text) => store.set(`second ${text}`, 'of the same owner', text)))
+        expect(await Promise.all(oddTexts.map((text) => store.get(text)))).toEqual(oddTexts.map(() => undefined))
+        expect(await Promise.all(oddTexts.map((text) => store.take(`second ${text}`)))).toEqual(
+          oddTexts.map(() => 'of the same owner'),
+        )
+      }))
 
     test('of one store are not those of another; the same name is the same store', async () => {
-      const stores = await make(Date.now), name = unusedName()
+      const stores = await make(Date.now),
+        name = unusedName()
       await stores.open(name, roomy).set('key', 'value', 'owner')
       expect(await stores.open(name, roomy).get('key')).toBe('value')
-      for (const other of [`${name}/`, `${name}-`, unusedName()]) expect(await stores.open(other, roomy).get('key')).toBeUndefined()
+      for (const other of [`${name}/`, `${name}-`, unusedName()])
+        expect(await stores.open(other, roomy).get('key')).toBeUndefined()
       await stores.close()
     })
   })
@@ -115,20 +179,22 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
       ['when it was set back by more', -5 * minute - 1, undefined],
       ['when it was set back by a year', -365 * 24 * hour, undefined],
     ])('%s', async (_when, ms, expected) => {
-      for (const way of ['get', 'take'] as const) await within({}, async (store, clock) => {
-        await store.set('key', 'value', 'owner')
-        clock.time += ms
-        expect(await store[way]('key')).toBe(expected)
-      })
+      for (const way of ['get', 'take'] as const)
+        await within({}, async (store, clock) => {
+          await store.set('key', 'value', 'owner')
+          clock.time += ms
+          expect(await store[way]('key')).toBe(expected)
+        })
     })
 
-    test('counts from the last time it was set', () => within({}, async (store, clock) => {
-      await store.set('key', 'first', 'owner')
-      clock.time += 9 * minute
-      await store.set('key', 'second', 'owner')
-      clock.time += 9 * minute
-      expect(await store.get('key')).toBe('second')
-    }))
+    test('counts from the last time it was set', () =>
+      within({}, async (store, clock) => {
+        await store.set('key', 'first', 'owner')
+        clock.time += 9 * minute
+        await store.set('key', 'second', 'owner')
+        clock.time += 9 * minute
+        expect(await store.get('key')).toBe('second')
+      }))
   })
 
   describe(`${kind}: bounds`, () => {
@@ -142,45 +208,62 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
       return await keysOf(store, owned)
     }
 
-    test('an owner loses their oldest, and nobody else does', () => within({ mostEach: 2 }, async (store) => {
-      expect(await fill(store, 'a1', 'b1', 'a2', 'a3', 'a4')).toBe('b1 a3 a4')
-    }))
+    test('an owner loses their oldest, and nobody else does', () =>
+      within({ mostEach: 2 }, async (store) => {
+        expect(await fill(store, 'a1', 'b1', 'a2', 'a3', 'a4')).toBe('b1 a3 a4')
+      }))
 
-    test('who has most loses, not who has one', () => within({ most: 4 }, async (store) => {
-      expect(await fill(store, 'a1', 'b1', 'b2', 'b3', 'c1', 'd1')).toBe('a1 b3 c1 d1')
-    }))
+    test('who has most loses, not who has one', () =>
+      within({ most: 4 }, async (store) => {
+        expect(await fill(store, 'a1', 'b1', 'b2', 'b3', 'c1', 'd1')).toBe('a1 b3 c1 d1')
+      }))
 
-    test('of those who have as many, the oldest goes', () => within({ most: 4 }, async (store) => {
-      expect(await fill(store, 'a1', 'b1', 'b2', 'a2', 'c1', 'c2', 'd1')).toBe('b2 a2 c2 d1')
-    }))
+    test('of those who have as many, the oldest goes', () =>
+      within({ most: 4 }, async (store) => {
+        expect(await fill(store, 'a1', 'b1', 'b2', 'a2', 'c1', 'c2', 'd1')).toBe('b2 a2 c2 d1')
+      }))
 
-    test('one who comes again and again pushes nobody out but themselves', () => within({ most: 20 }, async (store) => {
-      await store.set('mine', 'value', 'me')
-      await Promise.all(Array.from({ length: 500 }, (_, index) => store.set(`crowd ${index}`, 'value', 'crowd')))
-      expect(await keysOf(store, ['mine', ...Array.from({ length: 500 }, (_, index) => `crowd ${index}`)])).toBe(
-        ['mine', ...Array.from({ length: 19 }, (_, index) => `crowd ${481 + index}`)].join(' '))
-    }))
+    test('one who comes again and again pushes nobody out but themselves', () =>
+      within({ most: 20 }, async (store) => {
+        await store.set('mine', 'value', 'me')
+        await Promise.all(Array.from({ length: 500 }, (_, index) => store.set(`crowd ${index}`, 'value', 'crowd')))
+        expect(await keysOf(store, ['mine', ...Array.from({ length: 500 }, (_, index) => `crowd ${index}`)])).toBe(
+          ['mine', ...Array.from({ length: 19 }, (_, index) => `crowd ${481 + index}`)].join(' '),
+        )
+      }))
 
-    test('what was taken or deleted makes room', () => within({ most: 2, mostEach: 1 }, async (store) => {
-      await fill(store, 'a1', 'b1')
-      await store.take('a1')
-      expect(await fill(store, 'b1', 'c1')).toBe('b1 c1')
-      await store.delete('b1')
-      expect(await fill(store, 'c1', 'a1')).toBe('c1 a1')
-    }))
+    test('what was taken or deleted makes room', () =>
+      within({ most: 2, mostEach: 1 }, async (store) => {
+        await fill(store, 'a1', 'b1')
+        await store.take('a1')
+        expect(await fill(store, 'b1', 'c1')).toBe('b1 c1')
+        await store.delete('b1')
+        expect(await fill(store, 'c1', 'a1')).toBe('c1 a1')
+      }))
 
     test('none at all keeps nothing', async () => {
-      for (const options of [{ most: 0 }, { mostEach: 0 }]) await within(options, async (store) => {
-        expect(await fill(store, 'a1', 'b1')).toBe('')
-      })
+      for (const options of [{ most: 0 }, { mostEach: 0 }])
+        await within(options, async (store) => {
+          expect(await fill(store, 'a1', 'b1')).toBe('')
+        })
     })
 
-    test('hold for 20,000 values', () => within({ most: 20_000, mostEach: 200 }, async (store) => {
-      for (let round = 0; round < 20_400; round += 200) {
-        await Promise.all(Array.from({ length: 200 }, (_, index) => store.set(`${round + index}`, 'value', `${(round + index) % 150}`)))
-      }
-      expect(await Promise.all(['0', '399', '400', '20399'].map((key) => store.get(key)))).toEqual([undefined, undefined, 'value', 'value'])
-    }))
+    test('hold for 20,000 values', () =>
+      within({ most: 20_000, mostEach: 200 }, async (store) => {
+        for (let round = 0; round < 20_400; round += 200) {
+          await Promise.all(
+            Array.from({ length: 200 }, (_, index) =>
+              store.set(`${round + index}`, 'value', `${(round + index) % 150}`),
+            ),
+          )
+        }
+        expect(await Promise.all(['0', '399', '400', '20399'].map((key) => store.get(key)))).toEqual([
+          undefined,
+          undefined,
+          'value',
+          'value',
+        ])
+      }))
   })
 
   describe(`${kind}: whatever is done`, () => {
@@ -188,53 +271,89 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
 
     test('what fits is there, what does not is gone', async () => {
       const step = fc.oneof(
-        { weight: 4, arbitrary: fc.record({ kind: fc.constant('set' as const), key: letter(...'abcdefghijkl'), owner: letter(...'uvwxyz') }) },
+        {
+          weight: 4,
+          arbitrary: fc.record({
+            kind: fc.constant('set' as const),
+            key: letter(...'abcdefghijkl'),
+            owner: letter(...'uvwxyz'),
+          }),
+        },
         fc.record({ kind: letter('take', 'delete'), key: letter(...'abcdefghijkl') }),
         fc.record({ kind: fc.constant('clock' as const), ms: fc.integer({ min: -1_000, max: 1_000 }) }),
       )
       const bounds = fc.record({ most: fc.integer({ min: 1, max: 9 }), mostEach: fc.integer({ min: 1, max: 5 }) })
-      await fc.assert(fc.asyncProperty(bounds, fc.array(step, { maxLength: 60 }), (options, steps) => within(options, async (store, clock) => {
-        const model = boundedModel(options)
-        for (const [index, each] of steps.entries()) {
-          if ('ms' in each) clock.time += each.ms
-          else if ('owner' in each) {
-            model.set(each.key, String(index), each.owner)
-            await store.set(each.key, String(index), each.owner)
-          } else {
-            expect(each.kind === 'take' ? await store.take(each.key) : await store.delete(each.key)).toBe(each.kind === 'take' ? model.get(each.key) : undefined)
-            model.delete(each.key)
-          }
-        }
-        const keys = [...'abcdefghijkl']
-        expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys.map((key) => model.get(key)))
-      })))
+      await fc.assert(
+        fc.asyncProperty(bounds, fc.array(step, { maxLength: 60 }), (options, steps) =>
+          within(options, async (store, clock) => {
+            const model = boundedModel(options)
+            for (const [index, each] of steps.entries()) {
+              if ('ms' in each) clock.time += each.ms
+              else if ('owner' in each) {
+                model.set(each.key, String(index), each.owner)
+                await store.set(each.key, String(index), each.owner)
+              } else {
+                expect(each.kind === 'take' ? await store.take(each.key) : await store.delete(each.key)).toBe(
+                  each.kind === 'take' ? model.get(each.key) : undefined,
+                )
+                model.delete(each.key)
+              }
+            }
+            const keys = [...'abcdefghijkl']
+            expect(await Promise.all(keys.map((key) => store.get(key)))).toEqual(keys.map((key) => model.get(key)))
+          }),
+        ),
+      )
     })
 
     test('nothing is read that is too old or from the future', async () => {
       const { ttlMs } = roomy
       const step = fc.oneof(
         fc.record({ kind: letter('set', 'get', 'take'), key: letter('a', 'b', 'c') }),
-        fc.record({ kind: fc.constant('clock'), ms: fc.constantFrom(1, ttlMs - 1, ttlMs, ttlMs + 1, ttlMs / 2, 25 * hour, -1, -ttlMs, -5 * minute, -5 * minute - 1) }),
+        fc.record({
+          kind: fc.constant('clock'),
+          ms: fc.constantFrom(
+            1,
+            ttlMs - 1,
+            ttlMs,
+            ttlMs + 1,
+            ttlMs / 2,
+            25 * hour,
+            -1,
+            -ttlMs,
+            -5 * minute,
+            -5 * minute - 1,
+          ),
+        }),
       )
-      await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), (steps) => within({}, async (store, clock) => {
-        const dates = new Map<string, { readonly createdAt: number; wasGone: boolean }>()
-        for (const each of steps) {
-          if ('ms' in each) clock.time += each.ms
-          for (const date of dates.values()) date.wasGone ||= clock.time - date.createdAt > ttlMs || date.createdAt - clock.time > 5 * minute
-          if ('ms' in each) continue
-          if (each.kind === 'set') {
-            dates.set(each.key, { createdAt: clock.time, wasGone: false })
-            await store.set(each.key, String(clock.time), 'owner')
-            continue
-          }
-          const value = each.kind === 'get' ? await store.get(each.key) : await store.take(each.key)
-          const date = dates.get(each.key)
-          // What was gone and would be there again, since the clock was set back meanwhile, may be forgotten or not.
-          const isThere = date !== undefined && clock.time - date.createdAt <= ttlMs && date.createdAt - clock.time <= 5 * minute && !(date.wasGone && value === undefined)
-          expect(value).toBe(isThere ? String(date.createdAt) : undefined)
-          if (each.kind === 'take') dates.delete(each.key)
-        }
-      })))
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40 }), (steps) =>
+          within({}, async (store, clock) => {
+            const dates = new Map<string, { readonly createdAt: number; wasGone: boolean }>()
+            for (const each of steps) {
+              if ('ms' in each) clock.time += each.ms
+              for (const date of dates.values())
+                date.wasGone ||= clock.time - date.createdAt > ttlMs || date.createdAt - clock.time > 5 * minute
+              if ('ms' in each) continue
+              if (each.kind === 'set') {
+                dates.set(each.key, { createdAt: clock.time, wasGone: false })
+                await store.set(each.key, String(clock.time), 'owner')
+                continue
+              }
+              const value = each.kind === 'get' ? await store.get(each.key) : await store.take(each.key)
+              const date = dates.get(each.key)
+              // What was gone and would be there again, since the clock was set back meanwhile, may be forgotten or not.
+              const isThere =
+                date !== undefined &&
+                clock.time - date.createdAt <= ttlMs &&
+                date.createdAt - clock.time <= 5 * minute &&
+                !(date.wasGone && value === undefined)
+              expect(value).toBe(isThere ? String(date.createdAt) : undefined)
+              if (each.kind === 'take') dates.delete(each.key)
+            }
+          }),
+        ),
+      )
     })
   })
 }
@@ -249,7 +368,9 @@ interface BoundedModel {
 function boundedModel({ most, mostEach }: { readonly most: number; readonly mostEach: number }): BoundedModel {
   let entries: { readonly key: string; readonly value: string; readonly owner: string }[] = []
   const countOf = (owner: string): number => entries.filter((entry) => entry.owner === owner).length
-  const remove = (key: string | undefined): void => { entries = entries.filter((entry) => entry.key !== key) }
+  const remove = (key: string | undefined): void => {
+    entries = entries.filter((entry) => entry.key !== key)
+  }
   return {
     get: (key) => entries.find((entry) => entry.key === key)?.value,
     set(key, value, owner) {

@@ -8,7 +8,10 @@ import { TransportError } from './transport.ts'
 /** Lengths of pieces into which bytes may be cut. */
 const pieceLengths = fc.array(fc.nat({ max: 40 }), { maxLength: 60 })
 
-/** What a decoder makes of the pieces: the body, whether it has ended and how many bytes were its own; or what went wrong. */
+/**
+ * What a decoder makes of the pieces: the body, whether it has ended and how many bytes were its own; or what went
+ * wrong.
+ */
 function decode(framing: BodyFraming, contentLength: number, pieces: readonly Buffer[]): unknown {
   const decoder = bodyDecoder(framing, contentLength)
   const body: Uint8Array[] = []
@@ -31,11 +34,21 @@ describe('a chunked body', () => {
   test('is what was put into it, however its bytes are split and whatever follows', () => {
     const extension = fc.constantFrom('', ';a', ' ;a="b c"', '  ')
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 70 }), extension), { maxLength: 6 }), fc.constantFrom('', 't: x\r\n', 'a: b\r\nc: d\r\n'), fc.string({ maxLength: 5 }), pieceLengths, (parts, trailers, rest, lengths) => {
-        const body = Buffer.concat(parts.map(([data]) => data)).toString('latin1')
-        const framed = `${parts.map(([data, extra]) => `${data.length.toString(16)}${extra}\r\n${Buffer.from(data).toString('latin1')}\r\n`).join('')}0\r\n${trailers}\r\n`
-        expect(decode('chunked', 0, cut(Buffer.from(framed + rest, 'latin1'), lengths))).toEqual({ body, isComplete: true, taken: framed.length })
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 70 }), extension), { maxLength: 6 }),
+        fc.constantFrom('', 't: x\r\n', 'a: b\r\nc: d\r\n'),
+        fc.string({ maxLength: 5 }),
+        pieceLengths,
+        (parts, trailers, rest, lengths) => {
+          const body = Buffer.concat(parts.map(([data]) => data)).toString('latin1')
+          const framed = `${parts.map(([data, extra]) => `${data.length.toString(16)}${extra}\r\n${Buffer.from(data).toString('latin1')}\r\n`).join('')}0\r\n${trailers}\r\n`
+          expect(decode('chunked', 0, cut(Buffer.from(framed + rest, 'latin1'), lengths))).toEqual({
+            body,
+            isComplete: true,
+            taken: framed.length,
+          })
+        },
+      ),
     )
   })
 
@@ -83,12 +96,20 @@ describe('a body with a length', () => {
       fc.property(fc.string({ maxLength: 80 }), fc.nat({ max: 100 }), pieceLengths, (text, length, lengths) => {
         const bytes = Buffer.from(text, 'latin1')
         const taken = Math.min(length, bytes.length)
-        expect(decode('length', length, cut(bytes, lengths))).toEqual({ body: bytes.toString('latin1', 0, taken), isComplete: taken === length, taken })
+        expect(decode('length', length, cut(bytes, lengths))).toEqual({
+          body: bytes.toString('latin1', 0, taken),
+          isComplete: taken === length,
+          taken,
+        })
       }),
     )
   })
 })
 
 test('a body that ends with the connection is never complete', () => {
-  expect(decode('connection', 0, [Buffer.from('a'), Buffer.from('b')])).toEqual({ body: 'ab', isComplete: false, taken: 2 })
+  expect(decode('connection', 0, [Buffer.from('a'), Buffer.from('b')])).toEqual({
+    body: 'ab',
+    isComplete: false,
+    taken: 2,
+  })
 })

@@ -1,5 +1,5 @@
-import { TransportError } from './transport.ts'
 import type { BodyFraming } from './response-head.ts'
+import { TransportError } from './transport.ts'
 
 /** Most bytes of a chunk's line: its size and its extensions, which are ignored. */
 export const chunkLineBytesMax = 4 * 1024
@@ -10,9 +10,12 @@ export const trailerBytesMax = 16 * 1024
 /** Takes the framing off a body, piece by piece. */
 export interface BodyDecoder {
   /**
-   * Takes the next bytes of the connection, those from the index `from` on, and hands on those of the body, as one view on them:
-   * what they are framed by is closed up. `bytes` are of no other use afterwards, but for those behind the index returned.
-   * @returns the index behind the last byte that belonged to this body; it is not the end of `bytes` only when the body is complete
+   * Takes the next bytes of the connection, those from the index `from` on, and hands on those of the body, as one view
+   * on them: what they are framed by is closed up. `bytes` are of no other use afterwards, but for those behind the
+   * index returned.
+   *
+   * @returns the index behind the last byte that belonged to this body; it is not the end of `bytes` only when the body
+   *   is complete
    * @throws {TransportError} `malformed`
    */
   push(bytes: Uint8Array, from: number, deliver: (piece: Uint8Array) => void): number
@@ -90,7 +93,8 @@ function chunkedBody(): BodyDecoder {
       }
       case At.extension:
         if (byte === CR) at = At.lineFeedAfterSize
-        else if (byte === LF || byte === 0 || ++lineBytes > chunkLineBytesMax) throw malformed('an invalid chunk extension')
+        else if (byte === LF || byte === 0 || ++lineBytes > chunkLineBytesMax)
+          throw malformed('an invalid chunk extension')
         return
       case At.lineFeedAfterSize:
         if (byte !== LF) throw malformed('a chunk line without its end')

@@ -26,7 +26,16 @@ function slowSocket(takes: readonly number[]) {
 const owner: ConnectionOwner = { released() {}, closed() {}, stale() {} }
 
 function exchangeOf(body: readonly Uint8Array[], resolve: (response: UpstreamResponse) => void = () => {}): Exchange {
-  return { method: 'POST', connectMs: 1, bodyBytesMax: 1_000, body, head: Buffer.from('POST / HTTP/1.1\r\n'), signal: new AbortController().signal, resolve, reject() {} }
+  return {
+    method: 'POST',
+    connectMs: 1,
+    bodyBytesMax: 1_000,
+    body,
+    head: Buffer.from('POST / HTTP/1.1\r\n'),
+    signal: new AbortController().signal,
+    resolve,
+    reject() {},
+  }
 }
 
 const sizes = fc.array(fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: joinedBytesMax })), { maxLength: 5 })
@@ -40,7 +49,10 @@ describe('a connection', () => {
         const carrying = connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns())
         carrying.carry(exchangeOf(body), false)
         for (let round = 0; round <= takes.length; round++) carrying.drained()
-        const expected = Buffer.concat([Buffer.from(`POST / HTTP/1.1\r\ncontent-length: ${Buffer.concat(body).length}\r\n\r\n`), ...body])
+        const expected = Buffer.concat([
+          Buffer.from(`POST / HTTP/1.1\r\ncontent-length: ${Buffer.concat(body).length}\r\n\r\n`),
+          ...body,
+        ])
         expect(Buffer.concat(socket.sent).equals(expected)).toBe(true)
       }),
     )
@@ -67,7 +79,10 @@ describe('a connection', () => {
 
   test('lets others have their turn while it sends a lot', async () => {
     const socket = slowSocket([])
-    connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns()).carry(exchangeOf([Buffer.alloc(5_000_000)]), false)
+    connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns()).carry(
+      exchangeOf([Buffer.alloc(5_000_000)]),
+      false,
+    )
     const sentAtOnce = Buffer.concat(socket.sent).length
     expect(sentAtOnce).toBeLessThan(1_200_000)
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))

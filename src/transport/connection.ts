@@ -41,7 +41,10 @@ export interface ConnectionOwner {
   /** The exchange is done and the connection can carry another. @param keepMs how long, when the upstream said so */
   released(connection: Connection, keepMs: number | undefined): void
   closed(connection: Connection): void
-  /** The connection was reused and died before the first byte of the response (failover.md row 5). `closed` was called before. */
+  /**
+   * The connection was reused and died before the first byte of the response (failover.md row 5). `closed` was called
+   * before.
+   */
   stale(exchange: Exchange): void
 }
 
@@ -77,10 +80,16 @@ const nothing: readonly Uint8Array[] = []
 
 /**
  * A connection over a socket that is open and, if secure, authorized.
+ *
  * @param scratch {@link joinedBytesMax} bytes that each request overwrites; connections share it
  * @param turns those of the event loop; connections share them
  */
-export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer, turns: Turns): Connection {
+export function connection(
+  socket: ConnectionSocket,
+  owner: ConnectionOwner,
+  scratch: Buffer,
+  turns: Turns,
+): Connection {
   const headReader = responseHeadReader()
   const flow = inflow({ turns, socket, receive, closed: ended, freeBytes })
   const source: BodySource = { hold: flow.hold, release: flow.release, drop: onAbort, hasArrived: flow.hasArrived }
@@ -90,7 +99,18 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
 
   function carry(exchange: Exchange, isReused: boolean): void {
     const { signal, method, body, head } = exchange
-    const current: Progress = { exchange, isReused, unsent: nothing, offset: 0, isCutShort: false, hasAnswered: false, head: undefined, decoder: undefined, incoming: undefined, bodyBytes: 0 }
+    const current: Progress = {
+      exchange,
+      isReused,
+      unsent: nothing,
+      offset: 0,
+      isCutShort: false,
+      hasAnswered: false,
+      head: undefined,
+      decoder: undefined,
+      incoming: undefined,
+      bodyBytes: 0,
+    }
     progress = current
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) return onAbort()
@@ -174,7 +194,12 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
       beginBody(current, read.head)
       receiveBody(current, read.bytes, read.end)
     } catch (error) {
-      fail(error instanceof TransportError ? error : new TransportError('malformed', "The upstream's answer could not be read", error), false)
+      fail(
+        error instanceof TransportError
+          ? error
+          : new TransportError('malformed', "The upstream's answer could not be read", error),
+        false,
+      )
     }
   }
 
@@ -249,15 +274,28 @@ export function connection(socket: ConnectionSocket, owner: ConnectionOwner, scr
     if (cut === undefined) return
     if (cut.incoming === undefined) {
       if (cut.isReused && !cut.hasAnswered) owner.stale(cut.exchange)
-      else cut.exchange.reject(new TransportError('reset', 'The upstream closed the connection before it answered', error))
+      else
+        cut.exchange.reject(new TransportError('reset', 'The upstream closed the connection before it answered', error))
     } else if (cut.head?.framing === 'connection' && error === undefined) {
       cut.incoming.end()
     } else {
-      cut.incoming.fail(new TransportError('short_body', 'The upstream closed the connection inside its answer', error), true)
+      cut.incoming.fail(
+        new TransportError('short_body', 'The upstream closed the connection inside its answer', error),
+        true,
+      )
     }
   }
 
-  const self: Connection = { carry, destroy, received, drained, closed: flow.close, opened() {}, secured() {}, refused() {} }
+  const self: Connection = {
+    carry,
+    destroy,
+    received,
+    drained,
+    closed: flow.close,
+    opened() {},
+    secured() {},
+    refused() {},
+  }
   return self
 }
 

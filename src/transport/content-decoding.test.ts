@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import {
+  brotliCompressSync,
+  constants,
+  createGzip,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import fc from 'fast-check'
-import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { decodedBody } from './content-decoding.ts'
 import { incomingBody } from './incoming-body.ts'
 import { cut } from './testing.ts'
@@ -106,7 +114,9 @@ describe('a compressed body', () => {
     const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: () => drops++ }, false)
     incoming.push(gzipSync(Buffer.alloc(2_000_000)))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
-    expect(await body.readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('too_large')
+    expect(await body.readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe(
+      'too_large',
+    )
     expect(drops).toBe(1)
   })
 
@@ -116,7 +126,11 @@ describe('a compressed body', () => {
     incoming.push(gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 }))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
     let held = 0
-    expect(await body.readAll((bytes) => (held += bytes) < 100_000).catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('resources')
+    expect(
+      await body
+        .readAll((bytes) => (held += bytes) < 100_000)
+        .catch((error: unknown) => (error instanceof TransportError ? error.kind : error)),
+    ).toBe('resources')
     expect(drops).toBe(1)
     expect(held).toBeLessThan(200_000)
   })
@@ -124,7 +138,13 @@ describe('a compressed body', () => {
   test('is not decoded ahead of its reader', async () => {
     const piece = gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 })
     let reads = 0
-    const endless: UpstreamBody = { endsWithConnection: false, hasArrived: () => false, readAll: () => Promise.reject(new Error('not asked for')), cancel() {}, read: () => Promise.resolve(reads++ === 0 ? piece : piece.subarray(0, 1)) }
+    const endless: UpstreamBody = {
+      endsWithConnection: false,
+      hasArrived: () => false,
+      readAll: () => Promise.reject(new Error('not asked for')),
+      cancel() {},
+      read: () => Promise.resolve(reads++ === 0 ? piece : piece.subarray(0, 1)),
+    }
     const body = decodedBody(endless, 'gzip', 1e9)
     await body.read()
     await Bun.sleep(5)
@@ -135,6 +155,10 @@ describe('a compressed body', () => {
     const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop() {} }, false)
     incoming.push(gzipSync('hello').subarray(0, 12))
     incoming.fail(new TransportError('short_body', 'cut'), true)
-    expect(await decodedBody(incoming.body, 'gzip', 100).readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe('short_body')
+    expect(
+      await decodedBody(incoming.body, 'gzip', 100)
+        .readAll()
+        .catch((error: unknown) => (error instanceof TransportError ? error.kind : error)),
+    ).toBe('short_body')
   })
 })

@@ -11,9 +11,10 @@ export const inflationFreeBytes = 64 * 1024
 const sliceBytes = 4 * 1024
 
 /**
- * The body without its content encoding: `gzip`, `deflate`, `br` or `zstd`. Bytes come out as soon as the encoding lets them.
- * Reading the result throws {@link TransportError} `too_large` above `bytesMax` decoded bytes and above an inflation of 100×,
- * `short_body` for an encoding cut short, and `malformed` for one that is broken.
+ * The body without its content encoding: `gzip`, `deflate`, `br` or `zstd`. Bytes come out as soon as the encoding lets
+ * them. Reading the result throws {@link TransportError} `too_large` above `bytesMax` decoded bytes and above an
+ * inflation of 100×, `short_body` for an encoding cut short, and `malformed` for one that is broken.
+ *
  * @param contentEncoding the header; absent and `identity` leave the body as it is
  * @throws {TransportError} `malformed` for any other encoding
  */
@@ -21,7 +22,8 @@ export function decodedBody(body: UpstreamBody, contentEncoding: string | undefi
   const named = contentEncoding?.toLowerCase() ?? ''
   if (named === '' || named === 'identity') return body
   const encoding = known.find((name) => name === named)
-  if (encoding === undefined) throw new TransportError('malformed', 'The upstream answered with an unknown content encoding')
+  if (encoding === undefined)
+    throw new TransportError('malformed', 'The upstream answered with an unknown content encoding')
   return decompressedBody(body, encoding, bytesMax)
 }
 
@@ -73,7 +75,12 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
   function checkSize(): void {
     const inflates = bytesOut > inflationFreeBytes && bytesOut > inflationMax * bytesIn
     if (bytesOut <= bytesMax && !inflates) return
-    throw new TransportError('too_large', inflates ? `The upstream's answer inflates over ${inflationMax} times` : "The upstream's answer is larger than allowed")
+    throw new TransportError(
+      'too_large',
+      inflates
+        ? `The upstream's answer inflates over ${inflationMax} times`
+        : "The upstream's answer is larger than allowed",
+    )
   }
 
   async function read(): Promise<Uint8Array | undefined> {

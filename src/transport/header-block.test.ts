@@ -16,27 +16,35 @@ describe('a header block', () => {
     expect(() => headerBlock({ [name]: 'x' })).toThrow(HeaderError)
   })
 
-  test.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Accept-Encoding', 'Expect', 'Upgrade'])('leaves %s to the transport', (name) => {
-    expect(() => headerBlock({ [name]: '1' })).toThrow(HeaderError)
-  })
+  test.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Accept-Encoding', 'Expect', 'Upgrade'])(
+    'leaves %s to the transport',
+    (name) => {
+      expect(() => headerBlock({ [name]: '1' })).toThrow(HeaderError)
+    },
+  )
 
   test('never says the value it refuses', () => {
-    expect(() => headerBlock({ 'x-key': 'key-for-tests\n' })).toThrow('The header x-key has a character that is not visible ASCII')
+    expect(() => headerBlock({ 'x-key': 'key-for-tests\n' })).toThrow(
+      'The header x-key has a character that is not visible ASCII',
+    )
   })
 
   test('has as many lines as headers, whatever they are, or is refused', () => {
     const unit = fc.constantFrom(...'aZ0-_.:;,"/ \t\r\n\0\x7fü😀')
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit, maxLength: 6 }), fc.string({ unit, maxLength: 6 }), { maxKeys: 4 }), (headers) => {
-        try {
-          const lines = headerBlock(headers).split('\r\n')
-          expect(lines.pop()).toBe('')
-          expect(lines.length).toBe(Object.keys(headers).length)
-          for (const line of lines) expect(line).toMatch(/^[!-~]+: [\t -~]*$/)
-        } catch (error) {
-          expect(error).toBeInstanceOf(HeaderError)
-        }
-      }),
+      fc.property(
+        fc.dictionary(fc.string({ unit, maxLength: 6 }), fc.string({ unit, maxLength: 6 }), { maxKeys: 4 }),
+        (headers) => {
+          try {
+            const lines = headerBlock(headers).split('\r\n')
+            expect(lines.pop()).toBe('')
+            expect(lines.length).toBe(Object.keys(headers).length)
+            for (const line of lines) expect(line).toMatch(/^[!-~]+: [\t -~]*$/)
+          } catch (error) {
+            expect(error).toBeInstanceOf(HeaderError)
+          }
+        },
+      ),
     )
   })
 })

@@ -17,7 +17,10 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Visible ASCII, spaces and tabs: what every upstream reads the same way. */
 const plainValue = /^[\t\x20-\x7e]*$/
 
-/** The connection and the framing are the transport's own; two opinions about them are request smuggling (RFC 9112 section 11.2). */
+/**
+ * The connection and the framing are the transport's own; two opinions about them are request smuggling (RFC 9112
+ * section 11.2).
+ */
 const transportsOwn: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -34,15 +37,19 @@ const transportsOwn: ReadonlySet<string> = new Set([
 
 /**
  * Header lines ready for the wire, names in lower case, in the order given.
- * @throws {HeaderError} for an invalid name, a value with anything but visible ASCII, spaces and tabs (so no CR, LF or NUL), and a header the transport writes itself
+ *
+ * @throws {HeaderError} for an invalid name, a value with anything but visible ASCII, spaces and tabs (so no CR, LF or
+ *   NUL), and a header the transport writes itself
  */
 export function headerBlock(headers: Readonly<Record<string, string>>): HeaderBlock {
   let lines = ''
   for (const [name, value] of Object.entries(headers)) {
     if (!token.test(name)) throw new HeaderError(name, `${JSON.stringify(name)} is not a header name`)
     const lowered = name.toLowerCase()
-    if (transportsOwn.has(lowered)) throw new HeaderError(name, `The header ${lowered} is set by the transport and cannot be chosen`)
-    if (!plainValue.test(value)) throw new HeaderError(name, `The header ${lowered} has a character that is not visible ASCII`)
+    if (transportsOwn.has(lowered))
+      throw new HeaderError(name, `The header ${lowered} is set by the transport and cannot be chosen`)
+    if (!plainValue.test(value))
+      throw new HeaderError(name, `The header ${lowered} has a character that is not visible ASCII`)
     lines += `${lowered}: ${value.trim()}\r\n`
   }
   return lines as HeaderBlock
@@ -50,10 +57,12 @@ export function headerBlock(headers: Readonly<Record<string, string>>): HeaderBl
 
 /**
  * Where a URL points: scheme, host and port, nothing else of it.
+ *
  * @throws {TypeError} for a scheme other than `http:` and `https:`
  */
 export function parseOrigin(url: URL): Origin {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`The scheme ${url.protocol} is neither http: nor https:`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError(`The scheme ${url.protocol} is neither http: nor https:`)
   const secure = url.protocol === 'https:'
   const hostname = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
   return { secure, hostname, port: url.port === '' ? (secure ? 443 : 80) : Number(url.port) }

@@ -29,7 +29,16 @@ function client(): Transport {
 }
 
 function post(origin: Origin, more: Partial<UpstreamRequest> = {}): UpstreamRequest {
-  return { origin, method: 'POST', path: '/v1/chat/completions', headers, body: [Buffer.from('{"a":1}')], connectMs: 1_000, bodyBytesMax: 1_000_000, ...more }
+  return {
+    origin,
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers,
+    body: [Buffer.from('{"a":1}')],
+    connectMs: 1_000,
+    bodyBytesMax: 1_000_000,
+    ...more,
+  }
 }
 
 function text(bytes: Uint8Array): string {
@@ -63,9 +72,14 @@ describe('a request', () => {
   test('without a body has a length only when it is a POST', async () => {
     const server = upstream((connection) => connection.write(ok))
     const transport = client()
-    await exchange(transport, post(server.origin, { method: 'GET', path: '/v1/models', body: [], headers: headerBlock({}) }))
+    await exchange(
+      transport,
+      post(server.origin, { method: 'GET', path: '/v1/models', body: [], headers: headerBlock({}) }),
+    )
     await exchange(transport, post(server.origin, { body: [], headers: headerBlock({}) }))
-    expect(server.requests[0]).toBe(`GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1:${server.origin.port}\r\naccept-encoding: identity\r\n\r\n`)
+    expect(server.requests[0]).toBe(
+      `GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1:${server.origin.port}\r\naccept-encoding: identity\r\n\r\n`,
+    )
     expect(server.requests[1]).toEndWith('\r\ncontent-length: 0\r\n\r\n')
   })
 
@@ -73,10 +87,16 @@ describe('a request', () => {
     const server = upstream((connection) => connection.write(ok))
     const transport = client()
     const body = [Buffer.from('1')]
-    for (const more of [{ body }, { body, path: '/x' }, { body, path: '/x', headers: headerBlock({ a: 'b' }) }, { body, path: '/x', headers: headerBlock({ a: 'b' }), method: 'GET' as const }]) {
+    for (const more of [
+      { body },
+      { body, path: '/x' },
+      { body, path: '/x', headers: headerBlock({ a: 'b' }) },
+      { body, path: '/x', headers: headerBlock({ a: 'b' }), method: 'GET' as const },
+    ]) {
       await exchange(transport, post(server.origin, more))
     }
-    const start = (line: string): string => `${line} HTTP/1.1\r\nhost: 127.0.0.1:${server.origin.port}\r\naccept-encoding: identity\r\n`
+    const start = (line: string): string =>
+      `${line} HTTP/1.1\r\nhost: 127.0.0.1:${server.origin.port}\r\naccept-encoding: identity\r\n`
     expect(server.requests).toEqual([
       `${start('POST /v1/chat/completions')}content-type: application/json\r\ncontent-length: 1\r\n\r\n1`,
       `${start('POST /x')}content-type: application/json\r\ncontent-length: 1\r\n\r\n1`,
@@ -86,16 +106,27 @@ describe('a request', () => {
   })
 
   test.each(['no-slash', '/a b', '/a\r\nx: y', '/ü', ''])('with the path %j is refused', (path) => {
-    expect(client().request(post({ secure: false, hostname: '127.0.0.1', port: 1 }, { path }), never)).rejects.toBeInstanceOf(TypeError)
+    expect(
+      client().request(post({ secure: false, hostname: '127.0.0.1', port: 1 }, { path }), never),
+    ).rejects.toBeInstanceOf(TypeError)
   })
 
   test('of 20 MB arrives whole', async () => {
     const body = Buffer.alloc(20_000_000)
     for (let index = 0; index < body.length; index += 4) body.writeUInt32LE(index, index)
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: async (request) => new Response(String(Bun.hash(await request.bytes()))) })
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async (request) => new Response(String(Bun.hash(await request.bytes()))),
+    })
     cleanUps.push(() => void server.stop(true))
     const origin = { secure: false, hostname: '127.0.0.1', port: server.port ?? 0 }
-    expect(await exchange(client(), post(origin, { body: [body.subarray(0, 10), body.subarray(10, 5_000_000), body.subarray(5_000_000)] }))).toBe(String(Bun.hash(body)))
+    expect(
+      await exchange(
+        client(),
+        post(origin, { body: [body.subarray(0, 10), body.subarray(10, 5_000_000), body.subarray(5_000_000)] }),
+      ),
+    ).toBe(String(Bun.hash(body)))
   })
 })
 
@@ -104,39 +135,87 @@ describe('a response', () => {
     ['with a length', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello', 'hello'],
     ['with a length of nothing', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', ''],
     ['with the same length twice', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\ncontent-length: 5\r\n\r\nhello', 'hello'],
-    ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nt: x\r\n\r\n', 'hello'],
-    ['in chunks that also has a length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 3\r\n\r\n5\r\nhello\r\n0\r\n\r\n', 'hello'],
+    [
+      'in chunks',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nt: x\r\n\r\n',
+      'hello',
+    ],
+    [
+      'in chunks that also has a length',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 3\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+      'hello',
+    ],
     ['that ends with the connection', 'HTTP/1.1 200 OK\r\n\r\nhello', 'hello'],
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello', 'hello'],
     ['without a reason', 'HTTP/1.1 200\r\ncontent-length: 5\r\n\r\nhello', 'hello'],
     ['of 204, whatever it says of its length', 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n', ''],
     ['of 304', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n', ''],
-    ['after informational ones', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello', 'hello'],
-    ['after exactly 20 informational ones', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(20)}HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello`, 'hello'],
-    ['after 21 informational ones', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(21)}HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello`, 'informational'],
+    [
+      'after informational ones',
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello',
+      'hello',
+    ],
+    [
+      'after exactly 20 informational ones',
+      `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(20)}HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello`,
+      'hello',
+    ],
+    [
+      'after 21 informational ones',
+      `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(21)}HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello`,
+      'informational',
+    ],
     ['that is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'malformed'],
     ['of HTTP/2', 'HTTP/2 200 OK\r\n\r\n', 'malformed'],
     ['that switches protocols', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n', 'malformed'],
     ['with different lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!', 'malformed'],
     ['with a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello', 'malformed'],
-    ['with a transfer encoding of gzip', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', 'malformed'],
+    [
+      'with a transfer encoding of gzip',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+      'malformed',
+    ],
     ['with a NUL in its head', 'HTTP/1.1 200 OK\r\nx: a\0b\r\ncontent-length: 0\r\n\r\n', 'malformed'],
     ['with a folded header', 'HTTP/1.1 200 OK\r\nx: a\r\n b\r\ncontent-length: 0\r\n\r\n', 'malformed'],
     ['with a space before a colon', 'HTTP/1.1 200 OK\r\ncontent-length : 0\r\n\r\n', 'malformed'],
-    ['with a chunk size that overflows', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n', 'malformed'],
-    ['with a chunk longer than its size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhello\r\n', 'malformed'],
+    [
+      'with a chunk size that overflows',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n',
+      'malformed',
+    ],
+    [
+      'with a chunk longer than its size',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhello\r\n',
+      'malformed',
+    ],
     ['with a head above 64 KiB', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`, 'malformed'],
     ['with more than 1,000 headers', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(1_001)}\r\n`, 'malformed'],
     ['with a length above the limit', 'HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n', 'too_large'],
-    ['with chunks above the limit', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n${'x'.repeat(1_001)}\r\n0\r\n\r\n`, 'too_large'],
+    [
+      'with chunks above the limit',
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n${'x'.repeat(1_001)}\r\n0\r\n\r\n`,
+      'too_large',
+    ],
     ['without an end above the limit', `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1_001)}`, 'too_large'],
     ['that is nothing', '', 'reset'],
     ['that is half a head', 'HTTP/1.1 200 OK\r\ncontent-le', 'reset'],
     ['shorter than its length', 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nhello', 'short_body'],
     ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n', 'short_body'],
-    ['that cuts its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n', 'short_body'],
-    ['in an unknown encoding', 'HTTP/1.1 200 OK\r\ncontent-encoding: compress\r\ncontent-length: 5\r\n\r\nhello', 'malformed'],
-    ['without a body in a known encoding', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 0\r\n\r\n', ''],
+    [
+      'that cuts its last chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n',
+      'short_body',
+    ],
+    [
+      'in an unknown encoding',
+      'HTTP/1.1 200 OK\r\ncontent-encoding: compress\r\ncontent-length: 5\r\n\r\nhello',
+      'malformed',
+    ],
+    [
+      'without a body in a known encoding',
+      'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 0\r\n\r\n',
+      '',
+    ],
   ]
   test.each(cases)('%s', async (_, answer, expected) => {
     const server = upstream((connection) => {
@@ -145,15 +224,26 @@ describe('a response', () => {
     })
     const transport = client()
     const answered = exchange(transport, post(server.origin, { bodyBytesMax: 1_000 }))
-    expect(await answered.catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe(expected)
+    expect(await answered.catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe(
+      expected,
+    )
     await eventually(() => transport.connections.active === 0)
   })
 
   test('comes with its status and lower-case headers', async () => {
-    const server = upstream((connection) => connection.write('HTTP/1.1 429 Too Many\r\nRetry-After:  3 \r\nX-A: 1\r\nx-a: 2\r\nEmpty:\r\ncontent-length: 0\r\n\r\n'))
+    const server = upstream((connection) =>
+      connection.write(
+        'HTTP/1.1 429 Too Many\r\nRetry-After:  3 \r\nX-A: 1\r\nx-a: 2\r\nEmpty:\r\ncontent-length: 0\r\n\r\n',
+      ),
+    )
     const response = await client().request(post(server.origin), never)
     expect(response.status).toBe(429)
-    expect([...response.headers]).toEqual([['retry-after', '3'], ['x-a', '1, 2'], ['empty', ''], ['content-length', '0']])
+    expect([...response.headers]).toEqual([
+      ['retry-after', '3'],
+      ['x-a', '1, 2'],
+      ['empty', ''],
+      ['content-length', '0'],
+    ])
   })
 
   test('reset inside its body is short, and what came before can be read', async () => {
@@ -209,7 +299,11 @@ describe('a response', () => {
 
   test('that is compressed although nobody asked is decoded', async () => {
     const compressed = gzipSync('hello').toString('latin1')
-    const server = upstream((connection) => connection.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${compressed.length}\r\n\r\n${compressed}`))
+    const server = upstream((connection) =>
+      connection.write(
+        `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${compressed.length}\r\n\r\n${compressed}`,
+      ),
+    )
     const transport = client()
     expect(await exchange(transport, post(server.origin))).toBe('hello')
     expect(transport.connections.idle).toBe(1)
@@ -252,11 +346,20 @@ describe('a connection', () => {
 
   test.each([
     ['that the upstream closes', 'HTTP/1.1 200 OK\r\nconnection: Close\r\ncontent-length: 2\r\n\r\nok'],
-    ['that the upstream closes, among other words', 'HTTP/1.1 200 OK\r\nconnection: x, close\r\ncontent-length: 2\r\n\r\nok'],
+    [
+      'that the upstream closes, among other words',
+      'HTTP/1.1 200 OK\r\nconnection: x, close\r\ncontent-length: 2\r\n\r\nok',
+    ],
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok'],
-    ['with two opinions on the length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    [
+      'with two opinions on the length',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+    ],
     ['with bytes after the response', `${ok}!`],
-    ['that the upstream keeps for a second only', 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 2\r\n\r\nok'],
+    [
+      'that the upstream keeps for a second only',
+      'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 2\r\n\r\nok',
+    ],
   ])('%s is not used again', async (_, answer) => {
     expect(await connectionsFor(answer)).toBe(2)
   })
@@ -343,7 +446,9 @@ describe('a connection', () => {
   })
 
   test('does not outlive the client', async () => {
-    const server = upstream((connection, index) => void (index === 0 ? connection.write(ok) : setTimeout(() => connection.write(ok), 5)))
+    const server = upstream(
+      (connection, index) => void (index === 0 ? connection.write(ok) : setTimeout(() => connection.write(ok), 5)),
+    )
     const transport = client()
     await exchange(transport, post(server.origin))
     const late = exchange(transport, post(server.origin))
@@ -363,33 +468,39 @@ describe('an aborted request', () => {
     expect(server.connections.length).toBe(0)
   })
 
-  const phases: readonly [string, { waitsFor: (server: RawUpstream) => boolean; secure?: boolean; large?: boolean; answer?: string }][] = [
+  const phases: readonly [
+    string,
+    { waitsFor: (server: RawUpstream) => boolean; secure?: boolean; large?: boolean; answer?: string },
+  ][] = [
     ['connecting', { secure: true, waitsFor: (server) => (server.connections[0]?.bytes ?? 0) > 0 }],
     ['sending', { large: true, waitsFor: (server) => server.connections.length > 0 }],
     ['waiting for the head', { waitsFor: (server) => server.requests.length > 0 }],
     ['inside the head', { answer: 'HTTP/1.1 20', waitsFor: (server) => server.requests.length > 0 }],
     ['reading', { answer: 'HTTP/1.1 200 OK\r\n\r\nhello', waitsFor: (server) => server.requests.length > 0 }],
   ]
-  test.each(phases)('drops the connection at once while %s', async (_, { waitsFor, secure = false, large = false, answer = '' }) => {
-    const server = upstream((connection) => connection.write(answer), {
-      // Of a request too large for the buffers between, only a part is taken, so that the sending cannot end.
-      ...(large ? { received: ({ socket }) => void socket.pause() } : {}),
-    })
-    const aborter = new AbortController()
-    const transport = client()
-    const request = post({ ...server.origin, secure }, { body: [Buffer.alloc(large ? 20_000_000 : 10)] })
-    const outcome = transport.request(request, aborter.signal).then(({ body }) => body.readAll())
-    outcome.catch(() => {})
-    await eventually(() => waitsFor(server))
-    await Bun.sleep(3)
-    const began = performance.now()
-    aborter.abort()
-    expect(await kindOf(outcome)).toBe('aborted')
-    server.connections[0]?.socket.resume()
-    await eventually(() => server.connections[0]?.isClosed === true)
-    expect(performance.now() - began).toBeLessThan(50)
-    expect(transport.connections.active + transport.connections.idle).toBe(0)
-  })
+  test.each(phases)(
+    'drops the connection at once while %s',
+    async (_, { waitsFor, secure = false, large = false, answer = '' }) => {
+      const server = upstream((connection) => connection.write(answer), {
+        // Of a request too large for the buffers between, only a part is taken, so that the sending cannot end.
+        ...(large ? { received: ({ socket }) => void socket.pause() } : {}),
+      })
+      const aborter = new AbortController()
+      const transport = client()
+      const request = post({ ...server.origin, secure }, { body: [Buffer.alloc(large ? 20_000_000 : 10)] })
+      const outcome = transport.request(request, aborter.signal).then(({ body }) => body.readAll())
+      outcome.catch(() => {})
+      await eventually(() => waitsFor(server))
+      await Bun.sleep(3)
+      const began = performance.now()
+      aborter.abort()
+      expect(await kindOf(outcome)).toBe('aborted')
+      server.connections[0]?.socket.resume()
+      await eventually(() => server.connections[0]?.isClosed === true)
+      expect(performance.now() - began).toBeLessThan(50)
+      expect(transport.connections.active + transport.connections.idle).toBe(0)
+    },
+  )
 
   test('drops the connection when it opens after all', async () => {
     const server = upstream((connection) => connection.write(ok))
@@ -452,7 +563,9 @@ describe('an upstream', () => {
   test('that accepts and says nothing over TLS takes too long to connect', async () => {
     const server = upstream(() => {})
     const transport = client()
-    expect(await kindOf(transport.request(post({ ...server.origin, secure: true }, { connectMs: 10 }), never))).toBe('tls_timeout')
+    expect(await kindOf(transport.request(post({ ...server.origin, secure: true }, { connectMs: 10 }), never))).toBe(
+      'tls_timeout',
+    )
     await eventually(() => server.connections[0]?.isClosed === true)
     expect(transport.connections.active).toBe(0)
   })
@@ -480,7 +593,7 @@ describe('an upstream', () => {
     }
     expect(isFull()).toBe(true)
     expect(sent).toBeLessThan(16 * 1024 * 1024)
-    for (let read = 0; read < before + 1_000_000; ) read += (await body.read())?.length ?? 0
+    for (let read = 0; read < before + 1_000_000;) read += (await body.read())?.length ?? 0
     expect(sent).toBeGreaterThan(before)
     body.cancel()
   })
@@ -488,9 +601,16 @@ describe('an upstream', () => {
   test('that sends while nobody reads and then closes has all of it read', async () => {
     const size = 3_000_000
     const bytes = Buffer.alloc(size, 'y')
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(bytes, { headers: { connection: 'close' } }) })
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(bytes, { headers: { connection: 'close' } }),
+    })
     cleanUps.push(() => void server.stop(true))
-    const { body } = await client().request(post({ secure: false, hostname: '127.0.0.1', port: server.port ?? 0 }, { bodyBytesMax: size }), never)
+    const { body } = await client().request(
+      post({ secure: false, hostname: '127.0.0.1', port: server.port ?? 0 }, { bodyBytesMax: size }),
+      never,
+    )
     await Bun.sleep(10)
     let read = 0
     for (let piece = await body.read(); piece !== undefined; piece = await body.read()) read += piece.length

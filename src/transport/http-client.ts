@@ -87,7 +87,11 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
       socket = await connect(origin, exchange.connectMs, exchange.signal, certificateAuthorities)
     } catch (error) {
       open--
-      exchange.reject(error instanceof TransportError ? error : new TransportError('connect', 'The upstream could not be reached', error))
+      exchange.reject(
+        error instanceof TransportError
+          ? error
+          : new TransportError('connect', 'The upstream could not be reached', error),
+      )
       return
     }
     const fresh = connection(socket, owner, scratch, turns)
@@ -101,7 +105,16 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
       return new Promise<UpstreamResponse>((resolve, reject) => {
         const destination = destinationOf(request.origin)
         const { method, connectMs, bodyBytesMax, body } = request
-        const exchange: Exchange = { method, connectMs, bodyBytesMax, body, head: requestHead(destination, request), signal, resolve, reject }
+        const exchange: Exchange = {
+          method,
+          connectMs,
+          bodyBytesMax,
+          body,
+          head: requestHead(destination, request),
+          signal,
+          resolve,
+          reject,
+        }
         const kept = idle.take(destination.shelf)
         if (kept === undefined) void carryFresh(destination, exchange)
         else kept.carry(exchange, true)
@@ -128,12 +141,18 @@ function hostHeader({ secure, hostname, port }: Origin): string {
 
 const printable = /^\/[\x21-\x7e]*$/
 
-/** The head of a request without Content-Length and blank line. @throws {TypeError} for a path with a character that must be escaped */
+/**
+ * The head of a request without Content-Length and blank line. @throws {TypeError} for a path with a character that
+ * must be escaped
+ */
 function requestHead(destination: Destination, { method, path, headers }: UpstreamRequest): Uint8Array {
   const last = destination.lastHead
   if (last !== undefined && last.path === path && last.headers === headers && last.method === method) return last.bytes
   if (!printable.test(path)) throw new TypeError('The path of a request has a character that must be escaped')
-  const bytes = Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: ${destination.host}\r\naccept-encoding: identity\r\n${headers}`, 'latin1')
+  const bytes = Buffer.from(
+    `${method} ${path} HTTP/1.1\r\nhost: ${destination.host}\r\naccept-encoding: identity\r\n${headers}`,
+    'latin1',
+  )
   destination.lastHead = { method, path, headers, bytes }
   return bytes
 }

@@ -5,7 +5,15 @@ import { sliceBytes } from './turns.ts'
 
 function watched() {
   const calls: string[] = []
-  const incoming = incomingBody({ hasArrived: () => false, hold: () => void calls.push('hold'), release: () => void calls.push('release'), drop: () => void calls.push('drop') }, false)
+  const incoming = incomingBody(
+    {
+      hasArrived: () => false,
+      hold: () => void calls.push('hold'),
+      release: () => void calls.push('release'),
+      drop: () => void calls.push('drop'),
+    },
+    false,
+  )
   return { incoming, body: incoming.body, calls }
 }
 

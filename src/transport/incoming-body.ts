@@ -35,8 +35,8 @@ interface Waiter {
 }
 
 /**
- * A queue of pieces between one connection and one reader, with back-pressure.
- * The pieces are neither copied nor joined, unless the reader asks for the whole.
+ * A queue of pieces between one connection and one reader, with back-pressure. The pieces are neither copied nor
+ * joined, unless the reader asks for the whole.
  */
 export function incomingBody(source: BodySource, endsWithConnection: boolean): IncomingBody {
   let pieces: Uint8Array[] = []

@@ -13,7 +13,11 @@ interface Watched {
   readonly calls: string[]
 }
 
-function watched({ turns = eventLoopTurns(), freeBytes = 0, onReceive = () => {} }: { turns?: Turns; freeBytes?: number; onReceive?: (flow: Watched['flow']) => void } = {}): Watched {
+function watched({
+  turns = eventLoopTurns(),
+  freeBytes = 0,
+  onReceive = () => {},
+}: { turns?: Turns; freeBytes?: number; onReceive?: (flow: Watched['flow']) => void } = {}): Watched {
   const received: Buffer[] = []
   const calls: string[] = []
   const flow = inflow({
@@ -63,18 +67,25 @@ describe('what arrives', () => {
 
   test('is complete and in order, whenever it is held back and however it is cut up, and its end comes last', async () => {
     const held = fc.array(fc.boolean(), { maxLength: 30 })
-    await fc.assert(fc.asyncProperty(fc.array(fc.nat({ max: 90_000 }), { maxLength: 8 }), held, async (lengths, holds) => {
-      let step = 0
-      const { flow, received, calls } = watched({ onReceive: (now) => { if (holds[step++] === true) now.hold() } })
-      const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251))
-      for (const block of cut(bytes, lengths)) flow.push(block)
-      flow.close(undefined)
-      while (!calls.includes('closed')) {
-        flow.release()
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-      expect(Buffer.concat(received).equals(bytes)).toBe(true)
-    }), { numRuns: 30 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 90_000 }), { maxLength: 8 }), held, async (lengths, holds) => {
+        let step = 0
+        const { flow, received, calls } = watched({
+          onReceive: (now) => {
+            if (holds[step++] === true) now.hold()
+          },
+        })
+        const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251))
+        for (const block of cut(bytes, lengths)) flow.push(block)
+        flow.close(undefined)
+        while (!calls.includes('closed')) {
+          flow.release()
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        expect(Buffer.concat(received).equals(bytes)).toBe(true)
+      }),
+      { numRuns: 30 },
+    )
   })
 
   test('holds the upstream back when there is too much of it, and lets it go on at half of that', () => {

@@ -4,7 +4,10 @@ import type { Turns } from './turns.ts'
 /** Bytes held that nobody has looked at before the upstream is held back. */
 export const heldBytesMax = 256 * 1024
 
-/** So little is received at once: heads, and tokens as they come. The event loop looks at a thousand sockets at most before others have their turn. */
+/**
+ * So little is received at once: heads, and tokens as they come. The event loop looks at a thousand sockets at most
+ * before others have their turn.
+ */
 export const tokenBytes = 2 * 1024
 
 /** What a block takes beside its bytes, however small it is. */
@@ -40,8 +43,9 @@ export interface Inflow {
 }
 
 /**
- * Hands on what arrives: at once where it is little, and in slices of {@link sliceBytes}, each in its turn, where it is much.
- * What upstreams send as fast as they can is looked at no faster than it is read, and does not keep the event loop from others.
+ * Hands on what arrives: at once where it is little, and in slices of {@link sliceBytes}, each in its turn, where it is
+ * much. What upstreams send as fast as they can is looked at no faster than it is read, and does not keep the event
+ * loop from others.
  */
 export function inflow({ turns, socket, receive, closed, freeBytes }: InflowOptions): Inflow {
   const blocks: Buffer[] = []
@@ -110,7 +114,9 @@ export function inflow({ turns, socket, receive, closed, freeBytes }: InflowOpti
       end ??= { error }
       go()
     },
-    hold() { isHeld = true },
+    hold() {
+      isHeld = true
+    },
     release() {
       isHeld = false
       go()

@@ -5,7 +5,10 @@ import { idleMax, idleMs, pool } from './pool.ts'
 function names() {
   const dropped: string[] = []
   const clock = { ms: 0 }
-  const idle = pool<string>((name) => void dropped.push(name), () => clock.ms)
+  const idle = pool<string>(
+    (name) => void dropped.push(name),
+    () => clock.ms,
+  )
   return { idle, shelf: idle.shelf(), dropped, clock }
 }
 

@@ -24,7 +24,10 @@ export interface Pool<Item> {
   shelf(): Shelf<Item>
   /** The connection that was put last, as the likeliest to be alive. */
   take(shelf: Shelf<Item>): Item | undefined
-  /** @param keepMs how long it may be idle, when its upstream said so @returns false when it is not kept; the caller drops it */
+  /**
+   * @param keepMs how long it may be idle, when its upstream said so @returns false when it is not kept; the caller
+   *   drops it
+   */
   put(shelf: Shelf<Item>, item: Item, keepMs: number | undefined): boolean
   /** Forgets a connection that died. @returns whether it was here */
   remove(shelf: Shelf<Item>, item: Item): boolean
@@ -40,6 +43,7 @@ export interface Pool<Item> {
 
 /**
  * A pool of idle things, dropped with `drop`. It has one timer, which does not keep the process alive.
+ *
  * @param now the monotonic clock, in milliseconds
  */
 export function pool<Item>(drop: (item: Item) => void, now: () => number = () => performance.now()): Pool<Item> {

@@ -25,13 +25,39 @@ function readAll(pieces: readonly Buffer[]): unknown {
     if (!(error instanceof TransportError)) throw error
     return error.kind
   }
-  return read === undefined ? 'more' : { ...read.head, headers: [...read.head.headers], rest: Buffer.concat(rest).toString('latin1') }
+  return read === undefined
+    ? 'more'
+    : { ...read.head, headers: [...read.head.headers], rest: Buffer.concat(rest).toString('latin1') }
 }
 
-const line = fc.constantFrom('a: b', 'A: c', 'content-length: 3', 'transfer-encoding: chunked', 'connection: close', 'x', ' folded', 'n\0l: x', 'y: \xff', 'z:')
-const status = fc.constantFrom('HTTP/1.1 200 OK', 'HTTP/1.1 200', 'HTTP/1.0 500 x', 'HTTP/1.1 100 Continue', 'HTTP/1.1 204 ', 'HTTP/1.1 20 OK', 'HTTP/2 200', '')
-const head = fc.tuple(status, fc.array(line, { maxLength: 4 })).map(([first, lines]) => `${[first, ...lines].join('\r\n')}\r\n\r\n`)
-const heads = fc.tuple(fc.array(head, { maxLength: 4 }), fc.string({ unit: 'binary', maxLength: 20 })).map(([several, rest]) => several.join('') + rest)
+const line = fc.constantFrom(
+  'a: b',
+  'A: c',
+  'content-length: 3',
+  'transfer-encoding: chunked',
+  'connection: close',
+  'x',
+  ' folded',
+  'n\0l: x',
+  'y: \xff',
+  'z:',
+)
+const status = fc.constantFrom(
+  'HTTP/1.1 200 OK',
+  'HTTP/1.1 200',
+  'HTTP/1.0 500 x',
+  'HTTP/1.1 100 Continue',
+  'HTTP/1.1 204 ',
+  'HTTP/1.1 20 OK',
+  'HTTP/2 200',
+  '',
+)
+const head = fc
+  .tuple(status, fc.array(line, { maxLength: 4 }))
+  .map(([first, lines]) => `${[first, ...lines].join('\r\n')}\r\n\r\n`)
+const heads = fc
+  .tuple(fc.array(head, { maxLength: 4 }), fc.string({ unit: 'binary', maxLength: 20 }))
+  .map(([several, rest]) => several.join('') + rest)
 
 /** A head without its blank line. */
 function parse(text: string): ResponseHead {
@@ -52,7 +78,12 @@ describe('the head of a response', () => {
   })
 
   test('of arbitrary bytes is read or refused, never anything else', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readAll([Buffer.from(`HTTP/1.1 200 OK\r\n`), Buffer.from(bytes), Buffer.from('\r\n\r\n')])))
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 200 }),
+        (bytes) => void readAll([Buffer.from(`HTTP/1.1 200 OK\r\n`), Buffer.from(bytes), Buffer.from('\r\n\r\n')]),
+      ),
+    )
   })
 
   test('may follow 20 informational ones each time', () => {
@@ -80,10 +111,30 @@ describe('the head of a response', () => {
   })
 
   test.each([
-    'HTTP/1.1  200 OK', 'HTTP/1.1 200OK', 'HTTP/1.1 099 x', 'HTTP/1.1 2000 x', 'http/1.1 200 OK', 'HTTP/1.2 200 OK', ' HTTP/1.1 200 OK', 'HTTP/1.1 200 O\nK', 'HTTP/1.1 200 O\rK',
-    'HTTP/1.1 200 OK\r\nno colon', 'HTTP/1.1 200 OK\r\n: x', 'HTTP/1.1 200 OK\r\na: b\nc: d', 'HTTP/1.1 200 OK\r\na\tb: c', 'HTTP/1.1 200 OK\r\n a: c', 'HTTP/1.1 200 OK\r\na: \x01',
-    'HTTP/1.1 200 OK\r\ncontent-length: ', 'HTTP/1.1 200 OK\r\ncontent-length: 1, 2', 'HTTP/1.1 200 OK\r\ncontent-length: 1,', 'HTTP/1.1 200 OK\r\ncontent-length: +1', 'HTTP/1.1 200 OK\r\ncontent-length: 0x1',
-    'HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999', 'HTTP/1.1 200 OK\r\ntransfer-encoding: identity', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked', 'HTTP/1.1 200 OK\r\ntransfer-encoding:',
+    'HTTP/1.1  200 OK',
+    'HTTP/1.1 200OK',
+    'HTTP/1.1 099 x',
+    'HTTP/1.1 2000 x',
+    'http/1.1 200 OK',
+    'HTTP/1.2 200 OK',
+    ' HTTP/1.1 200 OK',
+    'HTTP/1.1 200 O\nK',
+    'HTTP/1.1 200 O\rK',
+    'HTTP/1.1 200 OK\r\nno colon',
+    'HTTP/1.1 200 OK\r\n: x',
+    'HTTP/1.1 200 OK\r\na: b\nc: d',
+    'HTTP/1.1 200 OK\r\na\tb: c',
+    'HTTP/1.1 200 OK\r\n a: c',
+    'HTTP/1.1 200 OK\r\na: \x01',
+    'HTTP/1.1 200 OK\r\ncontent-length: ',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1, 2',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1,',
+    'HTTP/1.1 200 OK\r\ncontent-length: +1',
+    'HTTP/1.1 200 OK\r\ncontent-length: 0x1',
+    'HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: identity',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding:',
   ])('is refused when it is %j', (text) => {
     expect(() => parse(text)).toThrow(TransportError)
   })

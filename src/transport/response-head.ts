@@ -39,6 +39,7 @@ export interface ReadHead {
 export interface ResponseHeadReader {
   /**
    * Takes the next bytes; informational responses are counted and skipped.
+   *
    * @returns `undefined` while the head is not complete
    * @throws {TransportError} `malformed`, `informational`; the reader is of no use afterwards
    */
@@ -77,7 +78,8 @@ export function responseHeadReader(): ResponseHeadReader {
       let searchFrom = Math.max(0, heldLength - 3)
       for (;;) {
         const blank = bytes.indexOf(endOfHead, searchFrom)
-        if (blank + 4 - from > headBytesMax || (blank === -1 && bytes.length - from >= headBytesMax)) throw malformed('a head larger than 64 KiB')
+        if (blank + 4 - from > headBytesMax || (blank === -1 && bytes.length - from >= headBytesMax))
+          throw malformed('a head larger than 64 KiB')
         if (blank === -1) {
           hold(from === 0 ? bytes : bytes.subarray(from))
           return undefined
@@ -91,7 +93,11 @@ export function responseHeadReader(): ResponseHeadReader {
           return { head, bytes, end: from }
         }
         if (head.status === 101) throw malformed('a switch of protocols nobody asked for')
-        if (++informational > informationalMax) throw new TransportError('informational', `The upstream sent more than ${informationalMax} informational responses`)
+        if (++informational > informationalMax)
+          throw new TransportError(
+            'informational',
+            `The upstream sent more than ${informationalMax} informational responses`,
+          )
       }
     },
   }
@@ -122,8 +128,9 @@ const space = 32
 const colon = 58
 
 /**
- * Reads a response head, from the status line to before its blank line (RFC 9112).
- * A folded line, a space before the colon and a lone CR or LF are refused, since two readers may understand them differently.
+ * Reads a response head, from the status line to before its blank line (RFC 9112). A folded line, a space before the
+ * colon and a lone CR or LF are refused, since two readers may understand them differently.
+ *
  * @param from index of its first byte
  * @param end index of the CR LF CR LF behind it
  * @throws {TransportError} `malformed`
@@ -137,7 +144,8 @@ export function parseResponseHead(bytes: Buffer, from: number, end: number): Res
     if (count === headersMax) throw malformed('too many headers')
     const nameStart = index
     let seen = 0
-    for (let kind = nameBytes[bytes[index] ?? 0] ?? 0; kind !== 0; kind = nameBytes[bytes[++index] ?? 0] ?? 0) seen |= kind
+    for (let kind = nameBytes[bytes[index] ?? 0] ?? 0; kind !== 0; kind = nameBytes[bytes[++index] ?? 0] ?? 0)
+      seen |= kind
     if (bytes[index] !== colon || index === nameStart) throw malformed('a line that is no header')
     const spelled = text.substring(nameStart - from, index - from)
     const name = (seen & 2) === 0 ? spelled : spelled.toLowerCase()
@@ -159,7 +167,11 @@ function statusOf(bytes: Buffer, from: number): number {
   const after = bytes[behind + 4]
   let status = 0
   for (let index = behind + 1; index < behind + 4; index++) status = status * 10 + digitOf(bytes[index])
-  const isStatusLine = beginsLikeHttp(bytes, from) && (minor === 48 || minor === 49) && bytes[behind] === space && (after === space || after === carriageReturn)
+  const isStatusLine =
+    beginsLikeHttp(bytes, from) &&
+    (minor === 48 || minor === 49) &&
+    bytes[behind] === space &&
+    (after === space || after === carriageReturn)
   if (!isStatusLine || !(status >= 100)) throw malformed('not an HTTP/1 status line')
   return status
 }
@@ -172,7 +184,8 @@ function digitOf(byte: number | undefined): number {
 function nextLine(bytes: Buffer, from: number, end: number): number {
   let index = from
   while (index < end && valueBytes[bytes[index] ?? 0] === 1) index++
-  if (bytes[index] !== carriageReturn || bytes[index + 1] !== lineFeed) throw malformed('a control character in the head')
+  if (bytes[index] !== carriageReturn || bytes[index + 1] !== lineFeed)
+    throw malformed('a control character in the head')
   return index + 2
 }
 
@@ -188,8 +201,10 @@ function framed(status: number, headers: ReadonlyMap<string, string>, isHttp10: 
   const lengthText = headers.get('content-length')
   const contentLength = lengthText === undefined ? 0 : parseContentLength(lengthText)
   const connection = headers.get('connection')
-  const isReusable = !isHttp10 && (connection === undefined || connection === 'keep-alive' || !lists(connection, 'close'))
-  if (status < 200 || status === 204 || status === 304) return { status, headers, framing: 'length', contentLength: 0, isReusable }
+  const isReusable =
+    !isHttp10 && (connection === undefined || connection === 'keep-alive' || !lists(connection, 'close'))
+  if (status < 200 || status === 204 || status === 304)
+    return { status, headers, framing: 'length', contentLength: 0, isReusable }
   if (transferEncoding !== undefined) {
     if (transferEncoding.toLowerCase() !== 'chunked') throw malformed('a transfer encoding other than chunked')
     return { status, headers, framing: 'chunked', contentLength: 0, isReusable: isReusable && lengthText === undefined }
@@ -218,7 +233,8 @@ function lists(value: string, word: string): boolean {
 }
 
 /**
- * Milliseconds an upstream keeps an idle connection, as its `Keep-Alive: timeout=N` says; `undefined` when it does not say.
+ * Milliseconds an upstream keeps an idle connection, as its `Keep-Alive: timeout=N` says; `undefined` when it does not
+ * say.
  */
 export function keepAliveMs(headers: ReadonlyMap<string, string>): number | undefined {
   const value = headers.get('keep-alive')

@@ -1,6 +1,9 @@
 import type { Socket, SocketHandler } from 'bun'
 
-/** Whoever has a socket at the moment: first the one that opens it, then the connection over it. It is the socket's `data`. */
+/**
+ * Whoever has a socket at the moment: first the one that opens it, then the connection over it. It is the socket's
+ * `data`.
+ */
 export interface SocketUser {
   opened(socket: Socket<SocketUser>): void
   /** The TLS handshake ended. @param error why the server is not to be trusted, or null */

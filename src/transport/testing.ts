@@ -32,9 +32,13 @@ export interface RawUpstreamOptions {
 
 /**
  * A raw upstream on a free port of this machine.
+ *
  * @param answer called for each complete request, with how many came before, over all connections
  */
-export function rawUpstream(answer: (connection: RawConnection, index: number) => void, options: RawUpstreamOptions = {}): RawUpstream {
+export function rawUpstream(
+  answer: (connection: RawConnection, index: number) => void,
+  options: RawUpstreamOptions = {},
+): RawUpstream {
   const connections: RawConnection[] = []
   const requests: string[] = []
 
@@ -57,7 +61,13 @@ export function rawUpstream(answer: (connection: RawConnection, index: number) =
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     socket: {
       open(socket) {
-        const connection: RawConnection = { socket, received: '', bytes: 0, isClosed: false, write: (text) => void socket.write(Buffer.from(text, 'latin1')) }
+        const connection: RawConnection = {
+          socket,
+          received: '',
+          bytes: 0,
+          isClosed: false,
+          write: (text) => void socket.write(Buffer.from(text, 'latin1')),
+        }
         socket.data = connection
         connections.push(connection)
         options.opened?.(connection)

@@ -14,14 +14,21 @@ const never = new AbortController().signal
 let folder = ''
 
 beforeAll(() => {
-  if (Bun.which('openssl') === null) throw new Error('These tests make their certificates with openssl: install it (apt-get install openssl).')
+  if (Bun.which('openssl') === null)
+    throw new Error('These tests make their certificates with openssl: install it (apt-get install openssl).')
   folder = mkdtempSync(join(tmpdir(), 'svc-tls-'))
-  openssl('req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -subj /CN=ca -days 2')
-  openssl('req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout server.key -out server.csr -subj /CN=localhost')
+  openssl(
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -subj /CN=ca -days 2',
+  )
+  openssl(
+    'req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout server.key -out server.csr -subj /CN=localhost',
+  )
   certify('good', 'DNS:localhost,IP:127.0.0.1,IP:::1', '2')
   certify('wrong', 'DNS:other.test,IP:127.0.0.2', '2')
   certify('expired', 'DNS:localhost,IP:127.0.0.1', '-1')
-  openssl('req -x509 -key server.key -out self-signed.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2')
+  openssl(
+    'req -x509 -key server.key -out self-signed.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2',
+  )
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -38,7 +45,9 @@ function openssl(command: string): void {
 
 function certify(name: string, alternativeNames: string, days: string): void {
   void Bun.spawnSync(['sh', '-c', 'printf "subjectAltName=%s" "$0" >extensions', alternativeNames], { cwd: folder })
-  openssl(`x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out ${name}.pem -extfile extensions -days ${days}`)
+  openssl(
+    `x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out ${name}.pem -extfile extensions -days ${days}`,
+  )
 }
 
 function file(name: string): string {
@@ -46,16 +55,30 @@ function file(name: string): string {
 }
 
 function upstream(certificate: string): RawUpstream {
-  const server = rawUpstream((connection) => connection.write(ok), { tls: { key: file('server.key'), cert: file(`${certificate}.pem`) } })
+  const server = rawUpstream((connection) => connection.write(ok), {
+    tls: { key: file('server.key'), cert: file(`${certificate}.pem`) },
+  })
   cleanUps.push(server.stop)
   return server
 }
 
 function post(server: RawUpstream, more: Partial<UpstreamRequest> = {}): UpstreamRequest {
-  return { origin: { ...server.origin, secure: true }, method: 'POST', path: '/', headers: headerBlock({}), body: [Buffer.from('secret')], connectMs: 1_000, bodyBytesMax: 1_000, ...more }
+  return {
+    origin: { ...server.origin, secure: true },
+    method: 'POST',
+    path: '/',
+    headers: headerBlock({}),
+    body: [Buffer.from('secret')],
+    connectMs: 1_000,
+    bodyBytesMax: 1_000,
+    ...more,
+  }
 }
 
-async function ask(request: UpstreamRequest, certificateAuthorities: string | undefined = file('ca.pem')): Promise<string> {
+async function ask(
+  request: UpstreamRequest,
+  certificateAuthorities: string | undefined = file('ca.pem'),
+): Promise<string> {
   const transport = httpClient(certificateAuthorities === undefined ? {} : { certificateAuthorities })
   cleanUps.push(transport.close)
   try {
@@ -94,7 +117,9 @@ describe('an upstream over TLS', () => {
   })
 
   test('that speaks without TLS is not spoken to without TLS', async () => {
-    const server = rawUpstream(() => {}, { received: (connection) => connection.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n') })
+    const server = rawUpstream(() => {}, {
+      received: (connection) => connection.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'),
+    })
     cleanUps.push(server.stop)
     expect(await ask(post(server))).toBe('tls')
   })
@@ -106,13 +131,26 @@ describe('an upstream over TLS', () => {
   })
 
   test('gets 20 MB and is used again', async () => {
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', tls: { key: file('server.key'), cert: file('good.pem') }, fetch: async (request) => new Response(String(Bun.hash(await request.bytes()))) })
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      tls: { key: file('server.key'), cert: file('good.pem') },
+      fetch: async (request) => new Response(String(Bun.hash(await request.bytes()))),
+    })
     cleanUps.push(() => void server.stop(true))
     const transport = httpClient({ certificateAuthorities: file('ca.pem') })
     cleanUps.push(transport.close)
     const body = Buffer.alloc(20_000_000, 'abcdefg')
     const origin = { secure: true, hostname: 'localhost', port: server.port ?? 0 }
-    const request: UpstreamRequest = { origin, method: 'POST', path: '/', headers: headerBlock({}), body: [body.subarray(0, 3), body.subarray(3)], connectMs: 1_000, bodyBytesMax: 1_000 }
+    const request: UpstreamRequest = {
+      origin,
+      method: 'POST',
+      path: '/',
+      headers: headerBlock({}),
+      body: [body.subarray(0, 3), body.subarray(3)],
+      connectMs: 1_000,
+      bodyBytesMax: 1_000,
+    }
     for (let index = 0; index < 2; index++) {
       const response = await transport.request(request, never)
       expect(Buffer.from(await response.body.readAll()).toString()).toBe(String(Bun.hash(body)))
@@ -146,7 +184,9 @@ describe('an upstream over TLS', () => {
       const { body } = await httpClient().request(request, new AbortController().signal)
       console.log(Buffer.from(await body.readAll()).toString())
       process.exit()`
-    const child = Bun.spawn([process.execPath, '-e', script], { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } })
+    const child = Bun.spawn([process.execPath, '-e', script], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') },
+    })
     expect((await new Response(child.stdout).text()).trim()).toBe('ok')
   })
 })

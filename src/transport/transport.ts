@@ -4,7 +4,10 @@ export interface Origin {
   /** Name or address, without brackets. Used for SNI and checked against the certificate. */
   readonly hostname: string
   readonly port: number
-  /** Connections are shared only by those of the same owner: an answer too many on one of them never reaches another's caller. */
+  /**
+   * Connections are shared only by those of the same owner: an answer too many on one of them never reaches another's
+   * caller.
+   */
   readonly owner?: string
 }
 
@@ -14,7 +17,10 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST'
   /** Path and query, beginning with `/`. */
   readonly path: string
-  /** Complete header lines but for Host, Connection, Content-Length. Names and values are checked once, when the provider is made (see {@link headerBlock}). */
+  /**
+   * Complete header lines but for Host, Connection, Content-Length. Names and values are checked once, when the
+   * provider is made (see {@link headerBlock}).
+   */
   readonly headers: HeaderBlock
   /** The body in pieces, sent in order without being joined. Empty for GET. */
   readonly body: readonly Uint8Array[]
@@ -38,13 +44,17 @@ export interface UpstreamResponse {
 /** A response body. Exactly one reader; either `read` until the end, `readAll`, or `cancel`. */
 export interface UpstreamBody {
   /**
-   * The next bytes: 8 KiB at most, or what 4 KiB of a compressed body unfold to. `undefined` at the end the framing announced. Not reading holds the
-   * upstream back (back-pressure; some 256 KiB are buffered, and what the socket brought with them).
-   * @throws {TransportError} `short_body` when the connection ends before the framing says so, `reset`, `too_large`, `malformed`
+   * The next bytes: 8 KiB at most, or what 4 KiB of a compressed body unfold to. `undefined` at the end the framing
+   * announced. Not reading holds the upstream back (back-pressure; some 256 KiB are buffered, and what the socket
+   * brought with them).
+   *
+   * @throws {TransportError} `short_body` when the connection ends before the framing says so, `reset`, `too_large`,
+   *   `malformed`
    */
   read(): Promise<Uint8Array | undefined>
   /**
    * The whole body in one piece.
+   *
    * @param mayHold asked for the bytes of each piece that comes from now on, before it is held. Absent: all may be held
    * @throws as `read`; `resources` when a piece may not be held
    */
@@ -59,7 +69,10 @@ export interface UpstreamBody {
 
 /** What went wrong on the way, by phase. */
 export type TransportErrorKind =
-  | 'dns' | 'connect' | 'connect_timeout' | 'tls'
+  | 'dns'
+  | 'connect'
+  | 'connect_timeout'
+  | 'tls'
   /** The connection was there in time, its TLS handshake was not. */
   | 'tls_timeout'
   /** Closed or reset before the first byte of a response on a fresh connection. */
@@ -101,8 +114,10 @@ export interface UpstreamSignal {
 /** Sends requests to upstreams over kept-alive connections. */
 export interface Transport {
   /**
-   * Sends a request and resolves with the head of the answer. Never follows a redirect. Aborting the signal drops the connection at once, in every phase.
-   * A kept-alive connection that dies before the first response byte is tried once more on a fresh one, unseen by the caller (failover.md row 5).
+   * Sends a request and resolves with the head of the answer. Never follows a redirect. Aborting the signal drops the
+   * connection at once, in every phase. A kept-alive connection that dies before the first response byte is tried once
+   * more on a fresh one, unseen by the caller (failover.md row 5).
+   *
    * @throws {TransportError}
    */
   request(request: UpstreamRequest, signal: UpstreamSignal): Promise<UpstreamResponse>

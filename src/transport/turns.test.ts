@@ -18,7 +18,12 @@ describe('turns of the event loop', () => {
   test('are had at once by those who need little, turn after turn', async () => {
     const turns = eventLoopTurns()
     for (let turn = 0; turn < 50; turn++) {
-      for (let index = 0; index < 20; index++) expect(turns.take(200, () => { throw new Error('nobody waits') })).toBe(true)
+      for (let index = 0; index < 20; index++)
+        expect(
+          turns.take(200, () => {
+            throw new Error('nobody waits')
+          }),
+        ).toBe(true)
       await nextTurn()
     }
   })
@@ -26,7 +31,10 @@ describe('turns of the event loop', () => {
   test('are shared evenly by those who never have enough, a few slices in each', async () => {
     const turns = eventLoopTurns()
     const slices = Array.from({ length: 10 }, () => 0)
-    for (const index of slices.keys()) greedy(turns, () => { slices[index] = (slices[index] ?? 0) + 1 })
+    for (const index of slices.keys())
+      greedy(turns, () => {
+        slices[index] = (slices[index] ?? 0) + 1
+      })
     let before = slices.reduce((sum, count) => sum + count)
     for (let turn = 0; turn < 100; turn++) {
       await nextTurn()
@@ -40,7 +48,8 @@ describe('turns of the event loop', () => {
   test('go to thousands in the order in which they asked', async () => {
     const turns = eventLoopTurns()
     const order: number[] = []
-    for (let index = 0; index < 5_000; index++) if (turns.take(sliceBytes, () => void order.push(index))) order.push(index)
+    for (let index = 0; index < 5_000; index++)
+      if (turns.take(sliceBytes, () => void order.push(index))) order.push(index)
     while (order.length < 5_000) await nextTurn()
     expect(order).toEqual(Array.from({ length: 5_000 }, (_, index) => index))
   })

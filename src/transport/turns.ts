@@ -7,11 +7,16 @@ const turnBytes = 32 * 1024
 /** What reading costs, however little is read. */
 const readCost = 256
 
-/** Shares the event loop among bodies that arrive faster than they can be worked on, and leaves turns for everything else. */
+/**
+ * Shares the event loop among bodies that arrive faster than they can be worked on, and leaves turns for everything
+ * else.
+ */
 export interface Turns {
   /**
    * Asks for so many bytes to be read.
-   * @param grant called once, in one of the next turns of the event loop, where it is too much for this one. Whoever asked first is called first
+   *
+   * @param grant called once, in one of the next turns of the event loop, where it is too much for this one. Whoever
+   *   asked first is called first
    * @returns whether they may be read at once; `grant` is not called then
    */
   take(bytes: number, grant: () => void): boolean

@@ -1,5 +1,5 @@
-import Ajv from 'ajv/dist/2020'
 import { describe, expect, test } from 'bun:test'
+import Ajv from 'ajv/dist/2020'
 import fc from 'fast-check'
 import schema from '../../test/schemas/CreateChatCompletionStreamResponse.schema.json'
 import { chunkReader } from './chat-chunk.ts'
@@ -30,27 +30,72 @@ function readChunk(chunk: ChatChunk | ErrorChunk): ChatChunk {
   return chunk
 }
 
-const parsed = (chunk: ChatChunk | ErrorChunk) => (chunk.kind === 'chunk' ? JSON.parse(decode(chunk.data)) : chunk.error)
+const parsed = (chunk: ChatChunk | ErrorChunk) =>
+  chunk.kind === 'chunk' ? JSON.parse(decode(chunk.data)) : chunk.error
 const head = { id: 'i', object: 'chat.completion.chunk', created: 1, model: 'm' }
-const chunk = (choice: object, others: object = {}) => ({ ...head, choices: [{ index: 0, delta: {}, finish_reason: null, ...choice }], ...others })
+const chunk = (choice: object, others: object = {}) => ({
+  ...head,
+  choices: [{ index: 0, delta: {}, finish_reason: null, ...choice }],
+  ...others,
+})
 
 describe('chunkReader', () => {
   test('leaves a chunk that lacks nothing as it is', () => {
-    const bytes = encode(JSON.stringify(chunk({ delta: { content: 'é\n"' }, logprobs: { content: [] } }, { x_groq: { id: 1 }, obfuscation: 'x', seed: 1 })).replace('"seed":1', '"seed":9007199254740993.10'))
+    const bytes = encode(
+      JSON.stringify(
+        chunk(
+          { delta: { content: 'é\n"' }, logprobs: { content: [] } },
+          { x_groq: { id: 1 }, obfuscation: 'x', seed: 1 },
+        ),
+      ).replace('"seed":1', '"seed":9007199254740993.10'),
+    )
     const read = chunkReader()(bytes)
-    expect(read).toEqual({ kind: 'chunk', data: bytes, isMeaningful: true, text: 'é\n"', isBeyondText: false, finishReason: undefined, hasOpenChoice: true, usage: undefined })
+    expect(read).toEqual({
+      kind: 'chunk',
+      data: bytes,
+      isMeaningful: true,
+      text: 'é\n"',
+      isBeyondText: false,
+      finishReason: undefined,
+      hasOpenChoice: true,
+      usage: undefined,
+    })
     expect(read.kind === 'chunk' && read.data).toBe(bytes)
   })
 
   test.each([
     ['{}', { ...defaultHead(), choices: [] }],
     ['{"choices":null,"object":null,"id":null,"created":"1","model":5}', { choices: [], ...defaultHead() }],
-    [{ ...head, object: 'chat.completion.done', choices: [] }, { ...head, choices: [] }],
-    [{ ...head, object: '', choices: [] }, { ...head, choices: [] }],
-    [{ ...head, choices: [{}] }, { ...head, choices: [{ index: 0, delta: {}, finish_reason: null }] }],
-    [{ ...head, choices: [{ delta: null, index: null, finish_reason: '' }] }, { ...head, choices: [{ index: 0, delta: {}, finish_reason: null }] }],
-    [{ ...head, choices: [{ delta: { content: 'a' } }, { delta: { content: 'b' } }] }, { ...head, choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }, { index: 1, delta: { content: 'b' }, finish_reason: null }] }],
-    [{ ...head, choices: [{ index: -1, delta: {}, finish_reason: 4 }] }, { ...head, choices: [{ index: 0, delta: {}, finish_reason: null }] }],
+    [
+      { ...head, object: 'chat.completion.done', choices: [] },
+      { ...head, choices: [] },
+    ],
+    [
+      { ...head, object: '', choices: [] },
+      { ...head, choices: [] },
+    ],
+    [
+      { ...head, choices: [{}] },
+      { ...head, choices: [{ index: 0, delta: {}, finish_reason: null }] },
+    ],
+    [
+      { ...head, choices: [{ delta: null, index: null, finish_reason: '' }] },
+      { ...head, choices: [{ index: 0, delta: {}, finish_reason: null }] },
+    ],
+    [
+      { ...head, choices: [{ delta: { content: 'a' } }, { delta: { content: 'b' } }] },
+      {
+        ...head,
+        choices: [
+          { index: 0, delta: { content: 'a' }, finish_reason: null },
+          { index: 1, delta: { content: 'b' }, finish_reason: null },
+        ],
+      },
+    ],
+    [
+      { ...head, choices: [{ index: -1, delta: {}, finish_reason: 4 }] },
+      { ...head, choices: [{ index: 0, delta: {}, finish_reason: null }] },
+    ],
   ])('fills %j', (value, expected) => {
     const read = parsed(readOne(value))
     expect(read).toEqual(expected)
@@ -59,52 +104,120 @@ describe('chunkReader', () => {
 
   test.each([
     ['text', { delta: { content: 'a' } }, { isMeaningful: true, text: 'a', isBeyondText: false }],
-    ['a role', { delta: { role: 'assistant', content: '', refusal: null } }, { isMeaningful: false, text: '', isBeyondText: false }],
+    [
+      'a role',
+      { delta: { role: 'assistant', content: '', refusal: null } },
+      { isMeaningful: false, text: '', isBeyondText: false },
+    ],
     ['nothing', { delta: {} }, { isMeaningful: false, isBeyondText: false }],
-    ['null', { delta: { content: null, tool_calls: null, reasoning_content: null, audio: null } }, { isMeaningful: false, isBeyondText: false }],
-    ['empty lists', { delta: { tool_calls: [], reasoning: '', reasoning_details: [] } }, { isMeaningful: false, isBeyondText: false }],
+    [
+      'null',
+      { delta: { content: null, tool_calls: null, reasoning_content: null, audio: null } },
+      { isMeaningful: false, isBeyondText: false },
+    ],
+    [
+      'empty lists',
+      { delta: { tool_calls: [], reasoning: '', reasoning_details: [] } },
+      { isMeaningful: false, isBeyondText: false },
+    ],
     ['a finish', { finish_reason: 'stop' }, { isMeaningful: true, isBeyondText: false, finishReason: 'stop' }],
-    ['a tool call', { delta: { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] } }, { isMeaningful: true, isBeyondText: true }],
+    [
+      'a tool call',
+      { delta: { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] } },
+      { isMeaningful: true, isBeyondText: true },
+    ],
     ['reasoning_content', { delta: { reasoning_content: 'hm' } }, { isMeaningful: true, isBeyondText: true }],
     ['reasoning', { delta: { reasoning: 'hm' } }, { isMeaningful: true, isBeyondText: true }],
-    ['reasoning_details', { delta: { reasoning_details: [{ text: 'hm' }] } }, { isMeaningful: true, isBeyondText: true }],
+    [
+      'reasoning_details',
+      { delta: { reasoning_details: [{ text: 'hm' }] } },
+      { isMeaningful: true, isBeyondText: true },
+    ],
     ['a refusal', { delta: { refusal: 'no' } }, { isMeaningful: true, isBeyondText: true }],
     ['audio', { delta: { audio: { data: 'x' } } }, { isMeaningful: true, isBeyondText: true }],
     ['a function call', { delta: { function_call: { name: 'f' } } }, { isMeaningful: true, isBeyondText: true }],
     ['a second choice', { index: 1, delta: { content: 'b' } }, { isMeaningful: true, text: '', isBeyondText: true }],
-    ['text before its index', { delta: { content: 'b' }, finish_reason: null, index: 2 }, { isMeaningful: true, isBeyondText: true }],
+    [
+      'text before its index',
+      { delta: { content: 'b' }, finish_reason: null, index: 2 },
+      { isMeaningful: true, isBeyondText: true },
+    ],
   ])('tells the facts of %s', (_, choice, facts) => {
     expect(readOne(chunk(choice))).toMatchObject(facts)
   })
 
   test('reads usage, beside choices and without', () => {
-    const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, prompt_tokens_details: { cached_tokens: 1 } }
-    expect(readOne({ ...head, choices: [], usage }).usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7, cachedTokens: 1 })
-    expect(readOne(chunk({}, { usage })).usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7, cachedTokens: 1 })
-    expect(readOne(chunk({}, { usage: { completion_tokens: 4, total_tokens: 'x' } })).usage).toEqual({ promptTokens: undefined, completionTokens: 4, totalTokens: undefined })
+    const usage = {
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      total_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 1 },
+    }
+    expect(readOne({ ...head, choices: [], usage }).usage).toEqual({
+      promptTokens: 3,
+      completionTokens: 4,
+      totalTokens: 7,
+      cachedTokens: 1,
+    })
+    expect(readOne(chunk({}, { usage })).usage).toEqual({
+      promptTokens: 3,
+      completionTokens: 4,
+      totalTokens: 7,
+      cachedTokens: 1,
+    })
+    expect(readOne(chunk({}, { usage: { completion_tokens: 4, total_tokens: 'x' } })).usage).toEqual({
+      promptTokens: undefined,
+      completionTokens: 4,
+      totalTokens: undefined,
+    })
     for (const none of [null, {}, 5, []]) expect(readOne(chunk({}, { usage: none })).usage).toBeUndefined()
   })
 
   test.each<readonly [string, object, number | undefined]>([
-    ['the common name', { prompt_tokens_details: { audio_tokens: 9, cached_tokens: 2, deep: { cached_tokens: 8 } } }, 2],
+    [
+      'the common name',
+      { prompt_tokens_details: { audio_tokens: 9, cached_tokens: 2, deep: { cached_tokens: 8 } } },
+      2,
+    ],
     ["DeepSeek's", { prompt_cache_hit_tokens: 3, prompt_cache_miss_tokens: 8 }, 3],
     ['both', { prompt_cache_hit_tokens: 3, prompt_tokens_details: { cached_tokens: 2 } }, 2],
     ['what is no number', { prompt_tokens_details: { cached_tokens: '2' } }, undefined],
     ['what is no object', { prompt_tokens_details: [2] }, undefined],
     ['null', { prompt_tokens_details: null }, undefined],
   ])('reads cached tokens under %s', (_, more, cachedTokens) => {
-    expect(readOne(chunk({}, { usage: { ...more, prompt_tokens: 4 } })).usage).toEqual({ promptTokens: 4, completionTokens: undefined, totalTokens: undefined, cachedTokens })
+    expect(readOne(chunk({}, { usage: { ...more, prompt_tokens: 4 } })).usage).toEqual({
+      promptTokens: 4,
+      completionTokens: undefined,
+      totalTokens: undefined,
+      cachedTokens,
+    })
   })
 
   test('keeps id, created and model as the first chunk had them (failover.md row 39)', () => {
-    const chunks = readAll([{ ...head, choices: [] }, { ...head, id: 'j', created: 2, model: 'n', choices: [] }, { choices: [] }, { ...head, id: '', created: 0, model: null, choices: [] }])
+    const chunks = readAll([
+      { ...head, choices: [] },
+      { ...head, id: 'j', created: 2, model: 'n', choices: [] },
+      { choices: [] },
+      { ...head, id: '', created: 0, model: null, choices: [] },
+    ])
     for (const each of chunks) expect(parsed(each)).toEqual({ ...head, choices: [] })
   })
 
   test('lets empty ones through until there are others, as Azure sends them', () => {
-    const first = { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
+    const first = {
+      id: '',
+      object: '',
+      created: 0,
+      model: '',
+      choices: [],
+      prompt_filter_results: [{ prompt_index: 0 }],
+    }
     const chunks = readAll([first, { ...head, choices: [] }, first]).map(parsed)
-    expect(chunks).toEqual([{ ...first, object: head.object }, { ...head, choices: [] }, { ...first, ...head }])
+    expect(chunks).toEqual([
+      { ...first, object: head.object },
+      { ...head, choices: [] },
+      { ...first, ...head },
+    ])
   })
 
   test('makes up what a stream never says, once', () => {
@@ -152,21 +265,67 @@ describe('chunkReader', () => {
       call({}),
     ]).map((each) => parsed(each).choices[0].delta.tool_calls[0])
     expect(calls.map(({ index }) => index)).toEqual([0, 0, 1, 0, 2, 5, 6, 6])
-    expect(calls.map(({ type }) => type)).toEqual(['function', undefined, 'function', 'function', undefined, 'custom', 'function', undefined])
+    expect(calls.map(({ type }) => type)).toEqual([
+      'function',
+      undefined,
+      'function',
+      'function',
+      undefined,
+      'custom',
+      'function',
+      undefined,
+    ])
   })
 
   test('numbers several whole tool calls of one delta, as Mistral sends them', () => {
-    const { tool_calls } = parsed(readOne(chunk({ delta: { tool_calls: [{ id: 'a', function: { name: 'f' } }, { id: 'b', function: { name: 'g' } }] }, finish_reason: 'tool_calls' }))).choices[0].delta
-    expect(tool_calls).toEqual([{ id: 'a', function: { name: 'f' }, index: 0, type: 'function' }, { id: 'b', function: { name: 'g' }, index: 1, type: 'function' }])
+    const { tool_calls } = parsed(
+      readOne(
+        chunk({
+          delta: {
+            tool_calls: [
+              { id: 'a', function: { name: 'f' } },
+              { id: 'b', function: { name: 'g' } },
+            ],
+          },
+          finish_reason: 'tool_calls',
+        }),
+      ),
+    ).choices[0].delta
+    expect(tool_calls).toEqual([
+      { id: 'a', function: { name: 'f' }, index: 0, type: 'function' },
+      { id: 'b', function: { name: 'g' }, index: 1, type: 'function' },
+    ])
   })
 
   test('numbers the tool calls of each choice on their own', () => {
-    const both = { ...head, choices: [0, 1].map((index) => ({ index, delta: { tool_calls: [{ id: `id${index}`, function: { name: 'f' } }] }, finish_reason: null })) }
-    expect(parsed(readOne(both)).choices.map((choice: { delta: { tool_calls: { index: number }[] } }) => choice.delta.tool_calls[0]?.index)).toEqual([0, 0])
+    const both = {
+      ...head,
+      choices: [0, 1].map((index) => ({
+        index,
+        delta: { tool_calls: [{ id: `id${index}`, function: { name: 'f' } }] },
+        finish_reason: null,
+      })),
+    }
+    expect(
+      parsed(readOne(both)).choices.map(
+        (choice: { delta: { tool_calls: { index: number }[] } }) => choice.delta.tool_calls[0]?.index,
+      ),
+    ).toEqual([0, 0])
   })
 
   test('makes text of content in parts', () => {
-    const content = [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }, { type: 'text', text: '…' }] }, { type: 'text', text: 'a' }, 'b', { type: 'reference' }]
+    const content = [
+      {
+        type: 'thinking',
+        thinking: [
+          { type: 'text', text: 'hm' },
+          { type: 'text', text: '…' },
+        ],
+      },
+      { type: 'text', text: 'a' },
+      'b',
+      { type: 'reference' },
+    ]
     const read = readOne(chunk({ delta: { content } }))
     expect(parsed(read).choices[0].delta).toEqual({ content: 'ab', reasoning_content: 'hm…' })
     expect(read).toMatchObject({ text: 'ab', isMeaningful: true, isBeyondText: true })
@@ -174,19 +333,41 @@ describe('chunkReader', () => {
   })
 
   test('replaces line breaks between tokens, and keeps everything else', () => {
-    const value = chunk({ delta: { content: 'a', extra_content: { google: { thought_signature: 'sig' } } } }, { x_groq: { id: 'r' } })
+    const value = chunk(
+      { delta: { content: 'a', extra_content: { google: { thought_signature: 'sig' } } } },
+      { x_groq: { id: 'r' } },
+    )
     const read = readOne(JSON.stringify(value, null, 2).replaceAll('\n', '\r\n'))
     expect(decode(read.data)).not.toMatch(/[\r\n]/)
     expect(parsed(read)).toEqual(value)
   })
 
   test.each([
-    [{ error: { message: 'no', type: 'server_error', code: 503 } }, { message: 'no', type: 'server_error', code: '503', status: 503 }],
+    [
+      { error: { message: 'no', type: 'server_error', code: 503 } },
+      { message: 'no', type: 'server_error', code: '503', status: 503 },
+    ],
     [{ error: 'no' }, { message: 'no' }],
-    [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, { type: 'overloaded_error', message: 'Overloaded' }],
-    [{ ...head, error: { code: 502, message: 'gone' }, choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }] }, { message: 'gone', status: 502 }],
-    [{ ...head, choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { message: 'within' } }] }, { message: 'within' }],
-    [{ object: 'error', message: 'too long', type: 'BadRequestError', code: 400 }, { message: 'too long', status: 400 }],
+    [
+      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      { type: 'overloaded_error', message: 'Overloaded' },
+    ],
+    [
+      {
+        ...head,
+        error: { code: 502, message: 'gone' },
+        choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+      },
+      { message: 'gone', status: 502 },
+    ],
+    [
+      { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { message: 'within' } }] },
+      { message: 'within' },
+    ],
+    [
+      { object: 'error', message: 'too long', type: 'BadRequestError', code: 400 },
+      { message: 'too long', status: 400 },
+    ],
     [{ choices: 42, error: { message: 'no' } }, { message: 'no' }],
   ])('reads %j as an error', (value, error) => {
     expect(chunkReaderOf()(value)).toMatchObject({ kind: 'error', error })
@@ -196,8 +377,23 @@ describe('chunkReader', () => {
     expect(parsed(readOne({ ...head, error, choices: [] }))).toEqual({ ...head, error, choices: [] })
   })
 
-  test.each(['', ' ', '[DONE]', '[]', '"x"', 'null', '{', '{"choices":42}', '{"choices":{}}', '{"choices":[null]}', '{"choices":[1]}',
-    '{"choices":[{"delta":"x"}]}', '{"choices":[{"delta":{"content":42}}]}', '{"choices":[{"delta":{"content":{}}}]}', '{"choices":[{"delta":{"tool_calls":[1]}}]}'])('refuses %j', (text) => {
+  test.each([
+    '',
+    ' ',
+    '[DONE]',
+    '[]',
+    '"x"',
+    'null',
+    '{',
+    '{"choices":42}',
+    '{"choices":{}}',
+    '{"choices":[null]}',
+    '{"choices":[1]}',
+    '{"choices":[{"delta":"x"}]}',
+    '{"choices":[{"delta":{"content":42}}]}',
+    '{"choices":[{"delta":{"content":{}}}]}',
+    '{"choices":[{"delta":{"tool_calls":[1]}}]}',
+  ])('refuses %j', (text) => {
     expect(() => chunkReaderOf()(text)).toThrow(MalformedAnswer)
   })
 
@@ -205,45 +401,94 @@ describe('chunkReader', () => {
     expect(() => chunkReader()(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toThrow(MalformedAnswer)
   })
 
-  const known = fc.constantFrom('id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'index', 'delta', 'finish_reason', 'content', 'tool_calls', 'type', 'function', 'name', 'text', 'thinking', 'message', 'detail', '__proto__')
+  const known = fc.constantFrom(
+    'id',
+    'object',
+    'created',
+    'model',
+    'choices',
+    'usage',
+    'error',
+    'index',
+    'delta',
+    'finish_reason',
+    'content',
+    'tool_calls',
+    'type',
+    'function',
+    'name',
+    'text',
+    'thinking',
+    'message',
+    'detail',
+    '__proto__',
+  )
   const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
-    value: fc.oneof({ maxDepth: 6 }, fc.constantFrom(null, true, 0, 1, 1.5, '', 'a', 'é', 'error', 'chat.completion.chunk'), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(known, tie('value'), { maxKeys: 4 })),
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom(null, true, 0, 1, 1.5, '', 'a', 'é', 'error', 'chat.completion.chunk'),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(known, tie('value'), { maxKeys: 4 }),
+    ),
   }))
 
   test('gives a chunk, an error or MalformedAnswer, whatever it reads, and chunks that it leaves alone when it reads them again', () => {
-    fc.assert(fc.property(fc.array(fc.oneof(anyValue, fc.dictionary(known, anyValue), fc.array(fc.dictionary(known, anyValue), { maxLength: 2 }).map((choices) => ({ choices }))), { maxLength: 4 }), (values) => {
-      const read = chunkReader(defaults)
-      for (const value of values) {
-        const bytes = encode(JSON.stringify(value, null, 1))
-        let result: ChatChunk | ErrorChunk
-        try {
-          result = read(bytes)
-        } catch (error) {
-          if (!(error instanceof MalformedAnswer)) throw error
-          continue
-        }
-        if (result.kind === 'error') continue
-        expect(decode(result.data)).not.toMatch(/[\r\n]/)
-        const again = chunkReader(defaults)(result.data)
-        // What is open depends on the chunks before.
-        expect({ ...again, hasOpenChoice: result.hasOpenChoice }).toEqual(result)
-      }
-    }), { numRuns: 700 })
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            anyValue,
+            fc.dictionary(known, anyValue),
+            fc.array(fc.dictionary(known, anyValue), { maxLength: 2 }).map((choices) => ({ choices })),
+          ),
+          { maxLength: 4 },
+        ),
+        (values) => {
+          const read = chunkReader(defaults)
+          for (const value of values) {
+            const bytes = encode(JSON.stringify(value, null, 1))
+            let result: ChatChunk | ErrorChunk
+            try {
+              result = read(bytes)
+            } catch (error) {
+              if (!(error instanceof MalformedAnswer)) throw error
+              continue
+            }
+            if (result.kind === 'error') continue
+            expect(decode(result.data)).not.toMatch(/[\r\n]/)
+            const again = chunkReader(defaults)(result.data)
+            // What is open depends on the chunks before.
+            expect({ ...again, hasOpenChoice: result.hasOpenChoice }).toEqual(result)
+          }
+        },
+      ),
+      { numRuns: 700 },
+    )
   })
 
   test('throws nothing but MalformedAnswer on broken bytes', () => {
-    const whole = encode(JSON.stringify(chunk({ delta: { content: 'ä', tool_calls: [{ id: 'a', function: { name: 'f' } }] } }, { usage: { prompt_tokens: 1 } })))
+    const whole = encode(
+      JSON.stringify(
+        chunk(
+          { delta: { content: 'ä', tool_calls: [{ id: 'a', function: { name: 'f' } }] } },
+          { usage: { prompt_tokens: 1 } },
+        ),
+      ),
+    )
     const read = chunkReader()
-    fc.assert(fc.property(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), (place, removed, inserted) => {
-      const bytes = [...whole]
-      bytes.splice(place % bytes.length, removed, ...inserted)
-      try {
-        const result = read(new Uint8Array(bytes))
-        if (result.kind === 'chunk') JSON.parse(decode(result.data))
-      } catch (error) {
-        if (!(error instanceof MalformedAnswer)) throw error
-      }
-    }), { numRuns: 700 })
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), (place, removed, inserted) => {
+        const bytes = [...whole]
+        bytes.splice(place % bytes.length, removed, ...inserted)
+        try {
+          const result = read(new Uint8Array(bytes))
+          if (result.kind === 'chunk') JSON.parse(decode(result.data))
+        } catch (error) {
+          if (!(error instanceof MalformedAnswer)) throw error
+        }
+      }),
+      { numRuns: 700 },
+    )
   })
 })
 
@@ -252,11 +497,17 @@ function defaultHead(): object {
 }
 
 describe('choices that have not finished', () => {
-  const choice = (index: number, finishReason: string | null) => ({ index, delta: finishReason === null ? { content: 'x' } : {}, finish_reason: finishReason })
+  const choice = (index: number, finishReason: string | null) => ({
+    index,
+    delta: finishReason === null ? { content: 'x' } : {},
+    finish_reason: finishReason,
+  })
   const open = (...chunks: readonly (readonly object[])[]) => {
     const read = chunkReader()
     return chunks.map((choices) => {
-      const chunk = read(encode(JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices })))
+      const chunk = read(
+        encode(JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices })),
+      )
       return chunk.kind === 'chunk' && chunk.hasOpenChoice
     })
   }

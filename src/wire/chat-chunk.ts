@@ -16,11 +16,17 @@ export interface ChatChunk {
   readonly kind: 'chunk'
   /** The JSON text, without framing; no line break in it. Empty: for the record only, the client is sent nothing. */
   readonly data: Uint8Array
-  /** Carries content, a tool call, reasoning, a refusal, audio or a finish_reason in any choice: the stream commits here. */
+  /**
+   * Carries content, a tool call, reasoning, a refusal, audio or a finish_reason in any choice: the stream commits
+   * here.
+   */
   readonly isMeaningful: boolean
   /** `delta.content` of choice 0; empty when there is none. */
   readonly text: string
-  /** Carries something that a resumed stream could not repeat: a tool call, reasoning, a refusal, audio, a second choice. */
+  /**
+   * Carries something that a resumed stream could not repeat: a tool call, reasoning, a refusal, audio, a second
+   * choice.
+   */
   readonly isBeyondText: boolean
   /** `finish_reason` of choice 0 (of the last choice that has one), when it is set. */
   readonly finishReason: string | undefined
@@ -58,17 +64,24 @@ const topTable = nameTable(topNames)
 const choiceNames = ['index', 'delta', 'finish_reason', 'error'] as const
 const choiceTable = nameTable(choiceNames)
 const deltaNames = [
-  'content', 'tool_calls', 'refusal', 'audio', 'function_call',
-  'reasoning_content', 'reasoning', 'reasoning_details', 'thinking',
+  'content',
+  'tool_calls',
+  'refusal',
+  'audio',
+  'function_call',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'thinking',
 ] as const
 const deltaTable = nameTable(deltaNames)
 const objectTable = nameTable(['chat.completion.chunk', 'error'])
 
 /**
- * Reads the events of one stream of an OpenAI-compatible upstream: checks each and fills in what was left out, in the upstream's own bytes.
- * Made anew for each stream. Known members that are missing or of no use are filled (`object`, `choices`, `index`, `delta`, `finish_reason`,
- * `tool_calls[].index` and `type`), `id`, `created` and `model` stay as they first were (failover.md row 39), content in parts becomes text,
- * everything else is kept.
+ * Reads the events of one stream of an OpenAI-compatible upstream: checks each and fills in what was left out, in the
+ * upstream's own bytes. Made anew for each stream. Known members that are missing or of no use are filled (`object`,
+ * `choices`, `index`, `delta`, `finish_reason`, `tool_calls[].index` and `type`), `id`, `created` and `model` stay as
+ * they first were (failover.md row 39), content in parts becomes text, everything else is kept.
  *
  * The function throws MalformedAnswer for what is no chunk (failover.md row 34).
  */
@@ -79,7 +92,8 @@ export function chunkReader(defaults: ChunkDefaults = {}): (data: Uint8Array) =>
       return readTop(new JsonCursor(data), stream)
     } catch (error) {
       if (error instanceof MalformedAnswer) return errorInstead(data, error)
-      if (error instanceof JsonSyntaxError) throw new MalformedAnswer('malformed', `an event is not JSON: ${error.message}`, { cause: error })
+      if (error instanceof JsonSyntaxError)
+        throw new MalformedAnswer('malformed', `an event is not JSON: ${error.message}`, { cause: error })
       throw error
     }
   }
@@ -95,7 +109,7 @@ interface StreamState {
   readonly open: Set<number>
   readonly finished: Set<number>
   /** What the last chunk began with, up to the value of `choices`, when there was nothing to be changed in it. */
-  opening: { readonly bytes: Uint8Array, readonly seen: number } | undefined
+  opening: { readonly bytes: Uint8Array; readonly seen: number } | undefined
 }
 
 /** What is found out about one chunk. */
@@ -108,19 +122,34 @@ interface Findings {
   hasError: boolean
 }
 
-/** Whether all before the value of `choices` may be taken as read when the next chunk begins with it too: it holds no facts, nor other choices. */
+/**
+ * Whether all before the value of `choices` may be taken as read when the next chunk begins with it too: it holds no
+ * facts, nor other choices.
+ */
 function isPlainOpening(cursor: JsonCursor, seen: number, findings: Findings): boolean {
   return (seen & 0b1110000) === 0 && !findings.hasError && !cursor.hasHighBytes && !cursor.hasLineBreaks
 }
 
 function streamState(defaults: ChunkDefaults): StreamState {
-  return { head: [undefined, undefined, undefined], defaults, toolCalls: toolCallNumbers(), open: new Set(), finished: new Set(), opening: undefined }
+  return {
+    head: [undefined, undefined, undefined],
+    defaults,
+    toolCalls: toolCallNumbers(),
+    open: new Set(),
+    finished: new Set(),
+    opening: undefined,
+  }
 }
 
 function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChunk {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
   const findings: Findings = {
-    edits: [], isMeaningful: false, isBeyondText: false, text: '', finishReason: undefined, hasError: false,
+    edits: [],
+    isMeaningful: false,
+    isBeyondText: false,
+    text: '',
+    finishReason: undefined,
+    hasError: false,
   }
   const { edits } = findings
   let usage: Usage | undefined
@@ -147,14 +176,29 @@ function readTop(cursor: JsonCursor, stream: StreamState): ChatChunk | ErrorChun
     }
     if (code !== -1) seen |= 1 << code
     switch (code) {
-      case 0: keepHead(cursor, stream, edits, 0); break
-      case 1: keepObject(cursor, findings); break
-      case 2: keepHead(cursor, stream, edits, 1); break
-      case 3: keepHead(cursor, stream, edits, 2); break
-      case 4: readChoices(cursor, stream, findings); break
-      case 5: usage = readUsage(cursor); break
-      case 6: if (cursor.isFilled()) findings.hasError = true; break
-      default: cursor.skip()
+      case 0:
+        keepHead(cursor, stream, edits, 0)
+        break
+      case 1:
+        keepObject(cursor, findings)
+        break
+      case 2:
+        keepHead(cursor, stream, edits, 1)
+        break
+      case 3:
+        keepHead(cursor, stream, edits, 2)
+        break
+      case 4:
+        readChoices(cursor, stream, findings)
+        break
+      case 5:
+        usage = readUsage(cursor)
+        break
+      case 6:
+        if (cursor.isFilled()) findings.hasError = true
+        break
+      default:
+        cursor.skip()
     }
   }
   const end = cursor.position - 1
@@ -194,7 +238,8 @@ function keepHead(cursor: JsonCursor, stream: StreamState, edits: Edit[], slot: 
   const isRight = slot === 1 ? kind === 'number' && isInteger(bytes, start, end) : kind === 'string'
   if (kept === undefined) {
     if (!isRight) edits.push({ start, end, replacement: encode(headText(stream, slot)) })
-    else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2) stream.head[slot] = bytes.slice(start, end)
+    else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2)
+      stream.head[slot] = bytes.slice(start, end)
     return
   }
   if (end - start !== kept.length || !isAt(bytes, start, kept)) edits.push({ start, end, replacement: kept })
@@ -256,11 +301,20 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
     hasMembers = true
     if (code !== -1) seen |= 1 << code
     switch (code) {
-      case 0: index = readIndex(cursor, edits, position); break
-      case 1: readDelta(cursor, stream, findings, index); break
-      case 2: isFinished = readFinishReason(cursor, findings); break
-      case 3: if (cursor.isFilled()) findings.hasError = true; break
-      default: cursor.skip()
+      case 0:
+        index = readIndex(cursor, edits, position)
+        break
+      case 1:
+        readDelta(cursor, stream, findings, index)
+        break
+      case 2:
+        isFinished = readFinishReason(cursor, findings)
+        break
+      case 3:
+        if (cursor.isFilled()) findings.hasError = true
+        break
+      default:
+        cursor.skip()
     }
   }
   if ((seen & 7) !== 7) {
@@ -325,8 +379,7 @@ function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, 
     else if (code === 0) readContent(cursor, findings)
     else if (code === 1) {
       if (stream.toolCalls.read(cursor, choice, findings.edits)) beyondText(findings)
-    }
-    else if (cursor.isFilled()) beyondText(findings)
+    } else if (cursor.isFilled()) beyondText(findings)
   }
 }
 

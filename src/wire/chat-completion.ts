@@ -29,9 +29,10 @@ export interface CompletionError {
 }
 
 /**
- * Reads a complete answer of an OpenAI-compatible upstream: checks it and fills in what it left out, in the upstream's own bytes.
- * Filled: `id`, `object`, `created`, `model`; of a choice `index`, `finish_reason`, `logprobs`, `message.role`, `content`, `refusal`,
- * `tool_calls[].type`. Content in parts becomes text and `reasoning_content`. Everything else is kept, a `finish_reason` of null too.
+ * Reads a complete answer of an OpenAI-compatible upstream: checks it and fills in what it left out, in the upstream's
+ * own bytes. Filled: `id`, `object`, `created`, `model`; of a choice `index`, `finish_reason`, `logprobs`,
+ * `message.role`, `content`, `refusal`, `tool_calls[].type`. Content in parts becomes text and `reasoning_content`.
+ * Everything else is kept, a `finish_reason` of null too.
  *
  * @throws {MalformedAnswer} `empty`, `malformed` or `no_choices` (failover.md rows 23–26)
  */
@@ -53,8 +54,16 @@ export function readCompletion(body: Uint8Array, defaults: ChunkDefaults = {}): 
 const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
 const choiceTable = nameTable(['index', 'message', 'finish_reason', 'logprobs', 'error'])
 const messageTable = nameTable([
-  'role', 'content', 'refusal', 'tool_calls', 'function_call', 'audio',
-  'reasoning_content', 'reasoning', 'reasoning_details', 'thinking',
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'audio',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'thinking',
 ])
 const toolCallTable = nameTable(['type'])
 const objectTable = nameTable(['chat.completion', 'error'])
@@ -80,7 +89,13 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): Completion {
   }
   const edits: Edit[] = []
   const findings: Findings = {
-    edits, hasError: false, choices: 0, hasContent: false, hasToolCalls: false, isEmpty: false, finishReason: undefined,
+    edits,
+    hasError: false,
+    choices: 0,
+    hasContent: false,
+    hasToolCalls: false,
+    isEmpty: false,
+    finishReason: undefined,
   }
   let usage: Usage | undefined
   let seen = 0
@@ -90,13 +105,27 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): Completion {
     const code = cursor.nameCode(topTable)
     if (code !== -1) seen |= 1 << code
     switch (code) {
-      case 0: case 3: fill(cursor, edits, 'string', () => defaultText(defaults, code)); break
-      case 1: readObject(cursor, findings); break
-      case 2: fill(cursor, edits, 'number', () => defaultText(defaults, code)); break
-      case 4: readChoices(cursor, findings); break
-      case 5: usage = readUsage(cursor); break
-      case 6: if (cursor.isFilled()) findings.hasError = true; break
-      default: cursor.skip()
+      case 0:
+      case 3:
+        fill(cursor, edits, 'string', () => defaultText(defaults, code))
+        break
+      case 1:
+        readObject(cursor, findings)
+        break
+      case 2:
+        fill(cursor, edits, 'number', () => defaultText(defaults, code))
+        break
+      case 4:
+        readChoices(cursor, findings)
+        break
+      case 5:
+        usage = readUsage(cursor)
+        break
+      case 6:
+        if (cursor.isFilled()) findings.hasError = true
+        break
+      default:
+        cursor.skip()
     }
   }
   const end = cursor.position - 1
@@ -163,14 +192,21 @@ function readChoice(cursor: JsonCursor, findings: Findings, position: number): v
     const code = cursor.nameCode(choiceTable)
     if (code !== -1) seen |= 1 << code
     switch (code) {
-      case 0: fill(cursor, edits, 'number', () => String(position)); break
-      case 1: readMessage(cursor, findings); break
+      case 0:
+        fill(cursor, edits, 'number', () => String(position))
+        break
+      case 1:
+        readMessage(cursor, findings)
+        break
       case 2:
         if (cursor.peek() === 'string') finishReason = cursor.string()
         else cursor.skip()
         break
-      case 4: if (cursor.isFilled()) findings.hasError = true; break
-      default: cursor.skip()
+      case 4:
+        if (cursor.isFilled()) findings.hasError = true
+        break
+      default:
+        cursor.skip()
     }
   }
   if ((seen & 2) === 0 && !findings.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
@@ -194,11 +230,20 @@ function readMessage(cursor: JsonCursor, findings: Findings): void {
     const code = cursor.nameCode(messageTable)
     if (code !== -1) seen |= 1 << code
     switch (code) {
-      case 0: fill(cursor, findings.edits, 'string', () => '"assistant"'); break
-      case 1: readContent(cursor, findings); break
-      case 3: readToolCalls(cursor, findings); break
-      case -1: cursor.skip(); break
-      default: if (cursor.isFilled()) findings.hasContent = true
+      case 0:
+        fill(cursor, findings.edits, 'string', () => '"assistant"')
+        break
+      case 1:
+        readContent(cursor, findings)
+        break
+      case 3:
+        readToolCalls(cursor, findings)
+        break
+      case -1:
+        cursor.skip()
+        break
+      default:
+        if (cursor.isFilled()) findings.hasContent = true
     }
   }
   const missing: string[] = []

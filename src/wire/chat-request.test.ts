@@ -8,16 +8,21 @@ import { join } from './splice.ts'
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const parseJson = (bytes: Uint8Array): unknown => JSON.parse(decode(bytes))
-const request = (members: object) => encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...members }))
+const request = (members: object) =>
+  encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...members }))
 const withMessage = (message: unknown) => encode(JSON.stringify({ model: 'm', messages: [message] }))
 const withPart = (part: unknown) => withMessage({ role: 'user', content: [part] })
 
 /** `[code, param]` of the refusal; undefined when it is accepted. Both ways to read it must agree. */
 async function refusal(body: Uint8Array): Promise<readonly [string, string | null] | undefined> {
   const error = caught(() => parseChatRequest(body))
-  const large = await parseLargeChatRequest(body, async () => {}).then(() => undefined, (cause: unknown) => cause)
+  const large = await parseLargeChatRequest(body, async () => {}).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
   if (error === undefined && large === undefined) return undefined
-  if (!(error instanceof WireError) || !(large instanceof WireError)) throw new Error('one of them accepts it', { cause: [error, large] })
+  if (!(error instanceof WireError) || !(large instanceof WireError))
+    throw new Error('one of them accepts it', { cause: [error, large] })
   expect(large.toJSON()).toEqual(error.toJSON())
   expect(error.status).toBe(400)
   expect(error.type).toBe('invalid_request_error')
@@ -35,11 +40,19 @@ function caught(run: () => unknown): unknown {
 
 describe('parseChatRequest', () => {
   test('reads what the gateway needs and keeps the bytes', () => {
-    const body = encode(' {"stream": true, "messages":[{"role":"user","content":"hi"}],\n"stream_options":{"x":1,"include_usage":true},"mod\\u0065l":"a\\/b","seed":9007199254740993}')
+    const body = encode(
+      ' {"stream": true, "messages":[{"role":"user","content":"hi"}],\n"stream_options":{"x":1,"include_usage":true},"mod\\u0065l":"a\\/b","seed":9007199254740993}',
+    )
     const parsed = parseChatRequest(body)
     expect(parsed).toMatchObject({ model: 'a/b', stream: true, includeUsage: true })
     expect(parsed.body).toBe(body)
-    expect(parsed.members.map(({ name, start, valueStart, end }) => [name, decode(body.subarray(start, valueStart)), decode(body.subarray(valueStart, end))])).toEqual([
+    expect(
+      parsed.members.map(({ name, start, valueStart, end }) => [
+        name,
+        decode(body.subarray(start, valueStart)),
+        decode(body.subarray(valueStart, end)),
+      ]),
+    ).toEqual([
       ['stream', '"stream": ', 'true'],
       ['messages', '"messages":', '[{"role":"user","content":"hi"}]'],
       ['stream_options', '"stream_options":', '{"x":1,"include_usage":true}'],
@@ -49,58 +62,103 @@ describe('parseChatRequest', () => {
   })
 
   const ranges = [
-    ['temperature', 0, 2], ['top_p', 0, 1], ['frequency_penalty', -2, 2], ['presence_penalty', -2, 2],
+    ['temperature', 0, 2],
+    ['top_p', 0, 1],
+    ['frequency_penalty', -2, 2],
+    ['presence_penalty', -2, 2],
   ] as const
   test.each(ranges)('takes %s from %d to %d, boundaries included', async (name, min, max) => {
     for (const value of [min, max, (min + max) / 2 + 0.01, `${max}.0`, `${max}e0`]) {
-      expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toBeUndefined()
+      expect(
+        await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`)),
+      ).toBeUndefined()
     }
     for (const value of [min - 0.0001, max + 0.0001, -1e9, 1e9, '1e400', '-1e400']) {
-      expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toEqual(['invalid_value', name])
+      expect(
+        await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`)),
+      ).toEqual(['invalid_value', name])
     }
     expect(await refusal(request({ [name]: null }))).toBeUndefined()
-    for (const value of ['1', true, [], {}]) expect(await refusal(request({ [name]: value }))).toEqual(['invalid_type', name])
+    for (const value of ['1', true, [], {}])
+      expect(await refusal(request({ [name]: value }))).toEqual(['invalid_type', name])
   })
 
-  test.each(['max_tokens', 'max_completion_tokens', 'seed', 'top_logprobs'])('takes an integer for %s, however written', async (name) => {
-    for (const value of ['0', '20', '1.0', '1e1', '200E-1', 'null']) expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toBeUndefined()
-    for (const value of ['1.5', '"1"', 'true', '[]', '{}']) expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toEqual(['invalid_type', name])
-  })
+  test.each(['max_tokens', 'max_completion_tokens', 'seed', 'top_logprobs'])(
+    'takes an integer for %s, however written',
+    async (name) => {
+      for (const value of ['0', '20', '1.0', '1e1', '200E-1', 'null'])
+        expect(
+          await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`)),
+        ).toBeUndefined()
+      for (const value of ['1.5', '"1"', 'true', '[]', '{}'])
+        expect(
+          await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`)),
+        ).toEqual(['invalid_type', name])
+    },
+  )
 
   test('takes top_logprobs from 0 to 20', async () => {
-    for (const value of [-1, 21]) expect(await refusal(request({ top_logprobs: value }))).toEqual(['invalid_value', 'top_logprobs'])
+    for (const value of [-1, 21])
+      expect(await refusal(request({ top_logprobs: value }))).toEqual(['invalid_value', 'top_logprobs'])
   })
 
   test('gives token counts and seed no range, but for numbers that are none', async () => {
     for (const value of ['-1', '9223372036854775807', '-9223372036854775808', '9007199254740993']) {
-      for (const name of ['max_tokens', 'max_completion_tokens', 'seed']) expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`))).toBeUndefined()
+      for (const name of ['max_tokens', 'max_completion_tokens', 'seed'])
+        expect(
+          await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"${name}":${value}}`)),
+        ).toBeUndefined()
     }
-    expect(await refusal(encode('{"model":"m","messages":[{"role":"user","content":""}],"seed":1e999}'))).toEqual(['invalid_value', 'seed'])
+    expect(await refusal(encode('{"model":"m","messages":[{"role":"user","content":""}],"seed":1e999}'))).toEqual([
+      'invalid_value',
+      'seed',
+    ])
   })
 
   test.each(['stream', 'logprobs', 'enable_thinking'])('takes a boolean for %s', async (name) => {
     for (const value of [true, false, null]) expect(await refusal(request({ [name]: value }))).toBeUndefined()
-    for (const value of ['true', 1, 0, [], {}]) expect(await refusal(request({ [name]: value }))).toEqual(['invalid_type', name])
+    for (const value of ['true', 1, 0, [], {}])
+      expect(await refusal(request({ [name]: value }))).toEqual(['invalid_type', name])
   })
 
   test('takes the efforts of the format', async () => {
-    for (const value of ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max', null]) expect(await refusal(request({ reasoning_effort: value }))).toBeUndefined()
-    for (const value of ['', 'LOW', 'lower', 'x'.repeat(5000), '\u0007']) expect(await refusal(request({ reasoning_effort: value }))).toEqual(['invalid_value', 'reasoning_effort'])
-    for (const value of [1, true, ['low'], {}]) expect(await refusal(request({ reasoning_effort: value }))).toEqual(['invalid_type', 'reasoning_effort'])
+    for (const value of ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max', null])
+      expect(await refusal(request({ reasoning_effort: value }))).toBeUndefined()
+    for (const value of ['', 'LOW', 'lower', 'x'.repeat(5000), '\u0007'])
+      expect(await refusal(request({ reasoning_effort: value }))).toEqual(['invalid_value', 'reasoning_effort'])
+    for (const value of [1, true, ['low'], {}])
+      expect(await refusal(request({ reasoning_effort: value }))).toEqual(['invalid_type', 'reasoning_effort'])
   })
 
   test.each([
-    ['END', undefined], [['a', 'b'], undefined], [[], undefined], [null, undefined], [Array.from({ length: 9 }, () => 'x'), undefined],
-    [1, 'stop'], [true, 'stop'], [{}, 'stop'], [['a', 1], 'stop[1]'], [[null], 'stop[0]'], [[['a']], 'stop[0]'],
+    ['END', undefined],
+    [['a', 'b'], undefined],
+    [[], undefined],
+    [null, undefined],
+    [Array.from({ length: 9 }, () => 'x'), undefined],
+    [1, 'stop'],
+    [true, 'stop'],
+    [{}, 'stop'],
+    [['a', 1], 'stop[1]'],
+    [[null], 'stop[0]'],
+    [[['a']], 'stop[0]'],
   ])('stop %j is refused at %p', async (stop, param) => {
     expect(await refusal(request({ stop }))).toEqual(param === undefined ? undefined : ['invalid_type', param])
   })
 
   test.each([
-    [null, undefined], [{}, undefined], [{ include_usage: false }, undefined], [{ include_usage: null, other: [1] }, undefined],
-    [true, 'stream_options'], ['x', 'stream_options'], [[], 'stream_options'], [{ include_usage: 1 }, 'stream_options.include_usage'],
+    [null, undefined],
+    [{}, undefined],
+    [{ include_usage: false }, undefined],
+    [{ include_usage: null, other: [1] }, undefined],
+    [true, 'stream_options'],
+    ['x', 'stream_options'],
+    [[], 'stream_options'],
+    [{ include_usage: 1 }, 'stream_options.include_usage'],
   ])('stream_options %j is refused at %p', async (stream_options, param) => {
-    expect(await refusal(request({ stream_options }))).toEqual(param === undefined ? undefined : ['invalid_type', param])
+    expect(await refusal(request({ stream_options }))).toEqual(
+      param === undefined ? undefined : ['invalid_type', param],
+    )
   })
 
   test.each([
@@ -127,7 +185,8 @@ describe('parseChatRequest', () => {
 
   test('takes a model of 256 characters, whatever their bytes, and no more', async () => {
     for (const character of ['m', 'é', '🙂', '\\ud83d\\ude42']) {
-      const body = (count: number) => encode(`{"model":"${character.repeat(count)}","messages":[{"role":"user","content":"x"}]}`)
+      const body = (count: number) =>
+        encode(`{"model":"${character.repeat(count)}","messages":[{"role":"user","content":"x"}]}`)
       expect(await refusal(body(256))).toBeUndefined()
       expect(await refusal(body(257))).toEqual(['invalid_value', 'model'])
       expect(await refusal(body(9000))).toEqual(['invalid_value', 'model'])
@@ -135,7 +194,9 @@ describe('parseChatRequest', () => {
   })
 
   test('quotes at most 64 characters of what it found, and no control characters', () => {
-    const error = caught(() => parseChatRequest(encode(JSON.stringify({ model: `\u0000\u001b[31m${'x'.repeat(200)}` }))))
+    const error = caught(() =>
+      parseChatRequest(encode(JSON.stringify({ model: `\u0000\u001b[31m${'x'.repeat(200)}` }))),
+    )
     const quoted = error instanceof WireError ? /found '(.*)'/.exec(error.message)?.[1] : undefined
     expect(quoted).toHaveLength(64)
     expect(quoted).not.toMatch(/[\u0000-\u001f]/)
@@ -188,33 +249,55 @@ describe('parseChatRequest', () => {
     [{ type: 'image_url', image_url: {} }, 'missing_required_parameter', '.image_url.url'],
     [{ type: 'image_url', image_url: { url: 4 } }, 'invalid_type', '.image_url.url'],
   ])('part %j: %p at %p', async (part, code, param) => {
-    expect(await refusal(withPart(part))).toEqual(code === undefined ? undefined : [code, `messages[0].content[0]${param}`])
+    expect(await refusal(withPart(part))).toEqual(
+      code === undefined ? undefined : [code, `messages[0].content[0]${param}`],
+    )
   })
 
   test('names the message and the part at fault', async () => {
     const good = { role: 'user', content: [{ type: 'text', text: 'x' }] }
-    const bad = { role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image_url', image_url: { url: 1 } }] }
-    expect(await refusal(encode(JSON.stringify({ model: 'm', messages: [good, good, bad] })))).toEqual(['invalid_type', 'messages[2].content[1].image_url.url'])
+    const bad = {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'x' },
+        { type: 'image_url', image_url: { url: 1 } },
+      ],
+    }
+    expect(await refusal(encode(JSON.stringify({ model: 'm', messages: [good, good, bad] })))).toEqual([
+      'invalid_type',
+      'messages[2].content[1].image_url.url',
+    ])
   })
 
   test('leaves unknown members alone, whatever they are called', async () => {
-    const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`unknown_${index}`, { deep: [index, { a: null }] }]))
+    const unknown = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`unknown_${index}`, { deep: [index, { a: null }] }]),
+    )
     const text = `{"__proto__":{"model":"evil"},"constructor":1,"toString":[],"model":"m","messages":[{"role":"user","content":"x","__proto__":1}],"n":"many","tools":5,${JSON.stringify(unknown).slice(1)}`
     expect(await refusal(encode(text))).toBeUndefined()
     expect(parseChatRequest(encode(text)).members).toHaveLength(47)
   })
 
   test('takes 10,000 members and not one more, and renames a flood of them in no time', async () => {
-    const flood = (count: number) => encode(`{"model":"m","messages":[{"role":"user","content":"x"}]${',"max_tokens":1'.repeat(count - 2)}}`)
+    const flood = (count: number) =>
+      encode(`{"model":"m","messages":[{"role":"user","content":"x"}]${',"max_tokens":1'.repeat(count - 2)}}`)
     expect(await refusal(flood(10_001))).toEqual(['invalid_value', null])
     const parsed = parseChatRequest(flood(10_000))
     const result = join(encodeChatRequest(parsed, { model: 'm', rename: { max_tokens: 'max_completion_tokens' } }))
-    expect(parseJson(result)).toEqual({ model: 'm', messages: [{ role: 'user', content: 'x' }], max_completion_tokens: 1 })
+    expect(parseJson(result)).toEqual({
+      model: 'm',
+      messages: [{ role: 'user', content: 'x' }],
+      max_completion_tokens: 1,
+    })
   })
 
   test('refuses numbers longer than anyone means', async () => {
-    expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"seed":${'1'.repeat(1025)}}`))).toEqual(['invalid_value', 'seed'])
-    expect(await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"unknown":${'1'.repeat(100_000)}}`))).toBeUndefined()
+    expect(
+      await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"seed":${'1'.repeat(1025)}}`)),
+    ).toEqual(['invalid_value', 'seed'])
+    expect(
+      await refusal(encode(`{"model":"m","messages":[{"role":"user","content":""}],"unknown":${'1'.repeat(100_000)}}`)),
+    ).toBeUndefined()
   })
 
   test.each([
@@ -236,7 +319,9 @@ describe('parseChatRequest', () => {
   test.each(['x', 'messages'])('refuses 100,000 levels in %s', async (name) => {
     const body = encode(`{"${name}":${'['.repeat(100_000)}`)
     expect(await refusal(body)).toEqual(['invalid_json', null])
-    expect(caught(() => parseChatRequest(body))).toMatchObject({ message: `The request body is not valid JSON: nested too deeply at byte ${name.length + 4 + 511}.` })
+    expect(caught(() => parseChatRequest(body))).toMatchObject({
+      message: `The request body is not valid JSON: nested too deeply at byte ${name.length + 4 + 511}.`,
+    })
   })
 
   test('refuses invalid UTF-8 where all else is right', async () => {
@@ -248,7 +333,9 @@ describe('parseChatRequest', () => {
   test('refuses invalid UTF-8, before any other fault', async () => {
     const body = new Uint8Array([...encode('{"model":1,"x":"'), 0xff, ...encode('"}')])
     expect(await refusal(body)).toEqual(['invalid_json', null])
-    expect(caught(() => parseChatRequest(body))).toMatchObject({ message: 'The request body is not valid JSON: invalid UTF-8 at byte 16.' })
+    expect(caught(() => parseChatRequest(body))).toMatchObject({
+      message: 'The request body is not valid JSON: invalid UTF-8 at byte 16.',
+    })
   })
 
   test('agrees with JSON.parse on what is JSON, whatever the body', () => {
@@ -256,26 +343,42 @@ describe('parseChatRequest', () => {
       const error = caught(() => parseChatRequest(bytes))
       return error instanceof WireError && error.code === 'invalid_json'
     }
-    const seed = '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"ä\\n"}]}],"stop":["a"],"temperature":1.5}'
-    fc.assert(fc.property(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), (place, removed, inserted) => {
-      const bytes = [...encode(seed)]
-      bytes.splice(place % bytes.length, removed, ...inserted)
-      const body = new Uint8Array(bytes)
-      const parsed = caught(() => JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)))
-      expect(isInvalidJson(body)).toBe(parsed !== undefined)
-    }), { numRuns: 1000 })
+    const seed =
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"ä\\n"}]}],"stop":["a"],"temperature":1.5}'
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), (place, removed, inserted) => {
+        const bytes = [...encode(seed)]
+        bytes.splice(place % bytes.length, removed, ...inserted)
+        const body = new Uint8Array(bytes)
+        const parsed = caught(() => JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)))
+        expect(isInvalidJson(body)).toBe(parsed !== undefined)
+      }),
+      { numRuns: 1000 },
+    )
   })
 })
 
 describe('parseLargeChatRequest', () => {
   test('lets others run while it reads 20 MB, and finds the same', async () => {
-    const body = encode(JSON.stringify({
-      model: 'm',
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'ü' }, { type: 'image_url', image_url: { url: `data:image/png;base64,${'QUJD'.repeat(5_000_000)}` } }] }],
-      stream: true,
-    }))
+    const body = encode(
+      JSON.stringify({
+        model: 'm',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'ü' },
+              { type: 'image_url', image_url: { url: `data:image/png;base64,${'QUJD'.repeat(5_000_000)}` } },
+            ],
+          },
+        ],
+        stream: true,
+      }),
+    )
     let pauses = 0
-    const parsed = await parseLargeChatRequest(body, async () => { pauses++ })
+    const parsed = await parseLargeChatRequest(body, async () => {
+      pauses++
+    })
     expect(parsed).toEqual(parseChatRequest(body))
     expect(pauses).toBeGreaterThan(20)
   })
@@ -289,10 +392,12 @@ describe('parseLargeChatRequest', () => {
 })
 
 describe('encodeChatRequest', () => {
-  const text = '{ "model" : "m",\n"seed":9007199254740993, "temperature":1.0,"x":1,"x":2,"a\\u0062":"\\u00e9", "messages":[ {"role":"user","content":"hi"} ] ,"max_tokens":5 }'
-  const encoded = (changes: Partial<ChatRequestChanges>, from = text) => decode(join(encodeChatRequest(parseChatRequest(encode(from)), { model: 'm', ...changes })))
+  const text =
+    '{ "model" : "m",\n"seed":9007199254740993, "temperature":1.0,"x":1,"x":2,"a\\u0062":"\\u00e9", "messages":[ {"role":"user","content":"hi"} ] ,"max_tokens":5 }'
+  const encoded = (changes: Partial<ChatRequestChanges>, from = text) =>
+    decode(join(encodeChatRequest(parseChatRequest(encode(from)), { model: 'm', ...changes })))
 
-  test('gives the caller\'s bytes when the model keeps its name', () => {
+  test("gives the caller's bytes when the model keeps its name", () => {
     const parsed = parseChatRequest(encode(text))
     expect(encodeChatRequest(parsed, { model: 'm' })).toEqual([parsed.body])
     expect(encodeChatRequest(parsed, { model: 'm' })[0]).toBe(parsed.body)
@@ -309,18 +414,23 @@ describe('encodeChatRequest', () => {
 
   test('replaces overridden members where they stand and adds others after the model', () => {
     expect(encoded({ overrides: { temperature: 0, top_k: 5, 'a"b': [1] } })).toBe(
-      text.replace('"temperature":1.0', '"temperature":0').replace('"m",', '"m","top_k":5,"a\\"b":[1],'))
+      text.replace('"temperature":1.0', '"temperature":0').replace('"m",', '"m","top_k":5,"a\\"b":[1],'),
+    )
   })
 
   test('does not let anything but `model` change the model', () => {
-    const result = JSON.parse(encoded({ overrides: { model: 'other' }, rename: { model: 'other', seed: 'model' }, drop: ['model'] }))
+    const result = JSON.parse(
+      encoded({ overrides: { model: 'other' }, rename: { model: 'other', seed: 'model' }, drop: ['model'] }),
+    )
     expect(result.model).toBe('m')
     expect(result).not.toHaveProperty('seed')
     expect(result).not.toHaveProperty('other')
   })
 
   test('renames by the bytes of the name only', () => {
-    expect(encoded({ rename: { max_tokens: 'max_completion_tokens' } })).toBe(text.replace('"max_tokens"', '"max_completion_tokens"'))
+    expect(encoded({ rename: { max_tokens: 'max_completion_tokens' } })).toBe(
+      text.replace('"max_tokens"', '"max_completion_tokens"'),
+    )
     expect(encoded({ rename: { ab: 'b' } })).toBe(text.replace('"a\\u0062"', '"b"'))
   })
 
@@ -332,30 +442,63 @@ describe('encodeChatRequest', () => {
 
   test('leaves valid JSON whatever is left out, renamed or overridden', () => {
     const names = ['seed', 'temperature', 'x', 'ab', 'messages', 'max_tokens', 'other', '__proto__']
-    const orders = fc.shuffledSubarray(['"seed":1', '"x":[1]', '"x":{}', '"temperature":0', '"max_tokens":7', '"__proto__":3'])
-    fc.assert(fc.property(
-      orders, fc.nat(), fc.nat(), fc.subarray(names), fc.dictionary(fc.constantFrom(...names), fc.jsonValue(), { maxKeys: 3 }), fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.constantFrom(...names)), { selector: ([from]) => from, maxLength: 3 }),
-      (members, modelPlace, messagesPlace, drop, overrides, renames) => {
-        const all = [...members]
-        all.splice(modelPlace % (all.length + 1), 0, '"model":"m"')
-        all.splice(messagesPlace % (all.length + 1), 0, '"messages":[{"role":"user","content":""}]')
-        const from = `{${all.join(' , ')}}`
-        const result = JSON.parse(encoded({ model: 'new', drop, overrides, rename: Object.fromEntries(renames) }, from))
-        expect(result.model).toBe('new')
-        for (const name of drop) {
-          if (!Object.hasOwn(overrides, name) && !renames.some(([, to]) => to === name)) expect(Object.hasOwn(result, name)).toBeFalse()
-        }
-        for (const [name, value] of Object.entries(overrides)) expect(JSON.stringify(result[name])).toBe(JSON.stringify(value))
-      },
-    ), { numRuns: 500 })
+    const orders = fc.shuffledSubarray([
+      '"seed":1',
+      '"x":[1]',
+      '"x":{}',
+      '"temperature":0',
+      '"max_tokens":7',
+      '"__proto__":3',
+    ])
+    fc.assert(
+      fc.property(
+        orders,
+        fc.nat(),
+        fc.nat(),
+        fc.subarray(names),
+        fc.dictionary(fc.constantFrom(...names), fc.jsonValue(), { maxKeys: 3 }),
+        fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.constantFrom(...names)), {
+          selector: ([from]) => from,
+          maxLength: 3,
+        }),
+        (members, modelPlace, messagesPlace, drop, overrides, renames) => {
+          const all = [...members]
+          all.splice(modelPlace % (all.length + 1), 0, '"model":"m"')
+          all.splice(messagesPlace % (all.length + 1), 0, '"messages":[{"role":"user","content":""}]')
+          const from = `{${all.join(' , ')}}`
+          const result = JSON.parse(
+            encoded({ model: 'new', drop, overrides, rename: Object.fromEntries(renames) }, from),
+          )
+          expect(result.model).toBe('new')
+          for (const name of drop) {
+            if (!Object.hasOwn(overrides, name) && !renames.some(([, to]) => to === name))
+              expect(Object.hasOwn(result, name)).toBeFalse()
+          }
+          for (const [name, value] of Object.entries(overrides))
+            expect(JSON.stringify(result[name])).toBe(JSON.stringify(value))
+        },
+      ),
+      { numRuns: 500 },
+    )
   })
 
   test('round-trips any request but for its model', () => {
-    fc.assert(fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), (others, model) => {
-      const original = { messages: [{ role: 'user', content: 'x' }], ...Object.fromEntries(Object.entries(others).map(([name, value]) => [`_${name}`, value])), model: 'm' }
-      const result = join(encodeChatRequest(parseChatRequest(encode(JSON.stringify(original))), { model }))
-      expect(parseJson(result)).toEqual({ ...JSON.parse(JSON.stringify(original)), model })
-    }), { numRuns: 200 })
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()),
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
+        (others, model) => {
+          const original = {
+            messages: [{ role: 'user', content: 'x' }],
+            ...Object.fromEntries(Object.entries(others).map(([name, value]) => [`_${name}`, value])),
+            model: 'm',
+          }
+          const result = join(encodeChatRequest(parseChatRequest(encode(JSON.stringify(original))), { model }))
+          expect(parseJson(result)).toEqual({ ...JSON.parse(JSON.stringify(original)), model })
+        },
+      ),
+      { numRuns: 200 },
+    )
   })
 })
 
@@ -363,8 +506,12 @@ describe('appendMessage', () => {
   test('puts a message after the last and keeps the places of the members', () => {
     const body = encode('{"a":1,"messages":[{"role":"user","content":"x"}\n],"model":"m","z":[2]}')
     const longer = appendMessage(parseChatRequest(body), encode('{"role":"assistant","content":"y"}'))
-    expect(decode(longer.body)).toBe('{"a":1,"messages":[{"role":"user","content":"x"}\n,{"role":"assistant","content":"y"}],"model":"m","z":[2]}')
+    expect(decode(longer.body)).toBe(
+      '{"a":1,"messages":[{"role":"user","content":"x"}\n,{"role":"assistant","content":"y"}],"model":"m","z":[2]}',
+    )
     expect(longer).toEqual(parseChatRequest(longer.body))
-    expect(appendMessage(longer, encode('{"role":"user","content":"z"}'))).toEqual(parseChatRequest(appendMessage(longer, encode('{"role":"user","content":"z"}')).body))
+    expect(appendMessage(longer, encode('{"role":"user","content":"z"}'))).toEqual(
+      parseChatRequest(appendMessage(longer, encode('{"role":"user","content":"z"}')).body),
+    )
   })
 })

@@ -3,7 +3,17 @@ import { checkUtf8, JsonCursor, JsonSyntaxError } from './json-cursor.ts'
 import { runInSlices, runThrough, skip, sliceBytes } from './pace.ts'
 import type { Pace, Walk } from './pace.ts'
 import { missing } from './request-fault.ts'
-import { checkChoice, checkNumber, checkStop, fieldNames, fieldRules, fields, readBoolean, readModel, readStreamOptions } from './request-fields.ts'
+import {
+  checkChoice,
+  checkNumber,
+  checkStop,
+  fieldNames,
+  fieldRules,
+  fields,
+  readBoolean,
+  readModel,
+  readStreamOptions,
+} from './request-fields.ts'
 import { checkMessages } from './request-messages.ts'
 import { join, splice } from './splice.ts'
 import type { Edit } from './splice.ts'
@@ -20,7 +30,10 @@ export interface Member {
   readonly end: number
 }
 
-/** A request that was checked (docs/api.md). The caller's bytes travel on; only what the gateway needs is read out of them. */
+/**
+ * A request that was checked (docs/api.md). The caller's bytes travel on; only what the gateway needs is read out of
+ * them.
+ */
 export interface ChatRequest {
   /** The caller's bytes, complete. */
   readonly body: Uint8Array
@@ -46,10 +59,10 @@ export interface ChatRequestChanges {
 }
 
 /**
- * Checks a request (docs/api.md) and reads what the gateway needs of it, without building the rest.
- * For bodies up to 1 MiB; parseLargeChatRequest takes larger ones without holding up the others.
- * Members that docs/api.md does not name are not looked at, but there may be at most 10,000. Of a known member that stands twice the last
- * counts and all are checked; `model` may stand only once, since two readers might take different ones.
+ * Checks a request (docs/api.md) and reads what the gateway needs of it, without building the rest. For bodies up to 1
+ * MiB; parseLargeChatRequest takes larger ones without holding up the others. Members that docs/api.md does not name
+ * are not looked at, but there may be at most 10,000. Of a known member that stands twice the last counts and all are
+ * checked; `model` may stand only once, since two readers might take different ones.
  *
  * @throws {WireError} 400: `invalid_json` before anything else, then the first fault as it stands in the body
  */
@@ -82,8 +95,8 @@ export async function parseLargeChatRequest(body: Uint8Array, pause: () => Promi
 }
 
 /**
- * The request's body for one upstream, in pieces: the caller's bytes but for `model` and what else `changes` says.
- * When the model keeps its name and nothing else changes, it is the caller's bytes.
+ * The request's body for one upstream, in pieces: the caller's bytes but for `model` and what else `changes` says. When
+ * the model keeps its name and nothing else changes, it is the caller's bytes.
  */
 export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChanges): readonly Uint8Array[] {
   const { body, members } = request
@@ -126,7 +139,12 @@ export function appendMessage(request: ChatRequest, message: Uint8Array): ChatRe
   const members = request.members.map((member) => {
     if (member.end <= place) return member
     if (member === last) return { ...member, end: member.end + added }
-    return { name: member.name, start: member.start + added, valueStart: member.valueStart + added, end: member.end + added }
+    return {
+      name: member.name,
+      start: member.start + added,
+      valueStart: member.valueStart + added,
+      end: member.end + added,
+    }
   })
   const body = join(splice(request.body, [{ start: place, end: place, replacement }]))
   return { ...request, body, members }
@@ -248,6 +266,7 @@ function* faultOf(body: Uint8Array, error: unknown, pace: Pace): Walk<unknown> {
 }
 
 function notJson(cause: JsonSyntaxError): WireError {
-  if (cause.position === 0 && cause.reason === 'unexpected end') return invalidRequest('invalid_json', 'The request body is empty.')
+  if (cause.position === 0 && cause.reason === 'unexpected end')
+    return invalidRequest('invalid_json', 'The request body is empty.')
   return invalidRequest('invalid_json', `The request body is not valid JSON: ${cause.message}.`)
 }

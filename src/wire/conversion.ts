@@ -8,26 +8,34 @@ import { MalformedAnswer } from './malformed-answer.ts'
 const choicesMost = 128
 
 /**
- * A complete answer as the chunks of a stream (failover.md row 30): for each choice, by index, its role with what is neither text nor tool calls,
- * reasoning, content, tool calls, then `finish_reason`; usage last, when it was asked for. Log probabilities go with the content; members that are not
- * of the format stay where they are: of the message in the first delta, of the choice in its last chunk, of the answer in the first chunk. At most 128
- * choices, as many as can be asked for.
+ * A complete answer as the chunks of a stream (failover.md row 30): for each choice, by index, its role with what is
+ * neither text nor tool calls, reasoning, content, tool calls, then `finish_reason`; usage last, when it was asked for.
+ * Log probabilities go with the content; members that are not of the format stay where they are: of the message in the
+ * first delta, of the choice in its last chunk, of the answer in the first chunk. At most 128 choices, as many as can
+ * be asked for.
  *
  * @throws {MalformedAnswer} when it is no answer
  */
-export function completionToChunks(body: Uint8Array, options: { readonly includeUsage: boolean }): readonly ChatChunk[] {
+export function completionToChunks(
+  body: Uint8Array,
+  options: { readonly includeUsage: boolean },
+): readonly ChatChunk[] {
   const { choices, usage, object: _object, id, created, model, ...others } = parseObject(body, 'the answer')
-  if (!Array.isArray(choices) || !choices.some(isRecord)) throw new MalformedAnswer('no_choices', 'the answer has no choices')
-  if (choices.length > choicesMost) throw new MalformedAnswer('malformed', `the answer has more than ${choicesMost} choices`)
+  if (!Array.isArray(choices) || !choices.some(isRecord))
+    throw new MalformedAnswer('no_choices', 'the answer has no choices')
+  if (choices.length > choicesMost)
+    throw new MalformedAnswer('malformed', `the answer has more than ${choicesMost} choices`)
   const head = headMembers(headOf({ id, created, model }))
   const nulls = options.includeUsage ? { usage: null } : {}
-  const chunks = choices.filter(isRecord).flatMap((choice, position) => choiceToDeltas(choice, position))
+  const chunks = choices
+    .filter(isRecord)
+    .flatMap((choice, position) => choiceToDeltas(choice, position))
     .map((choice, position) => chunkOf({ ...head, ...(position === 0 ? others : {}), choices: [choice], ...nulls }))
   if (options.includeUsage && isRecord(usage)) chunks.push(chunkOf({ ...head, choices: [], usage }))
   return chunks
 }
 
-function headOf({ id, created, model }: { id: unknown, created: unknown, model: unknown }): ChunkHead {
+function headOf({ id, created, model }: { id: unknown; created: unknown; model: unknown }): ChunkHead {
   return {
     id: typeof id === 'string' ? id : '',
     created: typeof created === 'number' ? created : 0,
@@ -39,9 +47,18 @@ function headOf({ id, created, model }: { id: unknown, created: unknown, model: 
 function choiceToDeltas(choice: JsonObject, position: number): readonly JsonObject[] {
   const { index: given, message, finish_reason: reason, logprobs = null, ...others } = choice
   const index = typeof given === 'number' ? given : position
-  const { role = 'assistant', content, refusal, tool_calls: calls, reasoning_content, reasoning, ...rest } = isRecord(message) ? message : {}
+  const {
+    role = 'assistant',
+    content,
+    refusal,
+    tool_calls: calls,
+    reasoning_content,
+    reasoning,
+    ...rest
+  } = isRecord(message) ? message : {}
   const deltas: JsonObject[] = []
-  const add = (delta: JsonObject, more: JsonObject = {}) => deltas.push({ index, delta, logprobs: null, finish_reason: null, ...more })
+  const add = (delta: JsonObject, more: JsonObject = {}) =>
+    deltas.push({ index, delta, logprobs: null, finish_reason: null, ...more })
   add({ role, content: calls === undefined || content !== null ? '' : null, refusal: null, ...rest })
   if (isFilled(reasoning_content)) add({ reasoning_content })
   if (isFilled(reasoning)) add({ reasoning })
@@ -50,7 +67,12 @@ function choiceToDeltas(choice: JsonObject, position: number): readonly JsonObje
   if (Array.isArray(calls) && calls.length > 0) {
     add({ tool_calls: calls.filter(isRecord).map((call, place) => ({ index: place, ...call })) })
   }
-  const finishReason = typeof reason === 'string' && reason !== '' ? reason : Array.isArray(calls) && calls.length > 0 ? 'tool_calls' : 'stop'
+  const finishReason =
+    typeof reason === 'string' && reason !== ''
+      ? reason
+      : Array.isArray(calls) && calls.length > 0
+        ? 'tool_calls'
+        : 'stop'
   add({}, { finish_reason: finishReason, ...others })
   return deltas
 }
@@ -72,9 +94,10 @@ interface GatheredChoice {
 }
 
 /**
- * Gathers the chunks of a stream into an answer (failover.md row 31). Choices and tool calls are told apart by index, text of content, refusal,
- * reasoning and arguments is strung together, log probabilities are joined, usage is the last. Of what is not of the format, within a delta
- * strings are strung together, arrays joined, objects merged by the same rule and of anything else the last counts; at the top and in a choice the last counts.
+ * Gathers the chunks of a stream into an answer (failover.md row 31). Choices and tool calls are told apart by index,
+ * text of content, refusal, reasoning and arguments is strung together, log probabilities are joined, usage is the
+ * last. Of what is not of the format, within a delta strings are strung together, arrays joined, objects merged by the
+ * same rule and of anything else the last counts; at the top and in a choice the last counts.
  */
 export function chunkAggregator(): ChunkAggregator {
   const top: JsonObject = {}
@@ -85,7 +108,12 @@ export function chunkAggregator(): ChunkAggregator {
     const { index: given, delta, finish_reason: reason, logprobs, ...others } = value
     const index = typeof given === 'number' ? given : 0
     const choice = choices.get(index) ?? {
-      index, message: emptyRecord(), toolCalls: new Map(), others: emptyRecord(), finishReason: null, logprobs: null,
+      index,
+      message: emptyRecord(),
+      toolCalls: new Map(),
+      others: emptyRecord(),
+      finishReason: null,
+      logprobs: null,
     }
     choices.set(index, choice)
     if (isRecord(delta)) addDelta(choice, delta)
@@ -97,7 +125,8 @@ export function chunkAggregator(): ChunkAggregator {
   return {
     add(chunk) {
       const { choices: received, ...others } = parseObject(chunk.data, 'a chunk')
-      for (const [name, value] of Object.entries(others)) if (value !== null || !Object.hasOwn(top, name)) define(top, name, value)
+      for (const [name, value] of Object.entries(others))
+        if (value !== null || !Object.hasOwn(top, name)) define(top, name, value)
       if (Array.isArray(received)) received.forEach(addChoice)
     },
     finish() {
@@ -105,8 +134,13 @@ export function chunkAggregator(): ChunkAggregator {
       const { id, created, model, usage, object: _object, obfuscation: _obfuscation, ...others } = top
       const ordered = [...choices.values()].sort((one, other) => one.index - other.index)
       const answer = {
-        id, object: 'chat.completion', created, model, choices: ordered.map(gathered),
-        ...(isRecord(usage) ? { usage } : {}), ...others,
+        id,
+        object: 'chat.completion',
+        created,
+        model,
+        choices: ordered.map(gathered),
+        ...(isRecord(usage) ? { usage } : {}),
+        ...others,
       }
       return new TextEncoder().encode(JSON.stringify(answer))
     },
@@ -143,12 +177,16 @@ function gathered(choice: GatheredChoice): JsonObject {
   return { index: choice.index, message, logprobs: choice.logprobs, finish_reason: finishReason, ...choice.others }
 }
 
-/** Adds `more` to `known`: strings strung together but for those named in `replaced`, arrays joined, objects merged, of the rest the last. */
+/**
+ * Adds `more` to `known`: strings strung together but for those named in `replaced`, arrays joined, objects merged, of
+ * the rest the last.
+ */
 function merge(known: JsonObject, more: JsonObject, replaced: readonly string[]): JsonObject {
   for (const [name, value] of Object.entries(more)) {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (value === null && before !== undefined) continue
-    if (typeof value === 'string' && typeof before === 'string' && replaced.includes(name)) define(known, name, value === '' ? before : value)
+    if (typeof value === 'string' && typeof before === 'string' && replaced.includes(name))
+      define(known, name, value === '' ? before : value)
     else define(known, name, merged(before, value, replaced))
   }
   return known
@@ -171,7 +209,8 @@ function assign(known: JsonObject, more: JsonObject): void {
 
 /** Sets a member whatever its name; `__proto__` too is just a name. */
 function define(object: JsonObject, name: string, value: unknown): void {
-  if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
 }
 

@@ -23,8 +23,8 @@ const parsedBytesMax = 1024 * 1024
 
 /**
  * Reads the error out of a body: OpenAI `{error:{message,type,code}}`, Anthropic `{type:"error",error:{…}}`, Gemini
- * `{error:{code,status,details}}` (also in an array), Azure `{code,message}`, Ollama `{error:"…"}`, FastAPI `{detail}`, vLLM `{object:"error",…}`,
- * plain text and HTML. Undefined when the body is empty or is JSON that speaks of no error.
+ * `{error:{code,status,details}}` (also in an array), Azure `{code,message}`, Ollama `{error:"…"}`, FastAPI `{detail}`,
+ * vLLM `{object:"error",…}`, plain text and HTML. Undefined when the body is empty or is JSON that speaks of no error.
  */
 export function readErrorBody(body: Uint8Array): ErrorBody | undefined {
   const text = utf8(body, 0, Math.min(body.length, parsedBytesMax)).trim()
@@ -51,7 +51,8 @@ export function errorOf(value: unknown): ErrorBody | undefined {
   }
   if (isRecord(error)) return errorFields({ ...outerFields(value), ...error })
   const errors = value['errors']
-  if (Array.isArray(errors) && errors.length > 0) return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
+  if (Array.isArray(errors) && errors.length > 0)
+    return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
   const { message, detail } = { message: value['message'], detail: value['detail'] }
   if (typeof message === 'string' || typeof value['code'] === 'string') return errorFields(value)
   if (typeof detail === 'string') return errorFields({ ...value, message: detail })
@@ -132,7 +133,9 @@ function describeDetail(detail: unknown): string {
 /** Plain text, or what an HTML page says: its title if it has one. */
 function textError(text: string): ErrorBody {
   const beginning = text.slice(0, 16_384)
-  const message = cut((beginning.trimStart().startsWith('<') ? textOfHtml(beginning) : beginning).replace(/\s+/g, ' ').trim())
+  const message = cut(
+    (beginning.trimStart().startsWith('<') ? textOfHtml(beginning) : beginning).replace(/\s+/g, ' ').trim(),
+  )
   return { message, type: undefined, code: undefined, status: undefined, retryDelayMs: undefined }
 }
 
@@ -176,25 +179,32 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   // Header values and assignments: "authorization: Bearer …", "x-api-key=…", "api key provided: …", "password":"…".
   [/\b(?:proxy-)?(authorization|(?:set-)?cookie|x-[a-z0-9-]{1,40})\b["']?\s*[:=]\s*[^\r\n,;]+/gi, '$1: [redacted]'],
   [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [redacted]'],
-  [/\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*(?!\d{1,9}\b)(?:"[^"]*"?|'[^']*'?|`[^`]*`?|[^\s"',;`]+)/gi, '$1: [redacted]'],
+  [
+    /\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*(?!\d{1,9}\b)(?:"[^"]*"?|'[^']*'?|`[^`]*`?|[^\s"',;`]+)/gi,
+    '$1: [redacted]',
+  ],
   // Keys as they are made: a short prefix and letters and digits; also masked ones ("sk-ab***yz").
   [/\b(?:sk|pk|rk|gsk|xai|hf|gh[a-z]|github_pat|glpat|xox[a-z])[-_][\w*.-]{4,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA|AIza|ya29\.|eyJ)[\w*.-]{8,}/g, '[redacted]'],
   // Hosts with a port, and IP addresses of both kinds.
   [/\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z][a-z0-9-]{1,62}:\d{2,5}\b/gi, '[address]'],
   [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g, '[address]'],
-  [/(?<![\w:])(?:[0-9a-f]{1,4}:){1,7}(?::[0-9a-f]{0,4}(?::[0-9a-f]{1,4}){0,6}|(?:[0-9a-f]{1,4}:){3}[0-9a-f]{1,4})(?![\w:])/gi, '[address]'],
+  [
+    /(?<![\w:])(?:[0-9a-f]{1,4}:){1,7}(?::[0-9a-f]{0,4}(?::[0-9a-f]{1,4}){0,6}|(?:[0-9a-f]{1,4}:){3}[0-9a-f]{1,4})(?![\w:])/gi,
+    '[address]',
+  ],
 ]
 
 /**
- * An upstream's text as a client may see it: without keys, bearer tokens, URLs, e-mail and IP addresses, header values, long hex and
- * base64 runs, control characters, and characters that are invisible or turn the direction of writing; on one line, at most 200 characters.
- * Rather too much is taken out than too little.
+ * An upstream's text as a client may see it: without keys, bearer tokens, URLs, e-mail and IP addresses, header values,
+ * long hex and base64 runs, control characters, and characters that are invisible or turn the direction of writing; on
+ * one line, at most 200 characters. Rather too much is taken out than too little.
  */
 export function redact(text: string): string {
   // Whole before it is shortened, so that no half of a secret stands at the end; the bound keeps the patterns cheap.
   const isCut = text.length > fieldCharactersMax
-  let clean = (isCut ? text.slice(0, fieldCharactersMax) : text).toWellFormed()
+  let clean = (isCut ? text.slice(0, fieldCharactersMax) : text)
+    .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu, ' ')
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement)
   clean = clean.replace(/[A-Za-z0-9+/_=*.-]{16,}/g, (run) => (isRandom(run) ? '[redacted]' : run))
@@ -203,8 +213,8 @@ export function redact(text: string): string {
 }
 
 /**
- * Whether a long run of letters, digits and what joins them looks like hexadecimal, base64 or the like rather than like words:
- * `meta-llama/llama-4-scout-17b` is words, and so are most names of models.
+ * Whether a long run of letters, digits and what joins them looks like hexadecimal, base64 or the like rather than like
+ * words: `meta-llama/llama-4-scout-17b` is words, and so are most names of models.
  */
 function isRandom(run: string): boolean {
   if (run.length >= 24 && /\+|=$/.test(run)) return true

@@ -1,6 +1,11 @@
 /** `error.type` values this service answers with (docs/errors.md). */
 export type WireErrorType =
-  | 'invalid_request_error' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error' | 'overloaded_error'
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'api_error'
+  | 'overloaded_error'
 
 /** An error as the client is told it: status, and the body `{"error":{message,type,param,code}}`. */
 export class WireError extends Error {
@@ -19,7 +24,12 @@ export class WireError extends Error {
     type: WireErrorType,
     code: string,
     message: string,
-    options: { readonly param?: string; readonly headers?: Readonly<Record<string, string>>; readonly advice?: string; readonly cause?: unknown } = {},
+    options: {
+      readonly param?: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly advice?: string
+      readonly cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.status = status

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { doneEvent, EventTooLarge, eventStreamReader, formatEvent, formatEvents, keepAliveEvent } from './event-stream.ts'
+import {
+  doneEvent,
+  EventTooLarge,
+  eventStreamReader,
+  formatEvent,
+  formatEvents,
+  keepAliveEvent,
+} from './event-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
@@ -29,7 +36,9 @@ function read(pieces: readonly Uint8Array[], eventBytesMax?: number): Result {
 }
 
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((one, other) => one - other)
+  const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].sort(
+    (one, other) => one - other,
+  )
   return sorted.slice(1).map((end, index) => bytes.slice(sorted[index], end))
 }
 
@@ -70,30 +79,69 @@ describe('the event stream reader', () => {
   })
 
   test('gives the event field to its own event only', () => {
-    expect(read([encode('event: error\ndata: a\n\ndata: b\n\nevent: gone\n\ndata: c\n\nevent:x\nevent: y z\ndata: d\n\n')]).events)
-      .toEqual([['error', 'a'], ['', 'b'], ['', 'c'], ['y z', 'd']])
+    expect(
+      read([encode('event: error\ndata: a\n\ndata: b\n\nevent: gone\n\ndata: c\n\nevent:x\nevent: y z\ndata: d\n\n')])
+        .events,
+    ).toEqual([
+      ['error', 'a'],
+      ['', 'b'],
+      ['', 'c'],
+      ['y z', 'd'],
+    ])
   })
 
   const piece = fc.oneof(
-    fc.constantFrom('data: ', 'data:', 'data', 'event: ', 'id: 1', ':', '\n', '\n', '\n\n', '\r', '\r\n', '\ufeff', ' ', '{"a":"é🙂"}', 'x', 'data: y\n\n'),
+    fc.constantFrom(
+      'data: ',
+      'data:',
+      'data',
+      'event: ',
+      'id: 1',
+      ':',
+      '\n',
+      '\n',
+      '\n\n',
+      '\r',
+      '\r\n',
+      '\ufeff',
+      ' ',
+      '{"a":"é🙂"}',
+      'x',
+      'data: y\n\n',
+    ),
     fc.string({ unit: 'binary', maxLength: 8 }),
   )
 
   test('reads the same events however the bytes are cut up', () => {
-    fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(), { maxLength: 12 }), fc.integer({ min: 1, max: 60 }), (texts, places, most) => {
-      const bytes = encode(texts.join(''))
-      for (const limit of [undefined, most]) {
-        const whole = read([bytes], limit)
-        expect(read(cut(bytes, places), limit)).toEqual(whole)
-        expect(read(Array.from(bytes, (byte) => Uint8Array.of(byte)), limit)).toEqual(whole)
-      }
-    }), { numRuns: 800 })
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 30 }),
+        fc.array(fc.nat(), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 60 }),
+        (texts, places, most) => {
+          const bytes = encode(texts.join(''))
+          for (const limit of [undefined, most]) {
+            const whole = read([bytes], limit)
+            expect(read(cut(bytes, places), limit)).toEqual(whole)
+            expect(
+              read(
+                Array.from(bytes, (byte) => Uint8Array.of(byte)),
+                limit,
+              ),
+            ).toEqual(whole)
+          }
+        },
+      ),
+      { numRuns: 800 },
+    )
   })
 
   test('reads any bytes at all', () => {
-    fc.assert(fc.property(fc.array(fc.uint8Array({ maxLength: 30 })), (pieces) => {
-      read(pieces)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 30 })), (pieces) => {
+        read(pieces)
+      }),
+    )
   })
 
   test('gives an event that came whole as a view of the bytes', () => {
@@ -118,7 +166,10 @@ describe('the event stream reader', () => {
   })
 
   test('gives the events before one that is too large', () => {
-    expect(read([encode(`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`)], 100)).toEqual({ isTooLarge: true, events: [['', 'a']] })
+    expect(read([encode(`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`)], 100)).toEqual({
+      isTooLarge: true,
+      events: [['', 'a']],
+    })
   })
 
   test('reads 256 KiB in single bytes, and floods of comments, in linear time', () => {
@@ -137,7 +188,9 @@ describe('the event stream reader', () => {
 describe('formatEvents', () => {
   test('frames one or several, as the reader reads them', () => {
     expect(decode(formatEvent(encode('{"a":1}')))).toBe('data: {"a":1}\n\n')
-    expect(decode(formatEvents([{ data: encode('1') }, { data: encode('') }, { data: encode('é') }]))).toBe('data: 1\n\ndata: é\n\n')
+    expect(decode(formatEvents([{ data: encode('1') }, { data: encode('') }, { data: encode('é') }]))).toBe(
+      'data: 1\n\ndata: é\n\n',
+    )
     expect(datas(decode(formatEvents([{ data: encode('1') }, { data: encode('é') }])))).toEqual(['1', 'é'])
     expect(decode(formatEvents([]))).toBe('')
     expect([doneEvent, keepAliveEvent].map(decode)).toEqual(['data: [DONE]\n\n', ': keep-alive\n\n'])

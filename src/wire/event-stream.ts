@@ -12,11 +12,13 @@ export interface ServerSentEvent {
 export interface EventStreamReader {
   /**
    * The events that these bytes complete. Their data may be views of `bytes`.
+   *
    * @throws {EventTooLarge} and no events after that
    */
   push(bytes: Uint8Array): readonly ServerSentEvent[]
   /**
    * The event that was under way when the stream ended, if it has data: many upstreams leave out the last blank line.
+   *
    * @throws {EventTooLarge}
    */
   end(): readonly ServerSentEvent[]
@@ -47,9 +49,10 @@ const noEvents: readonly ServerSentEvent[] = []
 const noBytes = new Uint8Array(0)
 
 /**
- * Reads server-sent events (HTML Living Standard, section 9.2) however the bytes are cut up: LF, CRLF and CR, a byte order mark,
- * comments, several data lines. `id` and `retry` are ignored. Memory is bounded by `eventBytesMax` (default 1 MiB), time is linear.
- * Events that came before one that is too large are given first; the throw follows with the next call.
+ * Reads server-sent events (HTML Living Standard, section 9.2) however the bytes are cut up: LF, CRLF and CR, a byte
+ * order mark, comments, several data lines. `id` and `retry` are ignored. Memory is bounded by `eventBytesMax` (default
+ * 1 MiB), time is linear. Events that came before one that is too large are given first; the throw follows with the
+ * next call.
  */
 export function eventStreamReader(options: { readonly eventBytesMax?: number } = {}): EventStreamReader {
   const { eventBytesMax = 1024 * 1024 } = options
@@ -67,7 +70,7 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
   let events: ServerSentEvent[] | undefined
 
   function tooLarge(): EventTooLarge {
-    return failure ??= new EventTooLarge(eventBytesMax)
+    return (failure ??= new EventTooLarge(eventBytesMax))
   }
 
   function addData(bytes: Uint8Array, start: number, end: number): void {
@@ -104,7 +107,8 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
     let start = from
     if (isFirstLine) {
       isFirstLine = false
-      if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf && end - start >= 3) start += 3
+      if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf && end - start >= 3)
+        start += 3
     }
     if (start === end) return dispatch()
     if (bytes[from] === COLON) return

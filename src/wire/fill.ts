@@ -9,7 +9,7 @@ export function insertMembers(edits: Edit[], end: number, members: readonly stri
 }
 
 /** Content in parts (Mistral) as text and as reasoning. */
-export function flattenParts(parts: readonly unknown[]): { text: string, reasoning: string } {
+export function flattenParts(parts: readonly unknown[]): { text: string; reasoning: string } {
   let text = ''
   let reasoning = ''
   for (const part of parts) {

@@ -97,59 +97,98 @@ describe('the JSON cursor', () => {
     expect(isJson(encode(text))).toBeFalse()
   })
 
-  test.each(['0', '-0', '-0.5e-10', '1E400', '""', '"\\u00e9\\ud800"', '[]', '{}', ' [ ] ', '\t{ "a" : [ 1 , null ] }\r\n', 'true', '"/\\/"', '"\u007f"'])('accepts %j', (text) => {
+  test.each([
+    '0',
+    '-0',
+    '-0.5e-10',
+    '1E400',
+    '""',
+    '"\\u00e9\\ud800"',
+    '[]',
+    '{}',
+    ' [ ] ',
+    '\t{ "a" : [ 1 , null ] }\r\n',
+    'true',
+    '"/\\/"',
+    '"\u007f"',
+  ])('accepts %j', (text) => {
     expect(fault(encode(text))).toBeUndefined()
     expect(walkFault(encode(text))).toBeUndefined()
   })
 
   test('agrees with JSON.parse on arbitrary JSON, walked and skipped', () => {
-    fc.assert(fc.property(fc.json({ stringUnit: 'binary' }), fc.integer({ min: 1, max: 40 }), (text, limit) => {
-      const bytes = encode(text)
-      expect(fault(bytes)).toBeUndefined()
-      expect(fault(bytes, limit)).toBeUndefined()
-      expect(walkFault(bytes)).toBeUndefined()
-    }), { numRuns: 100 })
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary' }), fc.integer({ min: 1, max: 40 }), (text, limit) => {
+        const bytes = encode(text)
+        expect(fault(bytes)).toBeUndefined()
+        expect(fault(bytes, limit)).toBeUndefined()
+        expect(walkFault(bytes)).toBeUndefined()
+      }),
+      { numRuns: 100 },
+    )
   })
 
   test('agrees with JSON.parse on what is left of JSON when a byte is changed, and says so at the same place however it walks', () => {
-    const change = fc.tuple(fc.nat(), fc.nat(2), fc.oneof(fc.constantFrom(...encode('"\\{}[],:0-.eE\n\u0000 tu')), fc.integer({ min: 0, max: 255 })))
-    fc.assert(fc.property(fc.json({ stringUnit: 'binary' }), fc.array(change, { minLength: 1, maxLength: 3 }), fc.integer({ min: 1, max: 40 }), (text, changes, limit) => {
-      const bytes = [...encode(text)]
-      for (const [place, removed, byte] of changes) bytes.splice(place % (bytes.length + 1), removed, byte)
-      const changed = new Uint8Array(bytes)
-      const found = fault(changed)
-      expect(found === undefined).toBe(isJson(changed))
-      expect(fault(changed, limit)).toBe(found)
-      expect(walkFault(changed)).toBe(found)
-    }), { numRuns: 1200 })
+    const change = fc.tuple(
+      fc.nat(),
+      fc.nat(2),
+      fc.oneof(fc.constantFrom(...encode('"\\{}[],:0-.eE\n\u0000 tu')), fc.integer({ min: 0, max: 255 })),
+    )
+    fc.assert(
+      fc.property(
+        fc.json({ stringUnit: 'binary' }),
+        fc.array(change, { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 1, max: 40 }),
+        (text, changes, limit) => {
+          const bytes = [...encode(text)]
+          for (const [place, removed, byte] of changes) bytes.splice(place % (bytes.length + 1), removed, byte)
+          const changed = new Uint8Array(bytes)
+          const found = fault(changed)
+          expect(found === undefined).toBe(isJson(changed))
+          expect(fault(changed, limit)).toBe(found)
+          expect(walkFault(changed)).toBe(found)
+        },
+      ),
+      { numRuns: 1200 },
+    )
   })
 
   test('agrees with JSON.parse on long strings with one byte changed, wherever the bytes lie in memory', () => {
-    fc.assert(fc.property(
-      fc.integer({ min: 500, max: 3000 }), fc.nat(3), fc.nat(), fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 900 }),
-      (length, offset, place, byte, limit) => {
-        const room = new Uint8Array(length + offset + 2).fill(0x61)
-        const bytes = room.subarray(offset)
-        bytes[0] = 0x22
-        bytes[bytes.length - 1] = 0x22
-        bytes[1 + (place % (bytes.length - 2))] = byte
-        expect(fault(bytes) === undefined).toBe(isJson(bytes))
-        expect(fault(bytes, limit)).toBe(fault(bytes))
-      },
-    ), { numRuns: 1000 })
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 500, max: 3000 }),
+        fc.nat(3),
+        fc.nat(),
+        fc.integer({ min: 0, max: 255 }),
+        fc.integer({ min: 1, max: 900 }),
+        (length, offset, place, byte, limit) => {
+          const room = new Uint8Array(length + offset + 2).fill(0x61)
+          const bytes = room.subarray(offset)
+          bytes[0] = 0x22
+          bytes[bytes.length - 1] = 0x22
+          bytes[1 + (place % (bytes.length - 2))] = byte
+          expect(fault(bytes) === undefined).toBe(isJson(bytes))
+          expect(fault(bytes, limit)).toBe(fault(bytes))
+        },
+      ),
+      { numRuns: 1000 },
+    )
   })
 
   test('decodes names and strings as JSON.parse does', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 120 }), (text) => {
-      const cursor = new JsonCursor(encode(JSON.stringify({ [text]: text })))
-      cursor.peek()
-      expect(cursor.firstMember()).toBeTrue()
-      expect(cursor.name()).toBe(text)
-      cursor.peek()
-      expect(cursor.string()).toBe(text)
-      expect(cursor.nextMember()).toBeFalse()
-      cursor.finish()
-    }), { numRuns: 300 })
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 120 }), (text) => {
+        const cursor = new JsonCursor(encode(JSON.stringify({ [text]: text })))
+        cursor.peek()
+        expect(cursor.firstMember()).toBeTrue()
+        expect(cursor.name()).toBe(text)
+        cursor.peek()
+        expect(cursor.string()).toBe(text)
+        expect(cursor.nextMember()).toBeFalse()
+        cursor.finish()
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('tells names apart, with escapes or without', () => {
@@ -164,7 +203,10 @@ describe('the JSON cursor', () => {
     expect(codes).toEqual([2, 0, -1, -1, 1, -1])
   })
 
-  test.each([['[', ']'], ['{"a":', '}']])('accepts %s %s nested 512 deep and refuses 513', (open, close) => {
+  test.each([
+    ['[', ']'],
+    ['{"a":', '}'],
+  ])('accepts %s %s nested 512 deep and refuses 513', (open, close) => {
     const nested = (depth: number) => encode(open.repeat(depth) + '0' + close.repeat(depth))
     expect(fault(nested(depthMax))).toBeUndefined()
     expect(walkFault(nested(depthMax))).toBeUndefined()

@@ -58,12 +58,15 @@ export function nameTable(names: readonly string[]): NameTable {
 }
 
 /**
- * Walks over JSON in UTF-8 bytes and checks it on the way (RFC 8259), without building values.
- * The bytes are JSON when the walk came to `finish` without a throw; UTF-8 is checked there.
- * Every method throws JsonSyntaxError at the first byte that cannot stand where it stands.
+ * Walks over JSON in UTF-8 bytes and checks it on the way (RFC 8259), without building values. The bytes are JSON when
+ * the walk came to `finish` without a throw; UTF-8 is checked there. Every method throws JsonSyntaxError at the first
+ * byte that cannot stand where it stands.
  *
  *     cursor.peek() === 'object'
- *     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) { cursor.nameCode(table); cursor.skip() }
+ *     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+ *       cursor.nameCode(table)
+ *       cursor.skip()
+ *     }
  *     cursor.finish()
  */
 export class JsonCursor {
@@ -95,14 +98,31 @@ export class JsonCursor {
     const position = this.nextToken(this.position)
     this.position = position
     switch (this.bytes[position]) {
-      case QUOTE: return 'string'
-      case OPEN_OBJECT: return 'object'
-      case OPEN_ARRAY: return 'array'
-      case 0x6e: return 'null'
-      case 0x74: case 0x66: return 'boolean'
-      case 0x2d: case 0x30: case 0x31: case 0x32: case 0x33: case 0x34:
-      case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: return 'number'
-      default: return this.fail(position)
+      case QUOTE:
+        return 'string'
+      case OPEN_OBJECT:
+        return 'object'
+      case OPEN_ARRAY:
+        return 'array'
+      case 0x6e:
+        return 'null'
+      case 0x74:
+      case 0x66:
+        return 'boolean'
+      case 0x2d:
+      case 0x30:
+      case 0x31:
+      case 0x32:
+      case 0x33:
+      case 0x34:
+      case 0x35:
+      case 0x36:
+      case 0x37:
+      case 0x38:
+      case 0x39:
+        return 'number'
+      default:
+        return this.fail(position)
     }
   }
 
@@ -115,8 +135,9 @@ export class JsonCursor {
   }
 
   /**
-   * Goes on within an object at the value of one of its members. `position` is that value's offset, and what comes before it
-   * has been walked in another input that began with the same bytes, up to the same point, without `hasHighBytes`.
+   * Goes on within an object at the value of one of its members. `position` is that value's offset, and what comes
+   * before it has been walked in another input that began with the same bytes, up to the same point, without
+   * `hasHighBytes`.
    */
   resume(position: number): void {
     this.depth = 1
@@ -178,8 +199,8 @@ export class JsonCursor {
   }
 
   /**
-   * Passes the next value, however deep, without recursion.
-   * With a `limit` it stops soon after that offset; call it again to go on. True when the value is passed.
+   * Passes the next value, however deep, without recursion. With a `limit` it stops soon after that offset; call it
+   * again to go on. True when the value is passed.
    */
   skip(limit = Infinity): boolean {
     if (this.skipState !== NEXT_VALUE) return this.skipOn(limit)
@@ -276,7 +297,10 @@ export class JsonCursor {
     return kind === 'number' || (kind !== 'null' && this.position - start > 2)
   }
 
-  /** Passes the number that `peek` saw and gives its value as JavaScript has it; NaN when it takes more than 1,024 bytes. */
+  /**
+   * Passes the number that `peek` saw and gives its value as JavaScript has it; NaN when it takes more than 1,024
+   * bytes.
+   */
   number(): number {
     const start = this.position
     const end = this.passNumber(start)
@@ -448,7 +472,7 @@ export class JsonCursor {
     if (stop - from < runBytesMin || length < viewBytesMin) return from
     // The view begins at the first multiple of four in the underlying buffer, `lead` bytes into ours.
     const lead = (4 - (bytes.byteOffset & 3)) & 3
-    const words = this.words ??= new Uint32Array(bytes.buffer, bytes.byteOffset + lead, (length - lead) >> 2)
+    const words = (this.words ??= new Uint32Array(bytes.buffer, bytes.byteOffset + lead, (length - lead) >> 2))
     const last = (stop - lead) >> 2
     let index = (from - lead + 3) >> 2
     let seen = 0
@@ -462,7 +486,8 @@ export class JsonCursor {
       const quote = word ^ 0x22222222
       const backslash = word ^ 0x5c5c5c5c
       // Finds a byte below n in four: (word - n×0x01010101) & ~word & 0x80808080 is not zero (Hacker's Delight, section 6-1).
-      const found = ((word - 0x20202020) & ~word) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)
+      const found =
+        ((word - 0x20202020) & ~word) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)
       if ((found & 0x80808080) !== 0) break
       seen |= word
       index++
@@ -476,7 +501,14 @@ export class JsonCursor {
   private passEscape(position: number): number {
     const bytes = this.bytes
     switch (bytes[position + 1]) {
-      case QUOTE: case BACKSLASH: case 0x2f: case 0x62: case 0x66: case 0x6e: case 0x72: case 0x74:
+      case QUOTE:
+      case BACKSLASH:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
         return position + 2
       case 0x75:
         for (let index = position + 2; index < position + 6; index++) {
@@ -485,19 +517,23 @@ export class JsonCursor {
           if (!isHex) this.failEscape(position)
         }
         return position + 6
-      default: return this.failEscape(position)
+      default:
+        return this.failEscape(position)
     }
   }
 
   /** A number, `true`, `false` or `null`. */
   private passScalar(position: number): number {
     switch (this.bytes[position]) {
-      case 0x74: return this.passWord(position, 0x72, 0x75, 0x65)
-      case 0x6e: return this.passWord(position, 0x75, 0x6c, 0x6c)
+      case 0x74:
+        return this.passWord(position, 0x72, 0x75, 0x65)
+      case 0x6e:
+        return this.passWord(position, 0x75, 0x6c, 0x6c)
       case 0x66:
         if (this.bytes[position + 1] !== 0x61) this.fail(position + 1)
         return this.passWord(position + 1, 0x6c, 0x73, 0x65)
-      default: return this.passNumber(position)
+      default:
+        return this.passNumber(position)
     }
   }
 
@@ -555,7 +591,10 @@ export class JsonCursor {
   }
 
   private failEscape(position: number): never {
-    throw new JsonSyntaxError(position + 1 < this.bytes.length ? 'invalid escape in a string' : 'unterminated string', position)
+    throw new JsonSyntaxError(
+      position + 1 < this.bytes.length ? 'invalid escape in a string' : 'unterminated string',
+      position,
+    )
   }
 
   private fail(position: number): never {
@@ -578,7 +617,10 @@ const NEXT_VALUE = 0
 const IN_STRING = 1
 const AFTER_VALUE = 2
 
-/** Checks that the bytes are UTF-8, yielding `pause` between slices of 4 MiB. @throws {JsonSyntaxError} when they are not */
+/**
+ * Checks that the bytes are UTF-8, yielding `pause` between slices of 4 MiB. @throws {JsonSyntaxError} when they are
+ * not
+ */
 export function* checkUtf8<Pause>(bytes: Uint8Array, pause: Pause): Generator<Pause, void, void> {
   for (let start = 0; start < bytes.length;) {
     const end = characterStart(bytes, Math.min(start + utf8SliceBytes, bytes.length))
@@ -590,7 +632,10 @@ export function* checkUtf8<Pause>(bytes: Uint8Array, pause: Pause): Generator<Pa
 
 const utf8SliceBytes = 4 * 1024 * 1024
 
-/** The offset, or up to three before it, where a character begins: a longer run of continuation bytes is not UTF-8 wherever it is cut. */
+/**
+ * The offset, or up to three before it, where a character begins: a longer run of continuation bytes is not UTF-8
+ * wherever it is cut.
+ */
 function characterStart(bytes: Uint8Array, offset: number): number {
   let start = offset
   while (offset - start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--

@@ -1,6 +1,9 @@
 import type { JsonCursor } from './json-cursor.ts'
 
-/** After how many bytes a large request lets others run: a fifth of a millisecond of work for images, up to five for very small parts. */
+/**
+ * After how many bytes a large request lets others run: a fifth of a millisecond of work for images, up to five for
+ * very small parts.
+ */
 export const sliceBytes = 256 * 1024
 
 /** The offset at which the walk lets others run. `runInSlices` moves it on. */

@@ -9,10 +9,10 @@ import { latin1 } from './text.ts'
 
 /** What docs/api.md says of a member. */
 type Rule =
-  | { readonly kind: 'number', readonly min: number, readonly max: number }
-  | { readonly kind: 'integer', readonly min: number, readonly max: number }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice', readonly values: readonly string[] }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'model' | 'messages' | 'stop' | 'stream_options' }
 
 const anyInteger: Rule = { kind: 'integer', min: -Infinity, max: Infinity }
@@ -55,13 +55,16 @@ export function readModel(cursor: JsonCursor, start: number): string {
   }
   if (model === '') throw invalidRequest('invalid_value', "'model' must not be empty.", 'model')
   if (controlCharacters.test(model) || !model.isWellFormed()) {
-    throw invalidRequest('invalid_value', `'model' must not contain control characters or lone surrogates; found '${shown(model)}'.`, 'model')
+    throw invalidRequest(
+      'invalid_value',
+      `'model' must not contain control characters or lone surrogates; found '${shown(model)}'.`,
+      'model',
+    )
   }
   return model
 }
 
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/
-
 
 /** Passes `stop`: a string, an array of strings, or null. */
 export function* checkStop(cursor: JsonCursor, pace: Pace): Walk<void> {
@@ -118,7 +121,8 @@ export function checkChoice(cursor: JsonCursor, start: number, param: string, va
     return
   }
   const isShort = cursor.position - start < 1024
-  if (!isShort || !values.includes(cursor.stringAt(start, cursor.position))) throw notAmong(cursor, start, param, values)
+  if (!isShort || !values.includes(cursor.stringAt(start, cursor.position)))
+    throw notAmong(cursor, start, param, values)
 }
 
 /** The error for a string, standing from `start` to the cursor, that is none of `values`. */
@@ -128,7 +132,10 @@ export function notAmong(cursor: JsonCursor, start: number, param: string, value
   return invalidRequest('invalid_value', `'${param}' must be one of ${values.join(', ')}${found}.`, param)
 }
 
-/** An integer is a number without a fraction, however written: 1.0 and 1e2 are, 1.5 is of another type, as OpenAI has it. */
+/**
+ * An integer is a number without a fraction, however written: 1.0 and 1e2 are, 1.5 is of another type, as OpenAI has
+ * it.
+ */
 export function checkNumber(cursor: JsonCursor, param: string, rule: Extract<Rule, { min: number }>): void {
   const expected = rule.kind === 'integer' ? 'an integer' : 'a number'
   const kind = cursor.peek()

@@ -2,10 +2,10 @@
 export const retryAfterMaxMs = 600_000
 
 /**
- * How long an upstream asks to be left alone, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as an HTTP date,
- * which is read against the upstream's own `date` when it sent one (RFC 9110 sections 5.6.7 and 10.2.3; failover.md "Retry-After").
- * Undefined when it does not ask, or what it says is nonsense. At most 600,000; a date that is past gives 0.
- * Names of `headers` are in lower case; `nowMs` is Unix time.
+ * How long an upstream asks to be left alone, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds
+ * or as an HTTP date, which is read against the upstream's own `date` when it sent one (RFC 9110 sections 5.6.7 and
+ * 10.2.3; failover.md "Retry-After"). Undefined when it does not ask, or what it says is nonsense. At most 600,000; a
+ * date that is past gives 0. Names of `headers` are in lower case; `nowMs` is Unix time.
  */
 export function parseRetryAfter(headers: ReadonlyMap<string, string>, nowMs: number): number | undefined {
   const milliseconds = parseDecimal(headers.get('retry-after-ms'))
@@ -29,7 +29,10 @@ const imfDate = /^[a-z]{3}, (?<day>\d{2}) (?<month>[a-z]{3}) (?<year>\d{4}) (?<t
 const rfc850Date = /^[a-z]{6,9}, (?<day>\d{2})-(?<month>[a-z]{3})-(?<year>\d{2}) (?<time>\d{2}:\d{2}:\d{2}) gmt$/
 const asctimeDate = /^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/
 
-/** Unix time in milliseconds of an HTTP date in any of its three forms; undefined for anything else, such as the 31st of February. */
+/**
+ * Unix time in milliseconds of an HTTP date in any of its three forms; undefined for anything else, such as the 31st of
+ * February.
+ */
 function parseHttpDate(text: string | undefined): number | undefined {
   const lower = text?.trim().toLowerCase() ?? ''
   const groups = (imfDate.exec(lower) ?? rfc850Date.exec(lower) ?? asctimeDate.exec(lower))?.groups

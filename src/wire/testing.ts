@@ -24,7 +24,11 @@ export function finishChunk(head: ChunkHead, finishReason: string): ChatChunk {
 
 /** The chunk after the last, without choices. For tests. */
 export function usageChunk(head: ChunkHead, promptTokens: number, completionTokens: number): ChatChunk {
-  const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: promptTokens + completionTokens }
+  const usage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
   return chunkOf({ ...headMembers(head), choices: [], usage })
 }
 

@@ -9,6 +9,7 @@ import { encode } from './text.ts'
 export interface ToolCallNumbers {
   /**
    * Passes a delta's `tool_calls`, with an edit for each `index` and `type` that is missing. Whether there is any call.
+   *
    * @throws {MalformedAnswer} when one is not an object
    */
   read(cursor: JsonCursor, choice: number, edits: Edit[]): boolean
@@ -21,8 +22,9 @@ interface ToolCallState {
 }
 
 /**
- * Gives tool calls the `index` that clients put their pieces together by, where an upstream leaves it out (Mistral, Gemini): in the order in which ids
- * first appear, for each choice on its own; a piece without an id belongs to the call before it, unless it has a name. A call with an id is given a type.
+ * Gives tool calls the `index` that clients put their pieces together by, where an upstream leaves it out (Mistral,
+ * Gemini): in the order in which ids first appear, for each choice on its own; a piece without an id belongs to the
+ * call before it, unless it has a name. A call with an id is given a type.
  */
 export function toolCallNumbers(): ToolCallNumbers {
   const byChoice = new Map<number, ToolCallState>()
@@ -35,7 +37,8 @@ export function toolCallNumbers(): ToolCallNumbers {
       let hasCall = false
       for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
         hasCall = true
-        if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call of an event is not an object')
+        if (cursor.peek() !== 'object')
+          throw new MalformedAnswer('malformed', 'a tool call of an event is not an object')
         const state = byChoice.get(choice) ?? { indexById: new Map(), next: 0, last: 0 }
         byChoice.set(choice, state)
         readToolCall(cursor, state, edits)

@@ -11,7 +11,13 @@ export interface Usage {
 }
 
 /** The last is DeepSeek's name for what others tell in `prompt_tokens_details`. */
-const usageNames = nameTable(['prompt_tokens', 'completion_tokens', 'total_tokens', 'prompt_tokens_details', 'prompt_cache_hit_tokens'])
+const usageNames = nameTable([
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_tokens_details',
+  'prompt_cache_hit_tokens',
+])
 const detailNames = nameTable(['cached_tokens'])
 
 /** Passes the value of a `usage` member. Undefined when it is not an object, or has none of the counts. */

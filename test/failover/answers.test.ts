@@ -1,12 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import { errorOf, isDone, pick, trailOf } from '../client.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { chunk, completion, done, errorReply, event, framed, reply, streamEvents, streamHead, tokens } from '../fakes/replies.ts'
+import {
+  chunk,
+  completion,
+  done,
+  errorReply,
+  event,
+  framed,
+  reply,
+  streamEvents,
+  streamHead,
+  tokens,
+} from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 
 const role = event(chunk({ role: 'assistant', content: '' }))
 
@@ -19,28 +30,59 @@ function policy(code: number, error: object): Script {
 }
 
 describe('content policy', () => {
-  const rejection = policy(400, { message: 'This request was rejected by the safety system.', type: 'invalid_request_error', code: 'content_policy_violation' })
+  const rejection = policy(400, {
+    message: 'This request was rejected by the safety system.',
+    type: 'invalid_request_error',
+    code: 'content_policy_violation',
+  })
 
   test.each([
     ['400 content_policy_violation', rejection],
     ['403 content_filter', policy(403, { message: 'filtered', code: 'content_filter' })],
     ['400 whose type is safety', policy(400, { message: 'blocked', type: 'safety' })],
     ['200 with an error whose code is content_filter', policy(200, { message: 'filtered', code: 'content_filter' })],
-    ['200 with an error whose code is content_policy_violation', policy(200, { message: 'rejected', code: 'content_policy_violation' })],
+    [
+      '200 with an error whose code is content_policy_violation',
+      policy(200, { message: 'rejected', code: 'content_policy_violation' }),
+    ],
   ])('row 13 › %s › stops, and the client is told why', async (_, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.ask()
-    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.type]).toEqual([400, 'content_policy_violation', 'invalid_request_error'])
+    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.type]).toEqual([
+      400,
+      'content_policy_violation',
+      'invalid_request_error',
+    ])
     expect(answer.headers.get('x-should-retry')).toBe('false')
     expect(rig.hits()).toEqual([1, 0])
   })
 
   test.each([
-    ['row 14 › 403 that says an account was flagged', 'credential', policy(403, { message: 'Your account has been flagged for suspicious activity' })],
-    ['row 14 › 403 that speaks of a request, too, but says a key was flagged', 'credential', policy(403, { message: 'The API key used in this request was flagged as leaked' })],
-    ['row 14 › 403 that says an organization was flagged', 'credential', policy(403, { message: 'Your organization was flagged for review' })],
-    ['row 10 › 400 that does not know a parameter named safety', 'bad_request', policy(400, { message: 'Unknown parameter: safety', type: 'invalid_request_error', code: 'unknown_parameter' })],
-    ['row 10 › 400 about a value of safety', 'bad_request', policy(400, { message: "Invalid value for 'safety': expected an object", type: 'invalid_request_error' })],
+    [
+      'row 14 › 403 that says an account was flagged',
+      'credential',
+      policy(403, { message: 'Your account has been flagged for suspicious activity' }),
+    ],
+    [
+      'row 14 › 403 that speaks of a request, too, but says a key was flagged',
+      'credential',
+      policy(403, { message: 'The API key used in this request was flagged as leaked' }),
+    ],
+    [
+      'row 14 › 403 that says an organization was flagged',
+      'credential',
+      policy(403, { message: 'Your organization was flagged for review' }),
+    ],
+    [
+      'row 10 › 400 that does not know a parameter named safety',
+      'bad_request',
+      policy(400, { message: 'Unknown parameter: safety', type: 'invalid_request_error', code: 'unknown_parameter' }),
+    ],
+    [
+      'row 10 › 400 about a value of safety',
+      'bad_request',
+      policy(400, { message: "Invalid value for 'safety': expected an object", type: 'invalid_request_error' }),
+    ],
   ])('%s › is none, and moves on', async (_, failure, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.ask()
@@ -49,7 +91,10 @@ describe('content policy', () => {
   })
 
   test('row 13 › an error event whose code is content_filter, before a token › stops', async () => {
-    await using rig = await startRig([streamOf(role + event({ error: { message: 'filtered', code: 'content_filter' } })), good()])
+    await using rig = await startRig([
+      streamOf(role + event({ error: { message: 'filtered', code: 'content_filter' } })),
+      good(),
+    ])
     const answer = await rig.askStream()
     expect([answer.status, errorOf(answer)?.code]).toEqual([400, 'content_policy_violation'])
     expect(rig.hits()).toEqual([1, 0])
@@ -71,7 +116,9 @@ describe('content policy', () => {
 
 describe('one attempt a provider', () => {
   test('row 12 › context length exceeded › the same model at the same provider is not asked again, though retries are left', async () => {
-    await using rig = await startRig([policy(400, { message: 'too long', code: 'context_length_exceeded' }), good()], { every: { retries: 2 } })
+    await using rig = await startRig([policy(400, { message: 'too long', code: 'context_length_exceeded' }), good()], {
+      every: { retries: 2 },
+    })
     expect((await rig.ask()).content).toBe(goodText())
     expect(rig.hits()).toEqual([1, 1])
   })
@@ -79,16 +126,22 @@ describe('one attempt a provider', () => {
   test('row 9 › a redirect to another server › is not followed', async () => {
     await using other = await startRig([good()])
     const elsewhere = other.upstreams[0]?.url ?? ''
-    await using rig = await startRig([(exchange) => exchange.write(reply(307, '', { location: `${elsewhere}/chat/completions` })), good()])
+    await using rig = await startRig([
+      (exchange) => exchange.write(reply(307, '', { location: `${elsewhere}/chat/completions` })),
+      good(),
+    ])
     expect((await rig.ask()).content).toBe(goodText())
     expect([...rig.hits(), ...other.hits()]).toEqual([1, 1, 0])
   })
 
   test('row 8 › three informational responses › do no harm', async () => {
-    await using rig = await startRig([async (exchange) => {
-      await exchange.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(3))
-      await good({ name: 'a' })(exchange)
-    }, good()])
+    await using rig = await startRig([
+      async (exchange) => {
+        await exchange.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(3))
+        await good({ name: 'a' })(exchange)
+      },
+      good(),
+    ])
     expect((await rig.ask()).content).toBe(goodText({ name: 'a' }))
     expect(rig.hits()).toEqual([1, 0])
   })
@@ -105,10 +158,13 @@ describe('a stream that fails before its first token', () => {
     ['65 events that mean nothing', role.repeat(65)],
     ['256 KiB that mean nothing', event(chunk({ role: 'assistant', padding: 'a'.repeat(40_000) })).repeat(7)],
   ])('rule 6 › with %s, and stays open › is let go before the next provider is asked', async (_, text) => {
-    await using rig = await startRig([async (exchange) => {
-      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(text)]))
-      await exchange.hang()
-    }, good()])
+    await using rig = await startRig([
+      async (exchange) => {
+        await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(text)]))
+        await exchange.hang()
+      },
+      good(),
+    ])
     const answer = await rig.askStream()
     expect([answer.status, answer.content, errorOf(answer)]).toEqual([200, goodText(), undefined])
     expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
@@ -142,15 +198,21 @@ describe('empty answers', () => {
     expect(rig.hits()).toEqual([1, 0])
   })
 
-  test.each(['length', 'content_filter'])('row 28 › a stream that is empty with finish %s › is delivered', async (reason) => {
-    await using rig = await startRig([streamOf(role + event(chunk({}, reason)) + done), good()])
-    const answer = await rig.askStream()
-    expect([answer.status, isDone(answer)]).toEqual([200, true])
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  test.each(['length', 'content_filter'])(
+    'row 28 › a stream that is empty with finish %s › is delivered',
+    async (reason) => {
+      await using rig = await startRig([streamOf(role + event(chunk({}, reason)) + done), good()])
+      const answer = await rig.askStream()
+      expect([answer.status, isDone(answer)]).toEqual([200, true])
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 
   test.each([
-    ['a tool call', { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] }],
+    [
+      'a tool call',
+      { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    ],
     ['a refusal', { content: null, refusal: 'I will not.' }],
     ['reasoning', { content: '', reasoning_content: 'hm' }],
   ])('row 27 › an answer that is only %s › is none of the empty ones', async (_, message) => {
@@ -164,12 +226,27 @@ describe('empty answers', () => {
 describe('the other kind of answer', () => {
   test('row 30 › JSON to a stream request › becomes chunks', async () => {
     const calls = [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }]
-    await using rig = await startRig([answering(completion('hello', { message: { tool_calls: calls }, choice: { finish_reason: 'tool_calls' } })), good()])
+    await using rig = await startRig([
+      answering(completion('hello', { message: { tool_calls: calls }, choice: { finish_reason: 'tool_calls' } })),
+      good(),
+    ])
     const answer = await rig.askStream({ stream_options: { include_usage: true } })
     expect([answer.status, answer.content, isDone(answer)]).toEqual([200, 'hello', true])
-    expect(answer.events.flatMap(({ json }) => pick(json, 'choices', 0, 'delta', 'tool_calls', 0, 'function', 'arguments') ?? []).join('')).toBe('{"x":1}')
-    expect(answer.events.map(({ json }) => pick(json, 'object')).filter((object) => object !== undefined && object !== 'chat.completion.chunk')).toEqual([])
-    expect(answer.events.map(({ json }) => pick(json, 'choices', 0, 'finish_reason')).filter((reason) => typeof reason === 'string')).toEqual(['tool_calls'])
+    expect(
+      answer.events
+        .flatMap(({ json }) => pick(json, 'choices', 0, 'delta', 'tool_calls', 0, 'function', 'arguments') ?? [])
+        .join(''),
+    ).toBe('{"x":1}')
+    expect(
+      answer.events
+        .map(({ json }) => pick(json, 'object'))
+        .filter((object) => object !== undefined && object !== 'chat.completion.chunk'),
+    ).toEqual([])
+    expect(
+      answer.events
+        .map(({ json }) => pick(json, 'choices', 0, 'finish_reason'))
+        .filter((reason) => typeof reason === 'string'),
+    ).toEqual(['tool_calls'])
     expect(answer.events.at(-2)?.json).toMatchObject({ choices: [], usage: { total_tokens: 8 } })
     expect(rig.hits()).toEqual([1, 0])
   })
@@ -177,7 +254,11 @@ describe('the other kind of answer', () => {
   test('row 31 › a stream to a plain request › becomes one answer', async () => {
     await using rig = await startRig([streamOf(...streamEvents(tokens(3, 'a'), { usage: true })), good()])
     const answer = await rig.ask()
-    expect([answer.status, answer.content, pick(answer.json, 'object')]).toEqual([200, tokens(3, 'a').join(''), 'chat.completion'])
+    expect([answer.status, answer.content, pick(answer.json, 'object')]).toEqual([
+      200,
+      tokens(3, 'a').join(''),
+      'chat.completion',
+    ])
     expect(pick(answer.json, 'usage', 'total_tokens')).toBe(8)
     expect(rig.hits()).toEqual([1, 0])
   })

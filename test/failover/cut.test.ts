@@ -1,38 +1,68 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, errorOf, isDone, parseJson, pick, question } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { Exchange, FaultUpstream, Script } from '../fakes/fault-upstream.ts'
 import { cuts, firstTokens, tokensBeforeCut } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { chunk, completion, event, framed, identity, lastChunk, reply, streamEvents, streamHead, tokens } from '../fakes/replies.ts'
+import {
+  chunk,
+  completion,
+  event,
+  framed,
+  identity,
+  lastChunk,
+  reply,
+  streamEvents,
+  streamHead,
+  tokens,
+} from '../fakes/replies.ts'
 import { provider, quick, startService } from '../harness.ts'
-import { startRig } from '../rig.ts'
-import type { Answer } from '../client.ts'
-import type { Exchange, FaultUpstream, Script } from '../fakes/fault-upstream.ts'
 import type { ServiceUnderTest } from '../harness.ts'
+import { startRig } from '../rig.ts'
 
 const before = tokens(tokensBeforeCut, 'same').join('')
 const whole = goodText({ name: 'same', tokens: 6 })
 /** A provider that gives the same text under an identity of its own. */
-const elsewhere = { name: 'same', tokens: 6, top: { id: 'chatcmpl-elsewhere', created: 1_800_000_000, model: 'elsewhere' } }
+const elsewhere = {
+  name: 'same',
+  tokens: 6,
+  top: { id: 'chatcmpl-elsewhere', created: 1_800_000_000, model: 'elsewhere' },
+}
 
 /** A stream that was lost: what had come, then an error event, a clean end of the body, and no `[DONE]`. */
 function expectLost(answer: Answer, content: string): void {
   expect([answer.status, answer.content]).toEqual([200, content])
   const last = answer.events.at(-1)
-  expect({ type: pick(last?.json, 'error', 'type'), code: pick(last?.json, 'error', 'code') }).toEqual({ type: 'api_error', code: 'provider_error' })
+  expect({ type: pick(last?.json, 'error', 'type'), code: pick(last?.json, 'error', 'code') }).toEqual({
+    type: 'api_error',
+    code: 'provider_error',
+  })
   expect(answer.text).not.toContain('[DONE]')
-  expect(answer.events.map(({ json }) => pick(json, 'choices', 0, 'finish_reason')).filter((reason) => typeof reason === 'string')).toEqual([])
+  expect(
+    answer.events
+      .map(({ json }) => pick(json, 'choices', 0, 'finish_reason'))
+      .filter((reason) => typeof reason === 'string'),
+  ).toEqual([])
 }
 
 /** A stream that reads as if nothing had happened. */
 function expectWhole(answer: Answer, content: string): void {
   expect([answer.status, answer.content, isDone(answer), errorOf(answer)]).toEqual([200, content, true, undefined])
   const json = answer.events.filter((each) => each.json !== undefined).map((each) => each.json)
-  expect(json.map((each) => pick(each, 'choices', 0, 'delta', 'role')).filter((role) => role !== undefined).length).toBeLessThanOrEqual(1)
-  expect([...new Set(json.map((each) => `${String(pick(each, 'id'))} ${String(pick(each, 'created'))} ${String(pick(each, 'model'))}`))]).toEqual([`${identity.id} ${identity.created} ${identity.model}`])
-  expect(json.map((each) => pick(each, 'choices', 0, 'finish_reason')).filter((reason) => typeof reason === 'string')).toEqual(['stop'])
+  expect(
+    json.map((each) => pick(each, 'choices', 0, 'delta', 'role')).filter((role) => role !== undefined).length,
+  ).toBeLessThanOrEqual(1)
+  expect([
+    ...new Set(
+      json.map((each) => `${String(pick(each, 'id'))} ${String(pick(each, 'created'))} ${String(pick(each, 'model'))}`),
+    ),
+  ]).toEqual([`${identity.id} ${identity.created} ${identity.model}`])
+  expect(
+    json.map((each) => pick(each, 'choices', 0, 'finish_reason')).filter((reason) => typeof reason === 'string'),
+  ).toEqual(['stop'])
 }
 
 describe('a cut', () => {
@@ -55,13 +85,21 @@ describe('a cut', () => {
   })
 
   afterAll(async () => {
-    for (const { a, same, other } of cases) { a.stop(); same.stop(); other.stop() }
+    for (const { a, same, other } of cases) {
+      a.stop()
+      same.stop()
+      other.stop()
+    }
     await resuming?.stop()
     await failing?.stop()
   })
 
   function ask(service: ServiceUnderTest | undefined, model: string): Promise<Answer> {
-    for (const { a, same, other } of cases) { a.forget(); same.forget(); other.forget() }
+    for (const { a, same, other } of cases) {
+      a.forget()
+      same.forget()
+      other.forget()
+    }
     return chat(service?.url ?? '', question({ model, stream: true }))
   }
 
@@ -112,7 +150,9 @@ describe('resuming', () => {
   test('a character cut in two by a resume stays whole', async () => {
     const text = 'a 👩‍👩‍👧 b 日本 c'
     const half: Script = async (exchange) => {
-      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: text.slice(0, 4) })))]))
+      await exchange.write(
+        Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: text.slice(0, 4) })))]),
+      )
       await exchange.pause(20)
       exchange.reset()
     }
@@ -169,7 +209,10 @@ describe('resuming', () => {
   })
 
   test.each([
-    ['a tool call half sent', { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"x":' } }] }],
+    [
+      'a tool call half sent',
+      { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"x":' } }] },
+    ],
     ['reasoning', { reasoning_content: 'hm' }],
     ['a refusal', { refusal: 'I' }],
   ])('%s is never resumed: an error event', async (_, delta) => {
@@ -186,7 +229,9 @@ describe('resuming', () => {
     await using rig = await rigAfter(lost, good(elsewhere))
     const answer = await rig.askStream({ stream_options: { include_usage: true } })
     expectWhole(answer, whole)
-    expect(answer.events.map(({ json }) => pick(json, 'usage', 'total_tokens')).filter((total) => total !== undefined)).toEqual([8])
+    expect(
+      answer.events.map(({ json }) => pick(json, 'usage', 'total_tokens')).filter((total) => total !== undefined),
+    ).toEqual([8])
   })
 
   test('after finish_reason nothing is lost any more', async () => {
@@ -215,14 +260,22 @@ describe('resuming', () => {
     const continuing = { brand: 'llamacpp' }
 
     test('it is asked to go on after what the client has', async () => {
-      await using rig = await startRig([lost, streamOf(...streamEvents(['same-3 ', 'same-4 ', 'same-5 ']))], { each: { b: continuing } })
+      await using rig = await startRig([lost, streamOf(...streamEvents(['same-3 ', 'same-4 ', 'same-5 ']))], {
+        each: { b: continuing },
+      })
       expectWhole(await rig.askStream(), whole)
       const asked = parseJson(new TextDecoder().decode(rig.upstreams[1]?.hits[0]?.body))
-      expect(pick(asked, 'messages')).toEqual([{ role: 'user', content: 'hello' }, { role: 'assistant', content: before }])
+      expect(pick(asked, 'messages')).toEqual([
+        { role: 'user', content: 'hello' },
+        { role: 'assistant', content: before },
+      ])
     })
 
     test('its refusal to continue never reaches the client: it is asked afresh', async () => {
-      await using rig = await startRig([lost, (exchange) => (exchange.hit.nth === 1 ? status(400) : good(elsewhere))(exchange)], { each: { b: continuing } })
+      await using rig = await startRig(
+        [lost, (exchange) => (exchange.hit.nth === 1 ? status(400) : good(elsewhere))(exchange)],
+        { each: { b: continuing } },
+      )
       expectWhole(await rig.askStream(), whole)
       expect(rig.hits()).toEqual([1, 2])
     })
@@ -230,8 +283,10 @@ describe('resuming', () => {
 })
 
 describe('a stream of several choices', () => {
-  const choice = (index: number, delta: object, finishReason: string | null = null) => event({ ...chunk({}), choices: [{ index, delta, finish_reason: finishReason }] })
-  const halfDone = choice(0, { content: 'A' }) + choice(0, {}, 'stop') + choice(1, { content: 'B' }) + choice(1, { content: 'C' })
+  const choice = (index: number, delta: object, finishReason: string | null = null) =>
+    event({ ...chunk({}), choices: [{ index, delta, finish_reason: finishReason }] })
+  const halfDone =
+    choice(0, { content: 'A' }) + choice(0, {}, 'stop') + choice(1, { content: 'B' }) + choice(1, { content: 'C' })
 
   function ending(events: string, last: (exchange: Exchange) => Promise<void> | void): Script {
     return async (exchange) => {
@@ -249,8 +304,16 @@ describe('a stream of several choices', () => {
   test.each(ends)('%s while one of them is not finished › is cut: an error event, no [DONE]', async (_, last) => {
     await using rig = await startRig([ending(halfDone, last), good()])
     const answer = await rig.askStream({ n: 2 })
-    expect([answer.status, errorOf(answer)?.code, answer.text.includes('[DONE]')]).toEqual([200, 'provider_error', false])
-    expect(answer.events.map(({ json }) => pick(json, 'choices', 0, 'delta', 'content')).filter((text) => text !== undefined)).toEqual(['A', 'B', 'C'])
+    expect([answer.status, errorOf(answer)?.code, answer.text.includes('[DONE]')]).toEqual([
+      200,
+      'provider_error',
+      false,
+    ])
+    expect(
+      answer.events
+        .map(({ json }) => pick(json, 'choices', 0, 'delta', 'content'))
+        .filter((text) => text !== undefined),
+    ).toEqual(['A', 'B', 'C'])
     expect(rig.hits()).toEqual([1, 0])
   })
 
@@ -262,7 +325,10 @@ describe('a stream of several choices', () => {
   })
 
   test('that are all finished › lacks nothing but [DONE], which is added', async () => {
-    await using rig = await startRig([ending(halfDone + choice(1, {}, 'length'), (exchange) => exchange.write(lastChunk)), good()])
+    await using rig = await startRig([
+      ending(halfDone + choice(1, {}, 'length'), (exchange) => exchange.write(lastChunk)),
+      good(),
+    ])
     const answer = await rig.askStream({ n: 2 })
     expect([isDone(answer), errorOf(answer)]).toEqual([true, undefined])
   })

@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { errorOf, isDone, pick } from '../client.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good } from '../fakes/good.ts'
-import { chunk, done, event, framed, reply, streamEvents, streamHead, tokens, unframedStreamHead } from '../fakes/replies.ts'
+import {
+  chunk,
+  done,
+  event,
+  framed,
+  reply,
+  streamEvents,
+  streamHead,
+  tokens,
+  unframedStreamHead,
+} from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 
 const finish = event(chunk({}, 'stop'))
 
@@ -20,17 +30,40 @@ describe('a stream delivered', () => {
     ['LF', streamOf(text)],
     ['CRLF', streamOf(text.replaceAll('\n', '\r\n'))],
     ['CR', streamOf(text.replaceAll('\n', '\r'))],
-    ['mixed line ends', streamOf(eventTexts.map((each, index) => each.replaceAll('\n', ['\n', '\r\n', '\r'][index % 3] ?? '\n')).join(''))],
+    [
+      'mixed line ends',
+      streamOf(
+        eventTexts.map((each, index) => each.replaceAll('\n', ['\n', '\r\n', '\r'][index % 3] ?? '\n')).join(''),
+      ),
+    ],
     ['a byte order mark', streamOf(`\ufeff${text}`)],
     ['comments between', streamOf(eventTexts.map((each) => `: ping\n\n${each}`).join(''))],
     ['comments inside events', streamOf(eventTexts.map((each) => `: ping\n${each}`).join(''))],
     ['no space after data:', streamOf(text.replaceAll('data: ', 'data:'))],
-    ['event, id and retry fields', streamOf(eventTexts.map((each) => `event: message\nid: 7\nretry: 1\n${each}`).join(''))],
+    [
+      'event, id and retry fields',
+      streamOf(eventTexts.map((each) => `event: message\nid: 7\nretry: 1\n${each}`).join('')),
+    ],
     ['data over several lines', streamOf(text.replaceAll('"choices":', '\ndata: "choices":'))],
     ['a piece a byte', streamOf(...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1)))],
-    ['pieces of three bytes, inside characters', streamOf(...Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) => bytes.subarray(index * 3, index * 3 + 3)))],
-    ['the end of the connection as its framing', async (exchange) => { await exchange.write(unframedStreamHead + text); exchange.close() }],
-    ['gzip', (exchange) => exchange.write(reply(200, gzipSync(text), { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }))],
+    [
+      'pieces of three bytes, inside characters',
+      streamOf(
+        ...Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) => bytes.subarray(index * 3, index * 3 + 3)),
+      ),
+    ],
+    [
+      'the end of the connection as its framing',
+      async (exchange) => {
+        await exchange.write(unframedStreamHead + text)
+        exchange.close()
+      },
+    ],
+    [
+      'gzip',
+      (exchange) =>
+        exchange.write(reply(200, gzipSync(text), { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })),
+    ],
   ] satisfies readonly (readonly [string, Script])[])('framed with %s › arrives token for token', async (_, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.askStream()
@@ -49,20 +82,43 @@ describe('a stream delivered', () => {
 
   test.each([
     ['a clean end', streamOf(firstTokens('a') + finish)],
-    ['the end of the connection', async (exchange) => { await exchange.write(unframedStreamHead + firstTokens('a') + finish); exchange.close() }],
-    ['a close without the last chunk', async (exchange) => { await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a') + finish)])); exchange.close() }],
-  ] satisfies readonly (readonly [string, Script])[])('row 36 › %s after finish_reason, without [DONE] › [DONE] is added', async (_, script) => {
-    await using rig = await startRig([script, good()])
-    const answer = await rig.askStream()
-    expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([tokens(3, 'a').join(''), true, undefined])
-    expect(rig.hits()).toEqual([1, 0])
-  })
+    [
+      'the end of the connection',
+      async (exchange) => {
+        await exchange.write(unframedStreamHead + firstTokens('a') + finish)
+        exchange.close()
+      },
+    ],
+    [
+      'a close without the last chunk',
+      async (exchange) => {
+        await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a') + finish)]))
+        exchange.close()
+      },
+    ],
+  ] satisfies readonly (readonly [string, Script])[])(
+    'row 36 › %s after finish_reason, without [DONE] › [DONE] is added',
+    async (_, script) => {
+      await using rig = await startRig([script, good()])
+      const answer = await rig.askStream()
+      expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([tokens(3, 'a').join(''), true, undefined])
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 
   test('row 37 › data after [DONE] › is ignored, and the upstream let go', async () => {
-    await using rig = await startRig([async (exchange) => {
-      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a') + finish + done + event(chunk({ content: 'never' })))]))
-      await exchange.hang()
-    }, good()])
+    await using rig = await startRig([
+      async (exchange) => {
+        await exchange.write(
+          Buffer.concat([
+            Buffer.from(streamHead),
+            framed(firstTokens('a') + finish + done + event(chunk({ content: 'never' }))),
+          ]),
+        )
+        await exchange.hang()
+      },
+      good(),
+    ])
     const answer = await rig.askStream()
     expect([answer.content, isDone(answer)]).toEqual([tokens(3, 'a').join(''), true])
     expect(answer.text).not.toContain('never')
@@ -70,24 +126,35 @@ describe('a stream delivered', () => {
   })
 
   test('row 39 › id, created and model change within a stream › the first ones are kept', async () => {
-    const changing = tokens(4, 'a').map((text, index) => event(chunk({ content: text }, null, { id: `id-${index}`, created: 100 + index, model: `model-${index}` })))
+    const changing = tokens(4, 'a').map((text, index) =>
+      event(chunk({ content: text }, null, { id: `id-${index}`, created: 100 + index, model: `model-${index}` })),
+    )
     await using rig = await startRig([streamOf(...changing, finish + done), good()])
     const answer = await rig.askStream()
-    const identities = answer.events.flatMap(({ json }) => (json === undefined ? [] : [`${String(pick(json, 'id'))} ${String(pick(json, 'created'))} ${String(pick(json, 'model'))}`]))
+    const identities = answer.events.flatMap(({ json }) =>
+      json === undefined
+        ? []
+        : [`${String(pick(json, 'id'))} ${String(pick(json, 'created'))} ${String(pick(json, 'model'))}`],
+    )
     expect([...new Set(identities)]).toEqual(['id-0 100 model-0'])
     expect(answer.content).toBe(tokens(4, 'a').join(''))
   })
 
   test('keeps what it does not know: tool calls, reasoning, logprobs and fields of the provider', async () => {
     const deltas = [
-      { reasoning_content: 'hm' }, { content: 'a' },
+      { reasoning_content: 'hm' },
+      { content: 'a' },
       { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"n":9007199254740993}' } }] },
       { x_unknown: [1, { deep: null }] },
     ]
-    await using rig = await startRig([streamOf(...deltas.map((delta) => event(chunk(delta, null, { system_fingerprint: 'fp' }))), finish + done)])
+    await using rig = await startRig([
+      streamOf(...deltas.map((delta) => event(chunk(delta, null, { system_fingerprint: 'fp' }))), finish + done),
+    ])
     const answer = await rig.askStream()
-    const received = answer.events.map(({ json }) => pick(json, 'choices', 0, 'delta')).filter((delta) => delta !== undefined)
+    const received = answer.events
+      .map(({ json }) => pick(json, 'choices', 0, 'delta'))
+      .filter((delta) => delta !== undefined)
     expect(received).toEqual([...deltas, {}])
     expect(answer.text).toContain('{\\"n\\":9007199254740993}')
     expect(isDone(answer)).toBe(true)

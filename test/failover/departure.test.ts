@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { question, rawChat, rawConnection } from '../client.ts'
+import type { Hit, Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good } from '../fakes/good.ts'
 import { framed, head, streamHead } from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
-import type { Hit, Script } from '../fakes/fault-upstream.ts'
 import type { Rig } from '../rig.ts'
 
-/** The promise is 50 ms (failover.md, rule 7); the median of several departures is held to it, since this machine may be busy elsewhere. */
+/**
+ * The promise is 50 ms (failover.md, rule 7); the median of several departures is held to it, since this machine may be
+ * busy elsewhere.
+ */
 const abortMsMax = 50
 const rounds = 5
 
@@ -38,8 +41,17 @@ const insideBody: Script = async (exchange) => {
   await exchange.hang()
 }
 
-/** Asks, waits until the upstream of this number is at work and the client has seen `sign`, leaves, and returns the milliseconds until the upstream was let go. */
-async function departure(rig: Rig, upstream: number, stream: boolean, sign: string | undefined, leave: 'close' | 'reset'): Promise<number> {
+/**
+ * Asks, waits until the upstream of this number is at work and the client has seen `sign`, leaves, and returns the
+ * milliseconds until the upstream was let go.
+ */
+async function departure(
+  rig: Rig,
+  upstream: number,
+  stream: boolean,
+  sign: string | undefined,
+  leave: 'close' | 'reset',
+): Promise<number> {
   const hit: Promise<Hit> | undefined = rig.upstreams[upstream]?.nextHit()
   const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question(stream ? { stream } : {}))))
   if (hit === undefined) throw new Error('no such upstream')
@@ -48,7 +60,7 @@ async function departure(rig: Rig, upstream: number, stream: boolean, sign: stri
   const started = performance.now()
   if (leave === 'reset') client.socket.resetAndDestroy()
   else client.socket.destroy()
-  return await left - started
+  return (await left) - started
 }
 
 function median(values: readonly number[]): number {
@@ -65,24 +77,30 @@ describe('row 40 › the client leaves', () => {
     ['mid-stream, in silence', midStream, true, 'same-2', 'close'],
     ['mid-stream, in silence, with a reset', midStream, true, 'same-2', 'reset'],
     ['mid-stream, while tokens flow', steadyStream, true, 'more-0', 'close'],
-  ] as const)('%s › the upstream is let go within 50 ms, and nobody else is asked', async (_, script, stream, sign, leave) => {
-    await using rig = await startRig([script, good()])
-    const times: number[] = []
-    for (let round = 0; round < rounds; round++) times.push(await departure(rig, 0, stream, sign, leave))
-    expect(median(times)).toBeLessThan(abortMsMax)
-    expect(rig.hits()).toEqual([rounds, 0])
-  })
+  ] as const)(
+    '%s › the upstream is let go within 50 ms, and nobody else is asked',
+    async (_, script, stream, sign, leave) => {
+      await using rig = await startRig([script, good()])
+      const times: number[] = []
+      for (let round = 0; round < rounds; round++) times.push(await departure(rig, 0, stream, sign, leave))
+      expect(median(times)).toBeLessThan(abortMsMax)
+      expect(rig.hits()).toEqual([rounds, 0])
+    },
+  )
 
   test.each([
     ['before headers', silent, false, undefined],
     ['mid-stream', midStream, true, 'same-2'],
-  ] as const)('after failover to the second provider, %s › that one is let go within 50 ms', async (_, script, stream, sign) => {
-    await using rig = await startRig([status(400), script, good()])
-    const times: number[] = []
-    for (let round = 0; round < rounds; round++) times.push(await departure(rig, 1, stream, sign, 'close'))
-    expect(median(times)).toBeLessThan(abortMsMax)
-    expect(rig.hits()).toEqual([rounds, rounds, 0])
-  })
+  ] as const)(
+    'after failover to the second provider, %s › that one is let go within 50 ms',
+    async (_, script, stream, sign) => {
+      await using rig = await startRig([status(400), script, good()])
+      const times: number[] = []
+      for (let round = 0; round < rounds; round++) times.push(await departure(rig, 1, stream, sign, 'close'))
+      expect(median(times)).toBeLessThan(abortMsMax)
+      expect(rig.hits()).toEqual([rounds, rounds, 0])
+    },
+  )
 
   test('behind heartbeats › the upstream is let go within 50 ms', async () => {
     await using rig = await startRig([silent, good()], { environment: { SVC_HEARTBEAT_MS: '30' } })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { chat, question, trailOf } from '../client.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
@@ -9,13 +10,13 @@ import { completion, errorReply, event, reply } from '../fakes/replies.ts'
 import { talker } from '../fakes/talker.ts'
 import { provider, startService } from '../harness.ts'
 import { startRig } from '../rig.ts'
-import { testOnRows, type Case } from './test-on-rows.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 import type { Row } from '../rig.ts'
+import { testOnRows, type Case } from './test-on-rows.ts'
 
 /** Waits, then does as `script` says, and counts how many of its requests are under way at once. */
 function crowded(waitMs: number, script: Script): { readonly script: Script; readonly most: () => number } {
-  let underWay = 0, most = 0
+  let underWay = 0,
+    most = 0
   return {
     most: () => most,
     async script(exchange) {
@@ -48,7 +49,10 @@ describe('row 18 › 429', () => {
   test.concurrent.each([
     ['retry-after in seconds', { 'retry-after': '1' }],
     ['retry-after-ms', { 'retry-after-ms': '900' }],
-    ['an HTTP date against the provider’s own clock', { date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' }],
+    [
+      'an HTTP date against the provider’s own clock',
+      { date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' },
+    ],
   ] as const)('%s › moves on, and the provider is left alone for so long', async (_, headers) => {
     await using rig = await startRig([status(429, headers), good()])
     await askTimes(rig, 3)
@@ -59,10 +63,14 @@ describe('row 18 › 429', () => {
   })
 
   const nonsense = ['-5', 'soon', '1e99', '', 'Infinity', '0x10']
-  testOnRows('nonsense in Retry-After (%s) › is ignored: order is a promise', beforeGood(nonsense.map((value) => [JSON.stringify(value), status(429, { 'retry-after': value })])), async (rig) => {
-    await askTimes(rig, 2)
-    expect(rig.hits()).toEqual([2, 2])
-  })
+  testOnRows(
+    'nonsense in Retry-After (%s) › is ignored: order is a promise',
+    beforeGood(nonsense.map((value) => [JSON.stringify(value), status(429, { 'retry-after': value })])),
+    async (rig) => {
+      await askTimes(rig, 2)
+      expect(rig.hits()).toEqual([2, 2])
+    },
+  )
 
   test('without Retry-After › the third in a row puts the provider aside', async () => {
     await using rig = await startRig([status(429), good()])
@@ -72,7 +80,10 @@ describe('row 18 › 429', () => {
 
   test('with retries and a short Retry-After › asks the same provider again', async () => {
     let asked = 0
-    await using rig = await startRig([(exchange) => (asked++ === 0 ? status(429, { 'retry-after-ms': '50' }) : good({ name: 'a' }))(exchange), good()], { every: { retries: 1 } })
+    await using rig = await startRig(
+      [(exchange) => (asked++ === 0 ? status(429, { 'retry-after-ms': '50' }) : good({ name: 'a' }))(exchange), good()],
+      { every: { retries: 1 } },
+    )
     expect((await rig.ask()).content).toBe(goodText({ name: 'a' }))
     expect(rig.hits()).toEqual([2, 0])
   })
@@ -95,7 +106,10 @@ describe('row 20 › 503', () => {
 describe('row 19 › retries', () => {
   test.each([500, 503])('%d once, with retries › the same provider answers', async (code) => {
     let asked = 0
-    await using rig = await startRig([(exchange) => (asked++ === 0 ? status(code) : good({ name: 'a' }))(exchange), good()], { every: { retries: 1 } })
+    await using rig = await startRig(
+      [(exchange) => (asked++ === 0 ? status(code) : good({ name: 'a' }))(exchange), good()],
+      { every: { retries: 1 } },
+    )
     const answer = await rig.ask()
     expect([answer.content, answer.headers.get('x-svc-attempts')]).toEqual([goodText({ name: 'a' }), '2'])
     expect(rig.hits()).toEqual([2, 0])
@@ -107,33 +121,51 @@ describe('row 19 › retries', () => {
     expect(rig.hits()).toEqual([2, 1])
   })
 
-  testOnRows('%s, with retries › is not asked again', beforeGood([400, 401, 402, 404, 413].map((code) => [String(code), status(code)])), async (rig) => {
-    await rig.ask()
-    expect(rig.hits()).toEqual([1, 1])
-  }, { every: { retries: 2 } })
+  testOnRows(
+    '%s, with retries › is not asked again',
+    beforeGood([400, 401, 402, 404, 413].map((code) => [String(code), status(code)])),
+    async (rig) => {
+      await rig.ask()
+      expect(rig.hits()).toEqual([1, 1])
+    },
+    { every: { retries: 2 } },
+  )
 })
 
 describe('a cool-down', () => {
-  testOnRows('%s › from the third in a row the provider is left alone', beforeGood([
-    ['row 9 › a redirect', status(302)],
-    ['row 11 › a key problem told by its text', saying(400, { message: 'API key not valid.' })],
-    ['row 11 › a credit problem told by its text', saying(400, { message: 'Your credit balance is too low to access the API.' })],
-    ['row 11 › a model problem told by its code', saying(400, { message: 'no', code: 'model_decommissioned' })],
-    ['row 14 › 401', status(401)],
-    ['row 14 › 403', status(403)],
-    ['row 15 › 402', status(402)],
-    ['row 15 › 429 that speaks of quota', saying(429, { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' })],
-    ['row 16 › 404 model not found', saying(404, { message: 'no such model', code: 'model_not_found' })],
-    ['row 16 › 410', status(410)],
-    ['row 22 › 200 with a quota error', saying(200, { message: 'no more', code: 'insufficient_quota' })],
-    ['row 22 › 200 with a key error', saying(200, { message: 'no', code: 'invalid_api_key' })],
-  ]), async (rig) => {
-    await askTimes(rig, 5)
-    expect(rig.hits()).toEqual([3, 5])
-  })
+  testOnRows(
+    '%s › from the third in a row the provider is left alone',
+    beforeGood([
+      ['row 9 › a redirect', status(302)],
+      ['row 11 › a key problem told by its text', saying(400, { message: 'API key not valid.' })],
+      [
+        'row 11 › a credit problem told by its text',
+        saying(400, { message: 'Your credit balance is too low to access the API.' }),
+      ],
+      ['row 11 › a model problem told by its code', saying(400, { message: 'no', code: 'model_decommissioned' })],
+      ['row 14 › 401', status(401)],
+      ['row 14 › 403', status(403)],
+      ['row 15 › 402', status(402)],
+      [
+        'row 15 › 429 that speaks of quota',
+        saying(429, { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' }),
+      ],
+      ['row 16 › 404 model not found', saying(404, { message: 'no such model', code: 'model_not_found' })],
+      ['row 16 › 410', status(410)],
+      ['row 22 › 200 with a quota error', saying(200, { message: 'no more', code: 'insufficient_quota' })],
+      ['row 22 › 200 with a key error', saying(200, { message: 'no', code: 'invalid_api_key' })],
+    ]),
+    async (rig) => {
+      await askTimes(rig, 5)
+      expect(rig.hits()).toEqual([3, 5])
+    },
+  )
 
   test('row 33 › an error event about quota › from the third in a row the provider is left alone', async () => {
-    await using rig = await startRig([streamOf(event({ error: { message: 'no more', code: 'insufficient_quota' } })), good()])
+    await using rig = await startRig([
+      streamOf(event({ error: { message: 'no more', code: 'insufficient_quota' } })),
+      good(),
+    ])
     for (let round = 0; round < 5; round++) await rig.askStream()
     expect(rig.hits()).toEqual([3, 5])
   })
@@ -141,20 +173,37 @@ describe('a cool-down', () => {
   test('row 3 › a bad certificate › from the third in a row the provider is left alone', async () => {
     const upstream = faultUpstream(good({ name: 'never' }), { tls: makeCertificate({ host: '127.0.0.1' }) })
     await using rig = await startRig([upstream, good()])
-    for (let round = 0; round < 5; round++) expect(trailOf(await rig.ask()).map(({ name }) => name).join(' ')).toBe(round < 3 ? 'a b' : 'b')
+    for (let round = 0; round < 5; round++)
+      expect(
+        trailOf(await rig.ask())
+          .map(({ name }) => name)
+          .join(' '),
+      ).toBe(round < 3 ? 'a b' : 'b')
   })
 
   test('does not begin while successes lie between', async () => {
     let asked = 0
-    await using rig = await startRig([(exchange) => (asked++ % 3 === 2 ? good({ name: 'a' }) : status(401))(exchange), good()])
+    await using rig = await startRig([
+      (exchange) => (asked++ % 3 === 2 ? good({ name: 'a' }) : status(401))(exchange),
+      good(),
+    ])
     await askTimes(rig, 9)
     expect(rig.hits()).toEqual([9, 6])
   })
 
   test('of the key is the whole provider’s; of the model is that model’s alone', async () => {
-    const key = faultUpstream(status(401)), gone = faultUpstream(saying(404, { message: 'no', code: 'model_not_found' })), last = faultUpstream(good())
-    await using service = await startService({ providers: [provider('key', key.url, ['k1', 'k2']), provider('gone', gone.url, ['g1', 'g2']), provider('last', last.url, ['k1', 'k2', 'g1', 'g2'])] })
-    for (const model of ['k1', 'k1', 'k1', 'k2', 'g1', 'g1', 'g1', 'g2']) expect((await chat(service.url, question({ model }))).status).toBe(200)
+    const key = faultUpstream(status(401)),
+      gone = faultUpstream(saying(404, { message: 'no', code: 'model_not_found' })),
+      last = faultUpstream(good())
+    await using service = await startService({
+      providers: [
+        provider('key', key.url, ['k1', 'k2']),
+        provider('gone', gone.url, ['g1', 'g2']),
+        provider('last', last.url, ['k1', 'k2', 'g1', 'g2']),
+      ],
+    })
+    for (const model of ['k1', 'k1', 'k1', 'k2', 'g1', 'g1', 'g1', 'g2'])
+      expect((await chat(service.url, question({ model }))).status).toBe(200)
     expect([key.hits.length, gone.hits.length]).toEqual([3, 4])
     for (const upstream of [key, gone, last]) upstream.stop()
   })
@@ -165,20 +214,31 @@ describe('a cool-down', () => {
     expect(rig.hits()).toEqual([6, 6])
   })
 
-  testOnRows('%s as often as you like › puts nobody aside', beforeGood([
-    ['row 12 › 413', status(413)],
-    ['row 17 › 425', status(425)],
-    ['row 22 › 200 with an error of the request', saying(200, { message: 'no', type: 'invalid_request_error' })],
-    ['row 27 › an answer with nothing in it', (exchange) => exchange.write(reply(200, JSON.stringify(completion(''))))],
-  ]), async (rig) => {
-    await askTimes(rig, 7)
-    expect(rig.hits()).toEqual([7, 7])
-  })
+  testOnRows(
+    '%s as often as you like › puts nobody aside',
+    beforeGood([
+      ['row 12 › 413', status(413)],
+      ['row 17 › 425', status(425)],
+      ['row 22 › 200 with an error of the request', saying(200, { message: 'no', type: 'invalid_request_error' })],
+      [
+        'row 27 › an answer with nothing in it',
+        (exchange) => exchange.write(reply(200, JSON.stringify(completion('')))),
+      ],
+    ]),
+    async (rig) => {
+      await askTimes(rig, 7)
+      expect(rig.hits()).toEqual([7, 7])
+    },
+  )
 
-  testOnRows('row 10 and 17 › %s as often as you like › puts nobody aside', beforeGood([400, 422, 409].map((code) => [String(code), status(code)])), async (rig) => {
-    await askTimes(rig, 12)
-    expect(rig.hits()).toEqual([12, 12])
-  })
+  testOnRows(
+    'row 10 and 17 › %s as often as you like › puts nobody aside',
+    beforeGood([400, 422, 409].map((code) => [String(code), status(code)])),
+    async (rig) => {
+      await askTimes(rig, 12)
+      expect(rig.hits()).toEqual([12, 12])
+    },
+  )
 })
 
 describe('the circuit breaker', () => {
@@ -188,23 +248,33 @@ describe('the circuit breaker', () => {
     expect(rig.hits()).toEqual([5, 9])
   })
 
-  testOnRows('%s › opens it at five in a row', beforeGood([
-    ['row 4 › a reset', (exchange) => exchange.reset()],
-    ['row 8 › informational responses without end', (exchange) => exchange.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(25))],
-    ['row 17 › 408', status(408)],
-    ['row 20 › 503', status(503)],
-    ['row 21 › 418', status(418)],
-    ['row 22 › 200 with a server error', saying(200, { message: 'it broke', type: 'server_error' })],
-    ['row 23 › malformed JSON', (exchange) => exchange.write(reply(200, '{"choices": oops}'))],
-    ['row 25 › an empty body', (exchange) => exchange.write(reply(200, ''))],
-    ['row 26 › no choices', (exchange) => exchange.write(reply(200, '{}'))],
-  ]), async (rig) => {
-    await askTimes(rig, 7)
-    expect(rig.hits()).toEqual([5, 7])
-  })
+  testOnRows(
+    '%s › opens it at five in a row',
+    beforeGood([
+      ['row 4 › a reset', (exchange) => exchange.reset()],
+      [
+        'row 8 › informational responses without end',
+        (exchange) => exchange.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(25)),
+      ],
+      ['row 17 › 408', status(408)],
+      ['row 20 › 503', status(503)],
+      ['row 21 › 418', status(418)],
+      ['row 22 › 200 with a server error', saying(200, { message: 'it broke', type: 'server_error' })],
+      ['row 23 › malformed JSON', (exchange) => exchange.write(reply(200, '{"choices": oops}'))],
+      ['row 25 › an empty body', (exchange) => exchange.write(reply(200, ''))],
+      ['row 26 › no choices', (exchange) => exchange.write(reply(200, '{}'))],
+    ]),
+    async (rig) => {
+      await askTimes(rig, 7)
+      expect(rig.hits()).toEqual([5, 7])
+    },
+  )
 
   test('row 33 › an error event › opens it at five in a row', async () => {
-    await using rig = await startRig([streamOf(event({ error: { message: 'it broke', type: 'server_error' } })), good()])
+    await using rig = await startRig([
+      streamOf(event({ error: { message: 'it broke', type: 'server_error' } })),
+      good(),
+    ])
     for (let round = 0; round < 7; round++) await rig.askStream()
     expect(rig.hits()).toEqual([5, 7])
   })
@@ -223,8 +293,13 @@ describe('the circuit breaker', () => {
   })
 
   test('is one model’s: another model at the same provider is still asked', async () => {
-    const first = faultUpstream((exchange) => (Buffer.from(exchange.hit.body).includes('"m1"') ? status(500) : good({ name: 'a' }))(exchange)), second = faultUpstream(good())
-    await using service = await startService({ providers: [provider('first', first.url, ['m1', 'm2']), provider('second', second.url, ['m1', 'm2'])] })
+    const first = faultUpstream((exchange) =>
+        (Buffer.from(exchange.hit.body).includes('"m1"') ? status(500) : good({ name: 'a' }))(exchange),
+      ),
+      second = faultUpstream(good())
+    await using service = await startService({
+      providers: [provider('first', first.url, ['m1', 'm2']), provider('second', second.url, ['m1', 'm2'])],
+    })
     for (let round = 0; round < 6; round++) await chat(service.url, question({ model: 'm1' }))
     expect((await chat(service.url, question({ model: 'm2' }))).headers.get('x-svc-provider')).toBe('first')
     first.stop()
@@ -234,7 +309,8 @@ describe('the circuit breaker', () => {
   test('counts on when a stream ends well that began before the provider failed', async () => {
     const talk = talker()
     await using rig = await startRig([talk.script, good()])
-    const stream = rig.askStream(), old = await talk.next()
+    const stream = rig.askStream(),
+      old = await talk.next()
     await old.say('begun')
     rig.upstreams[0]?.use(status(500))
     await askTimes(rig, 4)
@@ -244,54 +320,77 @@ describe('the circuit breaker', () => {
     expect(rig.hits()).toEqual([6, 7])
   })
 
-  test.concurrent.each([['the first in order', 0], ['one that is reached by failing over', 1]] as const)('after its time lets one real request probe %s, and a success closes it', async (_, place) => {
-    const refusing: readonly Script[] = place === 0 ? [] : [status(400)]
-    await using rig = await startRig([...refusing, status(500), good()])
-    const id = place === 0 ? 'a' : 'b'
-    await askTimes(rig, 6)
-    expect(rig.hits()[place]).toBe(5)
-    // Open for 5 s, ± 20 %.
-    await Bun.sleep(3_800)
-    await rig.ask()
-    expect(rig.hits()[place]).toBe(5)
-    await Bun.sleep(2_300)
-    rig.upstreams[place]?.use(async (exchange) => {
-      await exchange.pause(150)
-      await good({ name: id })(exchange)
-    })
-    const answers = await Promise.all(Array.from({ length: 5 }, () => rig.ask()))
-    expect(answers.map(({ headers }) => headers.get('x-svc-provider')).filter((served) => served === id).length).toBe(1)
-    expect(rig.hits()[place]).toBe(6)
-    expect((await rig.ask()).headers.get('x-svc-provider')).toBe(id)
-  }, 15_000)
+  test.concurrent.each([
+    ['the first in order', 0],
+    ['one that is reached by failing over', 1],
+  ] as const)(
+    'after its time lets one real request probe %s, and a success closes it',
+    async (_, place) => {
+      const refusing: readonly Script[] = place === 0 ? [] : [status(400)]
+      await using rig = await startRig([...refusing, status(500), good()])
+      const id = place === 0 ? 'a' : 'b'
+      await askTimes(rig, 6)
+      expect(rig.hits()[place]).toBe(5)
+      // Open for 5 s, ± 20 %.
+      await Bun.sleep(3_800)
+      await rig.ask()
+      expect(rig.hits()[place]).toBe(5)
+      await Bun.sleep(2_300)
+      rig.upstreams[place]?.use(async (exchange) => {
+        await exchange.pause(150)
+        await good({ name: id })(exchange)
+      })
+      const answers = await Promise.all(Array.from({ length: 5 }, () => rig.ask()))
+      expect(answers.map(({ headers }) => headers.get('x-svc-provider')).filter((served) => served === id).length).toBe(
+        1,
+      )
+      expect(rig.hits()[place]).toBe(6)
+      expect((await rig.ask()).headers.get('x-svc-provider')).toBe(id)
+    },
+    15_000,
+  )
 })
 
 describe('max_concurrent', () => {
-  test.each([['plain', false], ['streaming', true]] as const)('of a provider that is reached by failing over › is kept, however many come at once, %s', async (_, stream) => {
-    const { script, most } = crowded(40, good({ name: 'b' }))
-    const refusing: Script = async (exchange) => {
-      await exchange.pause(30)
-      await status(400)(exchange)
-    }
-    await using rig = await startRig([refusing, script, good({ name: 'c' })], { each: { b: { max_concurrent: 2 } } })
-    const answers = await Promise.all(Array.from({ length: 12 }, () => rig.ask({ stream })))
-    expect(most()).toBe(2)
-    const served = answers.map(({ status, headers }) => `${status} ${headers.get('x-svc-provider')}`)
-    expect([...new Set(served)].toSorted()).toEqual(['200 b', '200 c'])
-    expect(rig.hits()[2]).toBe(12 - (rig.hits()[1] ?? 0))
-  })
+  test.each([
+    ['plain', false],
+    ['streaming', true],
+  ] as const)(
+    'of a provider that is reached by failing over › is kept, however many come at once, %s',
+    async (_, stream) => {
+      const { script, most } = crowded(40, good({ name: 'b' }))
+      const refusing: Script = async (exchange) => {
+        await exchange.pause(30)
+        await status(400)(exchange)
+      }
+      await using rig = await startRig([refusing, script, good({ name: 'c' })], { each: { b: { max_concurrent: 2 } } })
+      const answers = await Promise.all(Array.from({ length: 12 }, () => rig.ask({ stream })))
+      expect(most()).toBe(2)
+      const served = answers.map(({ status, headers }) => `${status} ${headers.get('x-svc-provider')}`)
+      expect([...new Set(served)].toSorted()).toEqual(['200 b', '200 c'])
+      expect(rig.hits()[2]).toBe(12 - (rig.hits()[1] ?? 0))
+    },
+  )
 
   test('of the last provider, reached by failing over › those it has no room for are told so, and to come again', async () => {
     const { script, most } = crowded(60, good({ name: 'b' }))
     await using rig = await startRig([status(400), script], { each: { b: { max_concurrent: 1 } } })
     const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask()))
     expect(most()).toBe(1)
-    expect([...new Set(answers.filter(({ status }) => status !== 200).map(({ status, headers }) => `${status} ${headers.get('x-should-retry')}`))]).toEqual(['502 true'])
+    expect([
+      ...new Set(
+        answers
+          .filter(({ status }) => status !== 200)
+          .map(({ status, headers }) => `${status} ${headers.get('x-should-retry')}`),
+      ),
+    ]).toEqual(['502 true'])
   })
 
   test('of a provider that is asked again › is kept between and during its retries', async () => {
     const { script, most } = crowded(30, status(500))
-    await using rig = await startRig([script, crowded(300, good({ name: 'b' })).script], { each: { a: { max_concurrent: 1, retries: 1 } } })
+    await using rig = await startRig([script, crowded(300, good({ name: 'b' })).script], {
+      each: { a: { max_concurrent: 1, retries: 1 } },
+    })
     const asked: Promise<unknown>[] = []
     for (let round = 0; round < 12; round++) {
       asked.push(rig.ask())
@@ -302,7 +401,9 @@ describe('max_concurrent', () => {
   })
 
   test('of a provider › above it the provider is skipped, which is no failure', async () => {
-    await using rig = await startRig([good({ name: 'a', pauseMs: 60 }), good({ name: 'b' })], { each: { a: { max_concurrent: 2 } } })
+    await using rig = await startRig([good({ name: 'a', pauseMs: 60 }), good({ name: 'b' })], {
+      each: { a: { max_concurrent: 2 } },
+    })
     const answers = await Promise.all(Array.from({ length: 5 }, () => rig.askStream()))
     expect(answers.map(({ headers }) => headers.get('x-svc-provider')).toSorted()).toEqual(['a', 'a', 'b', 'b', 'b'])
     expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
@@ -320,7 +421,10 @@ describe('max_concurrent', () => {
     await using rig = await startRig([good({ pauseMs: 60 })], { limits: { max_concurrent: 1 } })
     const answers = await Promise.all([rig.askStream(), rig.askStream()])
     const refused = answers.find((answer) => answer.status !== 200)
-    expect([refused?.status, refused?.json]).toMatchObject([503, { error: { type: 'overloaded_error', code: 'overloaded' } }])
+    expect([refused?.status, refused?.json]).toMatchObject([
+      503,
+      { error: { type: 'overloaded_error', code: 'overloaded' } },
+    ])
     expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(rig.hits()).toEqual([1])
   })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { answerOf, chat, errorOf, isDone, question, rawChat, rawConnection } from '../client.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { framed, streamHead } from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 
 const endless: Script = async (exchange) => {
   await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a'))]))
@@ -22,37 +22,58 @@ describe('row 41 › draining', () => {
     expect(await rig.service.exited).toBe(0)
   })
 
-  test.each(['SIGHUP', 'SIGUSR2'] as const)('%s meanwhile › changes nothing: what is open finishes, and the service exits with 0', async (signal) => {
-    await using rig = await startRig([good({ tokens: 50, pauseMs: 10 })], { environment: { SVC_DRAIN_WINDOW_MS: '300' } })
-    const answer = rig.askStream()
-    await rig.upstreams[0]?.nextHit()
-    rig.service.signal('SIGTERM')
-    while ((await fetch(`${rig.service.url}/ready`)).status === 200) await Bun.sleep(5)
-    rig.service.signal(signal)
-    expect((await answer).content).toBe(goodText({ tokens: 50 }))
-    expect(await rig.service.exited).toBe(0)
-  })
+  test.each(['SIGHUP', 'SIGUSR2'] as const)(
+    '%s meanwhile › changes nothing: what is open finishes, and the service exits with 0',
+    async (signal) => {
+      await using rig = await startRig([good({ tokens: 50, pauseMs: 10 })], {
+        environment: { SVC_DRAIN_WINDOW_MS: '300' },
+      })
+      const answer = rig.askStream()
+      await rig.upstreams[0]?.nextHit()
+      rig.service.signal('SIGTERM')
+      while ((await fetch(`${rig.service.url}/ready`)).status === 200) await Bun.sleep(5)
+      rig.service.signal(signal)
+      expect((await answer).content).toBe(goodText({ tokens: 50 }))
+      expect(await rig.service.exited).toBe(0)
+    },
+  )
 
   test('/ready says so at once, /health does not, and new requests are served within the window', async () => {
-    await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { environment: { SVC_DRAIN_WINDOW_MS: '300' } })
+    await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], {
+      environment: { SVC_DRAIN_WINDOW_MS: '300' },
+    })
     expect((await fetch(`${rig.service.url}/ready`)).status).toBe(200)
     rig.service.signal('SIGTERM')
     await Bun.sleep(30)
-    const [ready, health, answer] = await Promise.all([fetch(`${rig.service.url}/ready`), fetch(`${rig.service.url}/health`), rig.ask()])
+    const [ready, health, answer] = await Promise.all([
+      fetch(`${rig.service.url}/ready`),
+      fetch(`${rig.service.url}/health`),
+      rig.ask(),
+    ])
     expect([ready.status, health.status, answer.status]).toEqual([503, 200, 200])
     expect(await rig.service.exited).toBe(0)
   })
 
-  test.each([['on connections of their own', false], ['on kept connections', true]] as const)(
-    'under steady load, %s › refuses new connections when the window is over, answers every request it has accepted, and exits with 0 long before the deadline', async (_, keepalive) => {
+  test.each([
+    ['on connections of their own', false],
+    ['on kept connections', true],
+  ] as const)(
+    'under steady load, %s › refuses new connections when the window is over, answers every request it has accepted, and exits with 0 long before the deadline',
+    async (_, keepalive) => {
       const windowMs = 300
-      await using rig = await startRig([good({ pauseMs: 30 })], { environment: { SVC_DRAIN_WINDOW_MS: String(windowMs), SVC_DRAIN_MS: '10000' } })
+      await using rig = await startRig([good({ pauseMs: 30 })], {
+        environment: { SVC_DRAIN_WINDOW_MS: String(windowMs), SVC_DRAIN_MS: '10000' },
+      })
       const statuses: number[] = []
       let refusedAt = Number.POSITIVE_INFINITY
       const clients = Array.from({ length: 16 }, async () => {
         while (refusedAt === Number.POSITIVE_INFINITY) {
           try {
-            const response = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })), keepalive })
+            const response = await fetch(`${rig.service.url}/v1/chat/completions`, {
+              method: 'POST',
+              body: JSON.stringify(question({ stream: true })),
+              keepalive,
+            })
             if (isDone(answerOf(response, await response.text()))) statuses.push(response.status)
           } catch {
             // No connection, or one that was never accepted: what was accepted is counted at the upstream.
@@ -71,7 +92,9 @@ describe('row 41 › draining', () => {
       expect(statuses.length).toBeGreaterThan(16)
       expect([...new Set(statuses)]).toEqual([200])
       expect(statuses.length).toBe(rig.hits()[0] ?? 0)
-    }, 15_000)
+    },
+    15_000,
+  )
 
   test('a stream that is still open at the deadline › ends with an error event and no [DONE], and the service exits with 0', async () => {
     await using rig = await startRig([endless], { environment: { SVC_DRAIN_MS: '200' } })
@@ -110,14 +133,29 @@ describe('row 41 › draining', () => {
 
 describe('row 42 › our own resources', () => {
   test('out of descriptors › requests get 503 or no connection, no provider is blamed, and all is well again afterwards', async () => {
-    await using rig = await startRig([good({ name: 'a', tokens: 3, pauseMs: 100 }), good({ name: 'b' })], { descriptors: 64 })
-    const answers = await Promise.allSettled(Array.from({ length: 100 }, () => chat(rig.service.url, question({ stream: true }), { headers: { connection: 'close' }, signal: AbortSignal.timeout(4_000) })))
+    await using rig = await startRig([good({ name: 'a', tokens: 3, pauseMs: 100 }), good({ name: 'b' })], {
+      descriptors: 64,
+    })
+    const answers = await Promise.allSettled(
+      Array.from({ length: 100 }, () =>
+        chat(rig.service.url, question({ stream: true }), {
+          headers: { connection: 'close' },
+          signal: AbortSignal.timeout(4_000),
+        }),
+      ),
+    )
     const seen = answers.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     const refused = seen.filter(({ status }) => status !== 200)
     expect(refused.length).toBeGreaterThan(0)
-    expect([...new Set(refused.map((answer) => `${answer.status} ${String(errorOf(answer)?.type)} ${String(errorOf(answer)?.code)}`))]).toEqual(['503 overloaded_error overloaded'])
+    expect([
+      ...new Set(
+        refused.map((answer) => `${answer.status} ${String(errorOf(answer)?.type)} ${String(errorOf(answer)?.code)}`),
+      ),
+    ]).toEqual(['503 overloaded_error overloaded'])
     expect(refused.filter(({ headers }) => headers.get('retry-after') === null)).toEqual([])
-    expect([...new Set(seen.filter(({ status }) => status === 200).map((answer) => answer.content))]).toEqual([goodText({ name: 'a' })])
+    expect([...new Set(seen.filter(({ status }) => status === 200).map((answer) => answer.content))]).toEqual([
+      goodText({ name: 'a' }),
+    ])
     expect(rig.hits()[1]).toBe(0)
     await Bun.sleep(100)
     expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, errorOf, isDone, question, trailOf } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import { authority } from '../fakes/faults/connection.ts'
 import { kindsOf, startFault } from '../fakes/faults/fault.ts'
+import type { Fault, Origin } from '../fakes/faults/fault.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { provider, quick, startService } from '../harness.ts'
-import type { Answer } from '../client.ts'
-import type { FaultUpstream } from '../fakes/fault-upstream.ts'
-import type { Fault, Origin } from '../fakes/faults/fault.ts'
 import type { ServiceUnderTest } from '../harness.ts'
 
 /** A fault, asked for in one way, with a pair of providers of its own. */
@@ -26,12 +26,20 @@ const ambiguousRows: ReadonlySet<number> = new Set([4, 6, 7, 8])
 const bytesWrittenMax = 64 * 1024 * 1024
 
 /**
- * One test a fault and kind of request: the first provider fails, the client gets the second one's answer and nothing of the first,
- * each was asked as often as promised, and the next request goes to the first again, for order is a promise (failover.md, rule 2).
+ * One test a fault and kind of request: the first provider fails, the client gets the second one's answer and nothing
+ * of the first, each was asked as often as promised, and the next request goes to the first again, for order is a
+ * promise (failover.md, rule 2).
  */
 export function describeMovingOn(title: string, faults: readonly Fault[]): void {
-  const cases: Case[] = faults.flatMap((fault) => kindsOf(fault).map((stream) => (
-    { fault, stream, a: startFault(fault), b: faultUpstream(good()), model: `m-${fault.name}-${stream ? 'stream' : 'plain'}`.toLowerCase() })))
+  const cases: Case[] = faults.flatMap((fault) =>
+    kindsOf(fault).map((stream) => ({
+      fault,
+      stream,
+      a: startFault(fault),
+      b: faultUpstream(good()),
+      model: `m-${fault.name}-${stream ? 'stream' : 'plain'}`.toLowerCase(),
+    })),
+  )
   let service: ServiceUnderTest | undefined
 
   beforeAll(async () => {
@@ -43,7 +51,10 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
   })
 
   afterAll(async () => {
-    for (const { a, b } of cases) { a.stop(); b.stop() }
+    for (const { a, b } of cases) {
+      a.stop()
+      b.stop()
+    }
     await service?.stop()
   })
 
@@ -56,8 +67,12 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
       const { fault, stream, a, b, model } = each
       test(`row ${fault.row} › ${fault.words} › moves on, ${stream ? 'streaming' : 'plain'}`, async () => {
         const answer = await ask(each)
-        expect({ status: answer.status, content: answer.content, error: errorOf(answer), done: isDone(answer) })
-          .toEqual({ status: 200, content: goodText(), error: undefined, done: stream })
+        expect({
+          status: answer.status,
+          content: answer.content,
+          error: errorOf(answer),
+          done: isDone(answer),
+        }).toEqual({ status: 200, content: goodText(), error: undefined, done: stream })
         expect(answer.text).not.toContain('never')
         expect(answer.headers.get('x-svc-provider')).toBe(`b-${model}`)
         expect(answer.headers.get('x-svc-attempts')).toBe('2')
@@ -65,7 +80,10 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
         expect([first?.name, second?.name, second?.class]).toEqual([`a-${model}`, `b-${model}`, undefined])
         expect([fault.failure, fault.orElse].map(String)).toContain(String(first?.class))
         // Of an answer that could not be used (from row 22 on) it depends on how much of it came.
-        if (fault.row < 22) expect(Object.keys(first ?? {}).includes('ambiguous')).toBe(ambiguousRows.has(fault.row) && first?.class !== 'connect')
+        if (fault.row < 22)
+          expect(Object.keys(first ?? {}).includes('ambiguous')).toBe(
+            ambiguousRows.has(fault.row) && first?.class !== 'connect',
+          )
         if (fault.status !== undefined) expect(first?.status).toBe(String(fault.status))
         expect({ A: a.hits.length, B: b.hits.length }).toEqual({ A: fault.hits ?? 1, B: 1 })
         const leftAt = a.hits[0]?.leftAt
@@ -75,13 +93,21 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
 
         a.use?.(good({ name: 'healed' }))
         const next = await ask(each)
-        expect([next.status, next.content]).toEqual([200, a.use === undefined ? goodText() : goodText({ name: 'healed' })])
+        expect([next.status, next.content]).toEqual([
+          200,
+          a.use === undefined ? goodText() : goodText({ name: 'healed' }),
+        ])
       })
     }
 
     test('sends requests that a strict server has nothing to say against', () => {
       expect(cases.flatMap(({ b }) => b.faults)).toEqual([])
-      expect(cases.flatMap(({ b }) => b.hits).map((hit) => `${hit.method} ${hit.path}`).filter((line) => line !== 'POST /v1/chat/completions')).toEqual([])
+      expect(
+        cases
+          .flatMap(({ b }) => b.hits)
+          .map((hit) => `${hit.method} ${hit.path}`)
+          .filter((line) => line !== 'POST /v1/chat/completions'),
+      ).toEqual([])
     })
   })
 }

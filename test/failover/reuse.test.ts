@@ -1,23 +1,36 @@
 import { describe, expect, test } from 'bun:test'
 import { parseEvents, trailOf } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startRig } from '../rig.ts'
-import type { Answer } from '../client.ts'
 
 describe('connections', () => {
   test('row 5 › a kept connection that dies as the next request arrives › is asked again on a fresh one, unseen', async () => {
-    await using rig = await startRig([(exchange) => (exchange.hit.nth > 1 ? exchange.reset() : good({ name: 'a' })(exchange)), good()])
+    await using rig = await startRig([
+      (exchange) => (exchange.hit.nth > 1 ? exchange.reset() : good({ name: 'a' })(exchange)),
+      good(),
+    ])
     const answers: Answer[] = []
     for (let round = 0; round < 6; round++) answers.push(await rig.ask())
-    expect(answers.map((answer) => `${answer.status} ${trailOf(answer).map(({ name, class: failure }) => `${name}:${failure}`).join(' ')}`)).toEqual(Array(6).fill('200 a:undefined'))
+    expect(
+      answers.map(
+        (answer) =>
+          `${answer.status} ${trailOf(answer)
+            .map(({ name, class: failure }) => `${name}:${failure}`)
+            .join(' ')}`,
+      ),
+    ).toEqual(Array(6).fill('200 a:undefined'))
     expect(rig.upstreams[0]?.hits.filter(({ nth }) => nth > 1).length).toBeGreaterThan(0)
     expect(rig.hits()[1]).toBe(0)
   })
 
   test('row 5 › and when the fresh one dies too › moves on', async () => {
     let answered = 0
-    await using rig = await startRig([(exchange) => (answered++ > 0 ? exchange.reset() : good({ name: 'a' })(exchange)), good()])
+    await using rig = await startRig([
+      (exchange) => (answered++ > 0 ? exchange.reset() : good({ name: 'a' })(exchange)),
+      good(),
+    ])
     await rig.ask()
     const answer = await rig.ask()
     expect([answer.status, answer.content]).toEqual([200, goodText()])
@@ -25,10 +38,13 @@ describe('connections', () => {
   })
 
   test('row 5 › a kept connection closed between requests › costs nothing', async () => {
-    await using rig = await startRig([async (exchange) => {
-      await good({ name: 'a' })(exchange)
-      exchange.close()
-    }, good()])
+    await using rig = await startRig([
+      async (exchange) => {
+        await good({ name: 'a' })(exchange)
+        exchange.close()
+      },
+      good(),
+    ])
     for (let round = 0; round < 6; round++) {
       expect((await rig.ask()).content).toBe(goodText({ name: 'a' }))
       await Bun.sleep(round)
@@ -44,7 +60,11 @@ describe('connections', () => {
   })
 
   test('a refusal that comes before the request is sent › is read, and the next provider asked', async () => {
-    const early = faultUpstream(good(), { isDeaf: true, onOpen: (connection) => connection.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n') })
+    const early = faultUpstream(good(), {
+      isDeaf: true,
+      onOpen: (connection) =>
+        connection.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),
+    })
     await using rig = await startRig([early, good()])
     const answer = await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(4_000_000) }] })
     expect(answer.content).toBe(goodText())

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { chunkedBody, errorOf, isDone, parseJson, pick, question, rawChat, rawConnection, trailOf } from '../client.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { chunk, completion, done, event, framed, lastChunk, reply, streamHead } from '../fakes/replies.ts'
 import { quick } from '../harness.ts'
 import { startRig } from '../rig.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 
 const silent: Script = (exchange) => exchange.hang()
 
@@ -15,7 +15,9 @@ const silent: Script = (exchange) => exchange.hang()
 function connections(port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'))
-  return lines.map((line) => line.trim().split(/\s+/)).filter(([, at = '', , state]) => at.endsWith(local) && state === '01').length
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, at = '', , state]) => at.endsWith(local) && state === '01').length
 }
 
 function lateFor(ms: number, then: Script): Script {
@@ -39,7 +41,10 @@ describe('the heartbeat', () => {
   test('a stream that waits › has its status, headers and first comment when the time is up, not a beat later', async () => {
     await using rig = await startRig([lateFor(1_200, good())], { environment: { SVC_HEARTBEAT_MS: '400' } })
     const started = performance.now()
-    const response = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })) })
+    const response = await fetch(`${rig.service.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(question({ stream: true })),
+    })
     const headMs = performance.now() - started
     const first = await response.body?.getReader().read()
     const commentMs = performance.now() - started
@@ -61,7 +66,12 @@ describe('the heartbeat', () => {
   test('a stream that waits in vain › ends with an error event', async () => {
     await using rig = await startRig([lateFor(150, status(500)), status(400)], { environment })
     const answer = await rig.askStream()
-    expect([answer.status, isDone(answer), errorOf(answer)?.type, errorOf(answer)?.code]).toEqual([200, false, 'api_error', 'provider_error'])
+    expect([answer.status, isDone(answer), errorOf(answer)?.type, errorOf(answer)?.code]).toEqual([
+      200,
+      false,
+      'api_error',
+      'provider_error',
+    ])
     expect(answer.text).toStartWith(': keep-alive\n\n')
   })
 
@@ -77,11 +87,18 @@ describe('the heartbeat', () => {
 })
 
 describe('x-svc-timeout-ms', () => {
-  test.each([['plain', false], ['streaming', true]] as const)('lowers the time for the whole request, %s', async (_, stream) => {
+  test.each([
+    ['plain', false],
+    ['streaming', true],
+  ] as const)('lowers the time for the whole request, %s', async (_, stream) => {
     await using rig = await startRig([silent, good()])
     const started = performance.now()
     const answer = await rig.ask(stream ? { stream } : {}, { 'x-svc-timeout-ms': '200' })
-    expect([answer.status, answer.headers.get('x-should-retry'), errorOf(answer)?.code]).toEqual([504, 'true', 'provider_error'])
+    expect([answer.status, answer.headers.get('x-should-retry'), errorOf(answer)?.code]).toEqual([
+      504,
+      'true',
+      'provider_error',
+    ])
     expect(performance.now() - started).toBeLessThan(1_000)
     expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
     expect(rig.hits()).toEqual([1, 0])
@@ -102,7 +119,10 @@ describe('x-svc-timeout-ms', () => {
 
 describe('the whole request', () => {
   test('has a deadline over all attempts', async () => {
-    await using rig = await startRig([silent, silent, silent], { limits: { deadline_ms: 500 }, every: { timeouts: { attempt_ms: 300 } } })
+    await using rig = await startRig([silent, silent, silent], {
+      limits: { deadline_ms: 500 },
+      every: { timeouts: { attempt_ms: 300 } },
+    })
     const started = performance.now()
     const answer = await rig.ask()
     expect(answer.status).toBe(504)
@@ -111,10 +131,15 @@ describe('the whole request', () => {
   })
 
   test('has a deadline that ends a stream that has not begun, with an error event that names who was under way', async () => {
-    await using rig = await startRig([status(500), silent], { limits: { deadline_ms: 400 }, environment: { SVC_HEARTBEAT_MS: '100' } })
+    await using rig = await startRig([status(500), silent], {
+      limits: { deadline_ms: 400 },
+      environment: { SVC_HEARTBEAT_MS: '100' },
+    })
     const answer = await rig.askStream()
     expect([answer.status, isDone(answer)]).toEqual([200, false])
-    expect(errorOf(answer)?.message).toMatch(/^All providers failed for model 'm': a: .*500.*; b: no answer before the time for the whole request was up$/)
+    expect(errorOf(answer)?.message).toMatch(
+      /^All providers failed for model 'm': a: .*500.*; b: no answer before the time for the whole request was up$/,
+    )
   })
 
   test('has a deadline that ends a stream too, with an error event', async () => {
@@ -134,7 +159,9 @@ describe('the whole request', () => {
 
 describe('after the commit', () => {
   test('bytes within the idle time keep a slow stream alive', async () => {
-    await using rig = await startRig([good({ tokens: 6, pauseMs: 120 })], { every: { timeouts: { idle_ms: 300, first_token_ms: 300, attempt_ms: 300 } } })
+    await using rig = await startRig([good({ tokens: 6, pauseMs: 120 })], {
+      every: { timeouts: { idle_ms: 300, first_token_ms: 300, attempt_ms: 300 } },
+    })
     const answer = await rig.askStream()
     expect([answer.content, isDone(answer)]).toEqual([goodText({ tokens: 6 }), true])
   })
@@ -142,20 +169,29 @@ describe('after the commit', () => {
 
 describe('a client that reads slowly', () => {
   test('is no fault of its upstream: the stream is whole, however long it waits before it reads on', async () => {
-    const large = 'x'.repeat(64 * 1024), count = 300
+    const large = 'x'.repeat(64 * 1024),
+      count = 300
     const flooding: Script = async (exchange) => {
       await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: 'first' })))]))
       for (let sent = 0; sent < count; sent++) await exchange.write(framed(event(chunk({ content: large }))))
       await exchange.write(Buffer.concat([framed(event(chunk({}, 'stop')) + done), lastChunk]))
     }
     await using rig = await startRig([flooding, good()], { every: quick })
-    const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true })), { connection: 'close' }), 8_000)
+    const client = rawConnection(
+      rig.service.port,
+      rawChat(JSON.stringify(question({ stream: true })), { connection: 'close' }),
+      8_000,
+    )
     await client.until('first')
     client.socket.pause()
     await Bun.sleep(900)
     client.socket.resume()
     const response = await client.response
-    expect([chunkedBody(response).length > count * large.length, response.includes('[DONE]'), response.includes('"error"')]).toEqual([true, true, false])
+    expect([
+      chunkedBody(response).length > count * large.length,
+      response.includes('[DONE]'),
+      response.includes('"error"'),
+    ]).toEqual([true, true, false])
   }, 10_000)
 })
 
@@ -182,7 +218,8 @@ describe('a client that does not read', () => {
     client.socket.destroy()
   }, 10_000)
 
-  const text = 'x'.repeat(12 * 1024 * 1024), largeAnswer = rawChat(JSON.stringify(question()), { connection: 'close' })
+  const text = 'x'.repeat(12 * 1024 * 1024),
+    largeAnswer = rawChat(JSON.stringify(question()), { connection: 'close' })
   const sending: Script = (exchange) => exchange.write(reply(200, JSON.stringify(completion(text))))
 
   test.concurrent('is not waited for with a large answer, and it is let go', async () => {
@@ -192,7 +229,11 @@ describe('a client that does not read', () => {
     await rig.upstreams[0]?.nextHit()
     while (rig.service.logs.every(({ message }) => message !== 'request')) await Bun.sleep(20)
     while (connections(rig.service.port) > 0) await Bun.sleep(20)
-    expect(rig.service.logs.find(({ message }) => message === 'request')).toMatchObject({ status: 499, error: 'client_left', provider: 'a' })
+    expect(rig.service.logs.find(({ message }) => message === 'request')).toMatchObject({
+      status: 499,
+      error: 'client_left',
+      provider: 'a',
+    })
     // Nothing that was cut looks complete.
     client.socket.resume()
     const came = await client.response.catch(() => '')

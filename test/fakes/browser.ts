@@ -25,7 +25,10 @@ export interface Browser {
   readonly jar: CookieJar
   /** Asks for a page. */
   visit(url: string, visit?: Visit): Promise<Page>
-  /** Asks for a page and goes where it redirects, until a page is shown or the next address would begin with `until`, which is not asked for. */
+  /**
+   * Asks for a page and goes where it redirects, until a page is shown or the next address would begin with `until`,
+   * which is not asked for.
+   */
   follow(page: Page, until: string): Promise<Page>
 }
 
@@ -55,7 +58,10 @@ export const navigation: Readonly<Record<string, string>> = {
 export function openBrowser({ authority, onPage, headers = navigation }: BrowserOptions = {}): Browser {
   const jar = cookieJar()
 
-  async function visit(url: string, { form, method = form === undefined ? 'GET' : 'POST', headers: more = {} }: Visit = {}): Promise<Page> {
+  async function visit(
+    url: string,
+    { form, method = form === undefined ? 'GET' : 'POST', headers: more = {} }: Visit = {},
+  ): Promise<Page> {
     const cookie = jar.header(url)
     const response = await fetch(url, {
       method,
@@ -66,7 +72,13 @@ export function openBrowser({ authority, onPage, headers = navigation }: Browser
     })
     jar.store(url, response.headers)
     const location = response.headers.get('location')
-    const page: Page = { url, status: response.status, headers: response.headers, text: await response.text(), location: location === null ? undefined : new URL(location, url).href }
+    const page: Page = {
+      url,
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      location: location === null ? undefined : new URL(location, url).href,
+    }
     onPage?.(page)
     return page
   }

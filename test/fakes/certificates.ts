@@ -18,7 +18,10 @@ export interface CertificateOptions {
   readonly isAuthority?: boolean
 }
 
-/** Makes a certificate for P-256 with SHA-256 (RFC 5280 section 4.1), so that no test needs a tool or a key in the repository. */
+/**
+ * Makes a certificate for P-256 with SHA-256 (RFC 5280 section 4.1), so that no test needs a tool or a key in the
+ * repository.
+ */
 export function makeCertificate(options: CertificateOptions): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const key = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
@@ -33,19 +36,25 @@ export function makeCertificate(options: CertificateOptions): Certificate {
     sequence(time(from), time(to)),
     name(options.isAuthority === true ? 'tests authority' : options.host),
     new Uint8Array(publicKey.export({ type: 'spki', format: 'der' })),
-    tagged(0xa3, sequence(
-      extension('551d13', sequence(...(options.isAuthority === true ? [tagged(0x01, Uint8Array.of(0xff))] : []))),
-      extension('551d11', sequence(alternativeName(options.host))),
-    )),
+    tagged(
+      0xa3,
+      sequence(
+        extension('551d13', sequence(...(options.isAuthority === true ? [tagged(0x01, Uint8Array.of(0xff))] : []))),
+        extension('551d11', sequence(alternativeName(options.host))),
+      ),
+    ),
   )
   const signature = sign('sha256', body, signer)
   const der = sequence(body, ecdsaWithSha256, tagged(0x03, Uint8Array.of(0), signature))
-  const base64 = Buffer.from(der).toString('base64').replace(/.{64}(?=.)/g, '$&\n')
+  const base64 = Buffer.from(der)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n')
   return { key, cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n` }
 }
 
 function tagged(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
-  const content = Buffer.concat(parts), size = content.length
+  const content = Buffer.concat(parts),
+    size = content.length
   const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255]
   return Buffer.concat([Uint8Array.of(tag, ...length), content])
 }

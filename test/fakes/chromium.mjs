@@ -9,7 +9,13 @@ import { chromium } from 'playwright-core'
 const browser = await chromium.launch({
   executablePath: process.argv[2],
   // Nothing but this machine is asked, by pages or by the browser itself.
-  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-dev-shm-usage',
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  ],
 })
 const people = new Map()
 
@@ -27,7 +33,9 @@ async function contextOf(person, options = {}) {
 async function openTab({ context, tabs, complaints }, tab) {
   const page = await context.newPage()
   const told = []
-  page.on('console', (message) => { if (message.type() === 'error') told.push(message.text()) })
+  page.on('console', (message) => {
+    if (message.type() === 'error') told.push(message.text())
+  })
   page.on('pageerror', (error) => told.push(String(error)))
   page.on('dialog', (dialog) => {
     if (dialog.type() === 'beforeunload') return void dialog.accept()
@@ -40,7 +48,12 @@ async function openTab({ context, tabs, complaints }, tab) {
 
 async function setSpeed(context, page, { latencyMs, bytesPerSecond }) {
   const session = await context.newCDPSession(page)
-  await session.send('Network.emulateNetworkConditions', { offline: false, latency: latencyMs, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond })
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: latencyMs,
+    downloadThroughput: bytesPerSecond,
+    uploadThroughput: bytesPerSecond,
+  })
 }
 
 async function download(page, selector) {
@@ -72,7 +85,8 @@ async function run({ person, tab, method, args }) {
   if (method === 'complaints') return complaints.get(tab)
   if (method === 'setSpeed') return setSpeed(context, tabs.get(tab), args[0])
   if (method === 'download') return download(tabs.get(tab), args[0])
-  const names = method.split('.'), last = names.pop()
+  const names = method.split('.'),
+    last = names.pop()
   const owner = names.reduce((value, name) => value[name], tabs.get(tab))
   const value = await owner[last](...args)
   if (Buffer.isBuffer(value)) return undefined

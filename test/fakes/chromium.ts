@@ -19,7 +19,10 @@ export interface Tab {
   /** The value of an expression in the page. */
   evaluate(expression: string): Promise<unknown>
   waitFor(selector: string): Promise<void>
-  /** Resolves when an expression holds in the page. @throws with what the page reads, when it does not within eight seconds */
+  /**
+   * Resolves when an expression holds in the page. @throws with what the page reads, when it does not within eight
+   * seconds
+   */
   until(expression: string): Promise<void>
   /** Waits until nothing matches that can be seen. */
   waitForGone(selector: string): Promise<void>
@@ -43,7 +46,10 @@ export interface Tab {
   screenshot(path: string): Promise<void>
   /** What it loads from now on comes this slowly. */
   setSpeed(speed: { readonly latencyMs: number; readonly bytesPerSecond: number }): Promise<void>
-  /** What the console was told of as errors so far, violations of the Content-Security-Policy among them, and what dialogs of scripts said. */
+  /**
+   * What the console was told of as errors so far, violations of the Content-Security-Policy among them, and what
+   * dialogs of scripts said.
+   */
   complaints(): Promise<readonly string[]>
 }
 
@@ -101,14 +107,22 @@ function looking(expression: string): string {
 
 /** Starts it without a window. @throws when it does not start */
 export async function startChromium(executable: string): Promise<Chromium> {
-  const child = Bun.spawn(['node', fileURLToPath(new URL('./chromium.mjs', import.meta.url)), executable], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+  const child = Bun.spawn(['node', fileURLToPath(new URL('./chromium.mjs', import.meta.url)), executable], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  let calls = 0, people = 0, complaints = ''
+  let calls = 0,
+    people = 0,
+    complaints = ''
 
   function answered(line: string): void {
-    const answer = parseJson(line), id = Number(pick(answer, 'id')), error = pick(answer, 'error')
+    const answer = parseJson(line),
+      id = Number(pick(answer, 'id')),
+      error = pick(answer, 'error')
     const call = waiting.get(id)
     waiting.delete(id)
     if (error === undefined) call?.resolve(pick(answer, 'value'))
@@ -122,14 +136,20 @@ export async function startChromium(executable: string): Promise<Chromium> {
   }
 
   function call(person: number, tab: string, method: string, ...args: readonly unknown[]): Promise<unknown> {
-    const id = ++calls, answer = expectAnswer(id)
+    const id = ++calls,
+      answer = expectAnswer(id)
     child.stdin.write(`${JSON.stringify({ id, person, tab, method, args })}\n`)
     child.stdin.flush()
     return answer
   }
 
   const ready = expectAnswer(0)
-  const read = Promise.all([readLines(child.stdout, answered), readLines(child.stderr, (line) => { complaints += `${line}\n` })])
+  const read = Promise.all([
+    readLines(child.stdout, answered),
+    readLines(child.stderr, (line) => {
+      complaints += `${line}\n`
+    }),
+  ])
   void read.then(() => {
     for (const call of waiting.values()) call.reject(new Error(`chromium has ended:\n${complaints}`))
   })
@@ -138,29 +158,29 @@ export async function startChromium(executable: string): Promise<Chromium> {
   function tabOf(person: number, name: string): Tab {
     const ask = (method: string, ...args: readonly unknown[]) => call(person, name, method, ...args)
     return {
-      goto: async (url) => void await ask('goto', url),
-      click: async (selector) => void await ask('click', selector),
-      fill: async (selector, text) => void await ask('fill', selector, text),
-      press: async (key) => void await ask('keyboard.press', key),
-      type: async (text) => void await ask('keyboard.type', text),
-      waitForUrl: async (glob) => void await ask('waitForURL', glob),
-      until: async (expression) => void await ask('evaluate', looking(expression)),
-      waitFor: async (selector) => void await ask('waitForSelector', selector),
-      waitForGone: async (selector) => void await ask('waitForSelector', selector, { state: 'hidden' }),
+      goto: async (url) => void (await ask('goto', url)),
+      click: async (selector) => void (await ask('click', selector)),
+      fill: async (selector, text) => void (await ask('fill', selector, text)),
+      press: async (key) => void (await ask('keyboard.press', key)),
+      type: async (text) => void (await ask('keyboard.type', text)),
+      waitForUrl: async (glob) => void (await ask('waitForURL', glob)),
+      until: async (expression) => void (await ask('evaluate', looking(expression))),
+      waitFor: async (selector) => void (await ask('waitForSelector', selector)),
+      waitForGone: async (selector) => void (await ask('waitForSelector', selector, { state: 'hidden' })),
       textOf: async (selector) => String(await ask('innerText', selector)),
-      select: async (selector, value) => void await ask('selectOption', selector, value),
-      reload: async () => void await ask('reload'),
-      close: async () => void await ask('close'),
-      back: async () => void await ask('goBack'),
+      select: async (selector, value) => void (await ask('selectOption', selector, value)),
+      reload: async () => void (await ask('reload')),
+      close: async () => void (await ask('close')),
+      back: async () => void (await ask('goBack')),
       async download(selector) {
         const saved = await ask('download', selector)
         return { name: String(pick(saved, 'name')), text: String(pick(saved, 'text')) }
       },
-      setFiles: async (selector, paths) => void await ask('setInputFiles', selector, paths),
-      setSize: async (width, height) => void await ask('setViewportSize', { width, height }),
-      setMedia: async (media) => void await ask('emulateMedia', { media }),
-      screenshot: async (path) => void await ask('screenshot', { path }),
-      setSpeed: async (speed) => void await ask('setSpeed', speed),
+      setFiles: async (selector, paths) => void (await ask('setInputFiles', selector, paths)),
+      setSize: async (width, height) => void (await ask('setViewportSize', { width, height })),
+      setMedia: async (media) => void (await ask('emulateMedia', { media })),
+      screenshot: async (path) => void (await ask('screenshot', { path })),
+      setSpeed: async (speed) => void (await ask('setSpeed', speed)),
       complaints: async () => textsOf(await ask('complaints')),
       url: async () => String(await ask('url')),
       text: async () => String(await ask('innerText', 'body')),
@@ -173,21 +193,25 @@ export async function startChromium(executable: string): Promise<Chromium> {
       const person = ++people
       if (options !== undefined) void call(person, '', 'begin', options)
       return {
-        forgetCookies: async () => void await call(person, '', 'forgetCookies'),
-        setOffline: async (isOffline) => void await call(person, '', 'setOffline', isOffline),
-        refuse: async (glob) => void await call(person, '', 'refuse', glob),
-        hold: async (glob) => void await call(person, '', 'hold', glob),
-        answer: async (glob, answer) => void await call(person, '', 'answer', glob, answer),
-        admit: async (glob) => void await call(person, '', 'admit', glob),
+        forgetCookies: async () => void (await call(person, '', 'forgetCookies')),
+        setOffline: async (isOffline) => void (await call(person, '', 'setOffline', isOffline)),
+        refuse: async (glob) => void (await call(person, '', 'refuse', glob)),
+        hold: async (glob) => void (await call(person, '', 'hold', glob)),
+        answer: async (glob, answer) => void (await call(person, '', 'answer', glob, answer)),
+        admit: async (glob) => void (await call(person, '', 'admit', glob)),
         asked: async () => textsOf(await call(person, '', 'asked')),
         tab: (name = 'first') => tabOf(person, name),
         async cookies() {
           const kept = await call(person, '', 'cookies')
-          return new Map(Array.isArray(kept) ? kept.map((cookie) => [String(pick(cookie, 'name')), String(pick(cookie, 'value'))]) : [])
+          return new Map(
+            Array.isArray(kept)
+              ? kept.map((cookie) => [String(pick(cookie, 'name')), String(pick(cookie, 'value'))])
+              : [],
+          )
         },
       }
     },
-    empty: async () => void await call(0, '', 'leave'),
+    empty: async () => void (await call(0, '', 'leave')),
     async close() {
       process.removeListener('exit', kill)
       child.stdin.end()

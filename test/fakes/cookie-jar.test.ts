@@ -31,6 +31,10 @@ describe('cookie jar', () => {
   })
 
   test('takes a line apart', () => {
-    expect(cookieParts('t=a=b; Path=/; HttpOnly; Max-Age=5')).toEqual({ name: 't', value: 'a=b', attributes: { path: '/', httponly: true, 'max-age': '5' } })
+    expect(cookieParts('t=a=b; Path=/; HttpOnly; Max-Age=5')).toEqual({
+      name: 't',
+      value: 'a=b',
+      attributes: { path: '/', httponly: true, 'max-age': '5' },
+    })
   })
 })

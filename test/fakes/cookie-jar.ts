@@ -1,4 +1,7 @@
-/** The cookies of one browser (RFC 6265 section 5, as far as tests need it: host, Path, Max-Age, Secure, deletion). Two browsers are two jars. */
+/**
+ * The cookies of one browser (RFC 6265 section 5, as far as tests need it: host, Path, Max-Age, Secure, deletion). Two
+ * browsers are two jars.
+ */
 export interface CookieJar {
   /** The `Cookie` header for an address; `undefined` when there is nothing to send. */
   header(url: string): string | undefined
@@ -22,7 +25,10 @@ export function cookieJar(): CookieJar {
 
   function cookiesFor(url: string): ReadonlyMap<string, string> {
     const { hostname, pathname, protocol } = new URL(url)
-    const matching = [...kept.values()].filter(({ host, path, isSecure }) => host === hostname && isBelow(pathname, path) && (!isSecure || protocol === 'https:'))
+    const matching = [...kept.values()].filter(
+      ({ host, path, isSecure }) =>
+        host === hostname && isBelow(pathname, path) && (!isSecure || protocol === 'https:'),
+    )
     return new Map(matching.map(({ name, value }) => [name, value]))
   }
 
@@ -44,7 +50,11 @@ export function cookieJar(): CookieJar {
 }
 
 /** The parts of one `Set-Cookie` line: name, value, and attributes in lower case, `true` for those without a value. */
-export function cookieParts(line: string): { readonly name: string; readonly value: string; readonly attributes: Readonly<Record<string, string | true>> } {
+export function cookieParts(line: string): {
+  readonly name: string
+  readonly value: string
+  readonly attributes: Readonly<Record<string, string | true>>
+} {
   const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
   const equals = pair.indexOf('=')
   const attributes = rest.map((part) => {
@@ -57,8 +67,12 @@ export function cookieParts(line: string): { readonly name: string; readonly val
 function parseSetCookie(line: string, url: URL): { readonly cookie: Cookie; readonly isOver: boolean } {
   const { name, value, attributes } = cookieParts(line)
   const { 'max-age': maxAge, expires, path, secure } = attributes
-  const isOver = typeof maxAge === 'string' ? Number(maxAge) <= 0 : typeof expires === 'string' && Date.parse(expires) <= Date.now()
-  return { isOver, cookie: { name, value, host: url.hostname, path: typeof path === 'string' ? path : '/', isSecure: secure === true } }
+  const isOver =
+    typeof maxAge === 'string' ? Number(maxAge) <= 0 : typeof expires === 'string' && Date.parse(expires) <= Date.now()
+  return {
+    isOver,
+    cookie: { name, value, host: url.hostname, path: typeof path === 'string' ? path : '/', isSecure: secure === true },
+  }
 }
 
 function isBelow(pathname: string, path: string): boolean {

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { faultUpstream } from './fault-upstream.ts'
+import type { FaultUpstream, Script } from './fault-upstream.ts'
 import { cuts } from './faults/cut.ts'
 import { good, goodText } from './good.ts'
 import { faults } from './modes.ts'
 import { requestReader } from './request-reader.ts'
-import type { FaultUpstream, Script } from './fault-upstream.ts'
 
 let upstream: FaultUpstream | undefined
 afterEach(() => upstream?.stop())
 
 function start(script?: Script): FaultUpstream {
-  return upstream = faultUpstream(script)
+  return (upstream = faultUpstream(script))
 }
 
 function post(to: FaultUpstream, body: string, signal?: AbortSignal): Promise<Response> {
@@ -27,7 +27,10 @@ describe('fault upstream', () => {
   })
 
   test('streams tokens whose names tell their place, with usage when asked', async () => {
-    const response = await post(start(good({ name: 'a', tokens: 2, pauseMs: 1 })), '{"stream":true,"stream_options":{"include_usage":true}}')
+    const response = await post(
+      start(good({ name: 'a', tokens: 2, pauseMs: 1 })),
+      '{"stream":true,"stream_options":{"include_usage":true}}',
+    )
     const text = await response.text()
     expect(text.indexOf('a-0')).toBeLessThan(text.indexOf('a-1'))
     expect(text).toContain('"total_tokens":8')
@@ -41,12 +44,14 @@ describe('fault upstream', () => {
     const { left } = await hit
     const before = performance.now()
     controller.abort()
-    expect(await left - before).toBeLessThan(200)
+    expect((await left) - before).toBeLessThan(200)
     expect(await answer).toBeInstanceOf(Error)
   })
 
   test('holds a script back while the peer does not read', async () => {
-    start(async (exchange) => { for (;;) await exchange.write(Buffer.alloc(1 << 20)) })
+    start(async (exchange) => {
+      for (;;) await exchange.write(Buffer.alloc(1 << 20))
+    })
     const socket = connect(upstream?.port ?? 0, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'))
     socket.pause()
     await upstream?.nextHit()
@@ -65,16 +70,32 @@ describe('fault upstream', () => {
 
 describe('request reader', () => {
   test('reads pipelined requests however they are cut', () => {
-    const bytes = new TextEncoder().encode('POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabcPOST /b HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\nde\r\n1\r\nf\r\n0\r\n\r\n')
+    const bytes = new TextEncoder().encode(
+      'POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabcPOST /b HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\nde\r\n1\r\nf\r\n0\r\n\r\n',
+    )
     for (let size = 1; size < bytes.length; size += 7) {
       const read = requestReader()
-      const found = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => read(bytes.subarray(index * size, (index + 1) * size))).flat()
-      expect(found.map((request) => typeof request === 'string' ? request : `${request.path} ${new TextDecoder().decode(request.body)}`)).toEqual(['/a abc', '/b def'])
+      const found = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        read(bytes.subarray(index * size, (index + 1) * size)),
+      ).flat()
+      expect(
+        found.map((request) =>
+          typeof request === 'string' ? request : `${request.path} ${new TextDecoder().decode(request.body)}`,
+        ),
+      ).toEqual(['/a abc', '/b def'])
     }
   })
 
   test('finds fault with what a strict server refuses', () => {
-    const found = requestReader()(new TextEncoder().encode('POST http://x/ HTTP/1.1\r\nhost: x\r\nhost: y\r\nbad header : 1\r\ncontent-length: 0\r\n\r\n'))
-    expect(found.filter((fault) => typeof fault === 'string')).toEqual(['request line: POST http://x/ HTTP/1.1', 'repeated host', 'header line: bad header : 1'])
+    const found = requestReader()(
+      new TextEncoder().encode(
+        'POST http://x/ HTTP/1.1\r\nhost: x\r\nhost: y\r\nbad header : 1\r\ncontent-length: 0\r\n\r\n',
+      ),
+    )
+    expect(found.filter((fault) => typeof fault === 'string')).toEqual([
+      'request line: POST http://x/ HTTP/1.1',
+      'repeated host',
+      'header line: bad header : 1',
+    ])
   })
 })

@@ -30,7 +30,10 @@ export interface Exchange {
   close(): void
 }
 
-/** Decides the bytes, pauses and ends of one answer. A script that returns without closing leaves the connection open for the next request. */
+/**
+ * Decides the bytes, pauses and ends of one answer. A script that returns without closing leaves the connection open
+ * for the next request.
+ */
 export type Script = (exchange: Exchange) => Promise<void> | void
 
 /** The peer closed the connection while a script was still at work. */
@@ -91,9 +94,12 @@ type Socket = Bun.Socket<Connection>
 
 /** Starts an upstream that answers each request as `script` says. */
 export function faultUpstream(script: Script = good(), options: FaultUpstreamOptions = {}): FaultUpstream {
-  const hits: Hit[] = [], faults: string[] = []
+  const hits: Hit[] = [],
+    faults: string[] = []
   const sockets = new Set<Socket>()
-  let current = script, connections = 0, bytesWritten = 0
+  let current = script,
+    connections = 0,
+    bytesWritten = 0
   let arrivals: ((hit: Hit) => void)[] = []
   const hostname = options.hostname ?? '127.0.0.1'
 
@@ -102,7 +108,10 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
     while (unsent[0] !== undefined) {
       const written = Math.max(0, socket.write(unsent[0]))
       bytesWritten += written
-      if (written < unsent[0].length) { unsent[0] = unsent[0].subarray(written); return }
+      if (written < unsent[0].length) {
+        unsent[0] = unsent[0].subarray(written)
+        return
+      }
       unsent.shift()
     }
     if (socket.data.isClosing) socket.end()
@@ -143,8 +152,15 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
       open(socket) {
         connections += 1
         socket.data = {
-          number: connections, read: requestReader(), queue: [], unsent: [], waiting: new Set(),
-          nth: 0, isBusy: false, isClosing: false, leftAt: undefined,
+          number: connections,
+          read: requestReader(),
+          queue: [],
+          unsent: [],
+          waiting: new Set(),
+          nth: 0,
+          isBusy: false,
+          isClosing: false,
+          leftAt: undefined,
         }
         sockets.add(socket)
         options.onOpen?.({
@@ -162,7 +178,10 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
         if (!socket.data.isBusy) void serve(socket)
       },
       drain: flush,
-      end(socket) { peerLeft(socket); socket.end() },
+      end(socket) {
+        peerLeft(socket)
+        socket.end()
+      },
       close: peerLeft,
       error: peerLeft,
     },
@@ -173,12 +192,22 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
     url: `${options.tls === undefined ? 'http' : 'https'}://${hostname}:${listener.port}/v1`,
     hits,
     faults,
-    get connections() { return connections },
-    get open() { return sockets.size },
-    get bytesWritten() { return bytesWritten },
-    use(script) { current = script },
+    get connections() {
+      return connections
+    },
+    get open() {
+      return sockets.size
+    },
+    get bytesWritten() {
+      return bytesWritten
+    },
+    use(script) {
+      current = script
+    },
     nextHit: () => new Promise((resolve) => arrivals.push(resolve)),
-    forget() { hits.length = 0 },
+    forget() {
+      hits.length = 0
+    },
     stop() {
       listener.stop()
       for (const socket of sockets) socket.terminate()
@@ -193,7 +222,14 @@ function wake(connection: Connection): void {
 function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void): Exchange {
   const connection = socket.data
   const { promise: left, resolve: resolveLeft } = Promise.withResolvers<number>()
-  const hit: Hit = { ...request, at: performance.now(), connection: connection.number, nth: ++connection.nth, leftAt: undefined, left }
+  const hit: Hit = {
+    ...request,
+    at: performance.now(),
+    connection: connection.number,
+    nth: ++connection.nth,
+    leftAt: undefined,
+    left,
+  }
 
   /** Resolves when `isOver` holds, looked at whenever something happens on the connection. */
   function until(isOver: () => boolean): Promise<void> {
@@ -221,14 +257,23 @@ function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void)
     },
     async pause(ms) {
       let isOver = false
-      const timer = setTimeout(() => { isOver = true; wake(connection) }, ms)
-      try { await until(() => isOver) } finally { clearTimeout(timer) }
+      const timer = setTimeout(() => {
+        isOver = true
+        wake(connection)
+      }, ms)
+      try {
+        await until(() => isOver)
+      } finally {
+        clearTimeout(timer)
+      }
     },
     async hang() {
       await until(() => false)
       throw new PeerLeft('the peer left')
     },
-    reset() { socket.terminate() },
+    reset() {
+      socket.terminate()
+    },
     close() {
       connection.isClosing = true
       if (connection.unsent.length === 0) socket.end()
@@ -236,7 +281,10 @@ function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void)
   }
 }
 
-/** As a process of its own: `fault-upstream.ts [--port N]` prints `{"port":…}`; every named mode is served under `/mode/NAME/v1`, the good one under `/v1`. */
+/**
+ * As a process of its own: `fault-upstream.ts [--port N]` prints `{"port":…}`; every named mode is served under
+ * `/mode/NAME/v1`, the good one under `/v1`.
+ */
 if (import.meta.main) {
   const flag = process.argv.indexOf('--port')
   const { byPath } = await import('./modes.ts')

@@ -18,8 +18,17 @@ export interface FloodOptions {
   readonly from?: string
 }
 
-/** Sends a request many times over connections that are kept, and counts the answers, whose bodies have a `content-length` or none. */
-export async function flood({ port, request, count, connections = 64, from = '127.0.0.1' }: FloodOptions): Promise<Flood> {
+/**
+ * Sends a request many times over connections that are kept, and counts the answers, whose bodies have a
+ * `content-length` or none.
+ */
+export async function flood({
+  port,
+  request,
+  count,
+  connections = 64,
+  from = '127.0.0.1',
+}: FloodOptions): Promise<Flood> {
   const statuses = new Map<number, number>()
   const started = performance.now()
   let left = count
@@ -30,10 +39,19 @@ export async function flood({ port, request, count, connections = 64, from = '12
 }
 
 /** Asks on one connection until there is nothing left to ask. */
-function oneConnection(port: number, from: string, request: string, take: () => boolean, note: (status: number) => void): Promise<void> {
+function oneConnection(
+  port: number,
+  from: string,
+  request: string,
+  take: () => boolean,
+  note: (status: number) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from })
-    const next = () => { if (take()) socket.write(request); else socket.end(resolve) }
+    const next = () => {
+      if (take()) socket.write(request)
+      else socket.end(resolve)
+    }
     let received = ''
     socket.setEncoding('latin1')
     socket.setNoDelay(true)

@@ -1,5 +1,5 @@
-import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, tokens, usageChunk } from './replies.ts'
 import type { Exchange, Script } from './fault-upstream.ts'
+import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, tokens, usageChunk } from './replies.ts'
 
 export interface GoodOptions {
   /** What its tokens are called: `name-0 name-1 …`. Default `good`. */
@@ -18,16 +18,21 @@ export function goodText(options: GoodOptions = {}): string {
 }
 
 /**
- * A healthy upstream: plain or streamed as asked, usage in a stream when asked for. A caller may name its own stream and length:
- * a message that contains `stream=NAME tokens=N` gets `NAME-0 … NAME-(N-1)`.
+ * A healthy upstream: plain or streamed as asked, usage in a stream when asked for. A caller may name its own stream
+ * and length: a message that contains `stream=NAME tokens=N` gets `NAME-0 … NAME-(N-1)`.
  */
 export function good(options: GoodOptions = {}): Script {
   return async function answerWell(exchange) {
     const asked = askedFor(exchange)
     const texts = tokens(asked.tokens ?? options.tokens ?? 3, asked.name ?? options.name ?? 'good')
-    if (!asked.isStream) return await exchange.write(reply(200, JSON.stringify(completion(texts.join(''), { top: { ...options.top } }))))
+    if (!asked.isStream)
+      return await exchange.write(reply(200, JSON.stringify(completion(texts.join(''), { top: { ...options.top } }))))
     const opening = event(chunk({ role: 'assistant', content: '' }, null, options.top))
-    const ending = [event(chunk({}, 'stop', options.top)), ...(asked.usage ? [event(usageChunk(options.top))] : []), done].join('')
+    const ending = [
+      event(chunk({}, 'stop', options.top)),
+      ...(asked.usage ? [event(usageChunk(options.top))] : []),
+      done,
+    ].join('')
     const pauseMs = options.pauseMs ?? 0
     if (pauseMs === 0) {
       const events = [opening, ...texts.map((text) => event(chunk({ content: text }, null, options.top))), ending]
@@ -48,8 +53,16 @@ export function isStream(exchange: Exchange): boolean {
 }
 
 /** Reads by pattern, not as JSON: bodies may be large, odd, or both. Only the edges of a large one are looked at. */
-function askedFor({ hit }: Exchange): { readonly isStream: boolean; readonly usage: boolean; readonly name?: string; readonly tokens?: number } {
-  const text = Buffer.concat([hit.body.subarray(0, 4096), hit.body.subarray(Math.max(4096, hit.body.length - 4096))]).toString('latin1')
+function askedFor({ hit }: Exchange): {
+  readonly isStream: boolean
+  readonly usage: boolean
+  readonly name?: string
+  readonly tokens?: number
+} {
+  const text = Buffer.concat([
+    hit.body.subarray(0, 4096),
+    hit.body.subarray(Math.max(4096, hit.body.length - 4096)),
+  ]).toString('latin1')
   const named = /stream=([\w-]+) tokens=(\d+)/.exec(text)
   return {
     isStream: /"stream"\s*:\s*true/.test(text),

@@ -11,9 +11,16 @@ export interface NodeServer extends AsyncDisposable {
 }
 
 /** Runs a script with Node, which prints `{"port":N}` when it listens. @throws when it ends before, with what it wrote */
-export async function startNodeServer(script: URL, flags: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): Promise<NodeServer> {
+export async function startNodeServer(
+  script: URL,
+  flags: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<NodeServer> {
   const child = Bun.spawn(['node', script.pathname, ...flags], {
-    env: { ...process.env, ...environment }, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore',
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+    stdin: 'ignore',
   })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)

@@ -11,25 +11,45 @@ const underWay = new Set()
 
 function ask() {
   return new Promise((resolve, reject) => {
-    const asked = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers: { 'content-type': 'application/json' } }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece) => { text += piece }).on('error', reject)
-      response.on('end', () => (response.statusCode === 200 && text.includes('good-2') ? resolve(asked.reusedSocket) : reject(new Error(`${response.statusCode} ${text}`))))
-    })
+    const asked = request(
+      `${url}/v1/chat/completions`,
+      { method: 'POST', agent, headers: { 'content-type': 'application/json' } },
+      (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (piece) => {
+            text += piece
+          })
+          .on('error', reject)
+        response.on('end', () =>
+          response.statusCode === 200 && text.includes('good-2')
+            ? resolve(asked.reusedSocket)
+            : reject(new Error(`${response.statusCode} ${text}`)),
+        )
+      },
+    )
     asked.on('error', reject).end(body)
   })
 }
 
 function begin() {
-  const one = ask().then((isReused) => {
-    found.right++
-    if (isReused) found.reused++
-  }, (error) => found.failures.push(String(error))).finally(() => underWay.delete(one))
+  const one = ask()
+    .then(
+      (isReused) => {
+        found.right++
+        if (isReused) found.reused++
+      },
+      (error) => found.failures.push(String(error)),
+    )
+    .finally(() => underWay.delete(one))
   underWay.add(one)
 }
 
 const evenly = setInterval(begin, 10)
-const manyAtOnce = setInterval(() => { for (let count = 0; count < 20; count++) begin() }, 700)
+const manyAtOnce = setInterval(() => {
+  for (let count = 0; count < 20; count++) begin()
+}, 700)
 process.stdin.resume().on('end', async () => {
   clearInterval(evenly)
   clearInterval(manyAtOnce)

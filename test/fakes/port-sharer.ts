@@ -20,7 +20,8 @@ function tell(what: unknown): void {
 
 process.on('message', (message: unknown) => {
   if (message === 'spread') shared.spread()
-  else if (typeof message === 'object' && message !== null && 'place' in message && 'of' in message) void leave(Number(message.place), Number(message.of))
+  else if (typeof message === 'object' && message !== null && 'place' in message && 'of' in message)
+    void leave(Number(message.place), Number(message.of))
 })
 process.on('disconnect', () => process.exit())
 
@@ -28,7 +29,7 @@ async function leave(place: number, of: number): Promise<void> {
   isClosing = true
   const left = shared.leave({ place, of })
   tell('leaving')
-  tell(await left ? 'left' : 'stayed')
+  tell((await left) ? 'left' : 'stayed')
 }
 
 tell([port])

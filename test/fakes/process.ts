@@ -11,7 +11,10 @@ export interface UpstreamProcess extends AsyncDisposable {
 
 /** Starts it on a free port. @throws when it does not say which */
 export async function startUpstreamProcess(): Promise<UpstreamProcess> {
-  const child = Bun.spawn([process.execPath, fileURLToPath(new URL('./fault-upstream.ts', import.meta.url)), '--port', '0'], { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' })
+  const child = Bun.spawn(
+    [process.execPath, fileURLToPath(new URL('./fault-upstream.ts', import.meta.url)), '--port', '0'],
+    { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' },
+  )
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const address = Promise.withResolvers<number>()
@@ -27,5 +30,10 @@ export async function startUpstreamProcess(): Promise<UpstreamProcess> {
     await child.exited
   }
 
-  return { url: (mode) => `http://127.0.0.1:${port}/mode/${mode}/v1`, pid: child.pid, stop, [Symbol.asyncDispose]: stop }
+  return {
+    url: (mode) => `http://127.0.0.1:${port}/mode/${mode}/v1`,
+    pid: child.pid,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
 }

@@ -28,7 +28,10 @@ export interface RedisServerOptions {
   readonly tls?: Certificate
 }
 
-/** Starts it, and waits until it takes connections. @throws when this machine has none (see `needs('redis-server')`), or it does not start */
+/**
+ * Starts it, and waits until it takes connections. @throws when this machine has none (see `needs('redis-server')`), or
+ * it does not start
+ */
 export async function startRedisServer({ port, flags = [], tls }: RedisServerOptions = {}): Promise<RedisServer> {
   // Between finding a free port and taking it, somebody else may.
   for (let attempt = 1; ; attempt++) {
@@ -45,7 +48,19 @@ async function startOn(port: number, flags: readonly string[], tls: Certificate 
   if (binary === undefined) throw new Error('there is no redis-server on this machine')
   const folder = mkdtempSync(join(tmpdir(), 'svc-redis-'))
   const listening = tls === undefined ? ['--port', String(port)] : listenWithTls(port, tls, folder)
-  const command = [binary, ...listening, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...flags]
+  const command = [
+    binary,
+    ...listening,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+    ...flags,
+  ]
   const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
   const end = (): void => {
     child.kill('SIGKILL')
@@ -72,17 +87,33 @@ async function startOn(port: number, flags: readonly string[], tls: Certificate 
     throw error
   }
   return {
-    port, url: `${tls === undefined ? 'redis' : 'rediss'}://127.0.0.1:${port}`, pid: child.pid, kill, [Symbol.asyncDispose]: kill,
+    port,
+    url: `${tls === undefined ? 'redis' : 'rediss'}://127.0.0.1:${port}`,
+    pid: child.pid,
+    kill,
+    [Symbol.asyncDispose]: kill,
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
   }
 }
 
 function listenWithTls(port: number, { key, cert }: Certificate, folder: string): readonly string[] {
-  const keyFile = join(folder, 'key.pem'), certFile = join(folder, 'cert.pem')
+  const keyFile = join(folder, 'key.pem'),
+    certFile = join(folder, 'cert.pem')
   writeFileSync(keyFile, key)
   writeFileSync(certFile, cert)
-  return ['--port', '0', '--tls-port', String(port), '--tls-key-file', keyFile, '--tls-cert-file', certFile, '--tls-auth-clients', 'no']
+  return [
+    '--port',
+    '0',
+    '--tls-port',
+    String(port),
+    '--tls-key-file',
+    keyFile,
+    '--tls-cert-file',
+    certFile,
+    '--tls-auth-clients',
+    'no',
+  ]
 }
 
 function freePort(): number {

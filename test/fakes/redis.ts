@@ -26,26 +26,40 @@ export async function startRedis(port: number): Promise<Redis> {
 
   /** What one command comes back with. */
   async function command(line: string): Promise<string> {
-    return (await converse(port, `AUTH ${password}\r\n${line}\r\nQUIT\r\n`)).replace(/^\+OK\r\n/, '').replace(/\+OK\r\n$/, '')
+    return (await converse(port, `AUTH ${password}\r\n${line}\r\nQUIT\r\n`))
+      .replace(/^\+OK\r\n/, '')
+      .replace(/\+OK\r\n$/, '')
   }
 
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     password,
-    async start() { server = await start() },
+    async start() {
+      server = await start()
+    },
     kill: () => server.kill(),
     pause: () => server.pause(),
     resume: () => server.resume(),
     async dump() {
       const keys = Array.from((await command('KEYS *')).matchAll(/\$\d+\r\n([^\r]*)\r\n/g), ([, key = '']) => key)
-      const values = await Promise.all(keys.map(async (key) => {
-        const type = /^\+(\w+)/.exec(await command(`TYPE ${key}`))?.[1] ?? ''
-        const read: Readonly<Record<string, string>> = { string: `GET ${key}`, zset: `ZRANGE ${key} 0 -1 WITHSCORES`, hash: `HGETALL ${key}`, list: `LRANGE ${key} 0 -1`, set: `SMEMBERS ${key}` }
-        return command(read[type] ?? `DUMP ${key}`)
-      }))
+      const values = await Promise.all(
+        keys.map(async (key) => {
+          const type = /^\+(\w+)/.exec(await command(`TYPE ${key}`))?.[1] ?? ''
+          const read: Readonly<Record<string, string>> = {
+            string: `GET ${key}`,
+            zset: `ZRANGE ${key} 0 -1 WITHSCORES`,
+            hash: `HGETALL ${key}`,
+            list: `LRANGE ${key} 0 -1`,
+            set: `SMEMBERS ${key}`,
+          }
+          return command(read[type] ?? `DUMP ${key}`)
+        }),
+      )
       return [...keys, ...values].join('\n')
     },
-    async stop() { await server[Symbol.asyncDispose]() },
+    async stop() {
+      await server[Symbol.asyncDispose]()
+    },
   }
 }
 
@@ -55,7 +69,9 @@ function converse(port: number, lines: string): Promise<string> {
     let received = ''
     const socket = connect(port, '127.0.0.1', () => socket.end(lines))
     socket.setEncoding('utf8')
-    socket.on('data', (text) => { received += String(text) })
+    socket.on('data', (text) => {
+      received += String(text)
+    })
     socket.on('error', reject)
     socket.on('close', () => resolve(received))
   })

@@ -51,11 +51,16 @@ export interface Identity {
 export const identity: Identity = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'upstream-model' }
 
 /** A complete answer (docs/api.md). `message` and `choice` add to or replace fields. */
-export function completion(content: unknown, more: { readonly message?: object; readonly choice?: object; readonly top?: object } = {}): object {
+export function completion(
+  content: unknown,
+  more: { readonly message?: object; readonly choice?: object; readonly top?: object } = {},
+): object {
   return {
     ...identity,
     object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content, ...more.message }, finish_reason: 'stop', ...more.choice }],
+    choices: [
+      { index: 0, message: { role: 'assistant', content, ...more.message }, finish_reason: 'stop', ...more.choice },
+    ],
     usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
     ...more.top,
   }
@@ -63,12 +68,23 @@ export function completion(content: unknown, more: { readonly message?: object; 
 
 /** One chunk of a stream with this delta. */
 export function chunk(delta: object, finishReason: string | null = null, top: object = {}): object {
-  return { ...identity, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finishReason }], ...top }
+  return {
+    ...identity,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+    ...top,
+  }
 }
 
 /** The chunk that carries usage and no choice. */
 export function usageChunk(top: object = {}): object {
-  return { ...identity, object: 'chat.completion.chunk', choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }, ...top }
+  return {
+    ...identity,
+    object: 'chat.completion.chunk',
+    choices: [],
+    usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
+    ...top,
+  }
 }
 
 /** `name-0 name-1 …`: tokens whose place in their stream can be told from their text. */
@@ -77,7 +93,10 @@ export function tokens(count: number, name: string): readonly string[] {
 }
 
 /** The events of a healthy stream: role, tokens, finish, and `[DONE]`. */
-export function streamEvents(texts: readonly string[], options: { readonly usage?: boolean; readonly top?: object } = {}): readonly string[] {
+export function streamEvents(
+  texts: readonly string[],
+  options: { readonly usage?: boolean; readonly top?: object } = {},
+): readonly string[] {
   return [
     event(chunk({ role: 'assistant', content: '' }, null, options.top)),
     ...texts.map((text) => event(chunk({ content: text }, null, options.top))),

@@ -16,8 +16,8 @@ type BodyReader = (bytes: Uint8Array) => { readonly body: Uint8Array; readonly r
 const nothing = new Uint8Array()
 
 /**
- * A parser for one connection: takes bytes as they arrive, returns each request that is complete, and a sentence for each thing a strict server
- * would refuse (RFC 9112 sections 2.2, 3, 5.1 and 6).
+ * A parser for one connection: takes bytes as they arrive, returns each request that is complete, and a sentence for
+ * each thing a strict server would refuse (RFC 9112 sections 2.2, 3, 5.1 and 6).
  */
 export function requestReader(): (bytes: Uint8Array) => readonly (ReceivedRequest | string)[] {
   let buffered = nothing
@@ -46,7 +46,10 @@ export function requestReader(): (bytes: Uint8Array) => readonly (ReceivedReques
   }
 }
 
-function parseHead(head: string): { readonly request: Omit<ReceivedRequest, 'body'>; readonly faults: readonly string[] } {
+function parseHead(head: string): {
+  readonly request: Omit<ReceivedRequest, 'body'>
+  readonly faults: readonly string[]
+} {
   const faults: string[] = []
   const [requestLine = '', ...lines] = head.split('\r\n')
   const match = /^([A-Z]+) (\/[\x21-\x7e]*) HTTP\/1\.1$/.exec(requestLine)
@@ -54,20 +57,28 @@ function parseHead(head: string): { readonly request: Omit<ReceivedRequest, 'bod
   const headers = new Map<string, string>()
   for (const line of lines) {
     const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\x80-\xff\t]*)$/.exec(line)
-    if (field === null) { faults.push(`header line: ${line}`); continue }
-    const name = (field[1] ?? '').toLowerCase(), value = (field[2] ?? '').trimEnd()
-    if (headers.has(name) && ['host', 'content-length', 'content-type', 'authorization'].includes(name)) faults.push(`repeated ${name}`)
+    if (field === null) {
+      faults.push(`header line: ${line}`)
+      continue
+    }
+    const name = (field[1] ?? '').toLowerCase(),
+      value = (field[2] ?? '').trimEnd()
+    if (headers.has(name) && ['host', 'content-length', 'content-type', 'authorization'].includes(name))
+      faults.push(`repeated ${name}`)
     const before = headers.get(name)
     headers.set(name, before === undefined ? value : `${before}, ${value}`)
   }
   if (!headers.has('host')) faults.push('no Host')
-  if (headers.has('transfer-encoding') && headers.has('content-length')) faults.push('both Transfer-Encoding and Content-Length')
+  if (headers.has('transfer-encoding') && headers.has('content-length'))
+    faults.push('both Transfer-Encoding and Content-Length')
   if (!/^\d+$/.test(headers.get('content-length') ?? '0')) faults.push('Content-Length is no number')
   return { request: { head, method: match?.[1] ?? '', path: match?.[2] ?? '', headers }, faults }
 }
 
 function bodyReader(headers: ReadonlyMap<string, string>): BodyReader {
-  return headers.get('transfer-encoding')?.toLowerCase() === 'chunked' ? chunkedBody() : sizedBody(Number(headers.get('content-length') ?? 0))
+  return headers.get('transfer-encoding')?.toLowerCase() === 'chunked'
+    ? chunkedBody()
+    : sizedBody(Number(headers.get('content-length') ?? 0))
 }
 
 function sizedBody(length: number): BodyReader {

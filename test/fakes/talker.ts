@@ -1,6 +1,16 @@
 import { parseJson, pick } from '../client.ts'
-import { chunk, done, errorReply, event, framed, lastChunk, streamHead, usageChunk, type HeaderLines } from './replies.ts'
 import type { Exchange, Script } from './fault-upstream.ts'
+import {
+  chunk,
+  done,
+  errorReply,
+  event,
+  framed,
+  lastChunk,
+  streamHead,
+  usageChunk,
+  type HeaderLines,
+} from './replies.ts'
 
 /** One request for a stream, which a test answers piece by piece. */
 export interface Talk {
@@ -62,12 +72,16 @@ function talkOf(exchange: Exchange, end: () => void): Talk {
   let isBegun = false
 
   async function write(text: string): Promise<void> {
-    if (!isBegun) await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ role: 'assistant', content: '' })))]))
+    if (!isBegun)
+      await exchange.write(
+        Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ role: 'assistant', content: '' })))]),
+      )
     isBegun = true
     await exchange.write(framed(text))
   }
 
-  const send = (delta: object, choice: object = {}): Promise<void> => write(event({ ...chunk(delta), choices: [{ index: 0, delta, finish_reason: null, ...choice }] }))
+  const send = (delta: object, choice: object = {}): Promise<void> =>
+    write(event({ ...chunk(delta), choices: [{ index: 0, delta, finish_reason: null, ...choice }] }))
 
   return {
     body,
@@ -93,7 +107,9 @@ function talkOf(exchange: Exchange, end: () => void): Talk {
 
 function messagesOf(body: unknown): readonly string[] {
   const messages = pick(body, 'messages')
-  return Array.isArray(messages) ? messages.map((message) => `${String(pick(message, 'role'))}: ${contentOf(pick(message, 'content'))}`) : []
+  return Array.isArray(messages)
+    ? messages.map((message) => `${String(pick(message, 'role'))}: ${contentOf(pick(message, 'content'))}`)
+    : []
 }
 
 function contentOf(content: unknown): string {

@@ -12,7 +12,10 @@ export interface Gauge {
   readonly streams: number
 }
 
-/** After a fault, everything has so long to come back: the runtime gives memory back some ten seconds after it was last busy. */
+/**
+ * After a fault, everything has so long to come back: the runtime gives memory back some ten seconds after it was last
+ * busy.
+ */
 const settleMsMax = 15_000
 /** Connections that are kept for the next request, and files that are opened late, may remain. */
 export const descriptorsMore = 16
@@ -30,13 +33,22 @@ export async function gauge({ service, headers }: Ground): Promise<Gauge> {
 }
 
 /**
- * Demands that a fault left nothing behind: a good request works, plain and streamed; the log tells of no mistake; no stream is open; descriptors and memory are back.
+ * Demands that a fault left nothing behind: a good request works, plain and streamed; the log tells of no mistake; no
+ * stream is open; descriptors and memory are back.
+ *
  * @param before of the same process; absent when it did not survive, which was the fault
  * @throws when that does not hold within `settleMs`
  */
-export async function demandNothingLeft(ground: Ground, before: Gauge | undefined, settleMs = settleMsMax): Promise<void> {
+export async function demandNothingLeft(
+  ground: Ground,
+  before: Gauge | undefined,
+  settleMs = settleMsMax,
+): Promise<void> {
   await demandServed(ground)
-  demand(!ground.service.output.includes(mistake), `the service makes no mistake:\n${ground.service.output.split('\n').find((line) => line.includes(mistake)) ?? ''}`)
+  demand(
+    !ground.service.output.includes(mistake),
+    `the service makes no mistake:\n${ground.service.output.split('\n').find((line) => line.includes(mistake)) ?? ''}`,
+  )
   const end = performance.now() + settleMs
   for (;;) {
     const found = complaints(before, await gauge(ground))
@@ -53,7 +65,11 @@ function sum(numbers: readonly number[]): number {
 function complaints(before: Gauge | undefined, { descriptors, memoryMiB, streams }: Gauge): readonly string[] {
   return [
     ...(streams === 0 ? [] : [`${streams} streams are still open`]),
-    ...(before === undefined || descriptors <= before.descriptors + descriptorsMore ? [] : [`descriptors rose from ${before.descriptors} to ${descriptors}`]),
-    ...(before === undefined || memoryMiB <= before.memoryMiB + memoryMoreMiB ? [] : [`memory rose from ${before.memoryMiB.toFixed(0)} to ${memoryMiB.toFixed(0)} MiB`]),
+    ...(before === undefined || descriptors <= before.descriptors + descriptorsMore
+      ? []
+      : [`descriptors rose from ${before.descriptors} to ${descriptors}`]),
+    ...(before === undefined || memoryMiB <= before.memoryMiB + memoryMoreMiB
+      ? []
+      : [`memory rose from ${before.memoryMiB.toFixed(0)} to ${memoryMiB.toFixed(0)} MiB`]),
   ]
 }

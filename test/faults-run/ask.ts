@@ -1,8 +1,8 @@
 import { answerOf, errorOf, isDone, question } from '../client.ts'
-import { goodText } from '../fakes/good.ts'
-import { demand, demandEqual } from './fault-case.ts'
 import type { Answer } from '../client.ts'
 import type { FaultUpstream } from '../fakes/fault-upstream.ts'
+import { goodText } from '../fakes/good.ts'
+import { demand, demandEqual } from './fault-case.ts'
 import type { Ground } from './ground.ts'
 
 /** Nothing takes longer than this, whatever goes wrong. */
@@ -29,10 +29,21 @@ export interface Asking {
 let asked = 0
 
 /** Asks the service for a text of its own, on a connection of its own, and reads the whole answer. */
-export async function ask({ service, headers: own }: Pick<Ground, 'service' | 'headers'>, { model = 'well', stream = false, tokens = 8, name = `ask${asked++}`, headers = {}, signal }: Asked = {}): Promise<Asking> {
+export async function ask(
+  { service, headers: own }: Pick<Ground, 'service' | 'headers'>,
+  { model = 'well', stream = false, tokens = 8, name = `ask${asked++}`, headers = {}, signal }: Asked = {},
+): Promise<Asking> {
   const response = await fetch(`${service.url}/v1/chat/completions`, {
-    method: 'POST', keepalive: false, headers: { 'content-type': 'application/json', ...own, ...headers },
-    body: JSON.stringify(question({ model, messages: [{ role: 'user', content: `stream=${name} tokens=${tokens}` }], ...(stream ? { stream } : {}) })),
+    method: 'POST',
+    keepalive: false,
+    headers: { 'content-type': 'application/json', ...own, ...headers },
+    body: JSON.stringify(
+      question({
+        model,
+        messages: [{ role: 'user', content: `stream=${name} tokens=${tokens}` }],
+        ...(stream ? { stream } : {}),
+      }),
+    ),
     signal: signal ?? AbortSignal.timeout(answerMsMax),
   })
   return { answer: answerOf(response, await response.text()), expected: goodText({ name, tokens }) }
@@ -40,7 +51,11 @@ export async function ask({ service, headers: own }: Pick<Ground, 'service' | 'h
 
 /** Demands that an answer is complete, and the text that was asked for, token by token. */
 export function demandExact({ answer, expected }: Asking, stream: boolean): void {
-  demandEqual([answer.status, errorOf(answer)?.message, answer.content], [200, undefined, expected], stream ? 'the stream' : 'the answer')
+  demandEqual(
+    [answer.status, errorOf(answer)?.message, answer.content],
+    [200, undefined, expected],
+    stream ? 'the stream' : 'the answer',
+  )
   demand(isDone(answer) === stream, 'a stream ends with [DONE], and nothing else does')
 }
 
@@ -50,7 +65,12 @@ export function servedBy({ headers }: Pick<Answer, 'headers'>): string | undefin
 }
 
 /** Demands that a model is served whole, plain and streamed, by the provider named. */
-export async function demandServed(ground: Pick<Ground, 'service' | 'headers'>, model = 'well', by = 'sound', kinds: readonly boolean[] = [false, true]): Promise<void> {
+export async function demandServed(
+  ground: Pick<Ground, 'service' | 'headers'>,
+  model = 'well',
+  by = 'sound',
+  kinds: readonly boolean[] = [false, true],
+): Promise<void> {
   for (const stream of kinds) {
     const asking = await ask(ground, { model, stream })
     demandExact(asking, stream)
@@ -58,11 +78,23 @@ export async function demandServed(ground: Pick<Ground, 'service' | 'headers'>, 
   }
 }
 
-/** Demands of a fault at provider `a` that `b` serves the model `m` each time, and that each was asked as often as is promised. */
-export async function demandMovesOn(ground: Ground, a: Pick<FaultUpstream, 'hits'>, b: Pick<FaultUpstream, 'hits'>, { kinds = [false, true], hits = 1 }: { readonly kinds?: readonly boolean[]; readonly hits?: number } = {}): Promise<void> {
+/**
+ * Demands of a fault at provider `a` that `b` serves the model `m` each time, and that each was asked as often as is
+ * promised.
+ */
+export async function demandMovesOn(
+  ground: Ground,
+  a: Pick<FaultUpstream, 'hits'>,
+  b: Pick<FaultUpstream, 'hits'>,
+  { kinds = [false, true], hits = 1 }: { readonly kinds?: readonly boolean[]; readonly hits?: number } = {},
+): Promise<void> {
   const before = [a.hits.length, b.hits.length]
   await demandServed(ground, 'm', 'b', kinds)
-  demandEqual([a.hits.length, b.hits.length].map((count, index) => count - (before[index] ?? 0)), [hits * kinds.length, kinds.length], 'requests at a and b')
+  demandEqual(
+    [a.hits.length, b.hits.length].map((count, index) => count - (before[index] ?? 0)),
+    [hits * kinds.length, kinds.length],
+    'requests at a and b',
+  )
 }
 
 /** Demands that other callers are served at once, while something goes on. */

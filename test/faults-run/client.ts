@@ -7,16 +7,20 @@ import { ask, demandExact, demandOthersServed } from './ask.ts'
 import { clients, crowd, disperse } from './crowd.ts'
 import { departureFaults } from './departures.ts'
 import { demand, demandEqual } from './fault-case.ts'
-import { smuggling } from './smuggling.ts'
 import type { FaultCase } from './fault-case.ts'
+import { smuggling } from './smuggling.ts'
 
 const valid = JSON.stringify(question({ model: 'well' }))
 
 const slowHeads: FaultCase = {
-  id: 'slow-heads', area: 'client', what: '300 clients that send their heads byte by byte',
+  id: 'slow-heads',
+  area: 'client',
+  what: '300 clients that send their heads byte by byte',
   async run(ground) {
     const slow = crowd(ground, 300, 'POST /v1/chat/completions HTTP/1.1\r\nho')
-    const drip = setInterval(() => { for (const { socket } of slow) socket.write('s') }, 100)
+    const drip = setInterval(() => {
+      for (const { socket } of slow) socket.write('s')
+    }, 100)
     await Bun.sleep(500)
     await demandOthersServed(ground)
     clearInterval(drip)
@@ -26,7 +30,10 @@ const slowHeads: FaultCase = {
 }
 
 const slowBodies: FaultCase = {
-  id: 'slow-bodies', area: 'client', what: '100 clients that announce a body and stop sending', isShort: true,
+  id: 'slow-bodies',
+  area: 'client',
+  what: '100 clients that announce a body and stop sending',
+  isShort: true,
   async run(ground) {
     const hits = ground.sound.hits.length
     const answers = crowd(ground, 100, rawChat('{"model"', { 'content-length': '500' }))
@@ -39,23 +46,40 @@ const slowBodies: FaultCase = {
 }
 
 const halfClose: FaultCase = {
-  id: 'half-close', area: 'client', what: 'clients that close their sending half after the request, and wait',
+  id: 'half-close',
+  area: 'client',
+  what: 'clients that close their sending half after the request, and wait',
   async run(ground) {
     const here = crowd(ground, clients, rawChat(valid, { connection: 'close' }), 3_000)
     for (const { socket } of here) socket.on('connect', () => socket.end())
     const answers = await Promise.all(here.map(({ response }) => response))
     const served = answers.filter((answer) => answer.startsWith('HTTP/1.1 200') && answer.includes('good-2')).length
-    demand(answers.every((answer) => answer === '' || answer.startsWith('HTTP/1.1 200')), 'they get the whole answer, or none')
-    return served === clients ? 'served' : served === 0 ? 'taken for clients that have left: they get no answer' : 'served, or taken for clients that have left'
+    demand(
+      answers.every((answer) => answer === '' || answer.startsWith('HTTP/1.1 200')),
+      'they get the whole answer, or none',
+    )
+    return served === clients
+      ? 'served'
+      : served === 0
+        ? 'taken for clients that have left: they get no answer'
+        : 'served, or taken for clients that have left'
   },
 }
 
 const pipelining: FaultCase = {
-  id: 'pipelining', area: 'client', what: 'two requests at once on one connection', isShort: true,
+  id: 'pipelining',
+  area: 'client',
+  what: 'two requests at once on one connection',
+  isShort: true,
   async run(ground) {
-    const ask = (name: string, headers = {}) => rawChat(JSON.stringify(question({ model: 'well', messages: [{ role: 'user', content: `stream=${name} tokens=2` }] })), headers)
+    const ask = (name: string, headers = {}) =>
+      rawChat(
+        JSON.stringify(question({ model: 'well', messages: [{ role: 'user', content: `stream=${name} tokens=2` }] })),
+        headers,
+      )
     const response = await rawRequest(ground.service.port, ask('first') + ask('second', { connection: 'close' }))
-    const first = response.indexOf('first-1'), second = response.indexOf('second-1')
+    const first = response.indexOf('first-1'),
+      second = response.indexOf('second-1')
     demand(response === '' || (first > 0 && second > first), 'they are answered in order, or not at all')
     return response === '' ? 'the connection is closed, neither is answered' : 'both answered, in order'
   },
@@ -68,11 +92,20 @@ function lacksDescriptors(count: number): string | undefined {
 }
 
 const idle: FaultCase = {
-  id: 'idle-10-000', area: 'client', what: '10,000 connections that say nothing', needs: () => lacksDescriptors(10_000),
+  id: 'idle-10-000',
+  area: 'client',
+  what: '10,000 connections that say nothing',
+  needs: () => lacksDescriptors(10_000),
   async run(ground) {
     const connections: Bun.Socket<undefined>[] = []
     while (connections.length < 10_000) {
-      connections.push(...await Promise.all(Array.from({ length: 500 }, () => Bun.connect({ hostname: '127.0.0.1', port: ground.service.port, data: undefined, socket: { data() {} } }))))
+      connections.push(
+        ...(await Promise.all(
+          Array.from({ length: 500 }, () =>
+            Bun.connect({ hostname: '127.0.0.1', port: ground.service.port, data: undefined, socket: { data() {} } }),
+          ),
+        )),
+      )
     }
     await demandOthersServed(ground)
     for (const connection of connections) connection.terminate()
@@ -81,55 +114,98 @@ const idle: FaultCase = {
 }
 
 const storm: FaultCase = {
-  id: 'connection-storm', area: 'client', what: '2,000 connections that are opened and reset at once',
+  id: 'connection-storm',
+  area: 'client',
+  what: '2,000 connections that are opened and reset at once',
   async run(ground) {
-    for (let round = 0; round < 10; round++) for (const { socket } of crowd(ground, 200, 'POST /v1')) socket.on('connect', () => socket.resetAndDestroy())
+    for (let round = 0; round < 10; round++)
+      for (const { socket } of crowd(ground, 200, 'POST /v1')) socket.on('connect', () => socket.resetAndDestroy())
     await demandOthersServed(ground)
     return 'others were served meanwhile'
   },
 }
 
 const nonsense: readonly (readonly [id: string, what: string, bytes: () => string | Uint8Array])[] = [
-  ['random-request', '64 KB of random bytes instead of a request', () => crypto.getRandomValues(new Uint8Array(65_536))],
+  [
+    'random-request',
+    '64 KB of random bytes instead of a request',
+    () => crypto.getRandomValues(new Uint8Array(65_536)),
+  ],
   ['tls-hello', 'a TLS handshake at a port that speaks none', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['http-2-preface', 'an HTTP/2 preface', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ['head-of-16-mb', '16 MB of headers', () => `GET /v1/models HTTP/1.1\r\nhost: x\r\n${`x-a: ${'b'.repeat(8_000)}\r\n`.repeat(2_000)}\r\n`],
-  ['nested-a-million-deep', 'a body nested a million deep', () => rawChat(`{"model":"well","messages":${'['.repeat(1_000_000)}`, { connection: 'close' })],
-  ['gzip-body', 'a compressed body, which may be a bomb', () => rawChat(valid, { 'content-encoding': 'gzip', connection: 'close' })],
+  [
+    'head-of-16-mb',
+    '16 MB of headers',
+    () => `GET /v1/models HTTP/1.1\r\nhost: x\r\n${`x-a: ${'b'.repeat(8_000)}\r\n`.repeat(2_000)}\r\n`,
+  ],
+  [
+    'nested-a-million-deep',
+    'a body nested a million deep',
+    () => rawChat(`{"model":"well","messages":${'['.repeat(1_000_000)}`, { connection: 'close' }),
+  ],
+  [
+    'gzip-body',
+    'a compressed body, which may be a bomb',
+    () => rawChat(valid, { 'content-encoding': 'gzip', connection: 'close' }),
+  ],
 ]
 
 /** What is no request is refused or dropped, and asks nobody. */
 function refused([id, what, bytes]: (typeof nonsense)[number]): FaultCase {
-  return { id, area: 'client', what, isShort: true, async run(ground) {
-    const hits = ground.sound.hits.length
-    const answers = await Promise.all(crowd(ground, clients, bytes(), 1_000).map(({ response }) => response))
-    const statuses = [...new Set(answers.map((answer) => (answer === '' ? 'no answer' : answer.slice(9, 12))))]
-    demand(statuses.every((status) => status === 'no answer' || /^[45]\d\d$/.test(status)), `it is refused, not answered with ${statuses.join(', ')}`)
-    demandEqual(ground.sound.hits.length, hits, 'requests at the provider')
-    return `${statuses.toSorted().join(' or ')}; no provider was asked`
-  } }
+  return {
+    id,
+    area: 'client',
+    what,
+    isShort: true,
+    async run(ground) {
+      const hits = ground.sound.hits.length
+      const answers = await Promise.all(crowd(ground, clients, bytes(), 1_000).map(({ response }) => response))
+      const statuses = [...new Set(answers.map((answer) => (answer === '' ? 'no answer' : answer.slice(9, 12))))]
+      demand(
+        statuses.every((status) => status === 'no answer' || /^[45]\d\d$/.test(status)),
+        `it is refused, not answered with ${statuses.join(', ')}`,
+      )
+      demandEqual(ground.sound.hits.length, hits, 'requests at the provider')
+      return `${statuses.toSorted().join(' or ')}; no provider was asked`
+    },
+  }
 }
 
 const smuggled: FaultCase = {
-  id: 'smuggling', area: 'client', what: `${smuggling.length} ways to hide a second request in a first (RFC 9112 section 11.2)`, isShort: true,
+  id: 'smuggling',
+  area: 'client',
+  what: `${smuggling.length} ways to hide a second request in a first (RFC 9112 section 11.2)`,
+  isShort: true,
   async run(ground) {
     const hits = ground.sound.hits.length
-    await Promise.all(smuggling.map(async ([what, bytes]) => {
-      const [, ...answers] = (await rawRequest(ground.service.port, bytes, 400)).split('HTTP/1.1 ')
-      demand(answers.every((status) => /^[45]/.test(status)), `${what} is refused, not answered with ${answers.map((status) => status.slice(0, 3)).join(', ')}`)
-    }))
-    demand(ground.sound.hits.every(({ body }) => !Buffer.from(body).includes('smuggled')), 'what was hidden asks nobody')
+    await Promise.all(
+      smuggling.map(async ([what, bytes]) => {
+        const [, ...answers] = (await rawRequest(ground.service.port, bytes, 400)).split('HTTP/1.1 ')
+        demand(
+          answers.every((status) => /^[45]/.test(status)),
+          `${what} is refused, not answered with ${answers.map((status) => status.slice(0, 3)).join(', ')}`,
+        )
+      }),
+    )
+    demand(
+      ground.sound.hits.every(({ body }) => !Buffer.from(body).includes('smuggled')),
+      'what was hidden asks nobody',
+    )
     demandEqual(ground.sound.hits.length, hits, 'requests at the provider')
     return 'each refused or dropped, no provider was asked'
   },
 }
 
 const manyGood: FaultCase = {
-  id: 'one-of-a-thousand', area: 'client', what: 'a thousand good streams at once',
+  id: 'one-of-a-thousand',
+  area: 'client',
+  what: 'a thousand good streams at once',
   async run(ground) {
     const a = faultUpstream(good({ pauseMs: 5 }))
     await ground.offer(provider('a', a.url, ['m']))
-    const asked = await Promise.all(Array.from({ length: 1_000 }, () => ask(ground, { model: 'm', stream: true, tokens: 20 })))
+    const asked = await Promise.all(
+      Array.from({ length: 1_000 }, () => ask(ground, { model: 'm', stream: true, tokens: 20 })),
+    )
     for (const asking of asked) demandExact(asking, true)
     a.stop()
     return 'each exact'
@@ -138,6 +214,14 @@ const manyGood: FaultCase = {
 
 /** What clients do that they should not. */
 export const clientFaults: readonly FaultCase[] = [
-  slowHeads, slowBodies, ...departureFaults, halfClose, pipelining, idle, storm, ...nonsense.map(refused), smuggled, manyGood,
+  slowHeads,
+  slowBodies,
+  ...departureFaults,
+  halfClose,
+  pipelining,
+  idle,
+  storm,
+  ...nonsense.map(refused),
+  smuggled,
+  manyGood,
 ]
-

@@ -8,8 +8,8 @@ import { provider } from '../harness.ts'
 import { needs } from '../needs.ts'
 import { ask, demandExact, demandServed } from './ask.ts'
 import { demandEqual } from './fault-case.ts'
-import { openGround, until } from './ground.ts'
 import type { FaultCase } from './fault-case.ts'
+import { openGround, until } from './ground.ts'
 
 const hours = 3_600
 
@@ -17,19 +17,27 @@ const hours = 3_600
 function jump(id: string, what: string, seconds: number): FaultCase {
   let file = ''
   return {
-    id, area: 'process', what,
+    id,
+    area: 'process',
+    what,
     needs: () => (needs('libfaketime') === undefined ? 'there is no libfaketime on this machine' : undefined),
     own() {
       const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'))
       file = join(folder, 'clock')
       writeFileSync(file, '+0s')
       return openGround({
-        environment: { LD_PRELOAD: needs('libfaketime') ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1' },
+        environment: {
+          LD_PRELOAD: needs('libfaketime') ?? '',
+          FAKETIME_TIMESTAMP_FILE: file,
+          FAKETIME_NO_CACHE: '1',
+          DONT_FAKE_MONOTONIC: '1',
+        },
         cleanUp: () => rmSync(folder, { recursive: true }),
       })
     },
     async run(ground) {
-      const a = faultUpstream(status(429, { 'retry-after': '2' })), b = faultUpstream(good({ pauseMs: 50 }))
+      const a = faultUpstream(status(429, { 'retry-after': '2' })),
+        b = faultUpstream(good({ pauseMs: 50 }))
       await ground.offer(provider('a', a.url, ['m']), provider('b', b.url, ['m']))
       await demandServed(ground, 'm', 'b', [false])
       const asked = performance.now()

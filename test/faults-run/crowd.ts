@@ -6,7 +6,12 @@ import type { Ground } from './ground.ts'
 export const clients = 20
 
 /** Opens `count` connections that send these bytes and then nothing more of their own. */
-export function crowd({ service }: Ground, count: number, bytes: string | Uint8Array, waitMs = 20_000): readonly RawConnection[] {
+export function crowd(
+  { service }: Ground,
+  count: number,
+  bytes: string | Uint8Array,
+  waitMs = 20_000,
+): readonly RawConnection[] {
   return Array.from({ length: count }, () => rawConnection(service.port, bytes, waitMs))
 }
 
@@ -14,4 +19,3 @@ export function crowd({ service }: Ground, count: number, bytes: string | Uint8A
 export function disperse(connections: readonly RawConnection[]): void {
   for (const { socket } of connections) socket.destroy()
 }
-

@@ -1,5 +1,6 @@
 import { question, rawChat } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { residentMb } from '../fakes/memory.ts'
 import { framed, head, streamHead } from '../fakes/replies.ts'
@@ -7,14 +8,16 @@ import { provider } from '../harness.ts'
 import { demandOthersServed } from './ask.ts'
 import { clients, crowd, disperse } from './crowd.ts'
 import { demand, demandEqual } from './fault-case.ts'
-import { until } from './ground.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 import type { FaultCase } from './fault-case.ts'
+import { until } from './ground.ts'
 
 /** The promise is 50 ms at the median (docs/failover.md, rule 7); a machine may be busy with other things. */
 const lettingGoMsMax = 1_000
 
-/** A client's and a provider's share of sockets hold some 10 MB before anybody is stuck; that much has come through by then, and its pages are not all free again. */
+/**
+ * A client's and a provider's share of sockets hold some 10 MB before anybody is stuck; that much has come through by
+ * then, and its pages are not all free again.
+ */
 const neverReadsMiB = 16
 
 /** Sends tokens as fast as they are taken. */
@@ -27,7 +30,9 @@ const torrent: Script = async (exchange) => {
 }
 
 const neverReads: FaultCase = {
-  id: 'never-reads', area: 'client', what: `${clients} clients that ask for a stream without end and read nothing`,
+  id: 'never-reads',
+  area: 'client',
+  what: `${clients} clients that ask for a stream without end and read nothing`,
   async run(ground) {
     const a = faultUpstream(torrent)
     await ground.offer(provider('a', a.url, ['m']))
@@ -46,33 +51,46 @@ const neverReads: FaultCase = {
     }, 'the provider is let go')
     disperse(deaf)
     a.stop()
-    demand(most < clients * neverReadsMiB, `they cost less than ${neverReadsMiB} MiB each, not ${(most / clients).toFixed(1)}`)
+    demand(
+      most < clients * neverReadsMiB,
+      `they cost less than ${neverReadsMiB} MiB each, not ${(most / clients).toFixed(1)}`,
+    )
     return `dropped after \`SVC_STALL_MS\`, the provider let go; never more than ${Math.ceil(most / clients)} MiB of memory each, others were served meanwhile`
   },
 }
 
 /** A client leaves: the provider is let go, and nobody else is asked. */
 function leaves(id: string, what: string, script: Script, stream: boolean, sign?: string): FaultCase {
-  return { id, area: 'client', what: `${clients} clients that leave ${what}`, isShort: true, async run(ground) {
-    const a = faultUpstream(script), b = faultUpstream()
-    await ground.offer(provider('a', a.url, ['m']), provider('b', b.url, ['m']))
-    const here = crowd(ground, clients, rawChat(JSON.stringify(question(stream ? { stream } : {}))))
-    await until(() => a.hits.length === clients, 'all are asked for')
-    if (sign !== undefined) await Promise.all(here.map((client) => client.until(sign)))
-    const started = performance.now()
-    here.forEach(({ socket }, index) => void (index % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()))
-    const left = await Promise.all(a.hits.map((hit) => hit.left))
-    const ms = Math.max(...left) - started
-    demand(ms < lettingGoMsMax, `the provider is let go within ${lettingGoMsMax} ms, not ${ms.toFixed(0)}`)
-    demandEqual(b.hits.length, 0, 'requests at the next provider')
-    a.stop()
-    b.stop()
-    return `the provider was let go of all within ${ms < 50 ? '50 ms' : '1 s'}, nobody else was asked`
-  } }
+  return {
+    id,
+    area: 'client',
+    what: `${clients} clients that leave ${what}`,
+    isShort: true,
+    async run(ground) {
+      const a = faultUpstream(script),
+        b = faultUpstream()
+      await ground.offer(provider('a', a.url, ['m']), provider('b', b.url, ['m']))
+      const here = crowd(ground, clients, rawChat(JSON.stringify(question(stream ? { stream } : {}))))
+      await until(() => a.hits.length === clients, 'all are asked for')
+      if (sign !== undefined) await Promise.all(here.map((client) => client.until(sign)))
+      const started = performance.now()
+      here.forEach(({ socket }, index) => void (index % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()))
+      const left = await Promise.all(a.hits.map((hit) => hit.left))
+      const ms = Math.max(...left) - started
+      demand(ms < lettingGoMsMax, `the provider is let go within ${lettingGoMsMax} ms, not ${ms.toFixed(0)}`)
+      demandEqual(b.hits.length, 0, 'requests at the next provider')
+      a.stop()
+      b.stop()
+      return `the provider was let go of all within ${ms < 50 ? '50 ms' : '1 s'}, nobody else was asked`
+    },
+  }
 }
 
 const leavesUploading: FaultCase = {
-  id: 'leaves-uploading', area: 'client', what: `${clients} clients that leave while they send 2 MB`, isShort: true,
+  id: 'leaves-uploading',
+  area: 'client',
+  what: `${clients} clients that leave while they send 2 MB`,
+  isShort: true,
   async run(ground) {
     const hits = ground.sound.hits.length
     const here = crowd(ground, clients, rawChat('{"model":"well","x":"', { 'content-length': '2000000' }))
@@ -102,14 +120,18 @@ const inMidStream: Script = async (exchange) => {
 }
 
 const departures: FaultCase = {
-  id: 'departures-at-random', area: 'client', what: '200 streams whose clients leave at any moment',
+  id: 'departures-at-random',
+  area: 'client',
+  what: '200 streams whose clients leave at any moment',
   async run(ground) {
     const a = faultUpstream((exchange) => torrent(exchange))
     await ground.offer(provider('a', a.url, ['m']))
-    await Promise.all(crowd(ground, 200, rawChat(JSON.stringify(question({ stream: true })))).map(async ({ socket }) => {
-      await Bun.sleep(Math.random() * 1_000)
-      socket.destroy()
-    }))
+    await Promise.all(
+      crowd(ground, 200, rawChat(JSON.stringify(question({ stream: true })))).map(async ({ socket }) => {
+        await Bun.sleep(Math.random() * 1_000)
+        socket.destroy()
+      }),
+    )
     await until(() => a.open === 0, 'the provider is let go')
     a.stop()
     return 'the provider was let go of each'
@@ -118,7 +140,8 @@ const departures: FaultCase = {
 
 /** Clients that stop reading, or leave. */
 export const departureFaults: readonly FaultCase[] = [
-  neverReads, leavesUploading,
+  neverReads,
+  leavesUploading,
   leaves('leaves-before-head', 'before an answer has begun', silent, false),
   leaves('leaves-in-body', 'in the middle of a plain answer', insideBody, false),
   leaves('leaves-before-token', 'before the first token of a stream', beforeFirstToken, true),

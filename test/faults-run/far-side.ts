@@ -2,7 +2,10 @@ import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { readLines } from '../lines.ts'
 
-/** A machine of its own, as far as the kernel is concerned: a network namespace, at the other end of a link that can be spoilt. */
+/**
+ * A machine of its own, as far as the kernel is concerned: a network namespace, at the other end of a link that can be
+ * spoilt.
+ */
 export interface FarSide extends AsyncDisposable {
   /** Base URL of a good upstream there. */
   readonly url: string
@@ -22,7 +25,11 @@ export function lacksFarSide(): string | undefined {
   const missing = ['ip', 'tc'].filter((command) => Bun.which(command, { PATH: path() }) === null)
   if (missing.length > 0) return `there is no ${missing.join(' nor ')} on this machine (Debian: iproute2)`
   const name = `svc-probe-${process.pid}`
-  const tried = Bun.spawnSync(['ip', 'netns', 'add', name], { stdout: 'ignore', stderr: 'ignore', env: { PATH: path() } })
+  const tried = Bun.spawnSync(['ip', 'netns', 'add', name], {
+    stdout: 'ignore',
+    stderr: 'ignore',
+    env: { PATH: path() },
+  })
   Bun.spawnSync(['ip', 'netns', 'del', name], { stdout: 'ignore', stderr: 'ignore', env: { PATH: path() } })
   return tried.success ? undefined : 'network namespaces are not allowed'
 }
@@ -32,7 +39,8 @@ export function lacksDiscipline(name: string, ...parameters: readonly string[]):
   const lack = lacksFarSide()
   if (lack !== undefined) return lack
   const namespace = `svc-probe-${process.pid}`
-  const run = (...command: readonly string[]) => Bun.spawnSync([...command], { stdout: 'ignore', stderr: 'ignore', env: { PATH: path() } }).success
+  const run = (...command: readonly string[]) =>
+    Bun.spawnSync([...command], { stdout: 'ignore', stderr: 'ignore', env: { PATH: path() } }).success
   run('ip', 'netns', 'add', namespace)
   const isThere = run('ip', 'netns', 'exec', namespace, 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', name, ...parameters)
   run('ip', 'netns', 'del', namespace)
@@ -41,11 +49,19 @@ export function lacksDiscipline(name: string, ...parameters: readonly string[]):
 
 /** Makes one, with a good upstream in it. @throws when a command fails */
 export async function openFarSide(pauseMs = 0): Promise<FarSide> {
-  const name = `svc-far-${process.pid}`, near = `svcn${process.pid}`.slice(0, 15)
+  const name = `svc-far-${process.pid}`,
+    near = `svcn${process.pid}`.slice(0, 15)
   // Of a range for tests between networks (RFC 2544, appendix C.2.2), which leads nowhere else.
   const net = `198.18.${process.pid % 256}`
   // The link by itself too: the namespace goes when the kernel has time for it.
-  const remove = () => [['link', 'del', near], ['netns', 'del', name]].forEach((command) => void Bun.spawnSync(['ip', ...command], { stdout: 'ignore', stderr: 'ignore', env: { PATH: path() } }))
+  const remove = () =>
+    [
+      ['link', 'del', near],
+      ['netns', 'del', name],
+    ].forEach(
+      (command) =>
+        void Bun.spawnSync(['ip', ...command], { stdout: 'ignore', stderr: 'ignore', env: { PATH: path() } }),
+    )
   const far = (...command: readonly string[]) => run('ip', 'netns', 'exec', name, ...command)
   process.once('exit', remove)
   try {
@@ -59,7 +75,9 @@ export async function openFarSide(pauseMs = 0): Promise<FarSide> {
     const upstream = await startUpstream(name, `${net}.2`, pauseMs)
     return {
       url: upstream.url,
-      get hits() { return upstream.hits() },
+      get hits() {
+        return upstream.hits()
+      },
       nowhere: `http://${net}.99:80/v1`,
       ip: (...command) => far('ip', ...command),
       tc: (...command) => far('tc', ...command),
@@ -75,8 +93,15 @@ export async function openFarSide(pauseMs = 0): Promise<FarSide> {
   }
 }
 
-async function startUpstream(namespace: string, host: string, pauseMs: number): Promise<{ readonly url: string; readonly hits: () => number; readonly stop: () => Promise<void> }> {
-  const child = Bun.spawn(['ip', 'netns', 'exec', namespace, process.execPath, import.meta.path, host, String(pauseMs)], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', env: { ...process.env, PATH: path() } })
+async function startUpstream(
+  namespace: string,
+  host: string,
+  pauseMs: number,
+): Promise<{ readonly url: string; readonly hits: () => number; readonly stop: () => Promise<void> }> {
+  const child = Bun.spawn(
+    ['ip', 'netns', 'exec', namespace, process.execPath, import.meta.path, host, String(pauseMs)],
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', env: { ...process.env, PATH: path() } },
+  )
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const url = Promise.withResolvers<string>()
@@ -97,7 +122,12 @@ async function startUpstream(namespace: string, host: string, pauseMs: number): 
 }
 
 async function run(...command: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, PATH: path() } })
+  const child = Bun.spawn([...command], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, PATH: path() },
+  })
   const [code, output, complaint] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
   if (code !== 0) throw new Error(`${command.join(' ')}: ${complaint.trim()}`)
   return output
@@ -108,13 +138,19 @@ function path(): string {
   return `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
 }
 
-/** As a process of its own, in the namespace: `far-side.ts HOST PAUSE_MS` prints its base URL, and `hit` for each request. */
+/**
+ * As a process of its own, in the namespace: `far-side.ts HOST PAUSE_MS` prints its base URL, and `hit` for each
+ * request.
+ */
 if (import.meta.main) {
   const [hostname = '127.0.0.1', pauseMs = '0'] = process.argv.slice(2)
   const answer = good({ pauseMs: Number(pauseMs) })
-  const upstream = faultUpstream((exchange) => {
-    console.log('hit')
-    return answer(exchange)
-  }, { hostname })
+  const upstream = faultUpstream(
+    (exchange) => {
+      console.log('hit')
+      return answer(exchange)
+    },
+    { hostname },
+  )
   console.log(upstream.url)
 }

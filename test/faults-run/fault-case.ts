@@ -19,8 +19,9 @@ export interface FaultCase {
   /** It wants a ground of its own. Absent: the one that all faults share. */
   readonly own?: () => Promise<Ground>
   /**
-   * Brings the fault about, looks at what clients got and what providers saw meanwhile, and ends the fault.
-   * What is left behind, and that a good request works, is looked at afterwards (aftermath.ts).
+   * Brings the fault about, looks at what clients got and what providers saw meanwhile, and ends the fault. What is
+   * left behind, and that a good request works, is looked at afterwards (aftermath.ts).
+   *
    * @returns what happened, in a sentence
    * @throws when it was not what is promised
    */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { rawConnection } from '../client.ts'
 import { demandNothingLeft, gauge } from './aftermath.ts'
+import type { FaultCase } from './fault-case.ts'
 import { allFaults } from './faults.ts'
 import { openGround } from './ground.ts'
 import { table } from './report.ts'
 import { runFaults } from './runner.ts'
-import type { FaultCase } from './fault-case.ts'
 
 const run = new URL('./run.ts', import.meta.url).pathname
 
@@ -19,7 +19,13 @@ test('the service holds out against faults of each area, and nothing is left beh
 }, 60_000)
 
 describe('npm run faults', () => {
-  const fault = (more: Partial<FaultCase>): FaultCase => ({ id: 'made-up', area: 'network', what: 'nothing | at all', run: () => Promise.resolve('nothing'), ...more })
+  const fault = (more: Partial<FaultCase>): FaultCase => ({
+    id: 'made-up',
+    area: 'network',
+    what: 'nothing | at all',
+    run: () => Promise.resolve('nothing'),
+    ...more,
+  })
 
   test('tries no fault twice', () => {
     const ids = allFaults.map(({ id }) => id)
@@ -27,13 +33,21 @@ describe('npm run faults', () => {
   })
 
   test('tells a fault that cannot be made from one that was held out against, and both from one that was not', async () => {
-    const impossible = fault({ needs: () => 'there is no such thing', run: () => Promise.reject(new Error('it was tried')) })
+    const impossible = fault({
+      needs: () => 'there is no such thing',
+      run: () => Promise.reject(new Error('it was tried')),
+    })
     const failing = fault({ own: () => Promise.reject(new Error('it | broke')) })
     const outcomes = await runFaults([impossible, failing], () => {})
-    expect(outcomes.map(({ kind, words }) => [kind, words])).toEqual([['impossible', 'there is no such thing'], ['failed', 'it | broke']])
+    expect(outcomes.map(({ kind, words }) => [kind, words])).toEqual([
+      ['impossible', 'there is no such thing'],
+      ['failed', 'it | broke'],
+    ])
     const text = table(outcomes, new Date(0))
     expect(text).toContain('on 1970-01-01')
-    expect(text).toContain('| nothing \\| at all | not possible here: there is no such thing |\n| nothing \\| at all | **did not hold**: it \\| broke |')
+    expect(text).toContain(
+      '| nothing \\| at all | not possible here: there is no such thing |\n| nothing \\| at all | **did not hold**: it \\| broke |',
+    )
   })
 
   test('notices what is left behind', async () => {
@@ -41,11 +55,16 @@ describe('npm run faults', () => {
     const before = await gauge(ground)
     await demandNothingLeft(ground, before)
     const left = Array.from({ length: 40 }, () => rawConnection(ground.service.port, 'POST /v1'))
-    expect(String(await demandNothingLeft(ground, before, 300).catch((error: unknown) => error))).toContain('descriptors rose')
+    expect(String(await demandNothingLeft(ground, before, 300).catch((error: unknown) => error))).toContain(
+      'descriptors rose',
+    )
     for (const { socket } of left) socket.destroy()
   })
 
-  test.each([['an unknown option', ['--onyl']], ['an unknown fault', ['--only', 'nowhere']]])('%s is an error', async (_, given) => {
+  test.each([
+    ['an unknown option', ['--onyl']],
+    ['an unknown fault', ['--only', 'nowhere']],
+  ])('%s is an error', async (_, given) => {
     const child = Bun.spawn([process.execPath, run, ...given], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     expect([await child.exited, (await child.stderr.text()).includes(given.at(-1) ?? '')]).toEqual([2, true])
   })

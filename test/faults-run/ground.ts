@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { metric } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { provider, startService } from '../harness.ts'
-import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import type { ProviderEntry, ServiceConfig, ServiceOptions, ServiceUnderTest } from '../harness.ts'
 
 export interface GroundOptions extends ServiceOptions {
@@ -30,8 +30,9 @@ export interface Ground extends AsyncDisposable {
   /** How often the process was started. */
   readonly starts: number
   /**
-   * Has these providers before the sound one from now on, and no others. Resolves when they are in force.
-   * Each time they are new ones to the service (`a` is `a-1`, then `a-2`), so that the health of one fault is not that of the next.
+   * Has these providers before the sound one from now on, and no others. Resolves when they are in force. Each time
+   * they are new ones to the service (`a` is `a-1`, then `a-2`), so that the health of one fault is not that of the
+   * next.
    */
   offer(...providers: readonly ProviderEntry[]): Promise<void>
   /** Starts it again on the same port and with the same home, after it has ended. */
@@ -39,19 +40,32 @@ export interface Ground extends AsyncDisposable {
 }
 
 /** Starts a service on a ground of its own. `await using` stops it all. */
-export async function openGround({ config = {}, providers = [], cleanUp, ...options }: GroundOptions = {}): Promise<Ground> {
+export async function openGround({
+  config = {},
+  providers = [],
+  cleanUp,
+  ...options
+}: GroundOptions = {}): Promise<Ground> {
   const sound = faultUpstream(good())
   const home = await mkdtemp(join(tmpdir(), 'svc-faults-'))
-  const configOf = (given: readonly ProviderEntry[]): ServiceConfig => ({ ...config, providers: [...given, provider('sound', sound.url, ['well'])] })
-  const start = (port?: number) => startService(configOf(providers), {
-    ...options, environment: { SVC_HOME: home, ...options.environment }, ...(port === undefined ? {} : { port }),
+  const configOf = (given: readonly ProviderEntry[]): ServiceConfig => ({
+    ...config,
+    providers: [...given, provider('sound', sound.url, ['well'])],
   })
+  const start = (port?: number) =>
+    startService(configOf(providers), {
+      ...options,
+      environment: { SVC_HOME: home, ...options.environment },
+      ...(port === undefined ? {} : { port }),
+    })
   let service = await start(options.port).catch(async (error: unknown) => {
     sound.stop()
     await cleanUp?.()
     throw error
   })
-  let starts = 1, round = 0, isOffering = providers.length > 0
+  let starts = 1,
+    round = 0,
+    isOffering = providers.length > 0
 
   async function close(): Promise<void> {
     await service[Symbol.asyncDispose]()
@@ -61,8 +75,12 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
   }
 
   return {
-    get service() { return service },
-    get starts() { return starts },
+    get service() {
+      return service
+    },
+    get starts() {
+      return starts
+    },
     home,
     headers: {},
     sound,
@@ -73,7 +91,7 @@ export async function openGround({ config = {}, providers = [], cleanUp, ...opti
       const before = await reloads(service)
       round += 1
       await service.configure(configOf(given.map((entry) => ({ ...entry, id: `${entry.id}-${round}` }))))
-      await until(async () => await reloads(service) > before, 'the configuration is in force')
+      await until(async () => (await reloads(service)) > before, 'the configuration is in force')
     },
     async startAgain() {
       await service.exited
@@ -91,7 +109,7 @@ function reloads({ url }: ServiceUnderTest): Promise<number> {
 /** Looks every 10 ms until something holds. @throws when it does not within `waitMs` */
 export async function until(holds: () => boolean | Promise<boolean>, what: string, waitMs = 10_000): Promise<void> {
   const end = performance.now() + waitMs
-  while (!await holds()) {
+  while (!(await holds())) {
     if (performance.now() > end) throw new Error(`it does not come about within ${waitMs / 1_000} s that ${what}`)
     await Bun.sleep(10)
   }

@@ -6,10 +6,10 @@ import { good } from '../fakes/good.ts'
 import { provider } from '../harness.ts'
 import { demandOthersServed, demandServed } from './ask.ts'
 import { demand, demandEqual } from './fault-case.ts'
-import { openGround } from './ground.ts'
-import { startScript } from './start-script.ts'
 import type { FaultCase } from './fault-case.ts'
+import { openGround } from './ground.ts'
 import type { GroundOptions } from './ground.ts'
+import { startScript } from './start-script.ts'
 
 const mebibyte = 1024 * 1024
 const memoryMiB = 256
@@ -36,17 +36,30 @@ function lacksLimits(kind: 'memory' | 'cpu'): string | undefined {
 function within(kind: 'memory' | 'cpu', settings: Readonly<Record<string, string>>): GroundOptions {
   const group = join(treeOf(kind) ?? '', `svc-faults-${process.pid}`)
   mkdirSync(group)
-  for (const [name, value] of Object.entries(settings)) if (existsSync(join(group, name))) writeFileSync(join(group, name), value)
+  for (const [name, value] of Object.entries(settings))
+    if (existsSync(join(group, name))) writeFileSync(join(group, name), value)
   const script = startScript((start) => `echo $$ >'${group}/cgroup.procs' && exec ${start}`)
-  return { ...script, async cleanUp() {
-    await script.cleanUp()
-    rmdirSync(group)
-  } }
+  return {
+    ...script,
+    async cleanUp() {
+      await script.cleanUp()
+      rmdirSync(group)
+    },
+  }
 }
 
 const memory: FaultCase = {
-  id: 'memory-limit', area: 'process', what: `${bodies} requests of 1 MB at once, whose provider takes its time, in a group that may have ${memoryMiB} MiB of memory`, needs: () => lacksLimits('memory'),
-  own: () => openGround(within('memory', { 'memory.limit_in_bytes': String(memoryMiB * mebibyte), 'memory.max': String(memoryMiB * mebibyte) })),
+  id: 'memory-limit',
+  area: 'process',
+  what: `${bodies} requests of 1 MB at once, whose provider takes its time, in a group that may have ${memoryMiB} MiB of memory`,
+  needs: () => lacksLimits('memory'),
+  own: () =>
+    openGround(
+      within('memory', {
+        'memory.limit_in_bytes': String(memoryMiB * mebibyte),
+        'memory.max': String(memoryMiB * mebibyte),
+      }),
+    ),
   async run(ground) {
     const a = faultUpstream(async (exchange) => {
       await exchange.pause(1_000)
@@ -54,36 +67,59 @@ const memory: FaultCase = {
     })
     await ground.offer(provider('a', a.url, ['m']))
     const body = JSON.stringify(question({ x: 'a'.repeat(mebibyte) }))
-    const answers = await Promise.all(Array.from({ length: bodies }, async () => {
-      const response = await fetch(`${ground.service.url}/v1/chat/completions`, { method: 'POST', body, keepalive: false })
-      return answerOf(response, await response.text())
-    }))
+    const answers = await Promise.all(
+      Array.from({ length: bodies }, async () => {
+        const response = await fetch(`${ground.service.url}/v1/chat/completions`, {
+          method: 'POST',
+          body,
+          keepalive: false,
+        })
+        return answerOf(response, await response.text())
+      }),
+    )
     const statuses = Map.groupBy(answers, (answer) => `${answer.status} ${String(errorOf(answer)?.code ?? 'served')}`)
-    demand([...statuses.keys()].every((each) => each === '200 served' || each === '503 overloaded'), `they are served or refused, not ${[...statuses.keys()].join(', ')}`)
+    demand(
+      [...statuses.keys()].every((each) => each === '200 served' || each === '503 overloaded'),
+      `they are served or refused, not ${[...statuses.keys()].join(', ')}`,
+    )
     demand(statuses.has('200 served'), 'some are served')
     a.stop()
-    return `not killed: ${Array.from(statuses, ([status, { length }]) => `${length} × ${status}`).toSorted().join(', ')}`
+    return `not killed: ${Array.from(statuses, ([status, { length }]) => `${length} × ${status}`)
+      .toSorted()
+      .join(', ')}`
   },
 }
 
 const processor: FaultCase = {
-  id: 'cpu-limit', area: 'process', what: 'a tenth of a core, while 100 clients ask without pause', needs: () => lacksLimits('cpu'),
-  own: () => openGround(within('cpu', { 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '10000', 'cpu.max': '10000 100000' })),
+  id: 'cpu-limit',
+  area: 'process',
+  what: 'a tenth of a core, while 100 clients ask without pause',
+  needs: () => lacksLimits('cpu'),
+  own: () =>
+    openGround(
+      within('cpu', { 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '10000', 'cpu.max': '10000 100000' }),
+    ),
   async run(ground) {
     const a = faultUpstream(good())
     await ground.offer(provider('a', a.url, ['m']))
     const end = performance.now() + 3_000
     let count = 0
-    const load = Promise.all(Array.from({ length: 100 }, async () => {
-      while (performance.now() < end) {
-        await demandServed(ground, 'm', 'a', [false])
-        count += 1
-      }
-    }))
+    const load = Promise.all(
+      Array.from({ length: 100 }, async () => {
+        while (performance.now() < end) {
+          await demandServed(ground, 'm', 'a', [false])
+          count += 1
+        }
+      }),
+    )
     let slowest = 0
     while (performance.now() < end) {
       const asked = performance.now()
-      demandEqual((await fetch(`${ground.service.url}/health`, { keepalive: false })).status, 200, 'the status of /health')
+      demandEqual(
+        (await fetch(`${ground.service.url}/health`, { keepalive: false })).status,
+        200,
+        'the status of /health',
+      )
       slowest = Math.max(slowest, performance.now() - asked)
       await Bun.sleep(100)
     }

@@ -1,8 +1,8 @@
 import { areas } from './fault-case.ts'
+import type { FaultCase } from './fault-case.ts'
 import { allFaults } from './faults.ts'
 import { writeTable } from './report.ts'
 import { runFaults } from './runner.ts'
-import type { FaultCase } from './fault-case.ts'
 import type { Outcome } from './runner.ts'
 
 const help = `npm run faults [-- OPTIONS]: brings about every fault there is, on the real process, and looks at what clients and providers saw and at what is left behind.
@@ -38,12 +38,18 @@ function understand(given: readonly string[]): Asked {
 }
 
 function chosen({ only, isShort }: Asked): readonly FaultCase[] {
-  return allFaults.filter((fault) => (only.length === 0 || only.includes(fault.id) || only.includes(fault.area)) && (!isShort || fault.isShort === true))
+  return allFaults.filter(
+    (fault) =>
+      (only.length === 0 || only.includes(fault.id) || only.includes(fault.area)) &&
+      (!isShort || fault.isShort === true),
+  )
 }
 
 function tell({ fault, kind, words, ms }: Outcome): void {
   const sign = { held: 'held  ', failed: 'FAILED', impossible: 'not possible here' }[kind]
-  console.log(`${sign} ${fault.area}/${fault.id}${kind === 'impossible' ? '' : ` (${(ms / 1_000).toFixed(1)} s)`}: ${words}`)
+  console.log(
+    `${sign} ${fault.area}/${fault.id}${kind === 'impossible' ? '' : ` (${(ms / 1_000).toFixed(1)} s)`}: ${words}`,
+  )
 }
 
 async function main(given: readonly string[]): Promise<number> {

@@ -1,8 +1,8 @@
 import { demandNothingLeft, gauge } from './aftermath.ts'
-import { demandServed } from './ask.ts'
-import { openGround } from './ground.ts'
 import type { Gauge } from './aftermath.ts'
+import { demandServed } from './ask.ts'
 import type { FaultCase } from './fault-case.ts'
+import { openGround } from './ground.ts'
 import type { Ground } from './ground.ts'
 
 /** What came of one fault. */
@@ -19,12 +19,15 @@ export interface Outcome {
 const faultMsMax = 90_000
 
 /** Tries faults one after the other, and tells of each as soon as it is over. */
-export async function runFaults(faults: readonly FaultCase[], onOutcome: (outcome: Outcome) => void): Promise<readonly Outcome[]> {
+export async function runFaults(
+  faults: readonly FaultCase[],
+  onOutcome: (outcome: Outcome) => void,
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   let standing: Standing | undefined
   for (const fault of faults) {
     const started = performance.now()
-    const { kind, words } = await attempt(fault, async () => standing ??= await stand())
+    const { kind, words } = await attempt(fault, async () => (standing ??= await stand()))
     const outcome: Outcome = { fault, kind, words, ms: performance.now() - started }
     outcomes.push(outcome)
     onOutcome(outcome)
@@ -38,7 +41,10 @@ export async function runFaults(faults: readonly FaultCase[], onOutcome: (outcom
   return outcomes
 }
 
-/** The ground that faults share, and what its process held when it had just become warm: no fault may add to that, however many there were before. */
+/**
+ * The ground that faults share, and what its process held when it had just become warm: no fault may add to that,
+ * however many there were before.
+ */
 interface Standing {
   readonly ground: Ground
   readonly before: Gauge
@@ -58,7 +64,10 @@ async function attempt(fault: FaultCase, shared: () => Promise<Standing>): Promi
   const why = fault.needs?.()
   if (why !== undefined) return { kind: 'impossible', words: why }
   try {
-    return { kind: 'held', words: await inTime(fault.own === undefined ? onShared(fault, await shared()) : onOwn(fault, await fault.own())) }
+    return {
+      kind: 'held',
+      words: await inTime(fault.own === undefined ? onShared(fault, await shared()) : onOwn(fault, await fault.own())),
+    }
   } catch (error) {
     return { kind: 'failed', words: error instanceof Error ? error.message : String(error) }
   }

@@ -19,7 +19,10 @@ export interface ShapedLink {
   stop(): void
 }
 
-/** A TCP proxy before a port of this machine that hands bytes on in small pieces, slowly. It loses none: that would take the kernel (link.ts). */
+/**
+ * A TCP proxy before a port of this machine that hands bytes on in small pieces, slowly. It loses none: that would take
+ * the kernel (link.ts).
+ */
 export async function shapedLink(port: number, shape: LinkShape): Promise<ShapedLink> {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -27,7 +30,11 @@ export async function shapedLink(port: number, shape: LinkShape): Promise<Shaped
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.setNoDelay(true)
-      socket.on('close', () => { sockets.delete(socket); client.destroy(); upstream.destroy() })
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
       // A reset at one end closes the other, which is all that is to be done about it.
       socket.on('error', () => {})
     }
@@ -46,8 +53,13 @@ export async function shapedLink(port: number, shape: LinkShape): Promise<Shaped
   }
 }
 
-async function relay(from: Socket, to: Socket, { pieceBytes, pauseMs, stallAfterBytes = Infinity, stallMs = 0 }: LinkShape): Promise<void> {
-  let sent = 0, hasStalled = false
+async function relay(
+  from: Socket,
+  to: Socket,
+  { pieceBytes, pauseMs, stallAfterBytes = Infinity, stallMs = 0 }: LinkShape,
+): Promise<void> {
+  let sent = 0,
+    hasStalled = false
   try {
     for await (const bytes of from) {
       if (!(bytes instanceof Uint8Array)) continue

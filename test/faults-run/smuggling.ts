@@ -6,7 +6,10 @@ const start = 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n'
 const chunks = `0\r\n\r\n${hidden}`
 const body = JSON.stringify(question({ model: 'well' }))
 
-/** Requests that two servers may read differently, each with what is wrong with it. None may be answered well, and none may reach a provider. */
+/**
+ * Requests that two servers may read differently, each with what is wrong with it. None may be answered well, and none
+ * may reach a provider.
+ */
 export const smuggling: readonly (readonly [what: string, bytes: string])[] = [
   ['a length and chunks', `${start}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`],
   ['chunks and a length', `${start}transfer-encoding: chunked\r\ncontent-length: 4\r\n\r\n${chunks}`],
@@ -31,11 +34,20 @@ export const smuggling: readonly (readonly [what: string, bytes: string])[] = [
   ['a chunk size with a sign', `${start}transfer-encoding: chunked\r\n\r\n-1\r\n${hidden}`],
   ['a chunk size of 17 digits', `${start}transfer-encoding: chunked\r\n\r\n10000000000000000\r\n${hidden}`],
   ['a chunk longer than announced', `${start}transfer-encoding: chunked\r\n\r\n1\r\nab\r\n${chunks}`],
-  ['two Hosts', `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nhost: y\r\ncontent-length: ${body.length}\r\n\r\n${body}`],
+  [
+    'two Hosts',
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nhost: y\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  ],
   ['no Host', `POST /v1/chat/completions HTTP/1.1\r\ncontent-length: ${body.length}\r\n\r\n${body}`],
-  ['a space in the target', `POST /v1/chat/completions HTTP/1.1 HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`],
+  [
+    'a space in the target',
+    `POST /v1/chat/completions HTTP/1.1 HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  ],
   ['HTTP/0.9', 'GET /v1/models\r\n\r\n'],
-  ['a version that does not exist', `POST /v1/chat/completions HTTP/1.9\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`],
+  [
+    'a version that does not exist',
+    `POST /v1/chat/completions HTTP/1.9\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  ],
   ['a body on GET', `GET /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: ${hidden.length}\r\n\r\n${hidden}`],
   ['TRACE', 'TRACE /v1/chat/completions HTTP/1.1\r\nhost: x\r\n\r\n'],
   ['CONNECT', 'CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example:443\r\n\r\n'],

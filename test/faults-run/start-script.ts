@@ -10,7 +10,10 @@ export interface StartScript extends Required<Pick<GroundOptions, 'program' | 'c
 
 const command = join(import.meta.dir, '..', '..', 'bin', 'svc')
 
-/** A script that starts the service in a way of its own. `write` says how: it is given the quoted command that starts it, and a folder for what it needs. */
+/**
+ * A script that starts the service in a way of its own. `write` says how: it is given the quoted command that starts
+ * it, and a folder for what it needs.
+ */
 export function startScript(write: (start: string, folder: string) => string): StartScript {
   const folder = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const program = join(folder, 'start')

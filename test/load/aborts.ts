@@ -26,22 +26,38 @@ export interface AbortsFound {
   readonly complaints: readonly string[]
 }
 
-const openAtOnce = 100, directAtOnce = 25, leaveWithinMs = 2_000
+const openAtOnce = 100,
+  directAtOnce = 25,
+  leaveWithinMs = 2_000
 /** A provider that has not heard of a departure by then never will. */
 const patienceMs = 5_000
 
-/** Has clients leave at random moments, before the first byte of the answer and after it, with FIN and with RST, and looks when their provider hears of it. */
+/**
+ * Has clients leave at random moments, before the first byte of the answer and after it, with FIN and with RST, and
+ * looks when their provider hears of it.
+ */
 export async function measureAborts({ workers, count }: Aborts): Promise<AbortsFound> {
   await using upstream = await startUpstream()
   await using service = await startService(
     { providers: [provider('a', `${upstream.origin}/v1`)] },
     { flags: [...(workers === 0 ? [] : ['--workers', String(workers)]), '--log-level', 'warn'] },
   )
-  const seconds = count / openAtOnce * leaveWithinMs / 2_000
-  const leaving = (port: number, prefix: string, atOnce: number) => startClient({
-    port, prefix, seconds,
-    streams: { count: atOnce, rampMs: Math.min(1_000, seconds * 500), tokens: 600, paceMs: 100, holdMs: 30_000, again: true, leaveWithinMs },
-  })
+  const seconds = ((count / openAtOnce) * leaveWithinMs) / 2_000
+  const leaving = (port: number, prefix: string, atOnce: number) =>
+    startClient({
+      port,
+      prefix,
+      seconds,
+      streams: {
+        count: atOnce,
+        rampMs: Math.min(1_000, seconds * 500),
+        tokens: 600,
+        paceMs: 100,
+        holdMs: 30_000,
+        again: true,
+        leaveWithinMs,
+      },
+    })
   await using client = leaving(service.port, 'left', openAtOnce)
   await using control = leaving(upstream.port, 'direct', directAtOnce)
   const [{ streams, complaints }] = await Promise.all([client.outcome, control.outcome])
@@ -50,8 +66,13 @@ export async function measureAborts({ workers, count }: Aborts): Promise<AbortsF
 
   const early = [...client.left.keys()].filter((name) => !upstream.asked.has(name)).length
   return {
-    delays: delaysOf(client, upstream), direct: delaysOf(control, upstream),
-    left: client.left.size, missed: missing(client, upstream), early, broken: streams.broken, complaints,
+    delays: delaysOf(client, upstream),
+    direct: delaysOf(control, upstream),
+    left: client.left.size,
+    missed: missing(client, upstream),
+    early,
+    broken: streams.broken,
+    complaints,
   }
 }
 

@@ -25,9 +25,12 @@ export function coarseClock(): CoarseClock {
     }
   }, tickMs)
   return {
-    get now() { return now },
+    get now() {
+      return now
+    },
     at(tick, work) {
-      const then = Math.max(tick, now + 1), works = due.get(then)
+      const then = Math.max(tick, now + 1),
+        works = due.get(then)
       if (works === undefined) due.set(then, [work])
       else works.push(work)
     },

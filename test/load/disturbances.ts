@@ -20,14 +20,24 @@ export interface Disturbing {
   readonly kills: number
   /** Sockets that the killed workers had: an upper bound of what could break. */
   readonly socketsKilled: number
-  /** Whether a worker was killed since then (`performance.now()`), or so shortly before that the kernel still spread connections to it. */
+  /**
+   * Whether a worker was killed since then (`performance.now()`), or so shortly before that the kernel still spread
+   * connections to it.
+   */
   hasKilledSince(ms: number): boolean
   stop(): Promise<void>
 }
 
 /** Begins to reconfigure a service, to restart its workers and to kill them, each in its own time. */
-export function disturb(service: ServiceUnderTest, { configurations, reloadMs, rollMs, killMs }: Disturbances): Disturbing {
-  let reloads = 0, rolls = 0, kills = 0, socketsKilled = 0, killedAt = Number.NEGATIVE_INFINITY
+export function disturb(
+  service: ServiceUnderTest,
+  { configurations, reloadMs, rollMs, killMs }: Disturbances,
+): Disturbing {
+  let reloads = 0,
+    rolls = 0,
+    kills = 0,
+    socketsKilled = 0,
+    killedAt = Number.NEGATIVE_INFINITY
 
   async function reload(): Promise<void> {
     const configuration = configurations[++reloads % configurations.length]
@@ -40,7 +50,8 @@ export function disturb(service: ServiceUnderTest, { configurations, reloadMs, r
   }
 
   function kill(): void {
-    const workers = workersOf(service.pid), victim = workers[Math.floor(Math.random() * workers.length)]
+    const workers = workersOf(service.pid),
+      victim = workers[Math.floor(Math.random() * workers.length)]
     if (victim === undefined) return
     kills++
     socketsKilled += socketsOf(victim)
@@ -54,10 +65,18 @@ export function disturb(service: ServiceUnderTest, { configurations, reloadMs, r
     ...(killMs === undefined ? [] : [steadily(killMs, kill)]),
   ]
   return {
-    get reloads() { return reloads },
-    get rolls() { return rolls },
-    get kills() { return kills },
-    get socketsKilled() { return socketsKilled },
+    get reloads() {
+      return reloads
+    },
+    get rolls() {
+      return rolls
+    },
+    get kills() {
+      return kills
+    },
+    get socketsKilled() {
+      return socketsKilled
+    },
     hasKilledSince: (ms) => killedAt >= ms - spreadMs,
     async stop() {
       await Promise.all(all.map((each) => each.stop()))
@@ -70,7 +89,9 @@ const spreadMs = 100
 
 function socketsOf(pid: number): number {
   try {
-    return readdirSync(`/proc/${pid}/fd`).filter((descriptor) => readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith('socket:')).length
+    return readdirSync(`/proc/${pid}/fd`).filter((descriptor) =>
+      readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith('socket:'),
+    ).length
   } catch {
     // It ended in this moment, or closed one of them.
     return 0

@@ -34,13 +34,23 @@ const failuresAProvider = 4
 const closedPort = 1
 const warmUps = 50
 
-/** Measures what a failover costs: one request at a time, untroubled, refused and failed in turn. No provider fails so often that it would be left alone. */
+/**
+ * Measures what a failover costs: one request at a time, untroubled, refused and failed in turn. No provider fails so
+ * often that it would be left alone.
+ */
 export async function measureFailovers({ workers, count }: Failovers): Promise<FailoversFound> {
   await using upstream = await startUpstream()
   const numbers = Array.from({ length: Math.ceil((count + warmUps) / failuresAProvider) }, (_, number) => number)
-  const refusing = numbers.map((number) => provider(`refusing-${number}`, `http://127.0.0.1:${closedPort}/v1`, [`refused-${number}`]))
-  const failing = numbers.map((number) => provider(`failing-${number}`, `${upstream.origin}/fail/v1`, [`failed-${number}`]))
-  const good = provider('good', `${upstream.origin}/v1`, ['untroubled', ...numbers.flatMap((number) => [`refused-${number}`, `failed-${number}`])])
+  const refusing = numbers.map((number) =>
+    provider(`refusing-${number}`, `http://127.0.0.1:${closedPort}/v1`, [`refused-${number}`]),
+  )
+  const failing = numbers.map((number) =>
+    provider(`failing-${number}`, `${upstream.origin}/fail/v1`, [`failed-${number}`]),
+  )
+  const good = provider('good', `${upstream.origin}/v1`, [
+    'untroubled',
+    ...numbers.flatMap((number) => [`refused-${number}`, `failed-${number}`]),
+  ])
   await using service = await startService(
     { providers: [...refusing, ...failing, good] },
     { flags: [...(workers === 0 ? [] : ['--workers', String(workers)]), '--log-level', 'error'] },
@@ -50,11 +60,29 @@ export async function measureFailovers({ workers, count }: Failovers): Promise<F
   const warm = { untroubled: loadTally(), refused: loadTally(), failed: loadTally() }
   const failingItself = histogram()
 
-  async function askEach(number: number, into: Readonly<Record<'untroubled' | 'refused' | 'failed', LoadTally>>): Promise<void> {
+  async function askEach(
+    number: number,
+    into: Readonly<Record<'untroubled' | 'refused' | 'failed', LoadTally>>,
+  ): Promise<void> {
     const provider = Math.floor(number / failuresAProvider)
-    await runPlain(connections, { port: service.port, name: `u-${number}`, model: 'untroubled', tally: into.untroubled })
-    await runPlain(connections, { port: service.port, name: `r-${number}`, model: `refused-${provider}`, tally: into.refused })
-    await runPlain(connections, { port: service.port, name: `f-${number}`, model: `failed-${provider}`, tally: into.failed })
+    await runPlain(connections, {
+      port: service.port,
+      name: `u-${number}`,
+      model: 'untroubled',
+      tally: into.untroubled,
+    })
+    await runPlain(connections, {
+      port: service.port,
+      name: `r-${number}`,
+      model: `refused-${provider}`,
+      tally: into.refused,
+    })
+    await runPlain(connections, {
+      port: service.port,
+      name: `f-${number}`,
+      model: `failed-${provider}`,
+      tally: into.failed,
+    })
   }
 
   for (let number = 0; number < warmUps; number++) await askEach(number, warm)
@@ -76,7 +104,11 @@ export async function measureFailovers({ workers, count }: Failovers): Promise<F
 /** How long the failing provider takes to fail, microseconds. */
 async function durationOfFailure(port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const connection = await openConnection(port, (idle) => idle.leave('close'), () => undefined)
+  const connection = await openConnection(
+    port,
+    (idle) => idle.leave('close'),
+    () => undefined,
+  )
   const beganUs = clockUs()
   connection.ask('POST /fail/v1/chat/completions HTTP/1.1\r\nhost: upstream\r\ncontent-length: 0\r\n\r\n', {
     onHead() {},

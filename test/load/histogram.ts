@@ -20,7 +20,7 @@ export function histogram(...counts: readonly Iterable<readonly [number, number]
     add: (us) => void addTo(Math.ceil(Math.log(Math.max(1, us)) / growth), 1),
     percentile(percent) {
       const sorted = [...buckets].sort(([a], [b]) => a - b)
-      const rank = Math.ceil(sorted.reduce((sum, [, count]) => sum + count, 0) * percent / 100)
+      const rank = Math.ceil((sorted.reduce((sum, [, count]) => sum + count, 0) * percent) / 100)
       let passed = 0
       for (const [bucket, count] of sorted) {
         passed += count

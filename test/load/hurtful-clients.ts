@@ -12,7 +12,11 @@ export interface HurtfulClients {
 }
 
 /** Connects them all; `stop` resets their connections. @param streamBody JSON of a request for a long stream */
-export async function hurtfulClients(port: number, counts: HurtfulClients, streamBody: string): Promise<{ stop(): void }> {
+export async function hurtfulClients(
+  port: number,
+  counts: HurtfulClients,
+  streamBody: string,
+): Promise<{ stop(): void }> {
   const request = chatRequest(port, streamBody)
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`
   const sockets: Socket[] = []
@@ -21,13 +25,18 @@ export async function hurtfulClients(port: number, counts: HurtfulClients, strea
   }
   // Some at a time: the queue of connections that wait to be accepted is short.
   const all = [
-    ...Array.from({ length: counts.stuckReaders }, () => (socket: Socket) => { socket.pause(); socket.write(request) }),
+    ...Array.from({ length: counts.stuckReaders }, () => (socket: Socket) => {
+      socket.pause()
+      socket.write(request)
+    }),
     ...Array.from({ length: counts.slowWriters }, () => (socket: Socket) => void socket.write(head)),
     ...Array.from({ length: counts.idle }, () => () => undefined),
   ]
   for (let from = 0; from < all.length; from += 100) await Promise.all(all.slice(from, from + 100).map(connect))
   const writers = sockets.slice(counts.stuckReaders, counts.stuckReaders + counts.slowWriters)
-  const trickle = setInterval(() => { for (const writer of writers) writer.write(' ') }, 100)
+  const trickle = setInterval(() => {
+    for (const writer of writers) writer.write(' ')
+  }, 100)
   return {
     stop() {
       clearInterval(trickle)

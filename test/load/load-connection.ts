@@ -16,11 +16,16 @@ export interface LoadConnection {
 
 /**
  * Opens a connection to 127.0.0.1.
+ *
  * @param onIdle the answer is through, and the connection can carry another
  * @param onGone it cannot carry another: closed, or to be closed by what the answer said
  * @throws when nobody listens
  */
-export async function openConnection(port: number, onIdle: (connection: LoadConnection) => void, onGone: (connection: LoadConnection) => void): Promise<LoadConnection> {
+export async function openConnection(
+  port: number,
+  onIdle: (connection: LoadConnection) => void,
+  onGone: (connection: LoadConnection) => void,
+): Promise<LoadConnection> {
   let exchange: LoadExchange | undefined
   let isLast = false
 

@@ -20,7 +20,10 @@ describe('the options of a load run', () => {
   })
 
   test('are read', () => {
-    const options = readLoadOptions(['--streams', '9', '--steady', '--only', 'two', '--markdown', '--write', 'a.md#b'], usage)
+    const options = readLoadOptions(
+      ['--streams', '9', '--steady', '--only', 'two', '--markdown', '--write', 'a.md#b'],
+      usage,
+    )
     expect(options?.number('streams')).toBe(9)
     expect(options?.has('steady')).toBe(true)
     expect(options?.has('streams')).toBe(true)
@@ -39,6 +42,8 @@ describe('the options of a load run', () => {
 })
 
 test('the command in a report says what was measured, not where the report went', () => {
-  expect(commandLine('soak', ['--minutes', '5', '--write', 'a.md#b', '--markdown', '--steady'])).toBe('npm run soak -- --minutes 5 --steady')
+  expect(commandLine('soak', ['--minutes', '5', '--write', 'a.md#b', '--markdown', '--steady'])).toBe(
+    'npm run soak -- --minutes 5 --steady',
+  )
   expect(commandLine('soak', ['--write=a.md#b'])).toBe('npm run soak')
 })

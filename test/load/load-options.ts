@@ -16,7 +16,12 @@ export interface NumberOption {
 }
 
 /** `--workers`, which every command has that starts one service. */
-export const workersOption: NumberOption = { fallback: 0, least: 0, most: 64, does: 'workers of the service; 0: one process' }
+export const workersOption: NumberOption = {
+  fallback: 0,
+  least: 0,
+  most: 64,
+  does: 'workers of the service; 0: one process',
+}
 
 /** What a load command was asked. */
 export interface LoadOptions<Name extends string, Switch extends string> extends ReportOutput {
@@ -41,17 +46,25 @@ export interface LoadUsage<Name extends string, Switch extends string = never> {
 
 /**
  * Reads a command line; `undefined` when it asks for help, which is printed.
+ *
  * @throws {LoadUsageError}
  */
-export function readLoadOptions<Name extends string, Switch extends string = never>(commandLine: readonly string[], usage: LoadUsage<Name, Switch>): LoadOptions<Name, Switch> | undefined {
-  const values = parse(commandLine, usage), { parts = [] } = usage
+export function readLoadOptions<Name extends string, Switch extends string = never>(
+  commandLine: readonly string[],
+  usage: LoadUsage<Name, Switch>,
+): LoadOptions<Name, Switch> | undefined {
+  const values = parse(commandLine, usage),
+    { parts = [] } = usage
   if (values['help'] === true) return void console.log(helpText(usage))
-  const numbers = new Map(Object.entries<NumberOption>(usage.numbers).map(([name, option]) => [name, readNumber(name, option, values[name])]))
+  const numbers = new Map(
+    Object.entries<NumberOption>(usage.numbers).map(([name, option]) => [name, readNumber(name, option, values[name])]),
+  )
   const only = typeof values['only'] === 'string' ? values['only'].split(',') : parts
   const unknown = only.find((part) => !parts.includes(part))
   if (unknown !== undefined) throw new LoadUsageError(`--only: found '${unknown}', allowed: ${parts.join(', ')}`)
   const write = values['write']
-  if (typeof write === 'string' && !/^[^#]+#[a-z0-9-]+$/.test(write)) throw new LoadUsageError(`--write: found '${write}', wanted FILE#SECTION`)
+  if (typeof write === 'string' && !/^[^#]+#[a-z0-9-]+$/.test(write))
+    throw new LoadUsageError(`--write: found '${write}', wanted FILE#SECTION`)
   return {
     number: (name) => numbers.get(name) ?? Number.NaN,
     has: (name) => values[name] !== undefined,
@@ -61,9 +74,16 @@ export function readLoadOptions<Name extends string, Switch extends string = nev
   }
 }
 
-function parse(commandLine: readonly string[], { numbers, switches = {}, parts = [] }: LoadUsage<string, string>): Readonly<Record<string, unknown>> {
-  const texts = [...Object.keys(numbers), 'write', ...(parts.length === 0 ? [] : ['only'])].map((name) => [name, { type: 'string' as const }] as const)
-  const flags = [...Object.keys(switches), 'markdown', 'help'].map((name) => [name, { type: 'boolean' as const }] as const)
+function parse(
+  commandLine: readonly string[],
+  { numbers, switches = {}, parts = [] }: LoadUsage<string, string>,
+): Readonly<Record<string, unknown>> {
+  const texts = [...Object.keys(numbers), 'write', ...(parts.length === 0 ? [] : ['only'])].map(
+    (name) => [name, { type: 'string' as const }] as const,
+  )
+  const flags = [...Object.keys(switches), 'markdown', 'help'].map(
+    (name) => [name, { type: 'boolean' as const }] as const,
+  )
   try {
     return parseArgs({ args: [...commandLine], options: Object.fromEntries([...texts, ...flags]) }).values
   } catch (error) {
@@ -79,23 +99,38 @@ function readNumber(name: string, { fallback, least, most }: NumberOption, text:
 
 function helpText({ name, does, numbers, switches = {}, parts = [] }: LoadUsage<string, string>): string {
   const lines: readonly (readonly [string, string])[] = [
-    ...Object.entries(numbers).map(([option, { does, fallback }]) => [`--${option} N`, `${does} (default ${fallback})`] as const),
+    ...Object.entries(numbers).map(
+      ([option, { does, fallback }]) => [`--${option} N`, `${does} (default ${fallback})`] as const,
+    ),
     ...Object.entries(switches).map(([option, does]) => [`--${option}`, does] as const),
     ...(parts.length === 0 ? [] : [['--only LIST', `of ${parts.join(',')} (default all)`] as const]),
     ['--markdown', 'prints the report as Markdown'],
-    ['--write FILE#SECTION', 'writes it into a document, between its lines <!-- SECTION: begin --> and <!-- SECTION: end -->'],
+    [
+      '--write FILE#SECTION',
+      'writes it into a document, between its lines <!-- SECTION: begin --> and <!-- SECTION: end -->',
+    ],
     ['--help', 'this'],
   ]
   const width = Math.max(...lines.map(([option]) => option.length)) + 2
   return `npm run ${name} -- [options]: ${does}\n\n${lines.map(([option, does]) => `  ${option.padEnd(width)}${does}`).join('\n')}\n\nExit code 1: a target was missed. 2: the command line is not understood.`
 }
 
-/** Runs a load command to its exit code: has what its command line asks for measured, and tells the report; says on one line what is wrong with a command line. */
-export async function runLoadCommand<Name extends string, Switch extends string = never>(usage: LoadUsage<Name, Switch>, measure: (options: LoadOptions<Name, Switch>) => Promise<Findings>): Promise<never> {
+/**
+ * Runs a load command to its exit code: has what its command line asks for measured, and tells the report; says on one
+ * line what is wrong with a command line.
+ */
+export async function runLoadCommand<Name extends string, Switch extends string = never>(
+  usage: LoadUsage<Name, Switch>,
+  measure: (options: LoadOptions<Name, Switch>) => Promise<Findings>,
+): Promise<never> {
   const given = process.argv.slice(2)
   try {
     const options = readLoadOptions(given, usage)
-    process.exit(options === undefined ? 0 : await tellReport({ command: commandLine(usage.name, given), ...await measure(options) }, options))
+    process.exit(
+      options === undefined
+        ? 0
+        : await tellReport({ command: commandLine(usage.name, given), ...(await measure(options)) }, options),
+    )
   } catch (error) {
     if (!(error instanceof LoadUsageError)) throw error
     console.error(`${error.message}\n--help lists the options.`)

@@ -26,8 +26,16 @@ export interface TokenClient extends AsyncDisposable {
   finish(): void
 }
 
-function start(script: string, plan: readonly string[], note: (line: string) => void): { readonly child: Bun.Subprocess; readonly ended: Promise<number> } {
-  const child = Bun.spawn([process.execPath, `${import.meta.dir}/${script}`, ...plan], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+function start(
+  script: string,
+  plan: readonly string[],
+  note: (line: string) => void,
+): { readonly child: Bun.Subprocess; readonly ended: Promise<number> } {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/${script}`, ...plan], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const ended = Promise.all([child.exited, readLines(child.stdout, note)]).then(([code]) => {
@@ -40,9 +48,11 @@ function start(script: string, plan: readonly string[], note: (line: string) => 
 /** Starts the token upstream (token-upstream.ts). */
 export async function startUpstream(): Promise<TokenUpstream> {
   const listening = Promise.withResolvers<number>()
-  const asked = new Set<string>(), gone = new Map<string, number>()
+  const asked = new Set<string>(),
+    gone = new Map<string, number>()
   const { child, ended } = start('token-upstream.ts', [], (line) => {
-    const told: { readonly port?: number; readonly asked?: string; readonly gone?: string; readonly us?: number } = JSON.parse(line)
+    const told: { readonly port?: number; readonly asked?: string; readonly gone?: string; readonly us?: number } =
+      JSON.parse(line)
     if (told.port !== undefined) listening.resolve(told.port)
     if (told.asked !== undefined) asked.add(told.asked)
     if (told.gone !== undefined && told.us !== undefined) gone.set(told.gone, told.us)
@@ -50,7 +60,11 @@ export async function startUpstream(): Promise<TokenUpstream> {
   void ended.then((code) => listening.reject(new Error(`the upstream ended with ${code}`)))
   const port = await listening.promise
   return {
-    port, origin: `http://127.0.0.1:${port}`, pid: child.pid, asked, gone,
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    pid: child.pid,
+    asked,
+    gone,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await ended
@@ -77,7 +91,9 @@ export function startClient(plan: LoadPlan): TokenClient {
   outcome.promise.catch(() => undefined)
   return {
     pid: child.pid,
-    get seen() { return seen },
+    get seen() {
+      return seen
+    },
     left,
     outcome: outcome.promise,
     finish: () => child.kill('SIGTERM'),

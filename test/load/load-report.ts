@@ -56,13 +56,29 @@ function reportText({ rows, targets, complaints }: LoadReport): string {
   ].join('\n')
 }
 
-function reportMarkdown({ command, rows, targets, complaints }: LoadReport, { processor, cores, memoryGb, kernel, system }: Machine): string {
+function reportMarkdown(
+  { command, rows, targets, complaints }: LoadReport,
+  { processor, cores, memoryGb, kernel, system }: Machine,
+): string {
   const date = new Date().toISOString().slice(0, 10)
   return [
     `\`${command}\`, ${date}: svc ${packageVersion()} on ${processor}, ${cores} cores, ${memoryGb} GB, ${system}, kernel ${kernel}.`,
-    markdownTable(['To reach', 'Found', ''], targets.map(({ name, found, isMet }) => [name, found, isMet ? 'reached' : '**missed**'])),
-    markdownTable(['Measured', ''], rows.map(([name, value]) => [name, value])),
-    ...(complaints.length === 0 ? [] : [complaints.slice(0, complaintsShown).map((complaint) => `- ${complaint}`).join('\n')]),
+    markdownTable(
+      ['To reach', 'Found', ''],
+      targets.map(({ name, found, isMet }) => [name, found, isMet ? 'reached' : '**missed**']),
+    ),
+    markdownTable(
+      ['Measured', ''],
+      rows.map(([name, value]) => [name, value]),
+    ),
+    ...(complaints.length === 0
+      ? []
+      : [
+          complaints
+            .slice(0, complaintsShown)
+            .map((complaint) => `- ${complaint}`)
+            .join('\n'),
+        ]),
   ].join('\n\n')
 }
 
@@ -77,7 +93,9 @@ export function together(parts: readonly Findings[]): Findings {
 
 /** The command that makes a report again: `npm run NAME -- …`, without where the report goes. */
 export function commandLine(name: string, given: readonly string[]): string {
-  const kept = given.filter((argument, index) => argument !== '--markdown' && !argument.startsWith('--write') && given[index - 1] !== '--write')
+  const kept = given.filter(
+    (argument, index) => argument !== '--markdown' && !argument.startsWith('--write') && given[index - 1] !== '--write',
+  )
   return ['npm run', name, ...(kept.length === 0 ? [] : ['--', ...kept])].join(' ')
 }
 

@@ -6,7 +6,14 @@ const complaintsMost = 10
 
 /** What a client process counts while it works. */
 export interface LoadTally {
-  readonly streams: { open: number; openMost: number; complete: number; broken: number; left: number; tokensExpected: number }
+  readonly streams: {
+    open: number
+    openMost: number
+    complete: number
+    broken: number
+    left: number
+    tokensExpected: number
+  }
   readonly faults: TokenFaults
   readonly plain: { right: number; failed: number }
   /** Durations, µs: of tokens on their way, and of plain requests. */
@@ -25,12 +32,19 @@ export function loadTally(): LoadTally {
   const faults: TokenFaults = { seen: 0, lost: 0, garbled: 0, duplicated: 0 }
   const plain = { right: 0, failed: 0 }
   const complaints: string[] = []
-  const delays = histogram(), latencies = histogram()
+  const delays = histogram(),
+    latencies = histogram()
   const seen = (): LoadSeen => ({ streams, faults, plain, complaints })
   return {
-    streams, faults, plain, delays, latencies, seen,
+    streams,
+    faults,
+    plain,
+    delays,
+    latencies,
+    seen,
     complain(what) {
-      if (complaints.length < complaintsMost) complaints.push(`after ${((performance.now() - started) / 1_000).toFixed(1)} s: ${what}`)
+      if (complaints.length < complaintsMost)
+        complaints.push(`after ${((performance.now() - started) / 1_000).toFixed(1)} s: ${what}`)
     },
     outcome: () => ({ ...seen(), delays: [...delays.counts], latencies: [...latencies.counts] }),
   }

@@ -4,10 +4,15 @@ import { good, isStream } from '../fakes/good.ts'
 import { faults } from '../fakes/modes.ts'
 import { chunk, event, framed, streamHead, tokens } from '../fakes/replies.ts'
 
-/** What a first provider does: most often well, now and then any fault there is, or a cut inside the text that was asked for. */
+/**
+ * What a first provider does: most often well, now and then any fault there is, or a cut inside the text that was asked
+ * for.
+ */
 export function moody(): Script {
   const quickOnes = faults.filter(({ name }) => !/2-GB|33-MiB|gzip/.test(name))
-  const suitable = [false, true].map((stream) => quickOnes.flatMap((fault) => (fault.script !== undefined && kindsOf(fault).includes(stream) ? [fault.script] : [])))
+  const suitable = [false, true].map((stream) =>
+    quickOnes.flatMap((fault) => (fault.script !== undefined && kindsOf(fault).includes(stream) ? [fault.script] : [])),
+  )
   return async (exchange) => {
     const draw = Math.random()
     if (draw < 0.85) return await good({ pauseMs: 3 })(exchange)
@@ -21,7 +26,9 @@ export function moody(): Script {
 async function cutInside(exchange: Exchange): Promise<void> {
   const name = /stream=([\w-]+)/.exec(new TextDecoder().decode(exchange.hit.body))?.[1]
   if (name === undefined) return exchange.reset()
-  await exchange.write(Buffer.concat([Buffer.from(streamHead), ...tokens(3, name).map((text) => framed(event(chunk({ content: text }))))]))
+  await exchange.write(
+    Buffer.concat([Buffer.from(streamHead), ...tokens(3, name).map((text) => framed(event(chunk({ content: text }))))]),
+  )
   await exchange.pause(5)
   if (Math.random() < 0.5) exchange.reset()
   else exchange.close()

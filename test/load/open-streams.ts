@@ -40,18 +40,33 @@ const samplesShown = 20
 /** Opens streams through a service of its own and reads them to their ends, looking at its memory meanwhile. */
 export async function openStreams(asked: OpenStreams, progress: (line: string) => void): Promise<OpenStreamsFound> {
   const { streams, workers, seconds, rampSeconds, paceMs = 1_000 } = asked
-  const tokens = Math.ceil((seconds + rampSeconds) * 1_000 / paceMs)
+  const tokens = Math.ceil(((seconds + rampSeconds) * 1_000) / paceMs)
   await using upstream = await startUpstream()
   await using service = await startService(
-    { providers: [provider('a', `${upstream.origin}/v1`)], limits: { deadline_ms: Math.ceil((seconds + rampSeconds) * 2_000) + 60_000 } },
+    {
+      providers: [provider('a', `${upstream.origin}/v1`)],
+      limits: { deadline_ms: Math.ceil((seconds + rampSeconds) * 2_000) + 60_000 },
+    },
     { flags: [...(workers === 0 ? [] : ['--workers', String(workers)]), '--log-level', 'warn'] },
   )
-  const idle = gaugeService(service.pid), began = performance.now()
+  const idle = gaugeService(service.pid),
+    began = performance.now()
   const clientCount = Math.ceil(streams / streamsAClient)
-  const clients = Array.from({ length: clientCount }, (_, index) => startClient({
-    port: service.port, prefix: `c${index}`, seconds: rampSeconds + 1,
-    streams: { count: Math.floor((streams + index) / clientCount), rampMs: rampSeconds * 1_000, tokens, paceMs, holdMs: 0, again: false },
-  }))
+  const clients = Array.from({ length: clientCount }, (_, index) =>
+    startClient({
+      port: service.port,
+      prefix: `c${index}`,
+      seconds: rampSeconds + 1,
+      streams: {
+        count: Math.floor((streams + index) / clientCount),
+        rampMs: rampSeconds * 1_000,
+        tokens,
+        paceMs,
+        holdMs: 0,
+        again: false,
+      },
+    }),
+  )
   const samples: ServiceGauge[] = []
   const sampling = setInterval(() => {
     const sample = gaugeService(service.pid)
@@ -60,7 +75,8 @@ export async function openStreams(asked: OpenStreams, progress: (line: string) =
   }, sampleMs)
   try {
     const outcomes = await Promise.all(clients.map(({ outcome }) => outcome))
-    const after = gaugeService(service.pid), elapsed = (performance.now() - began) / 1_000
+    const after = gaugeService(service.pid),
+      elapsed = (performance.now() - began) / 1_000
     if (service.output.includes('"level":"error"')) progress(service.output.slice(-2_000))
     return {
       outcome: { ...together(outcomes), delays: outcomes.flatMap(({ delays }) => delays), latencies: [] },
@@ -77,7 +93,10 @@ export async function openStreams(asked: OpenStreams, progress: (line: string) =
   }
 }
 
-function progressLine(clients: readonly TokenClient[], { residentMiB, anonymousMiB, descriptors }: ServiceGauge): string {
+function progressLine(
+  clients: readonly TokenClient[],
+  { residentMiB, anonymousMiB, descriptors }: ServiceGauge,
+): string {
   const { streams, faults, complaints } = together(clients.flatMap(({ seen }) => seen ?? []))
   return `${streams.open} open, ${faults.seen} tokens, ${streams.broken} broken, ${residentMiB.toFixed(0)} MiB resident, ${anonymousMiB.toFixed(0)} anonymous, ${descriptors} descriptors${complaints[0] === undefined ? '' : `; ${complaints[0]}`}`
 }

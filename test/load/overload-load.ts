@@ -28,26 +28,42 @@ export interface LoadOutcome {
 }
 
 /** Asks `connections` at a time for so long. */
-export async function closedLoad({ port, body, connections, ms, pauseMs = { refused: 0, answered: 0 } }: ClosedLoad): Promise<LoadOutcome> {
+export async function closedLoad({
+  port,
+  body,
+  connections,
+  ms,
+  pauseMs = { refused: 0, answered: 0 },
+}: ClosedLoad): Promise<LoadOutcome> {
   const request = chatRequest(port, body)
-  const answeredUs = histogram(), refusedUs = histogram()
+  const answeredUs = histogram(),
+    refusedUs = histogram()
   const odd: string[] = []
-  let answered = 0, refused = 0
+  let answered = 0,
+    refused = 0
   const clients = await Promise.all(Array.from({ length: connections }, () => client(port)))
   const ends = performance.now() + ms
-  await Promise.all(clients.map(async ({ ask, leave }) => {
-    // Nor do they begin in step: what the last of a crowd waits for is the crowd.
-    if (pauseMs.refused > 0) await Bun.sleep(pauseMs.refused * Math.random())
-    while (performance.now() < ends) {
-      const { kind, us } = await ask(request, ends)
-      if (kind === 'late') break
-      if (kind === 'good') { answered += 1; answeredUs.add(us) } else if (kind === 'refused') { refused += 1; refusedUs.add(us) } else if (odd.push(kind) > 10) break
-      const pause = kind === 'refused' ? pauseMs.refused : pauseMs.answered
-      // Half as long to half as long again: clients in step would come all at once.
-      if (pause > 0) await Bun.sleep(pause * (0.5 + Math.random()))
-    }
-    leave()
-  }))
+  await Promise.all(
+    clients.map(async ({ ask, leave }) => {
+      // Nor do they begin in step: what the last of a crowd waits for is the crowd.
+      if (pauseMs.refused > 0) await Bun.sleep(pauseMs.refused * Math.random())
+      while (performance.now() < ends) {
+        const { kind, us } = await ask(request, ends)
+        if (kind === 'late') break
+        if (kind === 'good') {
+          answered += 1
+          answeredUs.add(us)
+        } else if (kind === 'refused') {
+          refused += 1
+          refusedUs.add(us)
+        } else if (odd.push(kind) > 10) break
+        const pause = kind === 'refused' ? pauseMs.refused : pauseMs.answered
+        // Half as long to half as long again: clients in step would come all at once.
+        if (pause > 0) await Bun.sleep(pause * (0.5 + Math.random()))
+      }
+      leave()
+    }),
+  )
   return { goodput: answered / (ms / 1000), answered, refused, answeredUs, refusedUs, odd: odd.slice(0, 10) }
 }
 
@@ -63,7 +79,11 @@ interface Client {
 }
 
 async function client(port: number): Promise<Client> {
-  const connection = await openConnection(port, () => undefined, () => undefined)
+  const connection = await openConnection(
+    port,
+    () => undefined,
+    () => undefined,
+  )
   return { ask: (request, ends) => askOnce(connection, request, ends), leave: () => connection.leave('reset') }
 }
 
@@ -99,7 +119,8 @@ export async function watchHealth(port: number): Promise<{ stop(): Promise<Healt
   const us = histogram()
   const { ask, leave } = await client(port)
   const request = `GET /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`
-  let isOver = false, failed = 0
+  let isOver = false,
+    failed = 0
   const watching = (async () => {
     while (!isOver) {
       const answer = await ask(request, performance.now() + 10_000)

@@ -9,7 +9,10 @@ export interface Overload {
   /** Requests answered with 200 a second, at best and at ten times the load: medians of the rounds. */
   readonly best: number
   readonly overloaded: number
-  /** The one to the other, within a round: the median of them, since a machine that is busy with other things is so for seconds. */
+  /**
+   * The one to the other, within a round: the median of them, since a machine that is busy with other things is so for
+   * seconds.
+   */
   readonly ratio: number
   /** Of the last round at ten times the load. */
   readonly outcome: LoadOutcome
@@ -48,7 +51,11 @@ function scriptsOf(answerMs: number): Readonly<Record<Model, Script>> {
 const manyfold = 10
 
 function bodyOf(model: Model, stream = false): string {
-  return JSON.stringify({ model, messages: [{ role: 'user', content: 'y'.repeat(900) }], ...(stream ? { stream } : {}) })
+  return JSON.stringify({
+    model,
+    messages: [{ role: 'user', content: 'y'.repeat(900) }],
+    ...(stream ? { stream } : {}),
+  })
 }
 
 interface Rig extends AsyncDisposable {
@@ -58,11 +65,18 @@ interface Rig extends AsyncDisposable {
 
 /** The real process before three upstreams, each with a model of its name. */
 async function startRig(limits?: ServiceConfig['limits'], answerMs = 0): Promise<Rig> {
-  const upstreams = new Map<string, FaultUpstream>(Object.entries(scriptsOf(answerMs)).map(([name, script]) => [name, faultUpstream(script)]))
+  const upstreams = new Map<string, FaultUpstream>(
+    Object.entries(scriptsOf(answerMs)).map(([name, script]) => [name, faultUpstream(script)]),
+  )
   const providers = Array.from(upstreams, ([name, { url }]) => provider(name, url, [name]))
-  const service = await startService({ providers, ...(limits === undefined ? {} : { limits }) }, { flags: ['--log-level', 'warn'] })
+  const service = await startService(
+    { providers, ...(limits === undefined ? {} : { limits }) },
+    { flags: ['--log-level', 'warn'] },
+  )
   // What they remember of requests would be more than the service holds.
-  const forgetting = setInterval(() => { for (const upstream of upstreams.values()) upstream.forget() }, 250)
+  const forgetting = setInterval(() => {
+    for (const upstream of upstreams.values()) upstream.forget()
+  }, 250)
   return {
     service,
     upstreams,
@@ -74,17 +88,26 @@ async function startRig(limits?: ServiceConfig['limits'], answerMs = 0): Promise
   }
 }
 
-/** As fast as it goes: over the number of connections with the best goodput, and over ten times as many. No limit is set. */
+/**
+ * As fast as it goes: over the number of connections with the best goodput, and over ten times as many. No limit is
+ * set.
+ */
 export async function asFastAsItGoes(roundMs: number, rounds: number): Promise<Overload> {
   await using rig = await startRig()
   const { port } = rig.service
-  const load = (connections: number): Promise<LoadOutcome> => closedLoad({ port, body: bodyOf('quick'), connections, ms: roundMs })
+  const load = (connections: number): Promise<LoadOutcome> =>
+    closedLoad({ port, body: bodyOf('quick'), connections, ms: roundMs })
   await load(16)
   const tried: { readonly connections: number; readonly goodput: number }[] = []
   for (const connections of [16, 32, 64]) tried.push({ connections, goodput: (await load(connections)).goodput })
   const [best] = tried.toSorted((one, another) => another.goodput - one.goodput)
   const connections = best?.connections ?? 16
-  return await compare(port, rounds, () => load(connections), () => load(connections * manyfold))
+  return await compare(
+    port,
+    rounds,
+    () => load(connections),
+    () => load(connections * manyfold),
+  )
 }
 
 /** How much may be at once, and how long its upstream takes for each. */
@@ -93,17 +116,32 @@ export interface Limited {
   readonly answerMs: number
 }
 
-/** Ten times the rate that `max_concurrent` lets through: those who are refused come again as soon as an answer would have taken. */
+/**
+ * Ten times the rate that `max_concurrent` lets through: those who are refused come again as soon as an answer would
+ * have taken.
+ */
 export async function beyondTheLimit(roundMs: number, rounds: number, { most, answerMs }: Limited): Promise<Overload> {
   await using rig = await startRig({ max_concurrent: most }, answerMs)
   const { port } = rig.service
-  const load = (connections: number) => closedLoad({ port, body: bodyOf('slow'), connections, ms: roundMs, pauseMs: { refused: answerMs, answered: 0 } })
+  const load = (connections: number) =>
+    closedLoad({ port, body: bodyOf('slow'), connections, ms: roundMs, pauseMs: { refused: answerMs, answered: 0 } })
   await load(most)
-  return await compare(port, rounds, () => load(most), () => load(most * manyfold))
+  return await compare(
+    port,
+    rounds,
+    () => load(most),
+    () => load(most * manyfold),
+  )
 }
 
-async function compare(port: number, rounds: number, normal: () => Promise<LoadOutcome>, excessive: () => Promise<LoadOutcome>): Promise<Overload> {
-  const bests: LoadOutcome[] = [], overloads: LoadOutcome[] = []
+async function compare(
+  port: number,
+  rounds: number,
+  normal: () => Promise<LoadOutcome>,
+  excessive: () => Promise<LoadOutcome>,
+): Promise<Overload> {
+  const bests: LoadOutcome[] = [],
+    overloads: LoadOutcome[] = []
   let last: { readonly outcome: LoadOutcome; readonly health: HealthOutcome } | undefined
   for (let round = 0; round < rounds; round += 1) {
     bests.push(await normal())
@@ -114,7 +152,13 @@ async function compare(port: number, rounds: number, normal: () => Promise<LoadO
   }
   if (last === undefined) throw new Error('at least one round is needed')
   const ratios = overloads.map(({ goodput }, round) => goodput / (bests[round]?.goodput ?? 1))
-  return { best: median(bests.map(({ goodput }) => goodput)), overloaded: median(overloads.map(({ goodput }) => goodput)), ratio: median(ratios), odd: [...bests, ...overloads].flatMap(({ odd }) => odd), ...last }
+  return {
+    best: median(bests.map(({ goodput }) => goodput)),
+    overloaded: median(overloads.map(({ goodput }) => goodput)),
+    ratio: median(ratios),
+    odd: [...bests, ...overloads].flatMap(({ odd }) => odd),
+    ...last,
+  }
 }
 
 function median(values: readonly number[]): number {
@@ -122,11 +166,15 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0
 }
 
-/** Sixteen good clients, first alone, then beside readers that do not read, writers that trickle and connections that do nothing, then alone again. */
+/**
+ * Sixteen good clients, first alone, then beside readers that do not read, writers that trickle and connections that do
+ * nothing, then alone again.
+ */
 export async function besideHurtfulClients(roundMs: number, counts: HurtfulClients): Promise<Beside> {
   await using rig = await startRig()
   const { port } = rig.service
-  const load = () => closedLoad({ port, body: bodyOf('quick'), connections: 16, ms: roundMs, pauseMs: { refused: 0, answered: 5 } })
+  const load = () =>
+    closedLoad({ port, body: bodyOf('quick'), connections: 16, ms: roundMs, pauseMs: { refused: 0, answered: 5 } })
   await load()
   const before = await load()
   const hurtful = await hurtfulClients(port, counts, bodyOf('endless', true))
@@ -142,7 +190,10 @@ export async function besideHurtfulClients(roundMs: number, counts: HurtfulClien
   return { before, beside, after: await load(), health }
 }
 
-/** Resolves when nothing of the endless streams moves any more because every buffer is full (some 8 MB a stream), or after 20 s. */
+/**
+ * Resolves when nothing of the endless streams moves any more because every buffer is full (some 8 MB a stream), or
+ * after 20 s.
+ */
 async function whenStuck({ upstreams }: Rig): Promise<void> {
   const ends = performance.now() + 20_000
   let written = -1

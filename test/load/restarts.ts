@@ -41,19 +41,29 @@ const rollMostMs = 60_000
 export async function measureRestarts(asked: Restarts, progress: (line: string) => void): Promise<RestartsFound> {
   const { workers, rolls, seconds, reloadsPerSecond, requestsPerSecond, streams, tokens = 20 } = asked
   await using upstream = await startUpstream()
-  const a = provider('a', `${upstream.origin}/v1`), b = provider('b', `${upstream.origin}/v1`)
-  await using service = await startService({ providers: [a, b] }, {
-    flags: [...(workers === 0 ? [] : ['--workers', String(workers)]), '--log-level', 'warn'],
-    environment: { SVC_DRAIN_WINDOW_MS: '1000' },
-  })
-  const began = performance.now(), complaints: string[] = []
+  const a = provider('a', `${upstream.origin}/v1`),
+    b = provider('b', `${upstream.origin}/v1`)
+  await using service = await startService(
+    { providers: [a, b] },
+    {
+      flags: [...(workers === 0 ? [] : ['--workers', String(workers)]), '--log-level', 'warn'],
+      environment: { SVC_DRAIN_WINDOW_MS: '1000' },
+    },
+  )
+  const began = performance.now(),
+    complaints: string[] = []
   await using client = startClient({
-    port: service.port, prefix: 'r', seconds: 86_400,
+    port: service.port,
+    prefix: 'r',
+    seconds: 86_400,
     streams: { count: streams, rampMs: 2_000, tokens, paceMs: 100, holdMs: 0, again: true },
     plain: { perSecond: requestsPerSecond },
   })
-  let written = 0, done = 0
-  const reloading = steadily(1_000 / reloadsPerSecond, () => service.configure({ providers: ++written % 2 === 0 ? [a, b] : [b, a] }))
+  let written = 0,
+    done = 0
+  const reloading = steadily(1_000 / reloadsPerSecond, () =>
+    service.configure({ providers: ++written % 2 === 0 ? [a, b] : [b, a] }),
+  )
   try {
     for (; workers > 0 && done < rolls; done++) {
       const tookMs = await roll(service)
@@ -61,7 +71,9 @@ export async function measureRestarts(asked: Restarts, progress: (line: string) 
         complaints.push(`roll ${done + 1} was not over after ${rollMostMs / 1_000} s`)
         break
       }
-      progress(`roll ${done + 1} of ${rolls} in ${(tookMs / 1_000).toFixed(1)} s; ${client.seen?.plain.right ?? 0} requests right, ${client.seen?.plain.failed ?? 0} failed, ${client.seen?.streams.broken ?? 0} streams broken`)
+      progress(
+        `roll ${done + 1} of ${rolls} in ${(tookMs / 1_000).toFixed(1)} s; ${client.seen?.plain.right ?? 0} requests right, ${client.seen?.plain.failed ?? 0} failed, ${client.seen?.streams.broken ?? 0} streams broken`,
+      )
     }
     await Bun.sleep(Math.max(0, seconds * 1_000 - (performance.now() - began)))
   } finally {
@@ -70,12 +82,23 @@ export async function measureRestarts(asked: Restarts, progress: (line: string) 
   client.finish()
   const outcome = await client.outcome
   const reloads = await metric(service.url, 'svc_config_reloads_total{result="ok"}')
-  return { outcome, rolls: done, written, reloads, seconds: (performance.now() - began) / 1_000, complaints: [...complaints, ...outcome.complaints] }
+  return {
+    outcome,
+    rolls: done,
+    written,
+    reloads,
+    seconds: (performance.now() - began) / 1_000,
+    complaints: [...complaints, ...outcome.complaints],
+  }
 }
 
-/** One rolling restart; resolves when the last of the old workers is gone, with how long it took in milliseconds. `undefined`: it never was. */
+/**
+ * One rolling restart; resolves when the last of the old workers is gone, with how long it took in milliseconds.
+ * `undefined`: it never was.
+ */
 async function roll(service: ServiceUnderTest): Promise<number | undefined> {
-  const began = performance.now(), old = workersOf(service.pid)
+  const began = performance.now(),
+    old = workersOf(service.pid)
   process.kill(service.pid, 'SIGUSR2')
   while (performance.now() - began < rollMostMs) {
     await Bun.sleep(50)

@@ -16,7 +16,7 @@ export function plainConnections(port: number): PlainConnections {
     if (at !== -1) idle.splice(at, 1)
   }
   // In turn, so that each of them hears when its worker is about to leave.
-  return { take: async () => idle.shift() ?? await openConnection(port, (free) => void idle.push(free), forget) }
+  return { take: async () => idle.shift() ?? (await openConnection(port, (free) => void idle.push(free), forget)) }
 }
 
 /** How one plain request is to go. */
@@ -32,7 +32,8 @@ export interface PlainRun {
 export async function runPlain(connections: PlainConnections, { port, name, model, tally }: PlainRun): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const beganUs = clockUs()
-  let status = 0, body = ''
+  let status = 0,
+    body = ''
 
   function end(fault: string | undefined): void {
     if (fault === undefined) {
@@ -48,8 +49,12 @@ export async function runPlain(connections: PlainConnections, { port, name, mode
   try {
     const connection = await connections.take()
     connection.ask(chatRequest(port, orderBody({ name, stream: false, tokens: 1, paceMs: 0, holdMs: 0 }, model)), {
-      onHead: (answered) => { status = answered },
-      onEvent: (event) => { body += event },
+      onHead: (answered) => {
+        status = answered
+      },
+      onEvent: (event) => {
+        body += event
+      },
       onEnd: () => end(status === 200 && body === plainBody(name) ? undefined : 'is wrong'),
       onCut: (reason) => end(`was cut (${reason})`),
     })

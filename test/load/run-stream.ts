@@ -31,7 +31,9 @@ export async function runStream({ port, order, tally, leaveAfterMs, onLeave }: S
     if (isComplete) streams.complete++
     else {
       streams.broken++
-      tally.complain(`stream ${order.name} ${why} after ${check.tokens} of ${order.tokens} tokens; status ${status}${check.error === undefined ? '' : `; ${check.error.slice(0, 300)}`}`)
+      tally.complain(
+        `stream ${order.name} ${why} after ${check.tokens} of ${order.tokens} tokens; status ${status}${check.error === undefined ? '' : `; ${check.error.slice(0, 300)}`}`,
+      )
     }
     over.resolve()
   }
@@ -45,7 +47,9 @@ export async function runStream({ port, order, tally, leaveAfterMs, onLeave }: S
   }
 
   const exchange: LoadExchange = {
-    onHead: (answered) => { status = answered },
+    onHead: (answered) => {
+      status = answered
+    },
     onEvent(event) {
       const sentUs = check.take(event)
       if (sentUs === undefined) return
@@ -57,7 +61,11 @@ export async function runStream({ port, order, tally, leaveAfterMs, onLeave }: S
   }
 
   try {
-    const connection = await openConnection(port, (idle) => idle.leave('close'), () => undefined)
+    const connection = await openConnection(
+      port,
+      (idle) => idle.leave('close'),
+      () => undefined,
+    )
     if (leaveAfterMs !== undefined) leaving = setTimeout(leave, leaveAfterMs, connection)
     connection.ask(chatRequest(port, orderBody(order)), exchange)
   } catch (error) {

@@ -35,7 +35,17 @@ export interface SoakLoad {
 
 /** Nothing has happened yet. */
 export function soakTally(): SoakTally {
-  return { begun: 0, right: 0, resumedOrMovedOn: 0, tokensRight: 0, lost: 0, departed: 0, brokenByKill: 0, wrongs: 0, wrong: [] }
+  return {
+    begun: 0,
+    right: 0,
+    resumedOrMovedOn: 0,
+    tokensRight: 0,
+    lost: 0,
+    departed: 0,
+    brokenByKill: 0,
+    wrongs: 0,
+    wrong: [],
+  }
 }
 
 /** Puts the load on a service until `until` settles, and lets what has begun come to its end. */
@@ -44,7 +54,7 @@ export async function soakFor(until: Promise<unknown>, load: SoakLoad): Promise<
   const started = performance.now()
   let due = 0
   const beginning = setInterval(() => {
-    const wanted = (performance.now() - started) * load.ratePerSecond / 1_000
+    const wanted = ((performance.now() - started) * load.ratePerSecond) / 1_000
     for (; due < wanted; due++) {
       if (underWay.size >= underWayMost) continue
       const request = one(load).finally(() => underWay.delete(request))
@@ -57,9 +67,17 @@ export async function soakFor(until: Promise<unknown>, load: SoakLoad): Promise<
 }
 
 async function one({ port, tally, hasKilledSince }: SoakLoad): Promise<void> {
-  const number = tally.begun++, name = `s${number}`, length = 5 + (number % 40)
-  const streams = Math.random() < 0.7, departs = Math.random() < 0.05
-  const body = JSON.stringify(question({ messages: [{ role: 'user', content: `stream=${name} tokens=${length}` }], ...(streams ? { stream: true } : {}) }))
+  const number = tally.begun++,
+    name = `s${number}`,
+    length = 5 + (number % 40)
+  const streams = Math.random() < 0.7,
+    departs = Math.random() < 0.05
+  const body = JSON.stringify(
+    question({
+      messages: [{ role: 'user', content: `stream=${name} tokens=${length}` }],
+      ...(streams ? { stream: true } : {}),
+    }),
+  )
   const began = performance.now()
   const connection = rawConnection(port, rawChat(body, { connection: 'close' }), waitMs)
   if (departs) {
@@ -68,7 +86,8 @@ async function one({ port, tally, hasKilledSince }: SoakLoad): Promise<void> {
     tally.departed += 1
     return
   }
-  const response = await connection.response, expected = tokens(length, name).join('')
+  const response = await connection.response,
+    expected = tokens(length, name).join('')
   if (hasKilledSince(began) && isCutOff(response) && expected.startsWith(contentSoFar(response))) {
     tally.brokenByKill += 1
     return
@@ -78,7 +97,10 @@ async function one({ port, tally, hasKilledSince }: SoakLoad): Promise<void> {
 
 /** Whether a connection ended before its answer did: nothing came, or not the end. */
 function isCutOff(response: string): boolean {
-  const [head = '', body = ''] = [response.slice(0, response.indexOf('\r\n\r\n')), response.slice(response.indexOf('\r\n\r\n') + 4)]
+  const [head = '', body = ''] = [
+    response.slice(0, response.indexOf('\r\n\r\n')),
+    response.slice(response.indexOf('\r\n\r\n') + 4),
+  ]
   if (!response.includes('\r\n\r\n')) return true
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   return length === undefined ? !response.endsWith('0\r\n\r\n') : body.length < Number(length)
@@ -91,21 +113,39 @@ function contentSoFar(response: string): string {
 function read(response: string): Answer | string {
   try {
     const [head = ''] = response.split('\r\n\r\n', 1)
-    const headers = new Headers(head.split('\r\n').slice(1).map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
-    return answerOf({ status: Number(head.slice(9, 12)), headers }, headers.has('transfer-encoding') ? chunkedBody(response) : response.slice(head.length + 4))
+    const headers = new Headers(
+      head
+        .split('\r\n')
+        .slice(1)
+        .map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+    )
+    return answerOf(
+      { status: Number(head.slice(9, 12)), headers },
+      headers.has('transfer-encoding') ? chunkedBody(response) : response.slice(head.length + 4),
+    )
   } catch (error) {
     return `${String(error)}: ${response.slice(0, 200)}`
   }
 }
 
-/** Right: complete and exact. Lost: a stream that says that it is lost, and had only right tokens so far. Anything else is wrong. */
+/**
+ * Right: complete and exact. Lost: a stream that says that it is lost, and had only right tokens so far. Anything else
+ * is wrong.
+ */
 function judge(answer: Answer | string, expected: string, streams: boolean, tally: SoakTally): void {
   if (typeof answer === 'string') return blame(answer, tally)
   if (answer.status === 200 && answer.content === expected && (!streams || isDone(answer))) {
     tally.right += 1
     tally.tokensRight += expected.split(' ').length - 1
     if (answer.headers.get('x-svc-attempts') !== '1') tally.resumedOrMovedOn += 1
-  } else if (streams && answer.status === 200 && !isDone(answer) && errorOf(answer) !== undefined && expected.startsWith(answer.content)) tally.lost += 1
+  } else if (
+    streams &&
+    answer.status === 200 &&
+    !isDone(answer) &&
+    errorOf(answer) !== undefined &&
+    expected.startsWith(answer.content)
+  )
+    tally.lost += 1
   else blame(`${answer.status} ${answer.text.slice(-300)}`, tally)
 }
 

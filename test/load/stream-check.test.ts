@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { streamCheck, type TokenFaults } from './stream-check.ts'
-import { doneEvent, errorEventStart, finishEvent, orderBody, readOrder, readToken, roleEvent, tokenEvent } from './token-format.ts'
+import {
+  doneEvent,
+  errorEventStart,
+  finishEvent,
+  orderBody,
+  readOrder,
+  readToken,
+  roleEvent,
+  tokenEvent,
+} from './token-format.ts'
 
 const tokens = [0, 1, 2].map((number) => tokenEvent('s-1', number, 1_700_000_000_000_000 + number))
 const whole = [roleEvent, ...tokens, finishEvent, doneEvent]
@@ -28,9 +37,21 @@ describe('a stream under check', () => {
     ['never finishes', [roleEvent, ...tokens, doneEvent], { garbled: 1 }],
     ['is not done', [roleEvent, ...tokens, finishEvent], {}],
     ['says a token twice', [roleEvent, first, first, second, third, finishEvent, doneEvent], { duplicated: 1 }],
-    ['has two tokens in the wrong order', [roleEvent, second, first, third, finishEvent, doneEvent], { lost: 1, seen: 2, duplicated: 1 }],
-    ['has a byte that was never sent', [roleEvent, first, second.replace('index', 'indem'), third, finishEvent, doneEvent], { garbled: 1, lost: 1, seen: 2 }],
-    ['has a token of another stream', [roleEvent, first, second.replace('s-1', 's-2'), third, finishEvent, doneEvent], { garbled: 1, lost: 1, seen: 2 }],
+    [
+      'has two tokens in the wrong order',
+      [roleEvent, second, first, third, finishEvent, doneEvent],
+      { lost: 1, seen: 2, duplicated: 1 },
+    ],
+    [
+      'has a byte that was never sent',
+      [roleEvent, first, second.replace('index', 'indem'), third, finishEvent, doneEvent],
+      { garbled: 1, lost: 1, seen: 2 },
+    ],
+    [
+      'has a token of another stream',
+      [roleEvent, first, second.replace('s-1', 's-2'), third, finishEvent, doneEvent],
+      { garbled: 1, lost: 1, seen: 2 },
+    ],
     ['has a token too many', [roleEvent, ...tokens, tokenEvent('s-1', 3, 1), finishEvent, doneEvent], { garbled: 1 }],
     ['goes on after its end', [...whole, doneEvent], { garbled: 1 }],
   ])('that %s is not', (_, events, found) => {

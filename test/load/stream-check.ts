@@ -14,7 +14,10 @@ export interface TokenFaults {
 
 /** Holds one stream against what was ordered, event by event. */
 export interface StreamCheck {
-  /** The next event, without its blank line. Gives when the upstream sent it (µs since 1970), if it is the token that was to come. */
+  /**
+   * The next event, without its blank line. Gives when the upstream sent it (µs since 1970), if it is the token that
+   * was to come.
+   */
   take(event: string): number | undefined
   /** The stream is over. Whether it was complete: every token, the finish and `[DONE]`. */
   end(): boolean
@@ -26,7 +29,10 @@ export interface StreamCheck {
 
 /** A check of the stream `name` of `tokens` tokens, which adds what it finds to `faults`. */
 export function streamCheck(name: string, tokens: number, faults: TokenFaults): StreamCheck {
-  let next = 0, isFinished = false, isDone = false, isSpoiled = false
+  let next = 0,
+    isFinished = false,
+    isDone = false,
+    isSpoiled = false
   let error: string | undefined
 
   function takeOther(event: string): void {
@@ -56,14 +62,19 @@ export function streamCheck(name: string, tokens: number, faults: TokenFaults): 
   return {
     take(event) {
       const token = readToken(event)
-      if (token === undefined || token.name !== name || token.number >= tokens || isFinished) return void takeOther(token === undefined ? event : '')
+      if (token === undefined || token.name !== name || token.number >= tokens || isFinished)
+        return void takeOther(token === undefined ? event : '')
       return takeToken(token.number) ? token.sentUs : undefined
     },
     end() {
       faults.lost += tokens - next
       return next === tokens && isDone && !isSpoiled && error === undefined
     },
-    get tokens() { return next },
-    get error() { return error },
+    get tokens() {
+      return next
+    },
+    get error() {
+      return error
+    },
   }
 }

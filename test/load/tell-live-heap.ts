@@ -3,7 +3,8 @@ import { appendFileSync } from 'node:fs'
 import type { LiveHeapLine } from './live-heap.ts'
 
 /** Loaded into every process of a service whose live heap is looked at: `./live-heap.ts` says how. */
-const everyMs = Number(process.env['LIVE_HEAP_EVERY_MS']), file = process.env['LIVE_HEAP_FILE']
+const everyMs = Number(process.env['LIVE_HEAP_EVERY_MS']),
+  file = process.env['LIVE_HEAP_FILE']
 
 function tell(path: string): void {
   Bun.gc(true)
@@ -12,4 +13,5 @@ function tell(path: string): void {
   appendFileSync(path, `${JSON.stringify(line)}\n`)
 }
 
-if (file !== undefined && process.argv[1]?.endsWith('src/main.ts') === true) setInterval(() => tell(file), everyMs).unref()
+if (file !== undefined && process.argv[1]?.endsWith('src/main.ts') === true)
+  setInterval(() => tell(file), everyMs).unref()

@@ -1,4 +1,7 @@
-/** A load of the load runs, a process of its own: `token-client.ts PLAN` with a LoadPlan as JSON. Writes a LoadLine as JSON each second, and the outcome at last. SIGTERM: nothing new begins. */
+/**
+ * A load of the load runs, a process of its own: `token-client.ts PLAN` with a LoadPlan as JSON. Writes a LoadLine as
+ * JSON each second, and the outcome at last. SIGTERM: nothing new begins.
+ */
 import { clockUs } from '../../bench/upstream-protocol.ts'
 import type { LoadLine, LoadPlan, StreamPlan } from './load-plan.ts'
 import { loadTally } from './load-tally.ts'
@@ -19,7 +22,10 @@ const started = performance.now()
 const tally = loadTally()
 const connections = plainConnections(port)
 let isOver = false
-let underWay = 0, orders = 0, streamsBegun = 0, plainBegun = 0
+let underWay = 0,
+  orders = 0,
+  streamsBegun = 0,
+  plainBegun = 0
 
 function write(line: LoadLine): void {
   console.log(JSON.stringify(line))
@@ -44,11 +50,15 @@ async function keepStreaming(streams: StreamPlan): Promise<void> {
   const { tokens, paceMs, again, leaveWithinMs } = streams
   do {
     const holdMs = orders % heldOf === 0 ? streams.holdMs : 0
-    await run((name) => runStream({
-      port, tally, order: { name, stream: true, tokens, paceMs, holdMs },
-      leaveAfterMs: leaveWithinMs === undefined ? undefined : Math.random() * leaveWithinMs,
-      onLeave: (left) => write({ kind: 'left', name: left, us: clockUs() }),
-    }))
+    await run((name) =>
+      runStream({
+        port,
+        tally,
+        order: { name, stream: true, tokens, paceMs, holdMs },
+        leaveAfterMs: leaveWithinMs === undefined ? undefined : Math.random() * leaveWithinMs,
+        onLeave: (left) => write({ kind: 'left', name: left, us: clockUs() }),
+      }),
+    )
   } while (again && !isOver)
 }
 
@@ -60,8 +70,9 @@ function begin(): void {
   const { streams, plain } = plan
   const streamsDue = streams === undefined ? 0 : streams.count * Math.min(1, ms / Math.max(1, streams.rampMs))
   if (streams !== undefined) for (; streamsBegun < streamsDue; streamsBegun++) void keepStreaming(streams)
-  const plainDue = (plain?.perSecond ?? 0) * ms / 1_000
-  for (; plainBegun < plainDue; plainBegun++) if (underWay < underWayMost) void run((name) => runPlain(connections, { port, name, tally }))
+  const plainDue = ((plain?.perSecond ?? 0) * ms) / 1_000
+  for (; plainBegun < plainDue; plainBegun++)
+    if (underWay < underWayMost) void run((name) => runPlain(connections, { port, name, tally }))
 }
 
 function finish(): void {

@@ -1,7 +1,7 @@
 /**
- * The upstream of the load runs, a process of its own: prints `{"port":…}`. Below `/fail/` it answers 500 at once; everywhere else what was ordered
- * (token-format.ts), each token in a write of its own. `{"asked":NAME}` for each stream that is
- * asked for, `{"gone":NAME,"us":…}` for each order whose client leaves before it is through.
+ * The upstream of the load runs, a process of its own: prints `{"port":…}`. Below `/fail/` it answers 500 at once;
+ * everywhere else what was ordered (token-format.ts), each token in a write of its own. `{"asked":NAME}` for each
+ * stream that is asked for, `{"gone":NAME,"us":…}` for each order whose client leaves before it is through.
  */
 import type { Socket } from 'bun'
 import { clockUs } from '../../bench/upstream-protocol.ts'
@@ -42,7 +42,11 @@ function send(socket: UpstreamSocket, text: string): void {
 }
 
 function answer(socket: UpstreamSocket, { path, body }: ReceivedRequest): void {
-  if (path.startsWith('/fail/')) return send(socket, json('500 Internal Server Error', '{"error":{"message":"as asked","type":"server_error","code":null}}'))
+  if (path.startsWith('/fail/'))
+    return send(
+      socket,
+      json('500 Internal Server Error', '{"error":{"message":"as asked","type":"server_error","code":null}}'),
+    )
   const order = readOrder(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'))
   socket.data.order = order
   if (order.stream) console.log(JSON.stringify({ asked: order.name }))
@@ -59,7 +63,8 @@ function answer(socket: UpstreamSocket, { path, body }: ReceivedRequest): void {
 
 function beginStream(socket: UpstreamSocket, order: Order): void {
   const paceTicks = clock.ticks(order.paceMs)
-  let number = 0, due = clock.now
+  let number = 0,
+    due = clock.now
   send(socket, streamHead + framed(roleEvent))
 
   function next(): void {

@@ -41,11 +41,24 @@ ${'word '.repeat(200)}`
 
 const talkative: Script = (exchange) => {
   const [opening = '', ...others] = streamEvents([markdown])
-  return exchange.write(Buffer.concat([Buffer.from(streamHead), framed(opening), framed(event(chunk({ reasoning_content: 'Let me **think**.' }))), ...others.map(framed), lastChunk]))
+  return exchange.write(
+    Buffer.concat([
+      Buffer.from(streamHead),
+      framed(opening),
+      framed(event(chunk({ reasoning_content: 'Let me **think**.' }))),
+      ...others.map(framed),
+      lastChunk,
+    ]),
+  )
 }
 
 beforeAll(async () => {
-  ;[rig, closed] = await Promise.all([startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' })), talkative], { each: { a: { models: ['m', 'busy'] } } }), startSignIn(startOidcProvider)])
+  ;[rig, closed] = await Promise.all([
+    startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' })), talkative], {
+      each: { a: { models: ['m', 'busy'] } },
+    }),
+    startSignIn(startOidcProvider),
+  ])
 })
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
@@ -62,53 +75,152 @@ const conversations = 'nav[aria-label="Conversations"]'
 
 /** Shows the conversations, or hides them, where that is not so yet. */
 async function showConversations(tab: Tab, isShown: boolean): Promise<void> {
-  if (await tab.evaluate(`document.querySelector('${conversations}') !== null`) !== isShown) await tab.press('Control+b')
+  if ((await tab.evaluate(`document.querySelector('${conversations}') !== null`)) !== isShown)
+    await tab.press('Control+b')
 }
 
 /** What stands on the page, by what one does to come there from what stood there before. */
 const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void>])[] = [
-  ['a new conversation', async (tab, url) => { await tab.goto(`${url}/`); await tab.waitFor('#message') }],
-  ['an answer', async (tab) => { await ask(tab, 'Hello'); await tab.waitFor('text=/first token/i'); await tab.click('summary >> text=/Thought/') }],
-  ['the menu of an answer', async (tab) => { await tab.click(labelled('More about this answer')); await tab.waitFor('role=menuitem[name="Copy as curl"]') }],
-  ['the models', async (tab) => { await tab.press('Escape'); await tab.press('Control+/'); await tab.waitFor('[role="listbox"]') }],
-  ['the settings of a conversation', async (tab) => { await tab.press('Escape'); await tab.click('[aria-label="Settings"]'); await tab.waitFor('text=System prompt') }],
-  ['the keys', async (tab) => { await tab.press('Escape'); await tab.evaluate('document.activeElement.blur()'); await tab.press('?'); await tab.waitFor('dialog >> text=Show this list') }],
-  ['the menu of themes', async (tab) => { await tab.press('Escape'); await tab.click('[aria-label^="Theme"]'); await tab.waitFor('[role="menu"] >> text=Light') }],
-  ['an error', async (tab) => { await tab.press('Escape'); await chooseModel(tab, 'busy'); await ask(tab, 'Hello'); await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed') }],
-  ['the conversations', async (tab) => { await showConversations(tab, true); await tab.click('[aria-label="All conversations"]'); await tab.waitFor('role=menuitem[name="Export all"]') }],
-  ['the providers', async (tab, url) => { await tab.press('Escape'); await showConversations(tab, false); await tab.goto(`${url}/#/providers`); await tab.waitFor('h1'); await tab.waitFor('text=/429|rate limit/i') }],
-  ['the requests', async (tab, url) => { await tab.goto(`${url}/#/requests`); await tab.waitFor('h1'); await tab.waitFor('text=/→/'); await tab.click('summary >> text=Show as table >> nth=0') }],
-  ['a request', async (tab) => { await tab.click('[data-key] >> nth=0'); await tab.waitFor('dialog >> text=Request id') }],
+  [
+    'a new conversation',
+    async (tab, url) => {
+      await tab.goto(`${url}/`)
+      await tab.waitFor('#message')
+    },
+  ],
+  [
+    'an answer',
+    async (tab) => {
+      await ask(tab, 'Hello')
+      await tab.waitFor('text=/first token/i')
+      await tab.click('summary >> text=/Thought/')
+    },
+  ],
+  [
+    'the menu of an answer',
+    async (tab) => {
+      await tab.click(labelled('More about this answer'))
+      await tab.waitFor('role=menuitem[name="Copy as curl"]')
+    },
+  ],
+  [
+    'the models',
+    async (tab) => {
+      await tab.press('Escape')
+      await tab.press('Control+/')
+      await tab.waitFor('[role="listbox"]')
+    },
+  ],
+  [
+    'the settings of a conversation',
+    async (tab) => {
+      await tab.press('Escape')
+      await tab.click('[aria-label="Settings"]')
+      await tab.waitFor('text=System prompt')
+    },
+  ],
+  [
+    'the keys',
+    async (tab) => {
+      await tab.press('Escape')
+      await tab.evaluate('document.activeElement.blur()')
+      await tab.press('?')
+      await tab.waitFor('dialog >> text=Show this list')
+    },
+  ],
+  [
+    'the menu of themes',
+    async (tab) => {
+      await tab.press('Escape')
+      await tab.click('[aria-label^="Theme"]')
+      await tab.waitFor('[role="menu"] >> text=Light')
+    },
+  ],
+  [
+    'an error',
+    async (tab) => {
+      await tab.press('Escape')
+      await chooseModel(tab, 'busy')
+      await ask(tab, 'Hello')
+      await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
+    },
+  ],
+  [
+    'the conversations',
+    async (tab) => {
+      await showConversations(tab, true)
+      await tab.click('[aria-label="All conversations"]')
+      await tab.waitFor('role=menuitem[name="Export all"]')
+    },
+  ],
+  [
+    'the providers',
+    async (tab, url) => {
+      await tab.press('Escape')
+      await showConversations(tab, false)
+      await tab.goto(`${url}/#/providers`)
+      await tab.waitFor('h1')
+      await tab.waitFor('text=/429|rate limit/i')
+    },
+  ],
+  [
+    'the requests',
+    async (tab, url) => {
+      await tab.goto(`${url}/#/requests`)
+      await tab.waitFor('h1')
+      await tab.waitFor('text=/→/')
+      await tab.click('summary >> text=Show as table >> nth=0')
+    },
+  ],
+  [
+    'a request',
+    async (tab) => {
+      await tab.click('[data-key] >> nth=0')
+      await tab.waitFor('dialog >> text=Request id')
+    },
+  ],
 ]
 
 describeInChromium('axe-core finds nothing to mend', () => {
-  test.each(looks)('%s', async (_, look) => {
-    const tab = chromium.person(look).tab()
-    const found: Record<string, readonly string[]> = {}
-    for (const [name, go] of steps) {
-      await go(tab, rig.service.url)
-      const violations = await violationsOf(tab)
-      if (violations.length > 0) found[name] = violations
-    }
-    expect(found).toEqual({})
-    expect(await complaintsOf(tab)).toEqual([])
-  }, 60_000)
+  test.each(looks)(
+    '%s',
+    async (_, look) => {
+      const tab = chromium.person(look).tab()
+      const found: Record<string, readonly string[]> = {}
+      for (const [name, go] of steps) {
+        await go(tab, rig.service.url)
+        const violations = await violationsOf(tab)
+        if (violations.length > 0) found[name] = violations
+      }
+      expect(found).toEqual({})
+      expect(await complaintsOf(tab)).toEqual([])
+    },
+    60_000,
+  )
 
-  test.each(looks)('%s, where people sign in', async (_, look) => {
-    const browser = chromium.person(look), tab = browser.tab()
-    await tab.goto(`${closed.service.url}/`)
-    await tab.waitFor('text=Sign in with')
-    expect(await violationsOf(tab)).toEqual([])
-    await signInThroughPage(browser, closed)
-    await tab.waitFor('#message')
-    await tab.click('[aria-label^="Account of"]')
-    await tab.waitFor('text=Sign Out')
-    expect(await violationsOf(tab)).toEqual([])
-    await tab.press('Escape')
-    await fetch(`${closed.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': (await browser.cookies()).get('token') ?? '' } })
-    await tab.evaluate(`dispatchEvent(new Event('focus'))`)
-    await tab.waitFor('dialog >> text=Sign in again to go on')
-    expect(await violationsOf(tab)).toEqual([])
-    expect(await complaintsOf(tab)).toEqual([])
-  }, 60_000)
+  test.each(looks)(
+    '%s, where people sign in',
+    async (_, look) => {
+      const browser = chromium.person(look),
+        tab = browser.tab()
+      await tab.goto(`${closed.service.url}/`)
+      await tab.waitFor('text=Sign in with')
+      expect(await violationsOf(tab)).toEqual([])
+      await signInThroughPage(browser, closed)
+      await tab.waitFor('#message')
+      await tab.click('[aria-label^="Account of"]')
+      await tab.waitFor('text=Sign Out')
+      expect(await violationsOf(tab)).toEqual([])
+      await tab.press('Escape')
+      await fetch(`${closed.service.url}/auth/logout`, {
+        method: 'POST',
+        headers: { 'x-session-token': (await browser.cookies()).get('token') ?? '' },
+      })
+      await tab.evaluate(`dispatchEvent(new Event('focus'))`)
+      await tab.waitFor('dialog >> text=Sign in again to go on')
+      expect(await violationsOf(tab)).toEqual([])
+      expect(await complaintsOf(tab)).toEqual([])
+    },
+    60_000,
+  )
 })

@@ -8,7 +8,11 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 /** What axe-core finds against WCAG 2.2 AA, and against good practice, in what a tab shows: `rule: element`. */
 export async function violationsOf(tab: Tab): Promise<readonly string[]> {
   await tab.evaluate(`if (!window.axe) { ${axe}; void 0 }`)
-  const found = parseJson(String(await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] }).then(({ violations }) =>
-    JSON.stringify(violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary.split('\\n').slice(1, 2).join('').trim()))))`)))
+  const found = parseJson(
+    String(
+      await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] }).then(({ violations }) =>
+    JSON.stringify(violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary.split('\\n').slice(1, 2).join('').trim()))))`),
+    ),
+  )
   return Array.isArray(found) ? found.map(String) : [`axe did not run: ${String(pick(found, 'message'))}`]
 }

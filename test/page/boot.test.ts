@@ -1,23 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerOf, errorOf, pick, rawRequest } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import type { Github } from '../fakes/identity/github.ts'
 import { provider, startService } from '../harness.ts'
+import type { ServiceUnderTest } from '../harness.ts'
 import { documentedRoutes } from '../routes.ts'
 import { startSignIn } from '../sign-in/rig.ts'
-import type { Answer } from '../client.ts'
-import type { Github } from '../fakes/identity/github.ts'
-import type { ServiceUnderTest } from '../harness.ts'
 import type { SignInRig } from '../sign-in/rig.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-async function ask(url: string, headers: Headers = {}, { method = 'GET', path = '/api/boot', body = '{}' } = {}): Promise<Answer> {
+async function ask(
+  url: string,
+  headers: Headers = {},
+  { method = 'GET', path = '/api/boot', body = '{}' } = {},
+): Promise<Answer> {
   const response = await fetch(url + path, { method, headers, ...(method === 'POST' ? { body } : {}) })
   return answerOf(response, await response.text())
 }
 
 /** Everything below /api/, with something in the place of `{id}`. */
-const routes = documentedRoutes().filter(({ path }) => path.startsWith('/api/')).map(({ method, path }) => ({ method, path: path.replace(/\{.*/, 'x') }))
+const routes = documentedRoutes()
+  .filter(({ path }) => path.startsWith('/api/'))
+  .map(({ method, path }) => ({ method, path: path.replace(/\{.*/, 'x') }))
 const json = { 'content-type': 'application/json' }
 
 /** Status and code of an answer. */
@@ -27,14 +33,35 @@ function told(answer: Answer): readonly unknown[] {
 
 describe('without sign-in', () => {
   let service: ServiceUnderTest
-  beforeAll(async () => { service = await startService({ providers: [{ id: 'echo' }], owners: ['nobody-here'] }, { environment: { SVC_CORS_ORIGINS: 'https://svc.example' } }) })
+  beforeAll(async () => {
+    service = await startService(
+      { providers: [{ id: 'echo' }], owners: ['nobody-here'] },
+      { environment: { SVC_CORS_ORIGINS: 'https://svc.example' } },
+    )
+  })
   afterAll(() => service.stop())
 
   test('GET /api/boot says that nobody need sign in, and that everybody is an owner', async () => {
     const answer = await ask(service.url)
-    expect(answer.json).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/), isClosed: false, isOwner: true, parts: [] })
-    expect(Object.fromEntries(['cache-control', 'x-content-type-options', 'referrer-policy', 'cross-origin-resource-policy'].map((name) => [name, answer.headers.get(name)])))
-      .toEqual({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin' })
+    expect(answer.json).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      isClosed: false,
+      isOwner: true,
+      parts: [],
+    })
+    expect(
+      Object.fromEntries(
+        ['cache-control', 'x-content-type-options', 'referrer-policy', 'cross-origin-resource-policy'].map((name) => [
+          name,
+          answer.headers.get(name),
+        ]),
+      ),
+    ).toEqual({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    })
   })
 
   test('there are routes below /api/, some of which change something', () => {
@@ -44,20 +71,42 @@ describe('without sign-in', () => {
 
   for (const { method, path } of routes) {
     describe(`${method} ${path}`, () => {
-      const asked = (headers: Headers) => ask(service.url, { ...(method === 'POST' ? json : {}), ...headers }, { method, path })
+      const asked = (headers: Headers) =>
+        ask(service.url, { ...(method === 'POST' ? json : {}), ...headers }, { method, path })
 
       test('is not answered under a name that anybody could have made to point here', async () => {
-        for (const host of ['evil.example', `evil.example:${service.port}`, 'localhost.evil.example', '127.0.0.1.evil.example']) expect(told(await asked({ host }))).toEqual([403, 'host_not_allowed'])
+        for (const host of [
+          'evil.example',
+          `evil.example:${service.port}`,
+          'localhost.evil.example',
+          '127.0.0.1.evil.example',
+        ])
+          expect(told(await asked({ host }))).toEqual([403, 'host_not_allowed'])
       })
 
       test('is answered under names that nobody else can have', async () => {
-        for (const host of [`127.0.0.1:${service.port}`, 'localhost', 'my.localhost:8000', '[::1]:8000', '192.0.2.1', 'svc.example']) expect([host, errorOf(await asked({ host }))?.code]).not.toEqual([host, 'host_not_allowed'])
+        for (const host of [
+          `127.0.0.1:${service.port}`,
+          'localhost',
+          'my.localhost:8000',
+          '[::1]:8000',
+          '192.0.2.1',
+          'svc.example',
+        ])
+          expect([host, errorOf(await asked({ host }))?.code]).not.toEqual([host, 'host_not_allowed'])
       })
 
       test('allows no page of another origin to read it, not even one that may call /v1', async () => {
         for (const origin of ['https://evil.example', 'https://svc.example']) {
           expect((await asked({ origin })).headers.get('access-control-allow-origin')).toBeNull()
-          const preflight = await fetch(service.url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'content-type' } })
+          const preflight = await fetch(service.url + path, {
+            method: 'OPTIONS',
+            headers: {
+              origin,
+              'access-control-request-method': method,
+              'access-control-request-headers': 'content-type',
+            },
+          })
           expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
         }
       })
@@ -65,26 +114,46 @@ describe('without sign-in', () => {
       if (method !== 'POST') return
 
       test('changes nothing for a page of another site, or what a form can send', async () => {
-        for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }, { origin: 'null' }, { origin: 'http://svc.example' }]) {
+        for (const headers of [
+          { 'sec-fetch-site': 'cross-site' },
+          { 'sec-fetch-site': 'same-site' },
+          { origin: 'https://evil.example' },
+          { origin: 'null' },
+          { origin: 'http://svc.example' },
+        ]) {
           expect([headers, told(await asked(headers))]).toEqual([headers, [403, 'cross_site_request']])
         }
-        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) expect(told(await asked({ 'content-type': type }))).toEqual([415, 'unsupported_media_type'])
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
+          expect(told(await asked({ 'content-type': type }))).toEqual([415, 'unsupported_media_type'])
       })
 
       test('lets pass our own page, and programs', async () => {
-        for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: service.url }, { origin: 'https://svc.example' }, {}]) expect(['cross_site_request', 'unsupported_media_type']).not.toContain(errorOf(await asked(headers))?.code)
+        for (const headers of [
+          { 'sec-fetch-site': 'same-origin' },
+          { origin: service.url },
+          { origin: 'https://svc.example' },
+          {},
+        ])
+          expect(['cross_site_request', 'unsupported_media_type']).not.toContain(errorOf(await asked(headers))?.code)
       })
     })
   }
 
   test('two Host headers, of which one is safe, are a bad request', async () => {
-    expect(await rawRequest(service.port, 'GET /api/boot HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')).toStartWith('HTTP/1.1 400')
+    expect(
+      await rawRequest(
+        service.port,
+        'GET /api/boot HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+      ),
+    ).toStartWith('HTTP/1.1 400')
   })
 })
 
 describe('with sign-in', () => {
   let rig: SignInRig<Github>
-  beforeAll(async () => { rig = await startSignIn(startGithub, { config: { display_name: 'Octo & Co' } }) })
+  beforeAll(async () => {
+    rig = await startSignIn(startGithub, { config: { display_name: 'Octo & Co' } })
+  })
   afterAll(() => rig[Symbol.asyncDispose]())
 
   const boot = async (headers: Headers = {}): Promise<Answer> => ask(rig.service.url, headers)
@@ -92,8 +161,17 @@ describe('with sign-in', () => {
   test('GET /api/boot says that somebody must sign in, and which part of the page lets them', async () => {
     const answer = await boot()
     expect(answer.json).toEqual({
-      version: expect.any(String), isClosed: true, isOwner: false,
-      parts: [{ extension: 'provider_auth', module: expect.stringMatching(/^\/assets\/[\w-]+\.js$/), slots: ['SignIn'], settings: { providerName: 'Octo & Co', startUrl: '/auth/provider' } }],
+      version: expect.any(String),
+      isClosed: true,
+      isOwner: false,
+      parts: [
+        {
+          extension: 'provider_auth',
+          module: expect.stringMatching(/^\/assets\/[\w-]+\.js$/),
+          slots: ['SignIn'],
+          settings: { providerName: 'Octo & Co', startUrl: '/auth/provider' },
+        },
+      ],
     })
     const module = await fetch(rig.service.url + String(pick(answer.json, 'parts', 0, 'module')))
     expect([module.status, module.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
@@ -101,17 +179,29 @@ describe('with sign-in', () => {
   })
 
   test('it says so under whatever name the service is called, and to whom shows a session that is none', async () => {
-    for (const headers of [{ host: 'svc.example' }, { cookie: `token=${'A'.repeat(43)}` }, { 'x-session-token': 'x' }, { authorization: 'Bearer x' }]) {
+    for (const headers of [
+      { host: 'svc.example' },
+      { cookie: `token=${'A'.repeat(43)}` },
+      { 'x-session-token': 'x' },
+      { authorization: 'Bearer x' },
+    ]) {
       expect((await boot(headers)).json).toMatchObject({ isClosed: true, isOwner: false })
       expect(pick((await boot(headers)).json, 'user')).toBeUndefined()
     }
   })
 
-  test.each([['the cookie', (token: string) => ({ cookie: `token=${token}` })], ['a header', (token: string) => ({ authorization: `Bearer ${token}` })]])('it says who is signed in, by %s, and no token', async (_name, shown) => {
+  test.each([
+    ['the cookie', (token: string) => ({ cookie: `token=${token}` })],
+    ['a header', (token: string) => ({ authorization: `Bearer ${token}` })],
+  ])('it says who is signed in, by %s, and no token', async (_name, shown) => {
     const { token } = await rig.signIn('grace')
     const answer = await boot(shown(token))
     expect(pick(answer.json, 'user')).toEqual({
-      id: expect.stringMatching(/^[\w-]{22}$/), userName: 'grace', displayName: expect.stringContaining('grace'), email: expect.any(String), avatarUrl: expect.stringMatching(/^(?:https:\/\/|$)/),
+      id: expect.stringMatching(/^[\w-]{22}$/),
+      userName: 'grace',
+      displayName: expect.stringContaining('grace'),
+      email: expect.any(String),
+      avatarUrl: expect.stringMatching(/^(?:https:\/\/|$)/),
     })
     expect(pick(answer.json, 'isOwner')).toBe(true)
     expect(answer.text).not.toContain(token)
@@ -120,7 +210,8 @@ describe('with sign-in', () => {
   test('it knows somebody again after another sign-in, and takes nobody for another', async () => {
     const people = ['grace', 'grace', 'ada']
     const ids: unknown[] = []
-    for (const person of people) ids.push(pick((await boot({ cookie: `token=${(await rig.signIn(person)).token}` })).json, 'user', 'id'))
+    for (const person of people)
+      ids.push(pick((await boot({ cookie: `token=${(await rig.signIn(person)).token}` })).json, 'user', 'id'))
     expect(ids[0]).toBe(ids[1])
     expect(ids[0]).not.toBe(ids[2])
   })
@@ -132,7 +223,11 @@ describe('with sign-in', () => {
 
   test('everything else below /api/ is 401', async () => {
     for (const { method, path } of routes.filter((route) => route.path !== '/api/boot')) {
-      expect([path, ...told(await ask(rig.service.url, method === 'POST' ? json : {}, { method, path }))]).toEqual([path, 401, 'authentication_required'])
+      expect([path, ...told(await ask(rig.service.url, method === 'POST' ? json : {}, { method, path }))]).toEqual([
+        path,
+        401,
+        'authentication_required',
+      ])
     }
   })
 
@@ -140,15 +235,23 @@ describe('with sign-in', () => {
     const { token } = await rig.signIn()
     for (const { method, path } of routes.filter((route) => route.method === 'POST')) {
       for (const shown of [{ cookie: `token=${token}` }, { authorization: `Bearer ${token}` }]) {
-        expect(told(await ask(rig.service.url, { ...json, ...shown, 'sec-fetch-site': 'cross-site' }, { method, path }))).toEqual([403, 'cross_site_request'])
-        expect(told(await ask(rig.service.url, { ...shown, 'content-type': 'text/plain' }, { method, path }))).toEqual([415, 'unsupported_media_type'])
+        expect(
+          told(await ask(rig.service.url, { ...json, ...shown, 'sec-fetch-site': 'cross-site' }, { method, path })),
+        ).toEqual([403, 'cross_site_request'])
+        expect(told(await ask(rig.service.url, { ...shown, 'content-type': 'text/plain' }, { method, path }))).toEqual([
+          415,
+          'unsupported_media_type',
+        ])
       }
     }
   })
 
   test('owners are those of the file, from the moment it says so', async () => {
     const [ada, grace] = [await rig.signIn('ada'), await rig.signIn('grace')]
-    const areOwners = () => Promise.all([ada, grace].map(async ({ token }) => pick((await boot({ cookie: `token=${token}` })).json, 'isOwner')))
+    const areOwners = () =>
+      Promise.all(
+        [ada, grace].map(async ({ token }) => pick((await boot({ cookie: `token=${token}` })).json, 'isOwner')),
+      )
     expect(await areOwners()).toEqual([true, true])
     await rig.service.configure({ providers: [provider('a', rig.upstream.url)], owners: ['Grace'] })
     await rig.logged('configuration reloaded')

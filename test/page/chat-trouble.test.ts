@@ -13,7 +13,10 @@ let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
 /** Providers of each test have names of their own: the service remembers who has failed. */
 let round = 0
 
-inChromium(() => startService({ providers: [] }), (scene) => ({ rig: service, person, tab } = scene))
+inChromium(
+  () => startService({ providers: [] }),
+  (scene) => ({ rig: service, person, tab } = scene),
+)
 beforeEach(async () => {
   round++
   talk = talker()
@@ -26,13 +29,17 @@ afterEach(async () => {
 })
 
 function offering(...models: readonly string[]): ServiceConfig {
-  return { providers: [provider(`a${round}`, upstream.url, models), provider(`b${round}`, upstream.url, models)], failover: { on_cut: 'error' } }
+  return {
+    providers: [provider(`a${round}`, upstream.url, models), provider(`b${round}`, upstream.url, models)],
+    failover: { on_cut: 'error' },
+  }
 }
 
 /** Resolves when the service works by this configuration. */
 async function use(config: ServiceConfig): Promise<void> {
   await service.configure(config)
-  const wanted = JSON.stringify(config.providers.map(({ id }) => id)), models = config.providers[0]?.models?.length ?? 0
+  const wanted = JSON.stringify(config.providers.map(({ id }) => id)),
+    models = config.providers[0]?.models?.length ?? 0
   for (const began = performance.now(); performance.now() - began < 5_000; await Bun.sleep(10)) {
     const data = pick(parseJson(await fetch(`${service.url}/v1/models`).then((answer) => answer.text())), 'data')
     if (Array.isArray(data) && data.length === models && JSON.stringify(pick(data, 0, 'providers')) === wanted) return
@@ -102,9 +109,12 @@ describeInChromium('an answer that does not come', () => {
   test('names every provider that failed, says how long to wait, and can be retried at once', async () => {
     await openConversation(tab, service.url)
     await ask(tab, 'Tell me')
-    for (let attempt = 0; attempt < 2; attempt++) await (await talk.next()).refuse(429, 'Slow down', { 'retry-after': '30' })
+    for (let attempt = 0; attempt < 2; attempt++)
+      await (await talk.next()).refuse(429, 'Slow down', { 'retry-after': '30' })
     await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
-    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(/^a\d+ ✗ rate limit 429 [\d.]+ m?s b\d+ ✗ rate limit 429 [\d.]+ m?s$/)
+    expect((await tab.textOf('[role="alert"] >> tbody')).replaceAll(/\s+/g, ' ')).toMatch(
+      /^a\d+ ✗ rate limit 429 [\d.]+ m?s b\d+ ✗ rate limit 429 [\d.]+ m?s$/,
+    )
     await tab.waitFor('[role="alert"] >> text=/wait for (30|2\\d) s/')
     // Both rest for a while; another one is there at once.
     await use({ providers: [provider(`c${round}`, upstream.url, ['m'])] })

@@ -103,28 +103,51 @@ describeInChromium('a message', () => {
   }, 20_000)
 
   test.each([
-    ['picked', async () => {
-      await Bun.write(picture, Buffer.from(dot, 'base64'))
-      await tab.setFiles('form >> input[type="file"]', [picture])
-    }],
-    ['pasted', () => tab.evaluate(`document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { clipboardData: ${transfer}, bubbles: true, cancelable: true }))`)],
-    ['dropped', () => tab.evaluate(`document.querySelector('[role="log"]').dispatchEvent(new DragEvent('drop', { dataTransfer: ${transfer}, bubbles: true, cancelable: true }))`)],
-  ])('may have a picture that is %s', async (_, add) => {
-    await open()
-    await add()
-    await tab.waitFor('form >> img')
-    await tab.fill('#message', 'What is it?')
-    await tab.press('Enter')
-    const asked = await talk.next()
-    expect(pick(asked.body, 'messages', 0, 'content', 0)).toEqual({ type: 'text', text: 'What is it?' })
-    expect(String(pick(asked.body, 'messages', 0, 'content', 1, 'image_url', 'url'))).toMatch(/^data:image\/png;base64,/)
-    await tab.waitFor('article >> img')
-    await tab.waitForGone('form >> img')
-  }, 20_000)
+    [
+      'picked',
+      async () => {
+        await Bun.write(picture, Buffer.from(dot, 'base64'))
+        await tab.setFiles('form >> input[type="file"]', [picture])
+      },
+    ],
+    [
+      'pasted',
+      () =>
+        tab.evaluate(
+          `document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { clipboardData: ${transfer}, bubbles: true, cancelable: true }))`,
+        ),
+    ],
+    [
+      'dropped',
+      () =>
+        tab.evaluate(
+          `document.querySelector('[role="log"]').dispatchEvent(new DragEvent('drop', { dataTransfer: ${transfer}, bubbles: true, cancelable: true }))`,
+        ),
+    ],
+  ])(
+    'may have a picture that is %s',
+    async (_, add) => {
+      await open()
+      await add()
+      await tab.waitFor('form >> img')
+      await tab.fill('#message', 'What is it?')
+      await tab.press('Enter')
+      const asked = await talk.next()
+      expect(pick(asked.body, 'messages', 0, 'content', 0)).toEqual({ type: 'text', text: 'What is it?' })
+      expect(String(pick(asked.body, 'messages', 0, 'content', 1, 'image_url', 'url'))).toMatch(
+        /^data:image\/png;base64,/,
+      )
+      await tab.waitFor('article >> img')
+      await tab.waitForGone('form >> img')
+    },
+    20_000,
+  )
 
   test('says which files it does not take', async () => {
     await open()
-    await tab.evaluate(`(() => { const data = new DataTransfer(); data.items.add(new File(['x'], 'notes.txt', { type: 'text/plain' })); document.querySelector('[role="log"]').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`)
+    await tab.evaluate(
+      `(() => { const data = new DataTransfer(); data.items.add(new File(['x'], 'notes.txt', { type: 'text/plain' })); document.querySelector('[role="log"]').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`,
+    )
     await tab.waitFor('[role="alert"] >> text=/notes.txt/')
     await tab.click('[aria-label="Dismiss"]')
     await tab.waitForGone('[role="alert"]')
@@ -142,7 +165,9 @@ describeInChromium('an answer', () => {
     for (let paragraph = 0; paragraph < 40; paragraph++) await asked.say(`Paragraph ${paragraph} of many.\n\n`)
     await tab.waitFor(said('Paragraph 39'))
     await tab.until(`${end} < 2`)
-    await tab.evaluate(`(() => { const list = document.querySelector('[role="log"]'); list.dispatchEvent(new WheelEvent('wheel', { deltaY: -30 })); list.scrollTop -= 30 })()`)
+    await tab.evaluate(
+      `(() => { const list = document.querySelector('[role="log"]'); list.dispatchEvent(new WheelEvent('wheel', { deltaY: -30 })); list.scrollTop -= 30 })()`,
+    )
     await tab.waitFor('text=Jump to latest')
     const top = Number(await tab.evaluate(`document.querySelector('[role="log"]').scrollTop`))
     for (let paragraph = 40; paragraph < 50; paragraph++) await asked.say(`Paragraph ${paragraph} of many.\n\n`)
@@ -162,7 +187,8 @@ describeInChromium('an answer', () => {
     for (const question of ['One', 'Two', 'Three', 'Four']) {
       await ask(tab, question)
       const asked = await talk.next()
-      for (let paragraph = 0; paragraph < 12; paragraph++) await asked.say(`Paragraph ${paragraph} for ${question}.\n\n`)
+      for (let paragraph = 0; paragraph < 12; paragraph++)
+        await asked.say(`Paragraph ${paragraph} for ${question}.\n\n`)
       await tab.waitFor(said(`Paragraph 11 for ${question}.`))
       await tab.until(`${end} < 2`)
       await asked.finish()
@@ -204,7 +230,24 @@ describeInChromium('an answer', () => {
     await open()
     await ask(tab, 'Likely?')
     const asked = await talk.next()
-    const token = (content: string, logprob: number) => asked.send({ content }, { logprobs: { content: [{ token: content, logprob, top_logprobs: [{ token: content, logprob }, { token: 'perhaps', logprob: -4 }] }] } })
+    const token = (content: string, logprob: number) =>
+      asked.send(
+        { content },
+        {
+          logprobs: {
+            content: [
+              {
+                token: content,
+                logprob,
+                top_logprobs: [
+                  { token: content, logprob },
+                  { token: 'perhaps', logprob: -4 },
+                ],
+              },
+            ],
+          },
+        },
+      )
     await token('Yes', -0.01)
     await token(', no', -3)
     await asked.finish()

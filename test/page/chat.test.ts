@@ -37,7 +37,13 @@ afterEach(async () => {
 /** `m` is offered by a provider that answers, `both` first by one that is out of requests. */
 function configuration(): ServiceConfig {
   const priced = [{ name: 'm', price: { input: 100, output: 1_000 } }]
-  return { providers: [provider('openai', upstream.url, [], { models: priced }), provider('groq', busy.url, ['both']), provider('spare', upstream.url, ['both'])] }
+  return {
+    providers: [
+      provider('openai', upstream.url, [], { models: priced }),
+      provider('groq', busy.url, ['both']),
+      provider('spare', upstream.url, ['both']),
+    ],
+  }
 }
 
 const open = (): Promise<void> => openConversation(tab, service.url)
@@ -56,7 +62,9 @@ describeInChromium('a conversation', () => {
     await asked.finish()
     await tab.waitFor(said('/\\$0\\.0053/'))
     expect(await tab.textOf(`${lastMessage} >> strong`)).toBe('two')
-    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(/^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out · \$0\.0053$/)
+    expect(await tab.textOf(`${lastMessage} >> summary`)).toMatch(
+      /^openai · m · first token [\d.]+ m?s · [\d.]+ m?s · 3 in, 5 out · \$0\.0053$/,
+    )
     await tab.until(`document.title === 'Hello there · svc' && document.activeElement.id === 'message'`)
   }, 20_000)
 
@@ -94,19 +102,23 @@ describeInChromium('a conversation', () => {
   test.each([
     ['the button', () => tab.click('[aria-label="Stop"]')],
     ['Escape', () => tab.press('Escape')],
-  ])('is stopped by %s, all the way to the provider', async (_, stop) => {
-    await open()
-    await ask(tab, 'Talk')
-    const asked = await talk.next()
-    await asked.say('Half an')
-    await tab.waitFor(said('Half an'))
-    await stop()
-    await asked.left
-    await tab.waitFor(said('Stopped.'))
-    await tab.waitFor(`${lastMessage} >> text=Continue`)
-    await tab.waitFor('[aria-label="Send"]')
-    await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer stopped')`)
-  }, 20_000)
+  ])(
+    'is stopped by %s, all the way to the provider',
+    async (_, stop) => {
+      await open()
+      await ask(tab, 'Talk')
+      const asked = await talk.next()
+      await asked.say('Half an')
+      await tab.waitFor(said('Half an'))
+      await stop()
+      await asked.left
+      await tab.waitFor(said('Stopped.'))
+      await tab.waitFor(`${lastMessage} >> text=Continue`)
+      await tab.waitFor('[aria-label="Send"]')
+      await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer stopped')`)
+    },
+    20_000,
+  )
 
   test('shows who failed before somebody answered, attempt by attempt', async () => {
     await open()
@@ -116,9 +128,13 @@ describeInChromium('a conversation', () => {
     await asked.say('Me')
     await asked.finish()
     await tab.waitFor(said('/first token/'))
-    expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/groq (✗|✗ failed: |failed: ).*429 ?→.*spare ✓/)
+    expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(
+      /groq (✗|✗ failed: |failed: ).*429 ?→.*spare ✓/,
+    )
     await tab.click(`${lastMessage} >> summary`)
-    expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(/^groq ✗ rate limit 429 [\d.]+ m?s spare ✓ answered 200 [\d.]+ m?s$/)
+    expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(
+      /^groq ✗ rate limit 429 [\d.]+ m?s spare ✓ answered 200 [\d.]+ m?s$/,
+    )
     expect(await tab.textOf(`${lastMessage} >> code`)).toMatch(/^[0-9a-f]{32}$/)
   }, 20_000)
 })

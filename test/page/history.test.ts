@@ -10,13 +10,17 @@ import { complaintsOf } from './complaints.ts'
 import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
 const phone: PersonOptions = { viewport: { width: 390, height: 800 }, hasTouch: true }
-const searchField = '[aria-label="Search the conversations"]', titleField = '[aria-label="Title of the conversation"]'
+const searchField = '[aria-label="Search the conversations"]',
+  titleField = '[aria-label="Title of the conversation"]'
 const chromium = useChromium()
 let service: ServiceUnderTest, folder: string
 let person: Person, tab: Tab
 
 beforeAll(async () => {
-  ;[service, folder] = await Promise.all([startService({ providers: [{ id: 'echo' }] }), mkdtemp(join(tmpdir(), 'svc-history-'))])
+  ;[service, folder] = await Promise.all([
+    startService({ providers: [{ id: 'echo' }] }),
+    mkdtemp(join(tmpdir(), 'svc-history-')),
+  ])
 })
 afterAll(async () => {
   await service.stop()
@@ -40,8 +44,17 @@ function conversationsOf(known: readonly Known[]): readonly unknown[] {
   return known.map(({ title, text = 'Hello' }, index) => {
     const time = Date.now() - index * 3_600_000
     return {
-      id: `c${index + 1}`, title, isTitled: false, isPinned: false, created: time, updated: time, settings: { system: '', parameters: {} },
-      messages: [{ role: 'user', id: 'm1', time, text, images: [] }, { role: 'assistant', id: 'm2', time, text: `On ${title}`, reasoning: '', status: 'complete' }],
+      id: `c${index + 1}`,
+      title,
+      isTitled: false,
+      isPinned: false,
+      created: time,
+      updated: time,
+      settings: { system: '', parameters: {} },
+      messages: [
+        { role: 'user', id: 'm1', time, text, images: [] },
+        { role: 'assistant', id: 'm2', time, text: `On ${title}`, reasoning: '', status: 'complete' },
+      ],
     }
   })
 }
@@ -63,8 +76,12 @@ async function openWith(...known: readonly Known[]): Promise<void> {
   await tab.waitFor('[data-row]')
 }
 
-const titles = async (): Promise<string> => String(await tab.evaluate(`[...document.querySelectorAll('[data-row] a')].map((link) => link.textContent).join(' | ')`))
-const focusedIs = (title: string): Promise<void> => tab.until(`document.activeElement.closest('[data-row]')?.textContent.startsWith(${JSON.stringify(title)})`)
+const titles = async (): Promise<string> =>
+  String(
+    await tab.evaluate(`[...document.querySelectorAll('[data-row] a')].map((link) => link.textContent).join(' | ')`),
+  )
+const focusedIs = (title: string): Promise<void> =>
+  tab.until(`document.activeElement.closest('[data-row]')?.textContent.startsWith(${JSON.stringify(title)})`)
 
 /** Gives the focus to the first row, as Tab does from the menu before it. */
 async function enterList(): Promise<void> {
@@ -77,7 +94,8 @@ async function choose(title: string, entry: string): Promise<void> {
   await tab.click(`[role="menuitem"]:visible:text-is("${entry}")`)
 }
 
-const named = (count: number): readonly Known[] => Array.from({ length: count }, (_, index) => ({ title: `Number ${index + 1}` }))
+const named = (count: number): readonly Known[] =>
+  Array.from({ length: count }, (_, index) => ({ title: `Number ${index + 1}` }))
 
 describeInChromium('the list of conversations', () => {
   test('has what was asked, at once, and shows it again', async () => {
@@ -106,9 +124,17 @@ describeInChromium('the list of conversations', () => {
     await focusedIs('Number 600')
     await tab.press('ArrowUp')
     await focusedIs('Number 599')
-    expect(await tab.evaluate(`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())`)).toBe(true)
+    expect(
+      await tab.evaluate(
+        `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())`,
+      ),
+    ).toBe(true)
     expect(Number(await tab.evaluate(`document.querySelectorAll('[data-row]').length`))).toBeLessThan(60)
-    expect(await tab.evaluate(`document.activeElement.parentElement.getAttribute('aria-posinset') + ' of ' + document.activeElement.parentElement.getAttribute('aria-setsize')`)).toBe('599 of 600')
+    expect(
+      await tab.evaluate(
+        `document.activeElement.parentElement.getAttribute('aria-posinset') + ' of ' + document.activeElement.parentElement.getAttribute('aria-setsize')`,
+      ),
+    ).toBe('599 of 600')
     await tab.press('Home')
     await focusedIs('Number 1')
     await tab.press('ArrowUp')
@@ -207,9 +233,10 @@ describeInChromium('the list of conversations', () => {
     await tab.waitFor('text=No conversations yet')
   }, 20_000)
 
-  test('is the same in every tab of a person, and in nobody else\'s', async () => {
+  test("is the same in every tab of a person, and in nobody else's", async () => {
     await openWith({ title: 'First' })
-    const other = person.tab('other'), stranger = chromium.person(wide).tab()
+    const other = person.tab('other'),
+      stranger = chromium.person(wide).tab()
     for (const each of [other, stranger]) await each.goto(`${service.url}/`)
     await other.waitFor('[data-row] >> text=First')
     await stranger.waitFor('text=No conversations yet')
@@ -224,11 +251,19 @@ describeInChromium('the list of conversations', () => {
 
 describeInChromium('a search', () => {
   test('looks through titles and messages, and marks what it found', async () => {
-    await openWith({ title: 'Crème brûlée', text: 'How long in the oven?' }, { title: 'Straßen', text: 'Where is the crème?' }, { title: 'Else' })
+    await openWith(
+      { title: 'Crème brûlée', text: 'How long in the oven?' },
+      { title: 'Straßen', text: 'Where is the crème?' },
+      { title: 'Else' },
+    )
     await tab.press('Control+k')
     await tab.type('CREME')
     await tab.waitFor('text=2 conversations found')
-    expect(await tab.evaluate(`[...document.querySelectorAll('[data-row]')].map((row) => row.dataset.row + ': ' + [...row.querySelectorAll('mark')].map((mark) => mark.textContent)).join(', ')`)).toBe('c1: Crème, c2: crème')
+    expect(
+      await tab.evaluate(
+        `[...document.querySelectorAll('[data-row]')].map((row) => row.dataset.row + ': ' + [...row.querySelectorAll('mark')].map((mark) => mark.textContent)).join(', ')`,
+      ),
+    ).toBe('c1: Crème, c2: crème')
     await tab.type(' strasse')
     await tab.waitFor('text=1 conversation found')
     await tab.press('ArrowDown')
@@ -275,12 +310,22 @@ describeInChromium('a file', () => {
     await tab.goto(`${service.url}/`)
     await tab.waitFor('text=No conversations yet')
     const path = join(folder, 'many.json')
-    await writeFile(path, JSON.stringify({ format: 'svc-conversations', version: 1, exported: '', conversations: conversationsOf(named(600)) }))
+    await writeFile(
+      path,
+      JSON.stringify({
+        format: 'svc-conversations',
+        version: 1,
+        exported: '',
+        conversations: conversationsOf(named(600)),
+      }),
+    )
     await tab.setFiles('nav input[type="file"]', [path])
     await tab.waitFor('dialog')
     await tab.press('Escape')
     await tab.waitForGone('dialog')
-    await tab.evaluate(`window.shown = []; new MutationObserver(() => window.shown.push(document.querySelector('dialog')?.innerText ?? '')).observe(document.body, { childList: true, subtree: true }); void 0`)
+    await tab.evaluate(
+      `window.shown = []; new MutationObserver(() => window.shown.push(document.querySelector('dialog')?.innerText ?? '')).observe(document.body, { childList: true, subtree: true }); void 0`,
+    )
     await tab.waitFor('dialog >> text=600 conversations were added')
     expect(await tab.evaluate(`window.shown.filter((text) => text.includes('…'))`)).toEqual([])
   }, 20_000)
@@ -301,40 +346,48 @@ describeInChromium('a file', () => {
 })
 
 describeInChromium('axe-core finds nothing to mend in the conversations', () => {
-  test.each([['light', { ...wide, colorScheme: 'light' }], ['dark', { ...wide, colorScheme: 'dark' }], ['phone', phone]] as const)('%s', async (look, options) => {
-    tab = chromium.person(options).tab()
-    const showList = async (): Promise<void> => {
-      if (look === 'phone') await tab.click('[aria-controls="sidebar"]')
-    }
-    const found: Record<string, readonly string[]> = {}
-    const examine = async (what: string): Promise<void> => {
-      const violations = await violationsOf(tab)
-      if (violations.length > 0) found[what] = violations
-    }
-    await tab.goto(`${service.url}/`)
-    await tab.waitFor('#message')
-    await showList()
-    await tab.waitFor('text=No conversations yet')
-    await examine('empty')
-    await importFile([...conversationsOf([{ title: 'Crème' }, ...named(40)]), 5])
-    await examine('report')
-    await tab.press('Escape')
-    await tab.waitForGone('dialog')
-    await examine('list')
-    await tab.evaluate(`document.querySelector('[aria-label="More for Crème"]').click()`)
-    await tab.waitFor('[role="menuitem"]:visible')
-    await examine('menu')
-    await tab.press('Enter')
-    await tab.waitFor(titleField)
-    await examine('rename')
-    await tab.press('Escape')
-    await focusedIs('Crème')
-    await tab.press('Delete')
-    await tab.waitFor('button:text-is("Undo")')
-    await examine('deleted')
-    await tab.fill(searchField, 'number')
-    await tab.waitFor('mark')
-    await examine('found')
-    expect(found).toEqual({})
-  }, 60_000)
+  test.each([
+    ['light', { ...wide, colorScheme: 'light' }],
+    ['dark', { ...wide, colorScheme: 'dark' }],
+    ['phone', phone],
+  ] as const)(
+    '%s',
+    async (look, options) => {
+      tab = chromium.person(options).tab()
+      const showList = async (): Promise<void> => {
+        if (look === 'phone') await tab.click('[aria-controls="sidebar"]')
+      }
+      const found: Record<string, readonly string[]> = {}
+      const examine = async (what: string): Promise<void> => {
+        const violations = await violationsOf(tab)
+        if (violations.length > 0) found[what] = violations
+      }
+      await tab.goto(`${service.url}/`)
+      await tab.waitFor('#message')
+      await showList()
+      await tab.waitFor('text=No conversations yet')
+      await examine('empty')
+      await importFile([...conversationsOf([{ title: 'Crème' }, ...named(40)]), 5])
+      await examine('report')
+      await tab.press('Escape')
+      await tab.waitForGone('dialog')
+      await examine('list')
+      await tab.evaluate(`document.querySelector('[aria-label="More for Crème"]').click()`)
+      await tab.waitFor('[role="menuitem"]:visible')
+      await examine('menu')
+      await tab.press('Enter')
+      await tab.waitFor(titleField)
+      await examine('rename')
+      await tab.press('Escape')
+      await focusedIs('Crème')
+      await tab.press('Delete')
+      await tab.waitFor('button:text-is("Undo")')
+      await examine('deleted')
+      await tab.fill(searchField, 'number')
+      await tab.waitFor('mark')
+      await examine('found')
+      expect(found).toEqual({})
+    },
+    60_000,
+  )
 })

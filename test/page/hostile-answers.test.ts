@@ -2,8 +2,16 @@ import { afterEach, expect, test } from 'bun:test'
 import type { Person, Tab } from '../fakes/chromium.ts'
 import { chunk, done, event } from '../fakes/replies.ts'
 import { ask, converse, lastMessage, openConversation, said } from './conversation.ts'
+import {
+  noHarm,
+  saying,
+  standsInOrder,
+  startHostile,
+  streaming,
+  type HostileRig,
+  type SayingOptions,
+} from './hostile-rig.ts'
 import { heavyTexts, hostileTexts, unseen } from './hostile.ts'
-import { noHarm, saying, standsInOrder, startHostile, streaming, type HostileRig, type SayingOptions } from './hostile-rig.ts'
 import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let rig: HostileRig, person: Person, tab: Tab
@@ -23,11 +31,26 @@ describeInChromium('these tests', () => {
   test('see harm where there is some', async () => {
     await openConversation(tab, rig.service.url)
     const picture = `${rig.decoy}/x.png`
-    await tab.evaluate(`window.hostileRan = 1; document.body.append(Object.assign(document.createElement('img'), { src: '${picture}' }), document.createElement('video')); alert(1)`)
-    expect(await tab.evaluate(`(() => { try { document.body.insertAdjacentHTML('beforeend', '<b>') } catch ({ message }) { return message } })()`)).toContain('TrustedHTML')
+    await tab.evaluate(
+      `window.hostileRan = 1; document.body.append(Object.assign(document.createElement('img'), { src: '${picture}' }), document.createElement('video')); alert(1)`,
+    )
+    expect(
+      await tab.evaluate(
+        `(() => { try { document.body.insertAdjacentHTML('beforeend', '<b>') } catch ({ message }) { return message } })()`,
+      ),
+    ).toContain('TrustedHTML')
     expect(await rig.harm(person, tab)).toEqual({
-      ...noHarm, ran: 1, elements: ['<video></video>'], pictures: [picture], origins: [picture], asked: [picture],
-      complaints: expect.arrayContaining([expect.stringContaining('Content Security Policy'), expect.stringContaining('TrustedHTML'), 'a dialog: 1']),
+      ...noHarm,
+      ran: 1,
+      elements: ['<video></video>'],
+      pictures: [picture],
+      origins: [picture],
+      asked: [picture],
+      complaints: expect.arrayContaining([
+        expect.stringContaining('Content Security Policy'),
+        expect.stringContaining('TrustedHTML'),
+        'a dialog: 1',
+      ]),
     })
   })
 })
@@ -37,24 +60,41 @@ describeInChromium('what a model says', () => {
     expect(await rig.harm(person, tab)).toEqual(noHarm)
   })
 
-  test.each([['streamed', true], ['as a whole', false]])('is shown as text, %s: markup, scripts, pictures from elsewhere, and links that run something', async (_, streams) => {
-    say(hostileTexts(rig.decoy).join('\n\n'))
-    await openConversation(tab, rig.service.url)
-    if (!streams) {
-      await tab.press('Control+.')
-      await tab.click('role=switch[name="Stream the answer"]')
-      await tab.press('Escape')
-    }
-    await converse(tab, 'Tell me')
-    const text = await shown(lastMessage)
-    for (const words of ['<script>window.hostileRan=1', '<iframe srcdoc=', '<svg/onload=', 'javascript:window', 'vbscript:', '<style>@import']) expect(text).toContain(words)
-    expect(await tab.evaluate(`[...document.querySelectorAll('article a')].map(({ href }) => href)`)).toContain(`${rig.decoy}/markdown.png`)
-    expect(await rig.harm(person, tab)).toEqual(noHarm)
-    // Nor when it is brought back, as it was kept.
-    await tab.reload()
-    await tab.waitFor(said('/^a · /'))
-    expect(await shown(lastMessage)).toContain('<iframe srcdoc=')
-  }, 20_000)
+  test.each([
+    ['streamed', true],
+    ['as a whole', false],
+  ])(
+    'is shown as text, %s: markup, scripts, pictures from elsewhere, and links that run something',
+    async (_, streams) => {
+      say(hostileTexts(rig.decoy).join('\n\n'))
+      await openConversation(tab, rig.service.url)
+      if (!streams) {
+        await tab.press('Control+.')
+        await tab.click('role=switch[name="Stream the answer"]')
+        await tab.press('Escape')
+      }
+      await converse(tab, 'Tell me')
+      const text = await shown(lastMessage)
+      for (const words of [
+        '<script>window.hostileRan=1',
+        '<iframe srcdoc=',
+        '<svg/onload=',
+        'javascript:window',
+        'vbscript:',
+        '<style>@import',
+      ])
+        expect(text).toContain(words)
+      expect(await tab.evaluate(`[...document.querySelectorAll('article a')].map(({ href }) => href)`)).toContain(
+        `${rig.decoy}/markdown.png`,
+      )
+      expect(await rig.harm(person, tab)).toEqual(noHarm)
+      // Nor when it is brought back, as it was kept.
+      await tab.reload()
+      await tab.waitFor(said('/^a · /'))
+      expect(await shown(lastMessage)).toContain('<iframe srcdoc=')
+    },
+    20_000,
+  )
 
   test('when it thinks is shown as text, too', async () => {
     say('Done', { more: { reasoning_content: hostileTexts(rig.decoy).join('\n\n') } })
@@ -64,23 +104,29 @@ describeInChromium('what a model says', () => {
     await tab.waitFor(`${lastMessage} details[open] >> text=<iframe srcdoc`)
   })
 
-  test.each(heavyTexts.map(([name, text]) => [name, text] as const))('leaves the page answering to keys: %s', async (_, text) => {
-    say(text, { pieceLength: Math.ceil(text.length / 20) })
-    await openConversation(tab, rig.service.url)
-    // From a key to the picture after it. What else this machine does may hold up one time, not all three.
-    await tab.evaluate(`addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() => setTimeout(() => window.keysMs?.push(performance.now() - timeStamp))), true)`)
-    const worstMs: number[] = []
-    do {
-      await tab.evaluate(`window.keysMs = []`)
-      await ask(tab, 'Tell me')
-      for (let key = 0; key < 3; key++) await tab.press('x')
-      await tab.waitFor('[aria-label="Send"]')
-      await tab.press('x')
-      await tab.until(`window.keysMs.length >= 5 && document.querySelector('#message').value === 'xxxx'`)
-      worstMs.push(Number(await tab.evaluate(`Math.max(...window.keysMs)`)))
-    } while (worstMs.length < 3 && Math.min(...worstMs) >= 1_000)
-    expect(Math.min(...worstMs)).toBeLessThan(1_000)
-  }, 20_000)
+  test.each(heavyTexts.map(([name, text]) => [name, text] as const))(
+    'leaves the page answering to keys: %s',
+    async (_, text) => {
+      say(text, { pieceLength: Math.ceil(text.length / 20) })
+      await openConversation(tab, rig.service.url)
+      // From a key to the picture after it. What else this machine does may hold up one time, not all three.
+      await tab.evaluate(
+        `addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() => setTimeout(() => window.keysMs?.push(performance.now() - timeStamp))), true)`,
+      )
+      const worstMs: number[] = []
+      do {
+        await tab.evaluate(`window.keysMs = []`)
+        await ask(tab, 'Tell me')
+        for (let key = 0; key < 3; key++) await tab.press('x')
+        await tab.waitFor('[aria-label="Send"]')
+        await tab.press('x')
+        await tab.until(`window.keysMs.length >= 5 && document.querySelector('#message').value === 'xxxx'`)
+        worstMs.push(Number(await tab.evaluate(`Math.max(...window.keysMs)`)))
+      } while (worstMs.length < 3 && Math.min(...worstMs) >= 1_000)
+      expect(Math.min(...worstMs)).toBeLessThan(1_000)
+    },
+    20_000,
+  )
 
   test('may have characters that are not seen: they are kept within, and the conversation goes on', async () => {
     say(unseen)
@@ -96,14 +142,40 @@ describeInChromium('what a model says', () => {
 
   test('may be of types that nobody expects', async () => {
     const deltas: readonly object[] = [
-      { content: 5 }, { content: { text: '<b>' } }, { content: [{ type: 'text', text: '<i>part</i> ' }, 7, null] }, { role: {}, content: null, tool_calls: 'x', reasoning_content: [1] },
+      { content: 5 },
+      { content: { text: '<b>' } },
+      { content: [{ type: 'text', text: '<i>part</i> ' }, 7, null] },
+      { role: {}, content: null, tool_calls: 'x', reasoning_content: [1] },
       { content: 'is ', constructor: '<b>', ['__proto__']: { polluted: true } },
     ]
     const chunks: readonly object[] = [
-      { choices: [{ index: 0, delta: { content: 'well ' }, finish_reason: 7, logprobs: { content: [{ token: '<b>', logprob: 'x' }, null, 3] } }] }, { choices: [{ index: '0', delta: 'x', finish_reason: null }] },
-      { choices: [{ index: 0, delta: { content: 'here' }, finish_reason: 'stop' }], usage: { prompt_tokens: '<b>', completion_tokens: -1 } },
+      {
+        choices: [
+          {
+            index: 0,
+            delta: { content: 'well ' },
+            finish_reason: 7,
+            logprobs: { content: [{ token: '<b>', logprob: 'x' }, null, 3] },
+          },
+        ],
+      },
+      { choices: [{ index: '0', delta: 'x', finish_reason: null }] },
+      {
+        choices: [{ index: 0, delta: { content: 'here' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: '<b>', completion_tokens: -1 },
+      },
     ]
-    rig.upstream.use(streaming([event(chunk({ role: 'assistant', content: 'All ' })), ...deltas.map((delta) => event(chunk(delta))), ...chunks.map((more) => event({ ...chunk({}), ...more })), done], rig.decoy))
+    rig.upstream.use(
+      streaming(
+        [
+          event(chunk({ role: 'assistant', content: 'All ' })),
+          ...deltas.map((delta) => event(chunk(delta))),
+          ...chunks.map((more) => event({ ...chunk({}), ...more })),
+          done,
+        ],
+        rig.decoy,
+      ),
+    )
     await openConversation(tab, rig.service.url)
     await ask(tab, 'Tell me')
     await tab.waitFor(`${lastMessage} >> summary`)

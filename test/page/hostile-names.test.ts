@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { chat, question } from '../client.ts'
 import type { Person, Tab } from '../fakes/chromium.ts'
 import { ask, converse, chooseModel, lastMessage, openConversation, said } from './conversation.ts'
-import { hostileNames, hostileTexts } from './hostile.ts'
 import { noHarm, saying, standsInOrder, startHostile, type HostileRig } from './hostile-rig.ts'
+import { hostileNames, hostileTexts } from './hostile.ts'
 import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let rig: HostileRig, person: Person, tab: Tab
 inChromium(startHostile, (scene) => {
-  ({ rig, person, tab } = scene)
+  ;({ rig, person, tab } = scene)
   rig.upstream.use(saying(hostileTexts(rig.decoy).slice(0, 3).join('\n\n'), { decoy: rig.decoy }))
 })
 
@@ -42,10 +42,15 @@ describeInChromium('with markup or marks of direction in them', () => {
     // What would only look like another name is not offered.
     await tab.press('Control+/')
     await tab.waitFor('[role="option"]')
-    expect(await tab.evaluate(`[...document.querySelectorAll('[role="option"]')].some(({ textContent }) => textContent.includes('safe'))`)).toBe(false)
+    expect(
+      await tab.evaluate(
+        `[...document.querySelectorAll('[role="option"]')].some(({ textContent }) => textContent.includes('safe'))`,
+      ),
+    ).toBe(false)
     await tab.press('Escape')
 
-    for (const model of [markup, reversed, long, `${rig.decoy}/<b>`]) await chat(rig.service.url, question({ model }), { headers: { 'x-request-id': '<script>1</script>' } })
+    for (const model of [markup, reversed, long, `${rig.decoy}/<b>`])
+      await chat(rig.service.url, question({ model }), { headers: { 'x-request-id': '<script>1</script>' } })
     await tab.goto(`${rig.service.url}/#/requests`)
     await tab.click('[data-key]:has-text("<img src") >> nth=0')
     await tab.waitFor('dialog >> text=Request id')
@@ -94,14 +99,24 @@ describeInChromium('with markup or marks of direction in them', () => {
   test('conversations that are brought in are text, and what is not as it should be is refused', async () => {
     const image = (id: string, dataUrl: string): object => ({ id, name: '<b>', dataUrl, width: 1, height: 1 })
     const conversation = (id: string, text: string, ...images: readonly object[]): object => ({
-      id, title: '<b>brought</b> \u202Ein', isTitled: true, isPinned: false, created: 1, updated: 1, settings: { system: text, parameters: {} }, messages: [{ role: 'user', id: `${id}-1`, time: 1, text, images }],
+      id,
+      title: '<b>brought</b> \u202Ein',
+      isTitled: true,
+      isPinned: false,
+      created: 1,
+      updated: 1,
+      settings: { system: text, parameters: {} },
+      messages: [{ role: 'user', id: `${id}-1`, time: 1, text, images }],
     })
     const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${rig.decoy}/svg.png"/><script>window.hostileRan=1</script></svg>`
     const conversations = [
-      conversation('../../x', 'brought'), conversation('fine', `brought ${hostileTexts(rig.decoy).join('\n\n')}`),
-      conversation('remote', 'brought', image('1', `${rig.decoy}/imported.png`)), conversation('svg', 'brought', image('2', `data:image/svg+xml;base64,${btoa(svg)}`)),
+      conversation('../../x', 'brought'),
+      conversation('fine', `brought ${hostileTexts(rig.decoy).join('\n\n')}`),
+      conversation('remote', 'brought', image('1', `${rig.decoy}/imported.png`)),
+      conversation('svg', 'brought', image('2', `data:image/svg+xml;base64,${btoa(svg)}`)),
     ]
-    const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-')), path = join(folder, '<img src=x>.json')
+    const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-')),
+      path = join(folder, '<img src=x>.json')
     await writeFile(path, JSON.stringify({ format: 'svc-conversations', version: 1, exported: '', conversations }))
     await tab.goto(`${rig.service.url}/#/`)
     await tab.setFiles(`${list} >> input[type=file]`, [path])

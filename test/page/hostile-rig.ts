@@ -1,13 +1,16 @@
 import { parseJson } from '../client.ts'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type Exchange, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { isStream } from '../fakes/good.ts'
 import { chunk, completion, done, errorReply, event, framed, lastChunk, reply, streamHead } from '../fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
 import { complaintsOf } from './complaints.ts'
 import { hostileNames } from './hostile.ts'
-import type { Person, Tab } from '../fakes/chromium.ts'
 
-/** A service whose providers are hostile, and a server of another origin that nobody has a reason to ask. `await using` stops it all. */
+/**
+ * A service whose providers are hostile, and a server of another origin that nobody has a reason to ask. `await using`
+ * stops it all.
+ */
 export interface HostileRig extends AsyncDisposable {
   readonly service: ServiceUnderTest
   /** Provider `a`: lists model `m` and others with hostile names. */
@@ -18,20 +21,52 @@ export interface HostileRig extends AsyncDisposable {
   harm(person: Person, tab: Tab): Promise<unknown>
 }
 
-/** Nothing has run, nothing was loaded or asked from elsewhere, nobody has left the page, and no policy had to forbid anything. */
-export const noHarm = { ran: 0, elements: [], pictures: [], handlers: [], links: [], origins: [], asked: [], complaints: [], connections: 0, isThere: true }
+/**
+ * Nothing has run, nothing was loaded or asked from elsewhere, nobody has left the page, and no policy had to forbid
+ * anything.
+ */
+export const noHarm = {
+  ran: 0,
+  elements: [],
+  pictures: [],
+  handlers: [],
+  links: [],
+  origins: [],
+  asked: [],
+  complaints: [],
+  connections: 0,
+  isThere: true,
+}
 
 /** What provider `b`, which serves model `broken`, says whenever it is asked. */
-export const hostileError = 'Failed <img src=x onerror="window.hostileRan=1"> \u202Edesrever [link](javascript:alert(1))'
+export const hostileError =
+  'Failed <img src=x onerror="window.hostileRan=1"> \u202Edesrever [link](javascript:alert(1))'
 
 /** Starts it. */
 export async function startHostile(): Promise<HostileRig> {
   let connections = 0
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open() { connections++ }, data(socket) { socket.end() } } })
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open() {
+        connections++
+      },
+      data(socket) {
+        socket.end()
+      },
+    },
+  })
   const decoy = `http://127.0.0.1:${listener.port}`
   const upstream = faultUpstream(saying('Nothing yet', { decoy }))
-  const broken = faultUpstream((exchange) => exchange.write(errorReply(500, { message: hostileError }, { 'x-request-id': '<img src=x onerror=window.hostileRan=1>' })))
-  const service = await startService({ providers: [provider('a', upstream.url, [], { models: '*' }), provider('b', broken.url, ['broken'])] })
+  const broken = faultUpstream((exchange) =>
+    exchange.write(
+      errorReply(500, { message: hostileError }, { 'x-request-id': '<img src=x onerror=window.hostileRan=1>' }),
+    ),
+  )
+  const service = await startService({
+    providers: [provider('a', upstream.url, [], { models: '*' }), provider('b', broken.url, ['broken'])],
+  })
   const isOwn = (address: string): boolean => address.startsWith(`${service.url}/`)
 
   return {
@@ -79,8 +114,14 @@ export function saying(text: string, { decoy, more = {}, pieceLength = 13 }: Say
   return async (exchange) => {
     if (exchange.hit.method === 'GET') return listModels(exchange, decoy)
     if (!isStream(exchange)) return exchange.write(reply(200, JSON.stringify(completion(text, { message: more }))))
-    const pieces = Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) => text.slice(index * pieceLength, (index + 1) * pieceLength))
-    return streamAll(exchange, [event(chunk({ role: 'assistant', ...more })), ...pieces.map((content) => event(chunk({ content }))), event(chunk({}, 'stop')) + done])
+    const pieces = Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) =>
+      text.slice(index * pieceLength, (index + 1) * pieceLength),
+    )
+    return streamAll(exchange, [
+      event(chunk({ role: 'assistant', ...more })),
+      ...pieces.map((content) => event(chunk({ content }))),
+      event(chunk({}, 'stop')) + done,
+    ])
   }
 }
 
@@ -96,7 +137,12 @@ async function streamAll(exchange: Exchange, events: readonly string[]): Promise
 }
 
 function listModels(exchange: Exchange, decoy: string): Promise<void> {
-  return exchange.write(reply(200, JSON.stringify({ object: 'list', data: ['m', ...hostileNames(decoy)].map((id) => ({ id, object: 'model' })) })))
+  return exchange.write(
+    reply(
+      200,
+      JSON.stringify({ object: 'list', data: ['m', ...hostileNames(decoy)].map((id) => ({ id, object: 'model' })) }),
+    ),
+  )
 }
 
 /** An expression: whether words of an element stand from left to right, whatever stands around them. */

@@ -15,7 +15,12 @@ export function hostileTexts(decoy: string): readonly string[] {
     `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=${run}&gt;">`,
     `<a href="javascript:${run}">html link</a> <details open ontoggle="${run}">x</details>`,
     `--><!--[if]><script>${run}</script><![endif]--> <![CDATA[<script>${run}</script>]]> <?xml ${run}?>`,
-    ...javascriptAddresses(run).flatMap((address) => [`[link](${address})`, `[link](<${address}>)`, `<${address}>`, `![picture](${address})`]),
+    ...javascriptAddresses(run).flatMap((address) => [
+      `[link](${address})`,
+      `[link](<${address}>)`,
+      `<${address}>`,
+      `![picture](${address})`,
+    ]),
     `[by label][evil] [evil]\n\n[evil]: javascript:${run} "title"`,
     `![picture](${decoy}/markdown.png) [![picture](${decoy}/nested.png)](${decoy}/around) ![by label][remote]\n\n[remote]: ${decoy}/label.png`,
     `![picture](//${new URL(decoy).host}/scheme-relative.png) ![picture](/assets/../relative.png)`,
@@ -29,14 +34,39 @@ export function hostileTexts(decoy: string): readonly string[] {
   ]
 }
 
-/** How one writes `javascript:` so that a browser understands it and a filter may not; and others that can run something. */
+/**
+ * How one writes `javascript:` so that a browser understands it and a filter may not; and others that can run
+ * something.
+ */
 function javascriptAddresses(run: string): readonly string[] {
   return [
-    `javascript:${run}`, `JaVaScRiPt:${run}`, `&#106;avascript:${run}`, `&#x6A;&#x61;vascript&colon;${run}`, `java&Tab;script:${run}`, `java&NewLine;script:${run}`,
-    `java\tscript:${run}`, `\u0001javascript:${run}`, `\u00a0javascript:${run}`, ` javascript:${run}`, `\u200bjavascript:${run}`, `java\u0000script:${run}`, `javascript\\:${run}`,
-    `%6Aavascript:${run}`, `vbscript:${run}`, `view-source:javascript:${run}`, `blob:null/${run}`, `filesystem:x/${run}`,
-    `data:text/html,<script>${run}</script>`, `DATA:text/html;base64,${btoa(`<script>${run}</script>`)}`, `data:image/svg+xml,<svg onload="${run}"/>`, `data:image/svg+xml;base64,${btoa(`<svg onload="${run}"/>`)}`,
-    `data:image/png;base64,"onerror="${run}`, `https:javascript:${run}`, `http://user:pass@127.0.0.1:1/\u202e`, `file:///etc/passwd`, `intent://x#Intent;S.x=${run};end`,
+    `javascript:${run}`,
+    `JaVaScRiPt:${run}`,
+    `&#106;avascript:${run}`,
+    `&#x6A;&#x61;vascript&colon;${run}`,
+    `java&Tab;script:${run}`,
+    `java&NewLine;script:${run}`,
+    `java\tscript:${run}`,
+    `\u0001javascript:${run}`,
+    `\u00a0javascript:${run}`,
+    ` javascript:${run}`,
+    `\u200bjavascript:${run}`,
+    `java\u0000script:${run}`,
+    `javascript\\:${run}`,
+    `%6Aavascript:${run}`,
+    `vbscript:${run}`,
+    `view-source:javascript:${run}`,
+    `blob:null/${run}`,
+    `filesystem:x/${run}`,
+    `data:text/html,<script>${run}</script>`,
+    `DATA:text/html;base64,${btoa(`<script>${run}</script>`)}`,
+    `data:image/svg+xml,<svg onload="${run}"/>`,
+    `data:image/svg+xml;base64,${btoa(`<svg onload="${run}"/>`)}`,
+    `data:image/png;base64,"onerror="${run}`,
+    `https:javascript:${run}`,
+    `http://user:pass@127.0.0.1:1/\u202e`,
+    `file:///etc/passwd`,
+    `intent://x#Intent;S.x=${run};end`,
   ]
 }
 
@@ -52,8 +82,12 @@ export const heavyTexts: readonly (readonly [string, string])[] = [
   ['line breaks alone', '\n'.repeat(100_000)],
 ]
 
-/** What is not seen, but changes what is: marks of direction that nobody ends, characters without width, null, halves of characters. */
-export const unseen = 'start \u202Egnihtyreve\u202D \u2066isolate \u200Bzero\u200B\u2060\uFEFF \u0000null \u0007bell \u001B[31mred \uD800 half \uDFFF \uFFFE end'
+/**
+ * What is not seen, but changes what is: marks of direction that nobody ends, characters without width, null, halves of
+ * characters.
+ */
+export const unseen =
+  'start \u202Egnihtyreve\u202D \u2066isolate \u200Bzero\u200B\u2060\uFEFF \u0000null \u0007bell \u001B[31mred \uD800 half \uDFFF \uFFFE end'
 
 /** A name with markup, one of which half reads from right to left, and one without a place to break it. */
 export function hostileNames(decoy: string): readonly string[] {

@@ -13,30 +13,43 @@ import { violationsOf } from './axe.ts'
 import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let rig: Rig, tab: Tab, folder: string
-inChromium(() => startRig([good()]), async (scene) => {
-  ({ rig, tab } = scene)
-  await tab.goto(`${rig.service.url}/`)
-  await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
-})
+inChromium(
+  () => startRig([good()]),
+  async (scene) => {
+    ;({ rig, tab } = scene)
+    await tab.goto(`${rig.service.url}/`)
+    await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
+  },
+)
 
-beforeAll(async () => { folder = await mkdtemp(join(tmpdir(), 'svc-pictures-')) })
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-pictures-'))
+})
 afterAll(() => rm(folder, { recursive: true }))
 
 /** A real PNG, all of one colour. */
 function png(width: number, height: number): Uint8Array<ArrayBuffer> {
-  const chunk = (name: string, data: Uint8Array) => bytesOf(big(data.length, 4), name, data, big(crc32(bytesOf(name, data)), 4))
+  const chunk = (name: string, data: Uint8Array) =>
+    bytesOf(big(data.length, 4), name, data, big(crc32(bytesOf(name, data)), 4))
   const rows = new Uint8Array(height * (1 + width * 3)).fill(120)
   for (let row = 0; row < height; row += 1) rows[row * (1 + width * 3)] = 0
-  return bytesOf('\x89PNG\r\n\x1a\n', chunk('IHDR', bytesOf(big(width, 4), big(height, 4), [8, 2, 0, 0, 0])), chunk('IDAT', deflateSync(rows)), chunk('IEND', new Uint8Array()))
+  return bytesOf(
+    '\x89PNG\r\n\x1a\n',
+    chunk('IHDR', bytesOf(big(width, 4), big(height, 4), [8, 2, 0, 0, 0])),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', new Uint8Array()),
+  )
 }
 
 /** Picks files of these names and bytes. */
 async function pickFiles(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
-  const paths = await Promise.all(Object.entries(files).map(async ([name, bytes]) => {
-    const path = join(folder, name)
-    await writeFile(path, bytes)
-    return path
-  }))
+  const paths = await Promise.all(
+    Object.entries(files).map(async ([name, bytes]) => {
+      const path = join(folder, name)
+      await writeFile(path, bytes)
+      return path
+    }),
+  )
   await tab.setFiles('input[aria-label="Pictures"]', paths)
 }
 
@@ -62,8 +75,12 @@ async function sent(text = 'What is this?'): Promise<unknown> {
 }
 
 /** The picture that was sent in this place, as its bytes say. */
-function pictureAt(content: unknown, index: number): { readonly type: string; readonly header: ReturnType<typeof readImageHeader> } {
-  const [, type = '', data = ''] = /^data:(image\/\w+);base64,(.+)$/.exec(String(pick(content, index, 'image_url', 'url'))) ?? []
+function pictureAt(
+  content: unknown,
+  index: number,
+): { readonly type: string; readonly header: ReturnType<typeof readImageHeader> } {
+  const [, type = '', data = ''] =
+    /^data:(image\/\w+);base64,(.+)$/.exec(String(pick(content, index, 'image_url', 'url'))) ?? []
   return { type, header: readImageHeader(Uint8Array.fromBase64(data)) }
 }
 
@@ -77,7 +94,9 @@ describeInChromium('pictures', () => {
       { type: 'image_url', image_url: { url: `data:image/gif;base64,${realPictures.gif.bytes.toBase64()}` } },
     ])
     await tab.waitForGone('[aria-label^="Remove"]')
-    expect(await tab.evaluate(`[...document.querySelectorAll('main img')].map((each) => each.alt).join(' ')`)).toBe('a.png b.gif')
+    expect(await tab.evaluate(`[...document.querySelectorAll('main img')].map((each) => each.alt).join(' ')`)).toBe(
+      'a.png b.gif',
+    )
     expect(await tab.complaints()).toEqual([])
   })
 
@@ -94,22 +113,48 @@ describeInChromium('pictures', () => {
   })
 
   test('that are huge are scaled down, and those that lie on their side are turned', async () => {
-    const photo = Uint8Array.fromBase64(String(await tab.evaluate(`(() => { const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 200 }); canvas.getContext('2d').fillRect(9, 9, 99, 99); return canvas.toDataURL('image/jpeg').split(',')[1] })()`)))
-    await pickFiles({ 'huge.png': png(6000, 1500), 'turned.jpg': bytesOf(photo.subarray(0, 2), exif(6, false), photo.subarray(2)) })
+    const photo = Uint8Array.fromBase64(
+      String(
+        await tab.evaluate(
+          `(() => { const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 200 }); canvas.getContext('2d').fillRect(9, 9, 99, 99); return canvas.toDataURL('image/jpeg').split(',')[1] })()`,
+        ),
+      ),
+    )
+    await pickFiles({
+      'huge.png': png(6000, 1500),
+      'turned.jpg': bytesOf(photo.subarray(0, 2), exif(6, false), photo.subarray(2)),
+    })
     await tab.waitFor('[aria-label="Remove turned.jpg"]')
     const content = await sent()
-    expect(pictureAt(content, 1)).toMatchObject({ type: 'image/png', header: { kind: 'png', size: { width: 2048, height: 512 } } })
-    expect(pictureAt(content, 2)).toMatchObject({ type: 'image/jpeg', header: { kind: 'jpeg', isUpright: true, size: { width: 200, height: 300 } } })
+    expect(pictureAt(content, 1)).toMatchObject({
+      type: 'image/png',
+      header: { kind: 'png', size: { width: 2048, height: 512 } },
+    })
+    expect(pictureAt(content, 2)).toMatchObject({
+      type: 'image/jpeg',
+      header: { kind: 'jpeg', isUpright: true, size: { width: 200, height: 300 } },
+    })
   })
 
   test('that can be none are refused with their names and why, and the others are taken', async () => {
     await pickFiles({
-      'notes.png': bytesOf('these are notes'), 'drawing.svg': bytesOf('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'bomb.png': pngHead(50_000, 50_000, 'IDAT'),
-      'cut.png': png(50, 50).subarray(0, 60), 'phone.heic': bytesOf([0, 0, 0, 24], 'ftypheic', [0, 0, 0, 0], 'mif1heic'), 'good.png': png(5, 5),
+      'notes.png': bytesOf('these are notes'),
+      'drawing.svg': bytesOf('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+      'bomb.png': pngHead(50_000, 50_000, 'IDAT'),
+      'cut.png': png(50, 50).subarray(0, 60),
+      'phone.heic': bytesOf([0, 0, 0, 24], 'ftypheic', [0, 0, 0, 0], 'mif1heic'),
+      'good.png': png(5, 5),
     })
     await tab.waitFor('[aria-label="Remove good.png"]')
     const text = await tab.textOf('main [role="alert"]')
-    for (const words of ['notes.png: It is no picture', 'drawing.svg: It is a drawing (SVG)', 'bomb.png: It has 50000 × 50000 pixels', 'cut.png: It is broken', 'phone.heic: It is in HEIC']) expect(text).toContain(words)
+    for (const words of [
+      'notes.png: It is no picture',
+      'drawing.svg: It is a drawing (SVG)',
+      'bomb.png: It has 50000 × 50000 pixels',
+      'cut.png: It is broken',
+      'phone.heic: It is in HEIC',
+    ])
+      expect(text).toContain(words)
     expect(await tab.evaluate(`document.querySelectorAll('[aria-label^="Remove"]').length`)).toBe(1)
   })
 

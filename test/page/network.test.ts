@@ -29,7 +29,10 @@ afterEach(async () => {
 
 /** Serves model `m`. Killed at the end: how it stops is what some tests are about. */
 async function start(environment: Readonly<Record<string, string>> = {}, port = 0): Promise<ServiceUnderTest> {
-  const service = await startService({ providers: [provider('a', upstream.url)], failover: { on_cut: 'error' } }, { environment, port })
+  const service = await startService(
+    { providers: [provider('a', upstream.url)], failover: { on_cut: 'error' } },
+    { environment, port },
+  )
   started.push(service)
   return service
 }
@@ -44,7 +47,10 @@ async function half({ url }: ServiceUnderTest): Promise<Talk> {
   return asked
 }
 
-/** How much of what is shown has moved by itself so far (Cumulative Layout Shift). What the observer has to tell of the past it tells at once. */
+/**
+ * How much of what is shown has moved by itself so far (Cumulative Layout Shift). What the observer has to tell of the
+ * past it tells at once.
+ */
 const shifts = `new Promise((resolve) => {
   let sum = 0
   const observer = new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value })
@@ -115,7 +121,9 @@ describeInChromium('over a slow network', () => {
     const service = await start()
     await tab.setSpeed({ latencyMs: 200, bytesPerSecond: 100_000 })
     const asked = await half(service)
-    expect(await tab.evaluate(`document.querySelector('${lastMessage}').innerText.includes('and the rest')`)).toBe(false)
+    expect(await tab.evaluate(`document.querySelector('${lastMessage}').innerText.includes('and the rest')`)).toBe(
+      false,
+    )
     await asked.say(' and the rest.')
     await asked.finish()
     await tab.waitFor(said('Half of it, and the rest.'))

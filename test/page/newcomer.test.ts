@@ -14,12 +14,19 @@ let service: ServiceUnderTest, first: FaultUpstream, second: FaultUpstream, tab:
 /** As providers are: asked for its models, it lists them; asked anything else, it answers. */
 function brand(name: string): Script {
   const answer = good({ name })
-  return (exchange) => (exchange.hit.method === 'GET' ? exchange.write(reply(200, JSON.stringify({ object: 'list', data: [{ id: 'llama-4', object: 'model' }] }))) : answer(exchange))
+  return (exchange) =>
+    exchange.hit.method === 'GET'
+      ? exchange.write(reply(200, JSON.stringify({ object: 'list', data: [{ id: 'llama-4', object: 'model' }] })))
+      : answer(exchange)
 }
 
-inChromium(() => startService(undefined), (scene) => ({ rig: service, tab } = scene), { form: 'chromium' })
+inChromium(
+  () => startService(undefined),
+  (scene) => ({ rig: service, tab } = scene),
+  { form: 'chromium' },
+)
 beforeAll(() => {
-  [first, second] = [faultUpstream(brand('first')), faultUpstream(brand('second'))]
+  ;[first, second] = [faultUpstream(brand('first')), faultUpstream(brand('second'))]
 })
 afterAll(() => {
   first.stop()
@@ -33,14 +40,21 @@ function type(lines: string): void {
 }
 
 /** What is on the machine in place of a provider on the internet. */
-const at = (line: string, upstream: FaultUpstream): string => line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
+const at = (line: string, upstream: FaultUpstream): string =>
+  line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
 
 describeInChromium('a newcomer', () => {
   test('chats with the echo, adds a provider by the lines that are shown, is told of a slip, finds it, adds another, and sees it step in', async () => {
     await openConversation(tab, service.url)
     await tab.waitFor('main >> text=This is the built-in echo')
-    const lines = await tab.evaluate(`[...document.querySelectorAll('main ol code')].map(({ textContent }) => textContent)`)
-    expect(lines).toEqual([`mkdir -p ${service.home}`, `echo '{ "providers": [{ "id": "groq", "api_key": "YOUR-KEY" }] }' > ${service.file}`, `chmod 600 ${service.file}`])
+    const lines = await tab.evaluate(
+      `[...document.querySelectorAll('main ol code')].map(({ textContent }) => textContent)`,
+    )
+    expect(lines).toEqual([
+      `mkdir -p ${service.home}`,
+      `echo '{ "providers": [{ "id": "groq", "api_key": "YOUR-KEY" }] }' > ${service.file}`,
+      `chmod 600 ${service.file}`,
+    ])
 
     // With a slip at the first try.
     type(String(Array.isArray(lines) ? lines.join('\n') : '').replace('] }', '} ]'))
@@ -77,7 +91,9 @@ describeInChromium('a newcomer', () => {
     await ask(tab, 'Are you still there?')
     await tab.waitFor(said('second-0 second-1 second-2'))
     await tab.waitFor(`${lastMessage} >> text=/first token/`)
-    expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(/^spare · llama-4 · groq ✗ failed: connect → , then spare ✓ answered · first token/)
+    expect((await tab.textOf(`${lastMessage} >> summary`)).replaceAll(/\s+/g, ' ')).toMatch(
+      /^spare · llama-4 · groq ✗ failed: connect → , then spare ✓ answered · first token/,
+    )
 
     await tab.click('role=link[name="Requests"]')
     await tab.waitFor('[data-key] >> nth=0 >> text=groq')

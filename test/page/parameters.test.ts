@@ -7,17 +7,22 @@ import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let rig: Rig, tab: Tab
 /** A new conversation, and its settings. */
-inChromium(() => startRig([good()]), async (scene) => {
-  ({ rig, tab } = scene)
-  await tab.goto(`${rig.service.url}/`)
-  await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
-  await tab.press('Control+.')
-  await tab.waitFor('text=System prompt')
-})
+inChromium(
+  () => startRig([good()]),
+  async (scene) => {
+    ;({ rig, tab } = scene)
+    await tab.goto(`${rig.service.url}/`)
+    await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
+    await tab.press('Control+.')
+    await tab.waitFor('text=System prompt')
+  },
+)
 
 /** Puts the focus into the input of a label. */
 async function focus(label: string): Promise<void> {
-  await tab.evaluate(`[...document.querySelectorAll('dialog label')].find((each) => each.textContent === ${JSON.stringify(label)}).control.focus()`)
+  await tab.evaluate(
+    `[...document.querySelectorAll('dialog label')].find((each) => each.textContent === ${JSON.stringify(label)}).control.focus()`,
+  )
 }
 
 /** The value of the input of a label, and what is said of it, without what it always says. */
@@ -63,9 +68,16 @@ describeInChromium('the settings of a conversation', () => {
 
   test('send exactly the parameters that were typed', async () => {
     for (const [label, text] of [
-      ['Temperature', '0,7'], ['Top P', '.95'], ['Frequency penalty', '-2'], ['Presence penalty', '1.25'], ['Seed', '-42'],
-      ['Max completion tokens', '2000'], ['Max tokens', '1000'], ['Top log probabilities', '20'],
-    ] as const) await type(label, text)
+      ['Temperature', '0,7'],
+      ['Top P', '.95'],
+      ['Frequency penalty', '-2'],
+      ['Presence penalty', '1.25'],
+      ['Seed', '-42'],
+      ['Max completion tokens', '2000'],
+      ['Max tokens', '1000'],
+      ['Top log probabilities', '20'],
+    ] as const)
+      await type(label, text)
     for (const text of ['END', '\\n\\n', ' x']) {
       await type('Stop sequences', text)
       await tab.press('Enter')
@@ -77,8 +89,19 @@ describeInChromium('the settings of a conversation', () => {
     await focus('Log probabilities')
     await tab.type('on')
     expect(await asked()).toEqual({
-      ...streamed, temperature: 0.7, top_p: 0.95, frequency_penalty: -2, presence_penalty: 1.25, seed: -42, max_completion_tokens: 2000, max_tokens: 1000,
-      stop: ['END', '\n\n', ' x'], reasoning_effort: 'high', enable_thinking: false, logprobs: true, top_logprobs: 20,
+      ...streamed,
+      temperature: 0.7,
+      top_p: 0.95,
+      frequency_penalty: -2,
+      presence_penalty: 1.25,
+      seed: -42,
+      max_completion_tokens: 2000,
+      max_tokens: 1000,
+      stop: ['END', '\n\n', ' x'],
+      reasoning_effort: 'high',
+      enable_thinking: false,
+      logprobs: true,
+      top_logprobs: 20,
     })
   })
 
@@ -107,7 +130,10 @@ describeInChromium('the settings of a conversation', () => {
     expect(await shown('Temperature')).toEqual(['2.01', 'This is not sent: it must be a number, 0 to 2.'])
     expect(await shown('Seed')).toEqual(['1.5', 'This is not sent: it must be a whole number.'])
     expect(await shown('Top P')).toEqual(['much', 'This is not sent: it must be a number, 0 to 1.'])
-    expect(await shown('Top log probabilities')).toEqual(['21', 'This is not sent: it must be a whole number, 0 to 20.'])
+    expect(await shown('Top log probabilities')).toEqual([
+      '21',
+      'This is not sent: it must be a whole number, 0 to 20.',
+    ])
     expect(await shown('Max tokens')).toEqual(['99999999999999999999', expect.stringContaining('between')])
     expect(await tab.evaluate(`document.querySelectorAll('[aria-invalid="true"]').length`)).toBe(5)
     expect(await asked()).toEqual(streamed)
@@ -118,8 +144,18 @@ describeInChromium('the settings of a conversation', () => {
     await type('Temperature', '0.5')
     await type('Seed', 'x')
     await tab.click('text=Reset all parameters')
-    expect([await shown('Temperature'), await shown('Seed')]).toEqual([['', ''], ['', '']])
-    expect(await whole()).toEqual({ model: 'm', ...streamed, messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'hello' }] })
+    expect([await shown('Temperature'), await shown('Seed')]).toEqual([
+      ['', ''],
+      ['', ''],
+    ])
+    expect(await whole()).toEqual({
+      model: 'm',
+      ...streamed,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'hello' },
+      ],
+    })
   })
 
   test('stay with their conversation', async () => {

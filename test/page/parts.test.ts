@@ -7,7 +7,10 @@ import { describeInChromium, inChromium } from './in-chromium.ts'
 const part = '**/assets/page-part-*.js'
 const closed = { flags: ['--auth', 'provider_auth'], files: { [configPath]: '{}' } }
 let service: ServiceUnderTest, person: Person, tab: Tab
-inChromium(() => startService({ providers: [{ id: 'echo' }] }, closed), (scene) => ({ rig: service, person, tab } = scene))
+inChromium(
+  () => startService({ providers: [{ id: 'echo' }] }, closed),
+  (scene) => ({ rig: service, person, tab } = scene),
+)
 
 const moduleOf = (body: string) => ({ contentType: 'text/javascript', body })
 
@@ -20,7 +23,11 @@ describeInChromium('the part of an extension', () => {
 
   test.each([
     ['does not load', () => person.refuse(part)],
-    ['throws where it is shown', () => person.answer(part, moduleOf('export const part = { replace: { SignIn() { throw new Error("not today") } } }'))],
+    [
+      'throws where it is shown',
+      () =>
+        person.answer(part, moduleOf('export const part = { replace: { SignIn() { throw new Error("not today") } } }')),
+    ],
     ['is something else', () => person.answer(part, moduleOf('export const part = 1'))],
   ])('that %s leaves the page’s own, which says so', async (_, fail) => {
     await fail()

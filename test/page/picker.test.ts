@@ -14,9 +14,20 @@ function configuration(...more: readonly string[]): ServiceConfig {
   const llama = { name: 'llama-4', context: 131_072, input: ['text', 'image'] }
   return {
     providers: [
-      provider('groq', groq.url, [], { models: [{ ...llama, upstream: 'meta/llama-4', price: { input: 0, output: 0 } }, 'qwen3-32b', ...more] }),
-      provider('openai', openai.url, [], { models: [{ ...llama, price: { input: 0.15, output: 0.6 } }, { name: 'gpt-6-mini', context: 400_000, input: ['text', 'audio', 'file'], price: { input: 0.25, output: 2 } }] }),
-      provider('router', openai.url, Array.from({ length: 2000 }, (_, index) => `vendor/model-${index}`)),
+      provider('groq', groq.url, [], {
+        models: [{ ...llama, upstream: 'meta/llama-4', price: { input: 0, output: 0 } }, 'qwen3-32b', ...more],
+      }),
+      provider('openai', openai.url, [], {
+        models: [
+          { ...llama, price: { input: 0.15, output: 0.6 } },
+          { name: 'gpt-6-mini', context: 400_000, input: ['text', 'audio', 'file'], price: { input: 0.25, output: 2 } },
+        ],
+      }),
+      provider(
+        'router',
+        openai.url,
+        Array.from({ length: 2000 }, (_, index) => `vendor/model-${index}`),
+      ),
     ],
   }
 }
@@ -35,7 +46,8 @@ const opener = 'button[aria-haspopup="dialog"]'
 const field = '[role="combobox"]'
 const option = (words: string) => `[role="option"]:has-text("${words}")`
 /** The text of an element, as it stands in the page. */
-const textOf = (selector: string) => `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '').replaceAll('\\u00a0', ' ')`
+const textOf = (selector: string) =>
+  `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '').replaceAll('\\u00a0', ' ')`
 const active = textOf('[role="option"][aria-selected="true"]')
 const count = `document.querySelectorAll('[role="option"]').length`
 const focusedRole = `document.activeElement?.getAttribute('role') ?? document.activeElement?.id ?? ''`
@@ -108,7 +120,9 @@ describeInChromium('the model picker', () => {
     expect(await tab.textOf(option('llama-4'))).toMatch(/llama-4[^]*groq → [^]*openai[^]*131k[^]*free/)
     expect(await tab.evaluate(active)).toContain('takes pictures')
     expect(await tab.textOf(option('gpt-6-mini'))).toMatch(/openai[^]*takes audio, file[^]*400k[^]*\$0\.25 \/ \$2/)
-    expect(await tab.evaluate(`${textOf(field)} + document.querySelector('${field}').getAttribute('aria-activedescendant')`)).toBe(await tab.evaluate(`document.querySelector('[aria-selected="true"]').id`))
+    expect(
+      await tab.evaluate(`${textOf(field)} + document.querySelector('${field}').getAttribute('aria-activedescendant')`),
+    ).toBe(await tab.evaluate(`document.querySelector('[aria-selected="true"]').id`))
   })
 
   test('gives the focus back at Escape, and forgets what was typed', async () => {
@@ -158,7 +172,9 @@ describeInChromium('the model picker', () => {
 
   test('has favourites, by key and by star, that come first, stay, and are the same in other tabs', async () => {
     // The tab in front is the one that was opened last.
-    const person = chromium.person(), other = person.tab('other'), tab = person.tab()
+    const person = chromium.person(),
+      other = person.tab('other'),
+      tab = person.tab()
     for (const each of [other, tab]) {
       await each.goto(`${service.url}/`)
       await each.waitFor(`${opener}:has-text("llama-4")`)
@@ -202,7 +218,9 @@ describeInChromium('the model picker', () => {
     await service.configure(configuration('brand-new'))
     try {
       // The file is watched: it is in force when the service says so.
-      await tab.evaluate(`(async () => { while (!(await (await fetch('/api/models')).text()).includes('brand-new')) await new Promise((next) => setTimeout(next, 50)) })()`)
+      await tab.evaluate(
+        `(async () => { while (!(await (await fetch('/api/models')).text()).includes('brand-new')) await new Promise((next) => setTimeout(next, 50)) })()`,
+      )
       await open(tab)
       await tab.waitFor(option('brand-new'))
     } finally {
@@ -211,7 +229,8 @@ describeInChromium('the model picker', () => {
   })
 
   test('keeps the list while the service is away, says so, and asks again', async () => {
-    const person = chromium.person(), tab = person.tab()
+    const person = chromium.person(),
+      tab = person.tab()
     await tab.goto(`${service.url}/`)
     await tab.waitFor(`${opener}:has-text("llama-4")`)
     await open(tab)
@@ -229,7 +248,11 @@ describeInChromium('the model picker', () => {
     const tab = await opened({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.click(opener)
     await tab.waitFor('[role="option"]')
-    expect(await tab.evaluate(`(({ width, height, x, y }) => [x, y, width, height].join(' '))(document.querySelector('dialog').getBoundingClientRect())`)).toBe('0 0 390 844')
+    expect(
+      await tab.evaluate(
+        `(({ width, height, x, y }) => [x, y, width, height].join(' '))(document.querySelector('dialog').getBoundingClientRect())`,
+      ),
+    ).toBe('0 0 390 844')
     expect(await tab.evaluate(`document.documentElement.scrollWidth`)).toBe(390)
     await tab.click('dialog [aria-label="Close"]')
     await tab.waitForGone('dialog')

@@ -6,7 +6,11 @@ import { ask, lastMessage, openConversation } from './conversation.ts'
 import { describeInChromium, inChromium, wide } from './in-chromium.ts'
 
 let service: ServiceUnderTest, tab: Tab
-inChromium(() => startService({ providers: [{ id: 'echo' }] }), (scene) => ({ rig: service, tab } = scene), { look: { ...wide, colorScheme: 'dark' } })
+inChromium(
+  () => startService({ providers: [{ id: 'echo' }] }),
+  (scene) => ({ rig: service, tab } = scene),
+  { look: { ...wide, colorScheme: 'dark' } },
+)
 
 describeInChromium('on paper a conversation', () => {
   test('is there as a whole, dark on white, without what stands around it', async () => {
@@ -17,10 +21,16 @@ describeInChromium('on paper a conversation', () => {
     // Paper is narrower than the place that the list beside the conversation needs.
     await tab.setSize(700, 900)
     await tab.setMedia('print')
-    await tab.until(`[...document.querySelectorAll('#sidebar, form, header, article button')].every((element) => !element.checkVisibility())`)
+    await tab.until(
+      `[...document.querySelectorAll('#sidebar, form, header, article button')].every((element) => !element.checkVisibility())`,
+    )
     const cut = `[...document.querySelectorAll('*')].filter((element) => element.contains(document.querySelector('article')) && getComputedStyle(element).overflowY !== 'visible').map(({ tagName }) => tagName)`
     expect(await tab.evaluate(cut)).toEqual([])
-    expect(await tab.evaluate(`document.documentElement.scrollHeight > 5000 && getComputedStyle(document.documentElement).colorScheme`)).toBe('light')
+    expect(
+      await tab.evaluate(
+        `document.documentElement.scrollHeight > 5000 && getComputedStyle(document.documentElement).colorScheme`,
+      ),
+    ).toBe('light')
     expect(await complaintsOf(tab)).toEqual([])
   }, 20_000)
 })

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chat, metric, parseJson, pick, question } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { FaultUpstream, Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { errorReply } from '../fakes/replies.ts'
 import { provider, startService } from '../harness.ts'
-import { startSignIn } from '../sign-in/rig.ts'
-import type { FaultUpstream, Script } from '../fakes/fault-upstream.ts'
 import type { ServiceUnderTest } from '../harness.ts'
+import { startSignIn } from '../sign-in/rig.ts'
 
 /** What came back, as a test looks at it. */
 interface Reply {
@@ -21,16 +21,29 @@ interface Reply {
   readonly code: unknown
 }
 
-async function call(service: ServiceUnderTest, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
-  const response = await fetch(`${service.url}${path}`, body === undefined ? { headers } : {
-    method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers },
-  })
+async function call(
+  service: ServiceUnderTest,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const response = await fetch(
+    `${service.url}${path}`,
+    body === undefined
+      ? { headers }
+      : {
+          method: 'POST',
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+          headers: { 'content-type': 'application/json', ...headers },
+        },
+  )
   const json = parseJson(await response.text())
   return { status: response.status, json, code: pick(json, 'error', 'code') }
 }
 
 const state = (service: ServiceUnderTest): Promise<Reply> => call(service, '/api/providers')
-const askTest = (service: ServiceUnderTest, id: string, more: object = {}): Promise<Reply> => call(service, '/api/providers/test', { id, ...more })
+const askTest = (service: ServiceUnderTest, id: string, more: object = {}): Promise<Reply> =>
+  call(service, '/api/providers/test', { id, ...more })
 
 function entriesOf({ json }: Reply): readonly unknown[] {
   const providers = pick(json, 'providers')
@@ -48,7 +61,11 @@ function entryOf(reply: Reply, id: string): unknown {
 
 /** One change, of the file as it is now unless a version is given. */
 async function change(service: ServiceUnderTest, id: string, what: string, version?: unknown): Promise<Reply> {
-  return call(service, '/api/providers', { version: version ?? pick((await state(service)).json, 'version'), id, change: what })
+  return call(service, '/api/providers', {
+    version: version ?? pick((await state(service)).json, 'version'),
+    id,
+    change: what,
+  })
 }
 
 /** What the last request to an upstream said. */
@@ -71,7 +88,9 @@ async function eventually<Value>(look: () => Promise<Value>, isSo: (value: Value
 }
 
 const upstreams: FaultUpstream[] = []
-afterAll(() => { for (const each of upstreams) each.stop() })
+afterAll(() => {
+  for (const each of upstreams) each.stop()
+})
 
 function upstream(script: Script): FaultUpstream {
   const made = faultUpstream(script)
@@ -79,7 +98,8 @@ function upstream(script: Script): FaultUpstream {
   return made
 }
 
-const a = upstream(good({ name: 'a' })), b = upstream(good({ name: 'b' }))
+const a = upstream(good({ name: 'a' })),
+  b = upstream(good({ name: 'b' }))
 
 /** A file as people write it. */
 const text = `{
@@ -98,7 +118,15 @@ describe('GET /api/models', () => {
   test('has every model with all who offer it', async () => {
     await using service = await startService(text)
     expect((await call(service, '/api/models')).json).toEqual({
-      models: [{ name: 'm', offers: [{ provider: 'a', upstream: 'm' }, { provider: 'b', upstream: 'm-b', price: { input: 1, output: 2 } }] }],
+      models: [
+        {
+          name: 'm',
+          offers: [
+            { provider: 'a', upstream: 'm' },
+            { provider: 'b', upstream: 'm-b', price: { input: 1, output: 2 } },
+          ],
+        },
+      ],
       isEchoOnly: false,
       file: service.file,
     })
@@ -107,28 +135,59 @@ describe('GET /api/models', () => {
 
 describe('GET /api/providers', () => {
   test('has the try-order with what each is doing, and no key', async () => {
-    const service = await startService(text.replace('"id": "a",', '"id": "a", "api_key": "a-key-that-is-not-shown", "headers": { "x-team": "a-header-that-is-not-shown" },'))
+    const service = await startService(
+      text.replace(
+        '"id": "a",',
+        '"id": "a", "api_key": "a-key-that-is-not-shown", "headers": { "x-team": "a-header-that-is-not-shown" },',
+      ),
+    )
     await using _ = service
     const reply = await state(service)
     expect(order(reply)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
-    expect(reply.json).toMatchObject({ source: 'file', file: service.file, version: expect.stringMatching(/^[0-9a-f]{64}$/) })
-    expect(entryOf(reply, 'a')).toEqual({
-      id: 'a', protocol: 'openai', baseUrl: a.url, enabled: true, state: { kind: 'ok' }, coolingModels: [], models: ['m'], modelCount: 1, attempts: { count: 0, ok: 0 },
+    expect(reply.json).toMatchObject({
+      source: 'file',
+      file: service.file,
+      version: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
-    expect(entryOf(reply, 'groq')).toMatchObject({ brand: 'Groq', state: { kind: 'unavailable', why: 'GROQ_API_KEY is not set' } })
+    expect(entryOf(reply, 'a')).toEqual({
+      id: 'a',
+      protocol: 'openai',
+      baseUrl: a.url,
+      enabled: true,
+      state: { kind: 'ok' },
+      coolingModels: [],
+      models: ['m'],
+      modelCount: 1,
+      attempts: { count: 0, ok: 0 },
+    })
+    expect(entryOf(reply, 'groq')).toMatchObject({
+      brand: 'Groq',
+      state: { kind: 'unavailable', why: 'GROQ_API_KEY is not set' },
+    })
     expect(JSON.stringify(reply.json)).not.toContain('not-shown')
   })
 
   test('tells of attempts, of a provider that fails, and of one that is left alone', async () => {
     const down = upstream(status(500))
     const busy = upstream(status(429, { 'retry-after': '100' }))
-    await using service = await startService({ providers: [provider('down', down.url), provider('busy', busy.url), provider('b', b.url)] })
+    await using service = await startService({
+      providers: [provider('down', down.url), provider('busy', busy.url), provider('b', b.url)],
+    })
     const before = Date.now()
     expect(await servedBy(service)).toBe('b')
-    const reply = await eventually(() => state(service), (found) => pick(entryOf(found, 'b'), 'attempts', 'count') === 1)
+    const reply = await eventually(
+      () => state(service),
+      (found) => pick(entryOf(found, 'b'), 'attempts', 'count') === 1,
+    )
     expect(order(reply)).toEqual(['down failing', 'busy cooling', 'b ok'])
-    expect(entryOf(reply, 'down')).toMatchObject({ attempts: { count: 1, ok: 0 }, lastError: { model: 'm', status: 500, why: expect.stringContaining('status 500') } })
-    expect(entryOf(reply, 'busy')).toMatchObject({ state: { why: 'too many requests for its limit: it asked to wait' }, coolingModels: [] })
+    expect(entryOf(reply, 'down')).toMatchObject({
+      attempts: { count: 1, ok: 0 },
+      lastError: { model: 'm', status: 500, why: expect.stringContaining('status 500') },
+    })
+    expect(entryOf(reply, 'busy')).toMatchObject({
+      state: { why: 'too many requests for its limit: it asked to wait' },
+      coolingModels: [],
+    })
     expect(pick(entryOf(reply, 'busy'), 'state', 'until')).toBeGreaterThan(before + 95_000)
     expect(pick(entryOf(reply, 'busy'), 'state', 'until')).toBeLessThan(Date.now() + 101_000)
   })
@@ -164,7 +223,12 @@ describe('POST /api/providers', () => {
   test('what is so already › 200, and nothing is written', async () => {
     await using service = await startService(text)
     const { mtimeMs, ino } = await stat(service.file)
-    for (const [id, what] of [['a', 'up'], ['groq', 'down'], ['a', 'enable'], ['c', 'disable']] as const) {
+    for (const [id, what] of [
+      ['a', 'up'],
+      ['groq', 'down'],
+      ['a', 'enable'],
+      ['c', 'disable'],
+    ] as const) {
       expect((await change(service, id, what)).status).toBe(200)
     }
     expect(await stat(service.file)).toMatchObject({ mtimeMs, ino })
@@ -173,7 +237,9 @@ describe('POST /api/providers', () => {
   test('a change made meanwhile in the file › 409, nothing is lost, and the list is the new one', async () => {
     await using service = await startService(text)
     const { json } = await state(service)
-    const edited = text.replace('cheap first', 'edited meanwhile').replace('{ "id": "groq" }', '{ "id": "groq", "enabled": false }')
+    const edited = text
+      .replace('cheap first', 'edited meanwhile')
+      .replace('{ "id": "groq" }', '{ "id": "groq", "enabled": false }')
     await writeFile(service.file, edited)
     expect(await change(service, 'b', 'up', pick(json, 'version'))).toMatchObject({ status: 409, code: 'conflict' })
     expect(await readFile(service.file, 'utf8')).toBe(edited)
@@ -185,18 +251,33 @@ describe('POST /api/providers', () => {
   test('many at once for the same version › one is made, the others are conflicts', async () => {
     await using service = await startService(text)
     const { json } = await state(service)
-    const replies = await Promise.all(['a', 'b', 'c', 'groq', 'a', 'b'].map((id) => change(service, id, id === 'c' ? 'enable' : 'disable', pick(json, 'version'))))
+    const replies = await Promise.all(
+      ['a', 'b', 'c', 'groq', 'a', 'b'].map((id) =>
+        change(service, id, id === 'c' ? 'enable' : 'disable', pick(json, 'version')),
+      ),
+    )
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409])
-    const changed = entriesOf(await state(service)).filter((entry, index) => pick(entry, 'enabled') !== [true, true, false, true][index])
+    const changed = entriesOf(await state(service)).filter(
+      (entry, index) => pick(entry, 'enabled') !== [true, true, false, true][index],
+    )
     expect(changed).toHaveLength(1)
   })
 
   test('a faulty file › the notice tells, the order stays, a change is refused with the faults; mended, it is in force', async () => {
     await using service = await startService(text)
-    await service.configure(text.replace('"models": ["m"] }, // slow', '"modles": ["a-secret-that-is-not-shown"] }, // slow'))
-    const reply = await eventually(() => state(service), ({ json }) => pick(json, 'notice') !== undefined)
+    await service.configure(
+      text.replace('"models": ["m"] }, // slow', '"modles": ["a-secret-that-is-not-shown"] }, // slow'),
+    )
+    const reply = await eventually(
+      () => state(service),
+      ({ json }) => pick(json, 'notice') !== undefined,
+    )
     expect(order(reply)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
-    expect(pick(reply.json, 'notice', 'faults')).toEqual([expect.stringMatching(/providers\.json:5:\d+: providers\[0\]\.modles: found a field of an unknown name.*did you mean "models"/)])
+    expect(pick(reply.json, 'notice', 'faults')).toEqual([
+      expect.stringMatching(
+        /providers\.json:5:\d+: providers\[0\]\.modles: found a field of an unknown name.*did you mean "models"/,
+      ),
+    ])
     expect(pick(reply.json, 'notice', 'time')).toBeGreaterThan(Date.now() - 60_000)
     expect((await call(service, '/api/models')).json).toMatchObject({ notice: pick(reply.json, 'notice') })
     expect(JSON.stringify(reply.json)).not.toContain('not-shown')
@@ -208,7 +289,10 @@ describe('POST /api/providers', () => {
     expect(await readFile(service.file, 'utf8')).toBe(before)
 
     await service.configure(text)
-    const mended = await eventually(() => state(service), ({ json }) => pick(json, 'notice') === undefined)
+    const mended = await eventually(
+      () => state(service),
+      ({ json }) => pick(json, 'notice') === undefined,
+    )
     expect(order(mended)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
     expect((await call(service, '/api/models')).json).not.toHaveProperty('notice')
     expect((await change(service, 'b', 'up')).status).toBe(200)
@@ -217,7 +301,10 @@ describe('POST /api/providers', () => {
   test('what is no JSON at all › is told, and left as it is', async () => {
     await using service = await startService(text)
     await service.configure('{ "providers": [')
-    await eventually(() => state(service), ({ json }) => pick(json, 'notice') !== undefined)
+    await eventually(
+      () => state(service),
+      ({ json }) => pick(json, 'notice') !== undefined,
+    )
     expect(await change(service, 'a', 'disable')).toMatchObject({ status: 409, code: 'faulty_file' })
     expect(await readFile(service.file, 'utf8')).toBe('{ "providers": [')
     expect(await servedBy(service)).toBe('a')
@@ -226,9 +313,16 @@ describe('POST /api/providers', () => {
   test('a fault of the very field that is set › is mended by setting it', async () => {
     await using service = await startService(text)
     await service.configure(text.replace('"enabled": false', '"enabled": "no"'))
-    await eventually(() => state(service), ({ json }) => pick(json, 'notice') !== undefined)
+    await eventually(
+      () => state(service),
+      ({ json }) => pick(json, 'notice') !== undefined,
+    )
     const reply = await change(service, 'c', 'disable')
-    expect([reply.status, order(reply), pick(reply.json, 'notice')]).toEqual([200, ['a ok', 'b ok', 'c off', 'groq unavailable'], undefined])
+    expect([reply.status, order(reply), pick(reply.json, 'notice')]).toEqual([
+      200,
+      ['a ok', 'b ok', 'c off', 'groq unavailable'],
+      undefined,
+    ])
   })
 
   test('a file that is gone › 409, and the order stays', async () => {
@@ -264,11 +358,18 @@ describe('POST /api/providers', () => {
     const reply = await state(service)
     // Somebody may have a model server on this machine.
     expect(pick(reply.json, 'source')).toBeOneOf(['echo', 'detected'])
-    expect((await call(service, '/api/models')).json).toMatchObject({ isEchoOnly: pick(reply.json, 'source') === 'echo', file: service.file })
+    expect((await call(service, '/api/models')).json).toMatchObject({
+      isEchoOnly: pick(reply.json, 'source') === 'echo',
+      file: service.file,
+    })
     expect(pick(reply.json, 'version')).toBeUndefined()
     expect(entriesOf(reply).length).toBeGreaterThan(0)
     const refused = await change(service, 'echo', 'disable', 'v')
-    expect([refused.status, refused.code, pick(refused.json, 'error', 'message')]).toEqual([409, 'no_file', expect.stringMatching(/^There is no .*providers\.json, .*init' writes one$/)])
+    expect([refused.status, refused.code, pick(refused.json, 'error', 'message')]).toEqual([
+      409,
+      'no_file',
+      expect.stringMatching(/^There is no .*providers\.json, .*init' writes one$/),
+    ])
     await service.configure(text)
     expect(order(await state(service))).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
     expect((await call(service, '/api/models')).json).toMatchObject({ isEchoOnly: false })
@@ -277,7 +378,8 @@ describe('POST /api/providers', () => {
 
   test('somebody unknown › 404', async () => {
     await using service = await startService(text)
-    for (const id of ['nobody', 'toString', '__proto__', '../a']) expect(await change(service, id, 'up')).toMatchObject({ status: 404, code: 'not_found' })
+    for (const id of ['nobody', 'toString', '__proto__', '../a'])
+      expect(await change(service, id, 'up')).toMatchObject({ status: 404, code: 'not_found' })
     expect(await readFile(service.file, 'utf8')).toBe(text)
   })
 })
@@ -286,15 +388,30 @@ describe('POST /api/providers/test', () => {
   test('asks one provider for one token › on or off, answering or not, and it is nobody’s request', async () => {
     const down = upstream(status(401))
     await using service = await startService({
-      providers: [provider('a', a.url), provider('b', b.url, ['m'], { enabled: false }), provider('down', down.url), { id: 'echo' }, { id: 'groq' }, { id: 'mistral', enabled: false }],
+      providers: [
+        provider('a', a.url),
+        provider('b', b.url, ['m'], { enabled: false }),
+        provider('down', down.url),
+        { id: 'echo' },
+        { id: 'groq' },
+        { id: 'mistral', enabled: false },
+      ],
     })
     const hits = a.hits.length
-    expect(await askTest(service, 'a')).toMatchObject({ status: 200, json: { ok: true, model: 'm', status: 200, ms: expect.any(Number) } })
+    expect(await askTest(service, 'a')).toMatchObject({
+      status: 200,
+      json: { ok: true, model: 'm', status: 200, ms: expect.any(Number) },
+    })
     expect(a.hits.length).toBe(hits + 1)
     expect(lastBody(a)).toContain('"max_tokens":1')
     expect((await askTest(service, 'b')).json).toMatchObject({ ok: true, model: 'm' })
     expect((await askTest(service, 'echo')).json).toMatchObject({ ok: true, model: 'echo' })
-    expect((await askTest(service, 'down')).json).toMatchObject({ ok: false, status: 401, model: 'm', why: expect.stringContaining('status 401') })
+    expect((await askTest(service, 'down')).json).toMatchObject({
+      ok: false,
+      status: 401,
+      model: 'm',
+      why: expect.stringContaining('status 401'),
+    })
     expect((await askTest(service, 'groq')).json).toEqual({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })
     expect((await askTest(service, 'mistral')).json).toEqual({ ok: false, ms: 0, why: 'MISTRAL_API_KEY is not set' })
     expect(await askTest(service, 'nobody')).toMatchObject({ status: 404, code: 'not_found' })
@@ -307,7 +424,9 @@ describe('POST /api/providers/test', () => {
   })
 
   test('asks for the model that is named, by any of its names', async () => {
-    await using service = await startService({ providers: [{ id: 'b', base_url: b.url, models: ['x', { name: 'm', upstream: 'm-b' }] }] })
+    await using service = await startService({
+      providers: [{ id: 'b', base_url: b.url, models: ['x', { name: 'm', upstream: 'm-b' }] }],
+    })
     expect((await askTest(service, 'b', { model: 'm' })).json).toMatchObject({ ok: true, model: 'm-b' })
     expect(lastBody(b)).toContain('"model":"m-b"')
     expect((await askTest(service, 'b', { model: 'other' })).json).toMatchObject({ ok: true, model: 'other' })
@@ -329,15 +448,23 @@ describe('POST /api/providers/test', () => {
 
   test('shows no key that a provider repeats', async () => {
     const key = ['sk', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('-')
-    const telling = upstream((exchange) => exchange.write(errorReply(401, { message: `Incorrect API key provided: ${key}. See https://me:pass@keys.test/?key=hidden` })))
-    await using service = await startService({ providers: [provider('telling', telling.url, ['m'], { api_key: '$TELLING' })] }, { environment: { TELLING: key } })
+    const telling = upstream((exchange) =>
+      exchange.write(
+        errorReply(401, { message: `Incorrect API key provided: ${key}. See https://me:pass@keys.test/?key=hidden` }),
+      ),
+    )
+    await using service = await startService(
+      { providers: [provider('telling', telling.url, ['m'], { api_key: '$TELLING' })] },
+      { environment: { TELLING: key } },
+    )
     const reply = await askTest(service, 'telling')
     expect(reply.json).toMatchObject({ ok: false, status: 401 })
     expect(JSON.stringify(reply.json)).not.toMatch(/abcdefghij|pass@|hidden/)
   })
 
   test('four at once, the others wait', async () => {
-    let underWay = 0, most = 0
+    let underWay = 0,
+      most = 0
     const answer = good({ name: 'slow' })
     const slow = upstream(async (exchange) => {
       underWay += 1
@@ -355,7 +482,9 @@ describe('POST /api/providers/test', () => {
 
 describe('a body that is not as it must be', () => {
   let patient: ServiceUnderTest
-  beforeAll(async () => { patient = await startService(text) })
+  beforeAll(async () => {
+    patient = await startService(text)
+  })
   afterAll(() => patient.stop())
 
   test.each([
@@ -384,21 +513,34 @@ describe('a body that is not as it must be', () => {
 test('where people sign in › owners change the providers, others look at less', async () => {
   await using rig = await startSignIn(startGithub)
   const { service } = rig
-  const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({ 'x-session-token': token }))
+  const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({
+    'x-session-token': token,
+  }))
   await service.configure({ providers: [provider('a', a.url), provider('b', b.url)], owners: ['ADA'] })
   await rig.logged('configuration reloaded')
-  const [own, others, nobodys] = [await call(service, '/api/providers', undefined, ada), await call(service, '/api/providers', undefined, bob), await call(service, '/api/providers')]
+  const [own, others, nobodys] = [
+    await call(service, '/api/providers', undefined, ada),
+    await call(service, '/api/providers', undefined, bob),
+    await call(service, '/api/providers'),
+  ]
   const up = { version: pick(own.json, 'version'), id: 'b', change: 'up' }
   expect(up.version).toBeString()
   expect(own.json).toMatchObject({ file: service.file, providers: [{ baseUrl: a.url }, { baseUrl: b.url }] })
-  expect([order(others), Object.keys(Object(others.json)).toSorted(), JSON.stringify(others.json).includes('127.0.0.1')]).toEqual([['a ok', 'b ok'], ['providers', 'source'], false])
+  expect([
+    order(others),
+    Object.keys(Object(others.json)).toSorted(),
+    JSON.stringify(others.json).includes('127.0.0.1'),
+  ]).toEqual([['a ok', 'b ok'], ['providers', 'source'], false])
   expect((await call(service, '/api/models', undefined, bob)).json).not.toHaveProperty('file')
   expect([nobodys.status, nobodys.code]).toEqual([401, 'authentication_required'])
 
   const before = await readFile(service.file, 'utf8')
   const hits = a.hits.length
   expect(await call(service, '/api/providers', up, bob)).toMatchObject({ status: 403, code: 'owners_only' })
-  expect(await call(service, '/api/providers/test', { id: 'a' }, bob)).toMatchObject({ status: 403, code: 'owners_only' })
+  expect(await call(service, '/api/providers/test', { id: 'a' }, bob)).toMatchObject({
+    status: 403,
+    code: 'owners_only',
+  })
   expect(await call(service, '/api/providers', up)).toMatchObject({ status: 401 })
   expect([await readFile(service.file, 'utf8'), a.hits.length]).toEqual([before, hits])
 

@@ -15,13 +15,18 @@ let service: ServiceUnderTest, fine: FaultUpstream, limited: FaultUpstream, pers
 
 /** A file as people write it: each provider on its line, with a comment behind. */
 function fileOf(ids: readonly string[], off: readonly string[] = []): string {
-  const lines = ids.map((id) => `    { "id": "${id}", "base_url": "${(id === 'b' ? limited : fine).url}", "models": ["m"]${off.includes(id) ? ', "enabled": false' : ''} }, // about ${id}`)
+  const lines = ids.map(
+    (id) =>
+      `    { "id": "${id}", "base_url": "${(id === 'b' ? limited : fine).url}", "models": ["m"]${off.includes(id) ? ', "enabled": false' : ''} }, // about ${id}`,
+  )
   return `{\n  // the order of my choice\n  "providers": [\n${lines.join('\n')}\n  ],\n}\n`
 }
 
 beforeAll(async () => {
   fine = faultUpstream(good())
-  limited = faultUpstream((exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '90' })))
+  limited = faultUpstream((exchange) =>
+    exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '90' })),
+  )
   service = await startService(fileOf(['a', 'b', 'c']))
 })
 afterAll(async () => {
@@ -49,7 +54,9 @@ function showsOrder(ids: string): Promise<void> {
 }
 
 function said(words: string): Promise<void> {
-  return tab.until(`[...document.querySelectorAll('[aria-live]')].some((region) => region.textContent.includes(${JSON.stringify(words)}))`)
+  return tab.until(
+    `[...document.querySelectorAll('[aria-live]')].some((region) => region.textContent.includes(${JSON.stringify(words)}))`,
+  )
 }
 
 /** Goes by Tab alone, from the content's beginning, to what has this label. */
@@ -64,7 +71,9 @@ async function tabTo(label: string): Promise<void> {
 
 /** No refreshing as long as the tab is hidden: what it shows stays as old as it is. */
 async function hide(): Promise<void> {
-  await tab.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }); document.dispatchEvent(new Event('visibilitychange'))`)
+  await tab.evaluate(
+    `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }); document.dispatchEvent(new Event('visibilitychange'))`,
+  )
 }
 
 async function unhide(): Promise<void> {
@@ -88,18 +97,29 @@ describeInChromium('the providers', () => {
 
   test('stand in their order, each with its state, figures and models', async () => {
     const many = Array.from({ length: 30 }, (_, index) => `model-${index}`)
-    await service.configure({ providers: [
-      provider('busy', limited.url), provider('b', fine.url, ['m', ...many]), provider('keyless', fine.url, ['k'], { api_key: '$NO_SUCH_KEY' }), provider('idle', fine.url, ['i'], { enabled: false }),
-    ] })
+    await service.configure({
+      providers: [
+        provider('busy', limited.url),
+        provider('b', fine.url, ['m', ...many]),
+        provider('keyless', fine.url, ['k'], { api_key: '$NO_SUCH_KEY' }),
+        provider('idle', fine.url, ['i'], { enabled: false }),
+      ],
+    })
     await tab.goto(`${service.url}/#/providers`)
     await showsOrder('busy b keyless idle')
     await chat(service.url, question({ stream: true }))
     await tab.reload()
     await tab.waitFor('li:nth-of-type(1) >> text=/^too many requests.*until .* in \\d+ s/')
-    const cards = Array.from({ length: 4 }, async (_, index) => (await tab.textOf(`main ol > li:nth-of-type(${index + 1})`)).replaceAll(/\n+/g, '\n'))
+    const cards = Array.from({ length: 4 }, async (_, index) =>
+      (await tab.textOf(`main ol > li:nth-of-type(${index + 1})`)).replaceAll(/\n+/g, '\n'),
+    )
     const [busy = '', b = '', keyless = '', idle = ''] = await Promise.all(cards)
-    expect(busy).toMatch(/^1\nbusy\nopenai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n[^]*Cooling\n[^]*Answered\n0 % of 1\nFirst token\n–[^]*Last error\n429 Slow down, model m, /)
-    expect(b).toMatch(/^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nFirst token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/)
+    expect(busy).toMatch(
+      /^1\nbusy\nopenai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n[^]*Cooling\n[^]*Answered\n0 % of 1\nFirst token\n–[^]*Last error\n429 Slow down, model m, /,
+    )
+    expect(b).toMatch(
+      /^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nFirst token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/,
+    )
     expect(keyless).toMatch(/Unavailable\nNO_SUCH_KEY is not set/)
     expect(idle).toMatch(/Off\nnot asked/)
     const seconds = Number(/in (\d+) s/.exec(busy)?.[1])
@@ -160,7 +180,9 @@ describeInChromium('the providers', () => {
     await tabTo('Ask c')
     await tab.press('Space')
     await tab.waitFor('[aria-label="Ask c"][aria-checked="true"]')
-    expect(await readFile(service.file, 'utf8')).toMatch(/"id": "c".*"models": \["m"\](, "enabled": true)? }, \/\/ about c/)
+    expect(await readFile(service.file, 'utf8')).toMatch(
+      /"id": "c".*"models": \["m"\](, "enabled": true)? }, \/\/ about c/,
+    )
   })
 
   test('are tested by pointer and by keyboard, with what came of it in its place', async () => {
@@ -256,7 +278,10 @@ describeInChromium('the providers', () => {
 describeInChromium('where people sign in', () => {
   test('who is no owner looks, and changes nothing', async () => {
     await using rig = await startSignIn(startGithub)
-    await rig.service.configure({ providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)], owners: ['somebody-else'] })
+    await rig.service.configure({
+      providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)],
+      owners: ['somebody-else'],
+    })
     const { token } = await rig.signIn()
     await tab.goto(`${rig.service.url}/health`)
     await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)

@@ -37,7 +37,10 @@ async function eventually<Value>(look: () => Promise<Value | undefined>): Promis
 /** Follows the requests. `next` resolves with the next event, `undefined` at the end; comments are passed over. */
 async function follow(url: string, headers: Readonly<Record<string, string>> = {}) {
   const controller = new AbortController()
-  const response = await fetch(`${url}/api/requests`, { headers: { accept: 'text/event-stream', ...headers }, signal: controller.signal })
+  const response = await fetch(`${url}/api/requests`, {
+    headers: { accept: 'text/event-stream', ...headers },
+    signal: controller.signal,
+  })
   const events = eventsOf(response)
   return {
     response,
@@ -66,24 +69,46 @@ describe('the requests that are remembered', () => {
     const [first, second] = await remembered(rig.service.url)
     // 3 tokens for 100 and 5 for 1,000 USD a million.
     expect(first).toEqual({
-      time: expect.any(Number), id: 'first', model: 'm', stream: false, status: 200, provider: 'a', trail: [{ provider: 'a', status: 200, ms: expect.any(Number) }],
-      totalMs: expect.any(Number), promptTokens: 3, completionTokens: 5, cost: 0.0053,
+      time: expect.any(Number),
+      id: 'first',
+      model: 'm',
+      stream: false,
+      status: 200,
+      provider: 'a',
+      trail: [{ provider: 'a', status: 200, ms: expect.any(Number) }],
+      totalMs: expect.any(Number),
+      promptTokens: 3,
+      completionTokens: 5,
+      cost: 0.0053,
     })
     expect(second).toMatchObject({ id: 'second', stream: true, firstTokenMs: expect.any(Number) })
     expect(pick(first, 'time')).toBeGreaterThanOrEqual(before - 1_000)
     expect(await get(rig.service.url, '/api/requests/second')).toEqual(second)
     const minutes = pick(await get(rig.service.url, '/api/requests'), 'minutes')
     // A minute may have ended between the two.
-    const sum = (field: string) => (Array.isArray(minutes) ? minutes.reduce((total: number, minute: unknown) => total + Number(pick(minute, field)), 0) : undefined)
+    const sum = (field: string) =>
+      Array.isArray(minutes)
+        ? minutes.reduce((total: number, minute: unknown) => total + Number(pick(minute, field)), 0)
+        : undefined
     expect(['requests', 'errors', 'promptTokens'].map(sum)).toEqual([2, 0, 6])
   })
 
   test('tell a failover, and how much was paid to whom', async () => {
-    await using rig = await startRig([status(429), good()], { each: { a: { models: [{ name: 'm', price: { input: 1, output: 1 } }] }, b: priced } })
+    await using rig = await startRig([status(429), good()], {
+      each: { a: { models: [{ name: 'm', price: { input: 1, output: 1 } }] }, b: priced },
+    })
     await rig.ask()
-    expect(await remembered(rig.service.url)).toMatchObject([{
-      status: 200, provider: 'b', cost: 0.0053, trail: [{ provider: 'a', status: 429, failure: 'rate_limit' }, { provider: 'b', status: 200 }],
-    }])
+    expect(await remembered(rig.service.url)).toMatchObject([
+      {
+        status: 200,
+        provider: 'b',
+        cost: 0.0053,
+        trail: [
+          { provider: 'a', status: 429, failure: 'rate_limit' },
+          { provider: 'b', status: 200 },
+        ],
+      },
+    ])
   })
 
   test('tell a failure of all, and one of the caller, with who served it left out', async () => {
@@ -103,11 +128,20 @@ describe('the requests that are remembered', () => {
   test('tell of a caller who left', async () => {
     await using rig = await startRig([good({ tokens: 1_000, pauseMs: 5 })])
     const controller = new AbortController()
-    const answer = await fetch(`${rig.service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(question({ stream: true })), signal: controller.signal })
+    const answer = await fetch(`${rig.service.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(question({ stream: true })),
+      signal: controller.signal,
+    })
     expect(answer.status).toBe(200)
     controller.abort()
     const request = await eventually(async () => (await remembered(rig.service.url))[0])
-    expect(request).toMatchObject({ status: 499, error: 'client_left', provider: 'a', trail: [{ provider: 'a', status: 200 }] })
+    expect(request).toMatchObject({
+      status: 499,
+      error: 'client_left',
+      provider: 'a',
+      trail: [{ provider: 'a', status: 200 }],
+    })
   })
 
   test('hold nothing of what was said', async () => {
@@ -120,8 +154,17 @@ describe('the requests that are remembered', () => {
 
   test('are asked for without a body being sent for HEAD', async () => {
     await using rig = await startRig([good()])
-    const [whole, live] = await Promise.all([{}, { accept: 'text/event-stream' }].map((headers) => fetch(`${rig.service.url}/api/requests`, { method: 'HEAD', headers })))
-    expect([whole?.status, whole?.headers.get('content-type'), live?.status, live?.headers.get('content-type')]).toEqual([200, 'application/json', 200, 'text/event-stream; charset=utf-8'])
+    const [whole, live] = await Promise.all(
+      [{}, { accept: 'text/event-stream' }].map((headers) =>
+        fetch(`${rig.service.url}/api/requests`, { method: 'HEAD', headers }),
+      ),
+    )
+    expect([
+      whole?.status,
+      whole?.headers.get('content-type'),
+      live?.status,
+      live?.headers.get('content-type'),
+    ]).toEqual([200, 'application/json', 200, 'text/event-stream; charset=utf-8'])
     expect([await whole?.text(), await live?.text()]).toEqual(['', ''])
   })
 })
@@ -166,9 +209,11 @@ describe('who follows the requests', () => {
   })
 })
 
-test('people who sign in see their own requests, owners everybody\'s', async () => {
+test("people who sign in see their own requests, owners everybody's", async () => {
   await using rig = await startSignIn(startGithub)
-  const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({ 'x-session-token': token }))
+  const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({
+    'x-session-token': token,
+  }))
   await rig.service.configure(JSON.stringify({ providers: [provider('a', rig.upstream.url)], owners: ['ada'] }))
   await rig.logged('configuration reloaded')
   const live = await follow(rig.service.url, bob)
@@ -194,7 +239,8 @@ describe('with workers', () => {
     return ids
   }
 
-  const idsIn = (requests: readonly unknown[]): readonly unknown[] => requests.map((request) => pick(request, 'id')).toSorted()
+  const idsIn = (requests: readonly unknown[]): readonly unknown[] =>
+    requests.map((request) => pick(request, 'id')).toSorted()
 
   test('what is remembered and counted at once is what all were asked, whoever answers', async () => {
     await using rig = await startRig([good()], { flags })
@@ -203,7 +249,9 @@ describe('with workers', () => {
     expect(answers.map(idsIn)).toEqual(answers.map(() => ids.toSorted()))
     const found = await Promise.all(ids.map((id) => get(rig.service.url, `/api/requests/${id}`, alone)))
     expect(found).toMatchObject(ids.map((id) => ({ id, status: 200 })))
-    expect(pick(await get(rig.service.url, '/api/providers', alone), 'providers', 0, 'attempts')).toMatchObject({ count: 24 })
+    expect(pick(await get(rig.service.url, '/api/providers', alone), 'providers', 0, 'attempts')).toMatchObject({
+      count: 24,
+    })
   })
 
   test('whoever follows sees the requests of all', async () => {

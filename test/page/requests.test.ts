@@ -12,13 +12,18 @@ import { describeInChromium, useChromium } from './in-chromium.ts'
 const chromium = useChromium()
 let tab: Tab
 
-beforeEach(() => { tab = chromium.person({ viewport: { width: 1280, height: 900 } }).tab() })
+beforeEach(() => {
+  tab = chromium.person({ viewport: { width: 1280, height: 900 } }).tab()
+})
 
 const priced = { models: [{ name: 'm', price: { input: 100, output: 1_000 } }, 'other'] }
 
 /** Two providers, the first of which is always out of requests. */
 function startPair(): Promise<Rig> {
-  return startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '0' })), good()], { each: { b: priced } })
+  return startRig(
+    [(exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '0' })), good()],
+    { each: { b: priced } },
+  )
 }
 
 /** Opens the view, and waits until it is live and has so many requests. */
@@ -30,31 +35,52 @@ async function show({ service }: Pick<Rig, 'service'>, count: string): Promise<v
 
 /** The rows that are drawn: what their cells say. */
 async function rows(): Promise<readonly (readonly string[])[]> {
-  const found = await tab.evaluate(`[...document.querySelectorAll('[data-key]')].map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll(/\\s+/g, ' ').trim()))`)
+  const found = await tab.evaluate(
+    `[...document.querySelectorAll('[data-key]')].map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll(/\\s+/g, ' ').trim()))`,
+  )
   return Array.isArray(found) ? found : []
 }
 
 /** Chooses in a field by typing the beginning of an option. */
 async function choose(label: string, beginning: string): Promise<void> {
-  await tab.evaluate(`[...document.querySelectorAll('label')].find(({ textContent }) => textContent === ${JSON.stringify(label)}).control.focus()`)
+  await tab.evaluate(
+    `[...document.querySelectorAll('label')].find(({ textContent }) => textContent === ${JSON.stringify(label)}).control.focus()`,
+  )
   await tab.type(beginning)
 }
 
 describeInChromium('the requests', () => {
   afterEach(async () => {
-    expect((await tab.complaints()).filter((text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/.test(text))).toEqual([])
+    expect(
+      (await tab.complaints()).filter(
+        (text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/.test(text),
+      ),
+    ).toEqual([])
   })
 
   test('stand newest first, each with its trail, status, times, tokens and cost, and arrive as they are made', async () => {
     await using rig = await startPair()
     await rig.askStream({ stream_options: { include_usage: true } })
     await show(rig, '1 request')
-    expect(await rows()).toEqual([[expect.stringMatching(/^Request of \d/), 'm', 'a ✗ failed: 429→ , then b ✓ answered', 'OK 200', expect.stringMatching(/^[\d.]+ m?s$/), expect.stringMatching(/^[\d.]+ m?s$/), '3 in, / 5 out', '$0.0053']])
+    expect(await rows()).toEqual([
+      [
+        expect.stringMatching(/^Request of \d/),
+        'm',
+        'a ✗ failed: 429→ , then b ✓ answered',
+        'OK 200',
+        expect.stringMatching(/^[\d.]+ m?s$/),
+        expect.stringMatching(/^[\d.]+ m?s$/),
+        '3 in, / 5 out',
+        '$0.0053',
+      ],
+    ])
     expect(await tab.evaluate(`document.querySelectorAll('[role=columnheader]').length`)).toBe(8)
     await chat(rig.service.url, question({ model: 'nobody-has-this' }))
     await tab.waitFor('main >> text="2 requests"')
     expect((await rows())[0]?.slice(1, 4)).toEqual(['nobody-has-this', 'nobody was asked', 'model not found 404'])
-    await tab.until(`document.querySelector('main dl').innerText.replaceAll(/\\s+/g, ' ').startsWith('Requests 2 in the last hour Errors 50 % 1 of 2 ')`)
+    await tab.until(
+      `document.querySelector('main dl').innerText.replaceAll(/\\s+/g, ' ').startsWith('Requests 2 in the last hour Errors 50 % 1 of 2 ')`,
+    )
   }, 20_000)
 
   test('tell everything of one in a dialog, by keyboard and by pointer, and nothing of its content', async () => {
@@ -67,17 +93,25 @@ describeInChromium('the requests', () => {
     await tab.press('Enter')
     await tab.waitFor('dialog >> text=first-id')
     const text = (await tab.textOf('dialog')).replaceAll(/\s+/g, ' ')
-    expect(text).toMatch(/Request id first-id .*Model m Status OK 200 Served by b Total .* Tokens 3 in, 5 out Cost \$0\.0053 2 attempts Provider Outcome Status Time a ✗ rate limit 429 [\d.]+ ms b ✓ answered 200 [\d.]+ m?s What was asked and answered is not kept/)
+    expect(text).toMatch(
+      /Request id first-id .*Model m Status OK 200 Served by b Total .* Tokens 3 in, 5 out Cost \$0\.0053 2 attempts Provider Outcome Status Time a ✗ rate limit 429 [\d.]+ ms b ✓ answered 200 [\d.]+ m?s What was asked and answered is not kept/,
+    )
     await tab.press('Escape')
     await tab.waitForGone('dialog')
-    expect(await tab.evaluate(`document.activeElement.closest('[data-key]').dataset.key.endsWith(' first-id')`)).toBe(true)
+    expect(await tab.evaluate(`document.activeElement.closest('[data-key]').dataset.key.endsWith(' first-id')`)).toBe(
+      true,
+    )
     expect(await tab.text()).not.toContain('a secret question')
     await tab.click('[data-key$="second-id"]')
     await tab.waitFor('dialog >> text=second-id')
     // Over plain http from another machine there is no clipboard for scripts.
-    await tab.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.addEventListener('copy', () => { window.copied = document.activeElement.value }); void 0`)
+    await tab.evaluate(
+      `Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.addEventListener('copy', () => { window.copied = document.activeElement.value }); void 0`,
+    )
     await tab.click('[aria-label="Copy the request id"]')
-    await tab.until(`window.copied === 'second-id' && document.activeElement.getAttribute('aria-label') === 'Copy the request id'`)
+    await tab.until(
+      `window.copied === 'second-id' && document.activeElement.getAttribute('aria-label') === 'Copy the request id'`,
+    )
     await tab.click('dialog >> [aria-label="Close"]')
     await tab.waitForGone('dialog')
   }, 20_000)
@@ -115,7 +149,13 @@ describeInChromium('the requests', () => {
     await tab.waitFor('main >> text="4 requests"')
     // What was pressed is gone; the list is where one goes on.
     expect(await tab.evaluate(`document.activeElement.innerText`)).toContain('4 requests')
-    for (const [label, reached, missed] of [['Costs at least, $', '0.005', '0,006'], ['Tokens at least', '8', '9'], ['First token after, ms', '', '60000'], ['From', '2026-01-01T00:00', '2099-01-01T00:00'], ['To', '2099-01-01T00:00', '2026-01-01T00:00']] as const) {
+    for (const [label, reached, missed] of [
+      ['Costs at least, $', '0.005', '0,006'],
+      ['Tokens at least', '8', '9'],
+      ['First token after, ms', '', '60000'],
+      ['From', '2026-01-01T00:00', '2099-01-01T00:00'],
+      ['To', '2099-01-01T00:00', '2026-01-01T00:00'],
+    ] as const) {
       await tab.fill(`label:text-is("${label}") + input`, missed)
       await tab.waitFor('text=No request is as the filters want it')
       await tab.fill(`label:text-is("${label}") + input`, reached)
@@ -124,7 +164,11 @@ describeInChromium('the requests', () => {
     await tab.until(`/[?&]to=/.test(location.hash)`)
     await tab.reload()
     await tab.waitFor('main >> text="1 of 4 requests"')
-    expect(await tab.evaluate(`[...document.querySelectorAll('main details input')].map(({ value }) => value).filter((value) => value !== '').join(' ')`)).toBe('2026-01-01T00:00 2099-01-01T00:00 8 0.005')
+    expect(
+      await tab.evaluate(
+        `[...document.querySelectorAll('main details input')].map(({ value }) => value).filter((value) => value !== '').join(' ')`,
+      ),
+    ).toBe('2026-01-01T00:00 2099-01-01T00:00 8 0.005')
   }, 20_000)
 
   test('wait behind a button while it is paused, or while one of them is read', async () => {
@@ -143,7 +187,11 @@ describeInChromium('the requests', () => {
     const key = await tab.evaluate(`document.activeElement.closest('[data-key]').dataset.key`)
     await rig.ask()
     await tab.waitFor('role=button[name="1 new request"]')
-    expect(await tab.evaluate(`[document.activeElement.closest('[data-key]').dataset.key, document.querySelector('[data-key]').dataset.key]`)).toEqual([key, key])
+    expect(
+      await tab.evaluate(
+        `[document.activeElement.closest('[data-key]').dataset.key, document.querySelector('[data-key]').dataset.key]`,
+      ),
+    ).toEqual([key, key])
     await tab.press('Shift+Tab')
     await tab.waitFor('main >> text="3 requests"')
   }, 20_000)
@@ -157,7 +205,9 @@ describeInChromium('the requests', () => {
     expect(await tab.evaluate(`document.querySelector('table[role=table]').getAttribute('aria-rowcount')`)).toBe('302')
     await tab.evaluate(`document.querySelector('[data-key] button').focus()`)
     await tab.press('End')
-    await tab.until(`document.activeElement.closest('[data-key]')?.getAttribute('aria-rowindex') === '302' && document.activeElement.getBoundingClientRect().top < innerHeight`)
+    await tab.until(
+      `document.activeElement.closest('[data-key]')?.getAttribute('aria-rowindex') === '302' && document.activeElement.getBoundingClientRect().top < innerHeight`,
+    )
     expect((await rows()).length).toBeLessThan(60)
     await tab.press('Home')
     await tab.until(`document.activeElement.closest('[data-key]')?.dataset.key.endsWith(' the-newest')`)
@@ -168,9 +218,12 @@ describeInChromium('the requests', () => {
     await rig.askStream({ stream_options: { include_usage: true } })
     await chat(rig.service.url, question({ model: 'nobody-has-this' }))
     await show(rig, '2 requests')
-    await tab.until(`document.querySelector('svg[role=img]').getAttribute('aria-label').startsWith('Requests by minute: 2 in the last hour, 1 of them with an error.')`)
+    await tab.until(
+      `document.querySelector('svg[role=img]').getAttribute('aria-label').startsWith('Requests by minute: 2 in the last hour, 1 of them with an error.')`,
+    )
     await tab.evaluate(`document.querySelector('[role=slider]').focus()`)
-    const told = async (): Promise<string> => String(await tab.evaluate(`document.activeElement.getAttribute('aria-valuetext')`))
+    const told = async (): Promise<string> =>
+      String(await tab.evaluate(`document.activeElement.getAttribute('aria-valuetext')`))
     // They may have been made in the minute before.
     for (let minute = 0; minute < 2 && (await told()).includes('Requests 0'); minute++) await tab.press('ArrowLeft')
     expect(await told()).toMatch(/^\d.*: Requests [12], Errors [01]$/)
@@ -202,7 +255,10 @@ describeInChromium('where people sign in', () => {
   test('the requests have users, and who is no owner sees their own', async () => {
     await using rig = await startSignIn(startGithub)
     const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')]
-    await rig.service.configure({ providers: [{ id: 'a', base_url: rig.upstream.url, models: ['m'] }], owners: ['ada'] })
+    await rig.service.configure({
+      providers: [{ id: 'a', base_url: rig.upstream.url, models: ['m'] }],
+      owners: ['ada'],
+    })
     await rig.logged('configuration reloaded')
     await rig.ask({ 'x-session-token': ada.token })
     await rig.ask({ 'x-session-token': bob.token })

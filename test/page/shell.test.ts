@@ -7,7 +7,9 @@ import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 const chromium = useChromium()
 let service: ServiceUnderTest, tab: Tab
 
-beforeAll(async () => { service = await startService({ providers: [{ id: 'echo' }] }) })
+beforeAll(async () => {
+  service = await startService({ providers: [{ id: 'echo' }] })
+})
 afterAll(() => service.stop())
 
 /** Somebody new at the browser. */
@@ -29,7 +31,11 @@ describeInChromium('the frame of the page', () => {
     await tab.goto(`${service.url}/?session=abc#/providers`)
     await tab.waitFor('h1')
     expect(await tab.url()).toBe(`${service.url}/#/providers`)
-    expect(await tab.evaluate('performance.getEntriesByType("resource").filter(({ name }) => name.includes("session=")).length')).toBe(0)
+    expect(
+      await tab.evaluate(
+        'performance.getEntriesByType("resource").filter(({ name }) => name.includes("session=")).length',
+      ),
+    ).toBe(0)
   })
 
   test('lists its keys at ?, and puts the focus back', async () => {
@@ -142,7 +148,9 @@ describeInChromium('the frame of the page', () => {
     await tab.waitFor('dialog >> text=System prompt')
     await tab.press('Control+b')
     await tab.press('Control+/')
-    expect(await tab.evaluate(`[document.querySelector('#sidebar') !== null, document.querySelectorAll('dialog').length]`)).toEqual([true, 1])
+    expect(
+      await tab.evaluate(`[document.querySelector('#sidebar') !== null, document.querySelectorAll('dialog').length]`),
+    ).toEqual([true, 1])
     await tab.press('Escape')
     await tab.waitForGone('dialog')
     await tab.press('Control+b')

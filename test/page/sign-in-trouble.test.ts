@@ -10,11 +10,13 @@ import { account, inSignIn, passForms, signInLink, signInThroughPage } from './s
 let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
 inSignIn((scene) => ({ rig, person: browser, tab } = scene))
 
-
 /** Ends the session on the server; the browser knows nothing of it. */
 async function endSession(): Promise<void> {
   const token = (await browser.cookies()).get('token') ?? ''
-  const response = await fetch(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { 'x-session-token': token } })
+  const response = await fetch(`${rig.service.url}/auth/logout`, {
+    method: 'POST',
+    headers: { 'x-session-token': token },
+  })
   expect(response.status).toBe(200)
 }
 
@@ -53,7 +55,9 @@ describeInChromium('a session that ends in the middle of work', () => {
     await tab.waitForUrl(address)
     await tab.waitFor('article >> text=The second question')
     await tab.click('article >> role=button[name="Retry"] >> nth=0')
-    await tab.until(`document.querySelectorAll('article').length === 4 && document.querySelector('article:last-of-type').innerText.includes('good-2')`)
+    await tab.until(
+      `document.querySelectorAll('article').length === 4 && document.querySelector('article:last-of-type').innerText.includes('good-2')`,
+    )
     expect(await tab.text()).not.toContain('You are not signed in any more')
     expect(await starts()).toBe(2)
   }, 20_000)
@@ -97,7 +101,11 @@ describeInChromium('a session that ends in the middle of work', () => {
     await signInThroughPage(browser, own)
     await tab.waitFor('#message')
     await own.service.stop()
-    await using again = await startProtected(own.upstream.url, { [configPath]: configText(own.provider, own.registration) }, { port: own.service.port })
+    await using again = await startProtected(
+      own.upstream.url,
+      { [configPath]: configText(own.provider, own.registration) },
+      { port: own.service.port },
+    )
     await ask(tab, 'Is anybody there?')
     await tab.waitFor(dialog)
     await tab.click('dialog >> role=link[name=/sign in with/i]')
@@ -158,8 +166,16 @@ describeInChromium('a sign-in that does not succeed', () => {
 
   test('because the identity provider has failed is told in words, which are not the ones it sends', async () => {
     await tab.goto(`${rig.service.url}/auth/provider`)
-    const state = (await browser.asked()).map((address) => new URL(address).searchParams.get('state')).find((value) => value !== null) ?? ''
-    const query = new URLSearchParams({ error: 'server_error', error_description: '<img src=x onerror=alert(1)>Buy this', state, iss: rig.provider.issuer })
+    const state =
+      (await browser.asked())
+        .map((address) => new URL(address).searchParams.get('state'))
+        .find((value) => value !== null) ?? ''
+    const query = new URLSearchParams({
+      error: 'server_error',
+      error_description: '<img src=x onerror=alert(1)>Buy this',
+      state,
+      iss: rig.provider.issuer,
+    })
     await tab.goto(`${rig.service.url}/auth/provider/callback?${query.toString()}`)
     expect(await tab.text()).not.toContain('Buy this')
     await goBackFrom('The identity provider')

@@ -1,20 +1,30 @@
-import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
-import { startSignIn } from '../sign-in/rig.ts'
-import { inChromium, type ChromiumOptions, type Scene } from './in-chromium.ts'
 import type { Person, Tab } from '../fakes/chromium.ts'
+import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
 import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { startSignIn } from '../sign-in/rig.ts'
 import type { SignInRig } from '../sign-in/rig.ts'
+import { inChromium, type ChromiumOptions, type Scene } from './in-chromium.ts'
 
 /** What begins a sign-in, the button with the avatar, and the way out in its menu. */
-export const signInLink = 'role=link[name=/sign in with/i]', account = '[aria-label^="Account of"]', signOutLine = 'role=menuitem[name="Sign Out"]'
+export const signInLink = 'role=link[name=/sign in with/i]',
+  account = '[aria-label^="Account of"]',
+  signOutLine = 'role=menuitem[name="Sign Out"]'
 
-/** Sets the tests of a file, or of a `describe`, before Chromium and a service where people sign in by oidc-provider, as {@link inChromium}. */
+/**
+ * Sets the tests of a file, or of a `describe`, before Chromium and a service where people sign in by oidc-provider, as
+ * {@link inChromium}.
+ */
 export function inSignIn(enter: (scene: Scene<SignInRig<OidcProvider>>) => unknown, options?: ChromiumOptions): void {
   inChromium(() => startSignIn(startOidcProvider), enter, options)
 }
 
 /** Signs somebody in from the page, through the forms of oidc-provider, until their avatar is there. */
-export async function signInThroughPage(browser: Person, rig: SignInRig<OidcProvider>, person = 'ada', tab: Tab = browser.tab()): Promise<void> {
+export async function signInThroughPage(
+  browser: Person,
+  rig: SignInRig<OidcProvider>,
+  person = 'ada',
+  tab: Tab = browser.tab(),
+): Promise<void> {
   await tab.goto(`${rig.service.url}/`)
   await tab.click(signInLink)
   await passForms(tab, rig, person)

@@ -39,12 +39,19 @@ describeInChromium('somebody who is signed in', () => {
     await tab.click(account)
     await tab.waitFor(signOutLine)
     const menu = await tab.textOf('[popover]:popover-open')
-    expect(menu.split('\n').map((line) => line.trim()).filter((line) => line !== '')).toEqual(['ada Ä. Lovelace', 'ada', 'ada@mail.example', 'Sign Out'])
+    expect(
+      menu
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== ''),
+    ).toEqual(['ada Ä. Lovelace', 'ada', 'ada@mail.example', 'Sign Out'])
     await tab.press('Escape')
     await tab.waitForGone(signOutLine)
     expect(await tab.evaluate(focused)).toBe('Account of ada Ä. Lovelace')
     // Closed and opened again before anything else has happened: what people do who are quicker than a busy machine.
-    await tab.evaluate(`document.querySelector('[popover]:popover-open')?.hidePopover(); document.querySelector('${account}').click(); document.querySelector('[popover]:popover-open').hidePopover(); document.querySelector('${account}').click()`)
+    await tab.evaluate(
+      `document.querySelector('[popover]:popover-open')?.hidePopover(); document.querySelector('${account}').click(); document.querySelector('[popover]:popover-open').hidePopover(); document.querySelector('${account}').click()`,
+    )
     await tab.until(`${focused} === 'Sign Out'`)
     await tab.click(account)
     await tab.waitForGone(signOutLine)
@@ -65,10 +72,16 @@ describeInChromium('somebody who is signed in', () => {
     await tab.goto(`${rig.service.url}/?session=${token}#/requests`)
     await tab.waitFor(signInLink)
     expect(await tab.url()).toBe(`${rig.service.url}/#/requests`)
-    expect((await browser.asked()).filter((address) => address.includes(token))).toEqual([`${rig.service.url}/?session=${token}`])
-    expect([...await browser.cookies()]).toEqual([])
+    expect((await browser.asked()).filter((address) => address.includes(token))).toEqual([
+      `${rig.service.url}/?session=${token}`,
+    ])
+    expect([...(await browser.cookies())]).toEqual([])
     expect(await tab.evaluate(`fetch('/v1/models').then(({ status }) => status)`)).toBe(401)
-    expect(await tab.evaluate(`document.documentElement.outerHTML.includes('${token}') || JSON.stringify([{ ...localStorage }, { ...sessionStorage }]).includes('${token}')`)).toBe(false)
+    expect(
+      await tab.evaluate(
+        `document.documentElement.outerHTML.includes('${token}') || JSON.stringify([{ ...localStorage }, { ...sessionStorage }]).includes('${token}')`,
+      ),
+    ).toBe(false)
   })
 
   test('has their conversations for themselves, also where another takes the same browser', async () => {
@@ -134,7 +147,10 @@ describeInChromium('somebody who is signed in', () => {
 
 describeInChromium('an owner', () => {
   test('may change the providers and sees everybody’s requests; others look, and see their own', async () => {
-    await rig.service.configure({ providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)], owners: ['grace'] })
+    await rig.service.configure({
+      providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)],
+      owners: ['grace'],
+    })
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
     await converse(tab, 'What does Ada ask?')
@@ -154,7 +170,9 @@ describeInChromium('an owner', () => {
     await takeOver('ada')
     await tab.goto(`${rig.service.url}/#/requests`)
     await tab.waitFor('text=Yours among the last 1,000')
-    expect(await tab.evaluate(`[...document.querySelectorAll('[data-key]')].some((row) => row.innerText.includes('grace'))`)).toBe(false)
+    expect(
+      await tab.evaluate(`[...document.querySelectorAll('[data-key]')].some((row) => row.innerText.includes('grace'))`),
+    ).toBe(false)
     expect(await complaintsOf(tab)).toEqual([])
   }, 30_000)
 })

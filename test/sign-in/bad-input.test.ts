@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerOf, errorOf, rawRequest } from '../client.ts'
 import { navigation } from '../fakes/browser.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import { startSignIn } from './rig.ts'
 import type { Page } from '../fakes/browser.ts'
+import { startGithub } from '../fakes/identity/github.ts'
 import type { Github } from '../fakes/identity/github.ts'
+import { startSignIn } from './rig.ts'
 import type { SignedIn, SignInRig } from './rig.ts'
 
 let rig: SignInRig<Github>, ada: SignedIn
@@ -25,7 +25,8 @@ function reflected({ text, headers }: Pick<Page, 'text' | 'headers'>): boolean {
 
 /** A callback of a flow of its own: `{state}` and `{code}` stand for the right ones. */
 async function callbackWith(query: string, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
-  const browser = rig.browser(), right = new URL(await rig.approach(browser)).searchParams
+  const browser = rig.browser(),
+    right = new URL(await rig.approach(browser)).searchParams
   const filled = query.replaceAll('{state}', right.get('state') ?? '').replaceAll('{code}', right.get('code') ?? '')
   rig.provider.heal()
   return browser.visit(`${rig.service.url}/auth/provider/callback${filled}`, { headers })
@@ -33,7 +34,9 @@ async function callbackWith(query: string, headers: Readonly<Record<string, stri
 
 /** Whether an answer let somebody in. */
 function isSignedIn(page: Page): boolean {
-  return page.headers.getSetCookie().some((line) => /^token=[^;]/.test(line)) || (page.location ?? '').includes('session=')
+  return (
+    page.headers.getSetCookie().some((line) => /^token=[^;]/.test(line)) || (page.location ?? '').includes('session=')
+  )
 }
 
 describe('a callback whose state does not pass › 400 Invalid state parameter, no session, no call to the token endpoint', () => {
@@ -76,29 +79,43 @@ describe('a callback whose state does not pass › 400 Invalid state parameter, 
   })
 
   test('that is longer than a request line may be › refused before anything looks at it', async () => {
-    const text = await rawRequest(rig.service.port, `GET /auth/provider/callback?code=x&state=${'s'.repeat(40_000)} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
+    const text = await rawRequest(
+      rig.service.port,
+      `GET /auth/provider/callback?code=x&state=${'s'.repeat(40_000)} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`,
+    )
     expect(text).toMatch(/^HTTP\/1\.1 (?:400|414|431) /)
   })
 
   test('used before › 400, though everything else is right, the flow’s cookie too', async () => {
-    const browser = rig.browser(), callback = await rig.approach(browser)
+    const browser = rig.browser(),
+      callback = await rig.approach(browser)
     const headers = { cookie: browser.jar.header(rig.service.url) ?? '', accept: 'application/json' }
     expect((await browser.visit(callback)).status).toBe(302)
     rig.provider.heal()
     const again = await rig.browser().visit(callback, { headers })
-    expect([again.status, errorOf(answerOf(again, again.text))?.code, rig.provider.asked('token').length]).toEqual([400, 'invalid_state', 0])
+    expect([again.status, errorOf(answerOf(again, again.text))?.code, rig.provider.asked('token').length]).toEqual([
+      400,
+      'invalid_state',
+      0,
+    ])
   })
 
   test('used twenty times in the same moment › one comes in, and the code is exchanged once', async () => {
-    const browser = rig.browser(), callback = await rig.approach(browser)
+    const browser = rig.browser(),
+      callback = await rig.approach(browser)
     const headers = { cookie: browser.jar.header(rig.service.url) ?? '' }
     rig.provider.heal()
     const backs = await Promise.all(Array.from({ length: 20 }, () => rig.browser().visit(callback, { headers })))
-    expect([backs.filter(isSignedIn).length, backs.filter(({ status }) => status === 400).length, rig.provider.asked('token').length]).toEqual([1, 19, 1])
+    expect([
+      backs.filter(isSignedIn).length,
+      backs.filter(({ status }) => status === 400).length,
+      rig.provider.asked('token').length,
+    ]).toEqual([1, 19, 1])
   })
 
   test('of another browser › 400, and its owner can go on', async () => {
-    const owner = rig.browser(), callback = await rig.approach(owner)
+    const owner = rig.browser(),
+      callback = await rig.approach(owner)
     rig.provider.heal()
     const stranger = await rig.browser().visit(callback)
     const other = rig.browser()
@@ -108,7 +125,11 @@ describe('a callback whose state does not pass › 400 Invalid state parameter, 
     expect((await owner.visit(callback)).status).toBe(302)
   })
 
-  test.each([['Sec-Fetch-*', { 'sec-fetch-mode': 'navigate' }], ['Mozilla/', { 'user-agent': navigation['user-agent'] ?? '' }], ['a cookie', { cookie: 'x=1' }]])('of a client that shows a mark of a browser (%s) and no flow cookie › 400', async (_, headers) => {
+  test.each([
+    ['Sec-Fetch-*', { 'sec-fetch-mode': 'navigate' }],
+    ['Mozilla/', { 'user-agent': navigation['user-agent'] ?? '' }],
+    ['a cookie', { cookie: 'x=1' }],
+  ])('of a client that shows a mark of a browser (%s) and no flow cookie › 400', async (_, headers) => {
     const callback = await rig.approach(rig.browser())
     const page = await rig.browser({ headers: {} }).visit(callback, { headers })
     expect([page.status, isSignedIn(page)]).toEqual([400, false])
@@ -116,7 +137,10 @@ describe('a callback whose state does not pass › 400 Invalid state parameter, 
 
   test('of a script, which shows no mark of a browser › needs no cookie', async () => {
     const script = rig.browser({ headers: { 'user-agent': 'curl/8.5.0', accept: '*/*' } })
-    const begun = await fetch(`${rig.service.url}/auth/provider`, { redirect: 'manual', headers: { 'user-agent': 'curl/8.5.0' } })
+    const begun = await fetch(`${rig.service.url}/auth/provider`, {
+      redirect: 'manual',
+      headers: { 'user-agent': 'curl/8.5.0' },
+    })
     const callback = await rig.provider.approve(rig.browser(), begun.headers.get('location') ?? '', 'ada')
     expect(isSignedIn(await script.visit(callback))).toBe(true)
   })
@@ -126,12 +150,32 @@ describe('a callback whose state passes', () => {
   test.each([
     ['without a code', '?state={state}', 400, 'missing_code'],
     ['with an empty code', '?state={state}&code=', 400, 'missing_code'],
-    ['with access_denied', `?state={state}&error=access_denied&error_description=${encodedMarker}&error_uri=javascript:alert(7)`, 403, 'access_denied'],
-    ['with server_error', `?state={state}&error=server_error&error_description=${encodedMarker}`, 502, 'identity_provider_unavailable'],
-    ['with temporarily_unavailable', '?state={state}&error=temporarily_unavailable', 502, 'identity_provider_unavailable'],
+    [
+      'with access_denied',
+      `?state={state}&error=access_denied&error_description=${encodedMarker}&error_uri=javascript:alert(7)`,
+      403,
+      'access_denied',
+    ],
+    [
+      'with server_error',
+      `?state={state}&error=server_error&error_description=${encodedMarker}`,
+      502,
+      'identity_provider_unavailable',
+    ],
+    [
+      'with temporarily_unavailable',
+      '?state={state}&error=temporarily_unavailable',
+      502,
+      'identity_provider_unavailable',
+    ],
     ['with invalid_request', '?state={state}&error=invalid_request', 400, 'identity_provider_error'],
     ['with unauthorized_client', '?state={state}&error=unauthorized_client', 400, 'identity_provider_error'],
-    ['with unsupported_response_type', '?state={state}&error=unsupported_response_type', 400, 'identity_provider_error'],
+    [
+      'with unsupported_response_type',
+      '?state={state}&error=unsupported_response_type',
+      400,
+      'identity_provider_error',
+    ],
     ['with invalid_scope', '?state={state}&error=invalid_scope', 400, 'identity_provider_error'],
     ['with script for an error', `?state={state}&error=${encodedMarker}`, 400, 'identity_provider_error'],
     ['with an empty error and no code', '?state={state}&error=', 400, undefined],
@@ -153,9 +197,12 @@ describe('a callback whose state passes', () => {
   })
 
   test('with an error › uses the state up', async () => {
-    const browser = rig.browser(), callback = new URL(await rig.approach(browser))
+    const browser = rig.browser(),
+      callback = new URL(await rig.approach(browser))
     const state = callback.searchParams.get('state') ?? ''
-    expect((await browser.visit(`${rig.service.url}/auth/provider/callback?state=${state}&error=access_denied`)).status).toBe(403)
+    expect(
+      (await browser.visit(`${rig.service.url}/auth/provider/callback?state=${state}&error=access_denied`)).status,
+    ).toBe(403)
     expect((await browser.visit(callback.href)).status).toBe(400)
   })
 
@@ -165,7 +212,7 @@ describe('a callback whose state passes', () => {
     expect(page.text).toContain('Invalid state parameter')
     expect(page.text).toContain('href="/"')
     expect([reflected(page), /<script/i.test(page.text)]).toEqual([false, false])
-    expect(page.headers.get('content-security-policy')).toContain('default-src \'none\'')
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   })
 })
 
@@ -198,7 +245,14 @@ describe('credentials', () => {
 
   /** Whether `ada` gets in with these headers beside. `{token}` stands for the session's token. */
   async function statusWith(headers: Readonly<Record<string, string>>): Promise<number> {
-    return (await rig.get('/v1/models', Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{token}', ada.token)])))).status
+    return (
+      await rig.get(
+        '/v1/models',
+        Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{token}', ada.token)]),
+        ),
+      )
+    ).status
   }
 
   test.each<readonly [string, Readonly<Record<string, string>>, number]>([
@@ -206,15 +260,35 @@ describe('credentials', () => {
     ['Bearer', { authorization: 'Bearer {token}' }, 200],
     ['bearer, in small letters', { authorization: 'bearer {token}' }, 200],
     ['the cookie', { cookie: 'token={token}' }, 200],
-    ['the cookie among a thousand', { cookie: `${Array.from({ length: 1_000 }, (_, index) => `c${index}=1`).join('; ')}; token={token}` }, 200],
+    [
+      'the cookie among a thousand',
+      { cookie: `${Array.from({ length: 1_000 }, (_, index) => `c${index}=1`).join('; ')}; token={token}` },
+      200,
+    ],
     ['the same cookie twice', { cookie: 'token={token}; token={token}' }, 200],
     ['two cookies token with different values: nobody', { cookie: 'token={token}; token=other' }, 401],
     ['the same, the other way round', { cookie: 'token=other; token={token}' }, 401],
-    ['a wrong X-Session-Token beside a right cookie: no fall-through', { 'x-session-token': 'wrong', cookie: 'token={token}' }, 401],
-    ['a wrong X-Session-Token beside a right Bearer', { 'x-session-token': 'wrong', authorization: 'Bearer {token}' }, 401],
-    ['a wrong Bearer beside a right cookie: an ignored API key', { authorization: 'Bearer wrong', cookie: 'token={token}' }, 200],
+    [
+      'a wrong X-Session-Token beside a right cookie: no fall-through',
+      { 'x-session-token': 'wrong', cookie: 'token={token}' },
+      401,
+    ],
+    [
+      'a wrong X-Session-Token beside a right Bearer',
+      { 'x-session-token': 'wrong', authorization: 'Bearer {token}' },
+      401,
+    ],
+    [
+      'a wrong Bearer beside a right cookie: an ignored API key',
+      { authorization: 'Bearer wrong', cookie: 'token={token}' },
+      200,
+    ],
     ['a right X-Session-Token beside a wrong cookie', { 'x-session-token': '{token}', cookie: 'token=wrong' }, 200],
-    ['a right X-Session-Token beside anything in Authorization', { 'x-session-token': '{token}', authorization: 'Basic !!' }, 200],
+    [
+      'a right X-Session-Token beside anything in Authorization',
+      { 'x-session-token': '{token}', authorization: 'Basic !!' },
+      200,
+    ],
     ['the token as Basic', { authorization: 'Basic {token}' }, 401],
     ['the token and more', { 'x-session-token': '{token}x' }, 401],
     ['a cookie of another name', { cookie: 'Token={token}' }, 401],
@@ -226,14 +300,31 @@ describe('credentials', () => {
   })
 
   test('two Authorization headers, and bytes that are no text › do no harm', async () => {
-    for (const lines of [`authorization: Bearer a\r\nauthorization: Bearer ${ada.token}`, 'authorization: Bearer \xff\xfe', 'cookie: token=\xff\xfe\x80', 'x-session-token: \xc3\x28']) {
-      const text = await rawRequest(rig.service.port, Buffer.from(`GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines}\r\nconnection: close\r\n\r\n`, 'latin1'))
-      expect([lines.slice(0, 20), /^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? '']).toEqual([lines.slice(0, 20), expect.stringMatching(/^40[01]$/)])
+    for (const lines of [
+      `authorization: Bearer a\r\nauthorization: Bearer ${ada.token}`,
+      'authorization: Bearer \xff\xfe',
+      'cookie: token=\xff\xfe\x80',
+      'x-session-token: \xc3\x28',
+    ]) {
+      const text = await rawRequest(
+        rig.service.port,
+        Buffer.from(`GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines}\r\nconnection: close\r\n\r\n`, 'latin1'),
+      )
+      expect([lines.slice(0, 20), /^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? '']).toEqual([
+        lines.slice(0, 20),
+        expect.stringMatching(/^40[01]$/),
+      ])
     }
   })
 })
 
-const forwarding = { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': 'zqxzq.example', 'x-forwarded-proto': 'https', forwarded: 'for=127.0.0.1;host=zqxzq.example;proto=https', 'x-real-ip': '127.0.0.1' }
+const forwarding = {
+  'x-forwarded-for': '127.0.0.1',
+  'x-forwarded-host': 'zqxzq.example',
+  'x-forwarded-proto': 'https',
+  forwarded: 'for=127.0.0.1;host=zqxzq.example;proto=https',
+  'x-real-ip': '127.0.0.1',
+}
 
 describe('headers that would say something else than the request', () => {
   test.each<readonly [string, Readonly<Record<string, string>>]>([
@@ -242,8 +333,14 @@ describe('headers that would say something else than the request', () => {
     ['X-Forwarded-Uri', { 'x-forwarded-uri': '/health' }],
     ['X-Forwarded-Prefix', { 'x-forwarded-prefix': '/auth' }],
     ['X-Forwarded-*', forwarding],
-    ['X-Forwarded-User', { 'x-forwarded-user': 'ada', 'x-remote-user': 'ada', 'remote-user': 'ada', 'x-auth-request-user': 'ada' }],
-    ['X-HTTP-Method-Override', { 'x-http-method-override': 'OPTIONS', 'x-http-method': 'OPTIONS', 'x-method-override': 'OPTIONS' }],
+    [
+      'X-Forwarded-User',
+      { 'x-forwarded-user': 'ada', 'x-remote-user': 'ada', 'remote-user': 'ada', 'x-auth-request-user': 'ada' },
+    ],
+    [
+      'X-HTTP-Method-Override',
+      { 'x-http-method-override': 'OPTIONS', 'x-http-method': 'OPTIONS', 'x-method-override': 'OPTIONS' },
+    ],
     ['a user agent that is let through elsewhere', { 'user-agent': 'GoogleHC/1.0 kube-probe/1.30' }],
     ['a preflight’s headers', { origin: 'http://127.0.0.1', 'access-control-request-method': 'GET' }],
   ])('%s › open no door', async (_, headers) => {
@@ -258,35 +355,100 @@ describe('headers that would say something else than the request', () => {
   })
 
   test('forwarding headers › change nothing of the way to the identity provider and back', async () => {
-    const page = await rig.browser().visit(`${rig.service.url}/auth/provider`, { headers: { ...forwarding, 'x-forwarded-port': '443' } })
-    expect(new URL(page.location ?? 'about:nowhere').searchParams.get('redirect_uri')).toBe(rig.registration.redirectUri)
+    const page = await rig
+      .browser()
+      .visit(`${rig.service.url}/auth/provider`, { headers: { ...forwarding, 'x-forwarded-port': '443' } })
+    expect(new URL(page.location ?? 'about:nowhere').searchParams.get('redirect_uri')).toBe(
+      rig.registration.redirectUri,
+    )
     expect(page.headers.getSetCookie().some((line) => /secure/i.test(line))).toBe(false)
-    const browser = rig.browser(), back = await browser.visit(await rig.approach(browser), { headers: forwarding })
+    const browser = rig.browser(),
+      back = await browser.visit(await rig.approach(browser), { headers: forwarding })
     expect([back.status, back.headers.get('location')]).toEqual([302, expect.stringMatching(/^\/\?session=/)])
   })
 })
 
 describe('path tricks', () => {
   const tricks = (path: string) => [
-    path, `/${path}`, `//${path}`, `${path}/`, `${path}//`, `${path}.`, `${path}..`, `${path}%20`, `${path}%00`, `${path};`, `${path};a=/health`, `${path}?/health`, `${path}%3f/auth`, `${path}#/health`,
-    path.toUpperCase(), path.replace(/\/(\w)/g, (_, letter: string) => `/%${letter.charCodeAt(0).toString(16)}`), path.replaceAll('/', '%2f'), path.replaceAll('/', '%2F'), path.replaceAll('/', '\\'), path.replaceAll('/', '%5c'),
-    `/.${path}`, `/%2e${path}`, `/..${path}`, `/%2e%2e${path}`, `/auth/..${path}`, `/auth/../..${path}`, `/auth/%2e%2e${path}`, `/auth/%2E%2E${path}`, `/auth/..%2f${path.slice(1)}`, `/auth/..%5c${path.slice(1)}`,
-    `/auth/..;${path}`, `/auth;/..${path}`, `/auth/provider/..\\..\\..${path}`, `/auth${path}`, `/health${path}`, `/health/..${path}`, `/health%2f..${path}`, `/ready/..;${path}`, `/./${path}`, `/auth/.%2e${path}`, `/auth/%252e%252e${path}`,
-    `http://127.0.0.1${path}`, `http://127.0.0.1/auth/..${path}`, `https://health${path}`, `*${path}`, `@${path}`,
+    path,
+    `/${path}`,
+    `//${path}`,
+    `${path}/`,
+    `${path}//`,
+    `${path}.`,
+    `${path}..`,
+    `${path}%20`,
+    `${path}%00`,
+    `${path};`,
+    `${path};a=/health`,
+    `${path}?/health`,
+    `${path}%3f/auth`,
+    `${path}#/health`,
+    path.toUpperCase(),
+    path.replace(/\/(\w)/g, (_, letter: string) => `/%${letter.charCodeAt(0).toString(16)}`),
+    path.replaceAll('/', '%2f'),
+    path.replaceAll('/', '%2F'),
+    path.replaceAll('/', '\\'),
+    path.replaceAll('/', '%5c'),
+    `/.${path}`,
+    `/%2e${path}`,
+    `/..${path}`,
+    `/%2e%2e${path}`,
+    `/auth/..${path}`,
+    `/auth/../..${path}`,
+    `/auth/%2e%2e${path}`,
+    `/auth/%2E%2E${path}`,
+    `/auth/..%2f${path.slice(1)}`,
+    `/auth/..%5c${path.slice(1)}`,
+    `/auth/..;${path}`,
+    `/auth;/..${path}`,
+    `/auth/provider/..\\..\\..${path}`,
+    `/auth${path}`,
+    `/health${path}`,
+    `/health/..${path}`,
+    `/health%2f..${path}`,
+    `/ready/..;${path}`,
+    `/./${path}`,
+    `/auth/.%2e${path}`,
+    `/auth/%252e%252e${path}`,
+    `http://127.0.0.1${path}`,
+    `http://127.0.0.1/auth/..${path}`,
+    `https://health${path}`,
+    `*${path}`,
+    `@${path}`,
   ]
 
-  test.each(['/v1/models', '/metrics', '/v1/chat/completions'])('to %s › never reach it without a session', async (path) => {
-    const method = path.endsWith('completions') ? 'POST' : 'GET'
-    const body = method === 'POST' ? '{"model":"m","messages":[{"role":"user","content":"hello"}]}' : ''
-    const answers = await Promise.all(tricks(path).map(async (target) => [target, await rawRequest(rig.service.port, `${method} ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${body === '' ? '' : `content-length: ${body.length}\r\n`}connection: close\r\n\r\n${body}`)] as const))
-    const passed = answers.filter(([, text]) => !/^HTTP\/1\.1 40[0145] /.test(text) || /"object":|svc_requests_total/.test(text))
-    expect(passed.map(([target, text]) => `${target}: ${text.slice(0, 60)}`)).toEqual([])
-    const unauthorised = answers.filter(([, text]) => text.startsWith('HTTP/1.1 401 '))
-    expect(unauthorised.length).toBeGreaterThan(20)
-  })
+  test.each(['/v1/models', '/metrics', '/v1/chat/completions'])(
+    'to %s › never reach it without a session',
+    async (path) => {
+      const method = path.endsWith('completions') ? 'POST' : 'GET'
+      const body = method === 'POST' ? '{"model":"m","messages":[{"role":"user","content":"hello"}]}' : ''
+      const answers = await Promise.all(
+        tricks(path).map(
+          async (target) =>
+            [
+              target,
+              await rawRequest(
+                rig.service.port,
+                `${method} ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${body === '' ? '' : `content-length: ${body.length}\r\n`}connection: close\r\n\r\n${body}`,
+              ),
+            ] as const,
+        ),
+      )
+      const passed = answers.filter(
+        ([, text]) => !/^HTTP\/1\.1 40[0145] /.test(text) || /"object":|svc_requests_total/.test(text),
+      )
+      expect(passed.map(([target, text]) => `${target}: ${text.slice(0, 60)}`)).toEqual([])
+      const unauthorised = answers.filter(([, text]) => text.startsWith('HTTP/1.1 401 '))
+      expect(unauthorised.length).toBeGreaterThan(20)
+    },
+  )
 
   test('with a session, the plain path is there', async () => {
-    expect([(await rig.get('/v1/models', { 'x-session-token': ada.token })).status, (await rig.get('/metrics', { 'x-session-token': ada.token })).status]).toEqual([200, 200])
+    expect([
+      (await rig.get('/v1/models', { 'x-session-token': ada.token })).status,
+      (await rig.get('/metrics', { 'x-session-token': ada.token })).status,
+    ]).toEqual([200, 200])
   })
 })
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { pick } from '../client.ts'
+import type { Person, Tab } from '../fakes/chromium.ts'
 import { goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { describeInChromium } from '../page/in-chromium.ts'
 import { inSignIn, passForms, rememberCookies, signInLink, signOutLine } from '../page/sign-in.ts'
 import { startSignIn } from './rig.ts'
-import type { Person, Tab } from '../fakes/chromium.ts'
-import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import type { SignInRig } from './rig.ts'
 
 const avatar = 'role=button[name=/^Account of/]'
@@ -21,7 +21,11 @@ describeInChromium('in Chromium', () => {
 
   /** The element that has the focus, and what it is called. */
   async function focused(tab: Tab): Promise<string> {
-    return String(await tab.evaluate('`${document.activeElement.tagName} ${document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent.trim()}`'))
+    return String(
+      await tab.evaluate(
+        '`${document.activeElement.tagName} ${document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent.trim()}`',
+      ),
+    )
   }
 
   /** Presses Tab until what has the focus is called so. */
@@ -41,11 +45,18 @@ describeInChromium('in Chromium', () => {
     await tab.waitFor(signOutLine)
     for (const shown of ['ada Ä. Lovelace', 'ada@']) expect(await tab.text()).toContain(shown)
     const answer = await tab.evaluate(chatInPage)
-    expect([pick(answer, 'status'), pick(answer, 'body', 'choices', 0, 'message', 'content')]).toEqual([200, goodText()])
+    expect([pick(answer, 'status'), pick(answer, 'body', 'choices', 0, 'message', 'content')]).toEqual([
+      200,
+      goodText(),
+    ])
     await rememberCookies(browser, rig)
     const token = (await browser.cookies()).get('token') ?? ''
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/)
-    expect([(await tab.url()).includes('session'), await tab.evaluate('document.cookie'), await tab.evaluate('document.referrer')]).toEqual([false, '', ''])
+    expect([
+      (await tab.url()).includes('session'),
+      await tab.evaluate('document.cookie'),
+      await tab.evaluate('document.referrer'),
+    ]).toEqual([false, '', ''])
     expect(String(await tab.evaluate('document.documentElement.outerHTML')).includes(token)).toBe(false)
     await tab.click(signOutLine)
     await tab.waitFor(signInLink)
@@ -94,11 +105,14 @@ describeInChromium('in Chromium', () => {
         await other.click('button')
         await other.waitForUrl(`${rig.service.url}/**`)
         // To a sibling's form the browser adds the cookie, to another site's it does not.
-        if (form === 'chat') expect(await other.text()).toContain(host === '127.0.0.1' ? 'cross_site_request' : 'authentication_required')
+        if (form === 'chat')
+          expect(await other.text()).toContain(host === '127.0.0.1' ? 'cross_site_request' : 'authentication_required')
       }
       const script = browser.tab(`${host} script`)
       await script.goto(`http://${host}:${evil.port}/script`)
-      const outcome = await script.evaluate(`fetch('${rig.service.url}/v1/models', { credentials: 'include' }).then((response) => response.text(), () => 'not read')`)
+      const outcome = await script.evaluate(
+        `fetch('${rig.service.url}/v1/models', { credentials: 'include' }).then((response) => response.text(), () => 'not read')`,
+      )
       expect([host, outcome]).toEqual([host, 'not read'])
     }
     expect(rig.upstream.hits.length).toBe(before)
@@ -110,12 +124,21 @@ describeInChromium('in Chromium', () => {
     await using other = await startSignIn(startGithub)
     const name = '"><img src=x onerror=alert(7)></title><script>alert(7)</script>'
     const user = JSON.stringify({ login: 'ada', id: 9, name, avatar_url: 'javascript:alert(7)', email: null })
-    other.provider.use('user', 'ada', (exchange) => exchange.write(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${user.length}\r\n\r\n${user}`)))
+    other.provider.use('user', 'ada', (exchange) =>
+      exchange.write(
+        Buffer.from(
+          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${user.length}\r\n\r\n${user}`,
+        ),
+      ),
+    )
     await tab.goto(`${other.service.url}/auth/provider`)
     await tab.click(avatar)
     await tab.waitFor(signOutLine)
     expect(await tab.text()).toContain(name)
-    expect([await tab.evaluate('document.querySelectorAll("img, script:not([src])").length'), await tab.complaints()]).toEqual([0, []])
+    expect([
+      await tab.evaluate('document.querySelectorAll("img, script:not([src])").length'),
+      await tab.complaints(),
+    ]).toEqual([0, []])
     for (const value of (await browser.cookies()).values()) other.remember(value)
   }, 30_000)
 
@@ -123,7 +146,11 @@ describeInChromium('in Chromium', () => {
     const { token } = await rig.signIn('mallory')
     await tab.goto(`${rig.service.url}/?session=${token}`)
     await tab.waitFor(signInLink)
-    expect([pick(await tab.evaluate(chatInPage), 'status'), (await browser.cookies()).has('token'), (await tab.url()).includes('session')]).toEqual([401, false, false])
+    expect([
+      pick(await tab.evaluate(chatInPage), 'status'),
+      (await browser.cookies()).has('token'),
+      (await tab.url()).includes('session'),
+    ]).toEqual([401, false, false])
   }, 30_000)
 })
 
@@ -136,5 +163,12 @@ function evilPages(service: string): Bun.Server<undefined> & Disposable {
     '/start': `<form method="post" action="${service}/auth/provider"><button>go</button></form>`,
     '/script': '<p>a page with a script</p>',
   }
-  return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: ({ url }) => new Response(`<!doctype html>${forms[new URL(url).pathname] ?? ''}`, { headers: { 'content-type': 'text/html' } }) })
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) =>
+      new Response(`<!doctype html>${forms[new URL(url).pathname] ?? ''}`, {
+        headers: { 'content-type': 'text/html' },
+      }),
+  })
 }

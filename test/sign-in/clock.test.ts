@@ -3,17 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorOf } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import type { Github } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
 import { startSignIn } from './rig.ts'
-import type { Answer } from '../client.ts'
-import type { Github } from '../fakes/identity/github.ts'
 import type { SignInRig } from './rig.ts'
 
 /** The real process, whose wall clock jumps (libfaketime); timers go on as they did. */
 
 const libfaketime = needs('libfaketime')
-const minutes = 60, hours = 3_600
+const minutes = 60,
+  hours = 3_600
 
 describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'))
@@ -23,7 +24,12 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
   beforeAll(async () => {
     setClock(0)
     rig = await startSignIn(startGithub, {
-      environment: { LD_PRELOAD: libfaketime ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1' },
+      environment: {
+        LD_PRELOAD: libfaketime ?? '',
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_NO_CACHE: '1',
+        DONT_FAKE_MONOTONIC: '1',
+      },
     })
   })
 
@@ -42,20 +48,28 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
 
   test('State token | younger than 10 minutes | validated', async () => {
     setClock(0)
-    const browser = rig.browser(), callback = await rig.approach(browser)
+    const browser = rig.browser(),
+      callback = await rig.approach(browser)
     setClock(10 * minutes - 10)
     expect((await browser.visit(callback)).status).toBe(302)
   })
 
-  test.each([[10 * minutes + 1], [11 * minutes], [25 * hours], [400 * 24 * hours]])('State token | older than 10 minutes (%d s) | rejected | Error \'Invalid state parameter\'', async (age) => {
-    setClock(0)
-    const browser = rig.browser(), callback = await rig.approach(browser)
-    rig.provider.heal()
-    setClock(age)
-    const back = await browser.visit(callback, { headers: { accept: 'application/json' } })
-    expect([back.status, JSON.parse(back.text)]).toMatchObject([400, { error: { message: 'Invalid state parameter', code: 'invalid_state' } }])
-    expect(rig.provider.asked('token')).toEqual([])
-  })
+  test.each([[10 * minutes + 1], [11 * minutes], [25 * hours], [400 * 24 * hours]])(
+    "State token | older than 10 minutes (%d s) | rejected | Error 'Invalid state parameter'",
+    async (age) => {
+      setClock(0)
+      const browser = rig.browser(),
+        callback = await rig.approach(browser)
+      rig.provider.heal()
+      setClock(age)
+      const back = await browser.visit(callback, { headers: { accept: 'application/json' } })
+      expect([back.status, JSON.parse(back.text)]).toMatchObject([
+        400,
+        { error: { message: 'Invalid state parameter', code: 'invalid_state' } },
+      ])
+      expect(rig.provider.asked('token')).toEqual([])
+    },
+  )
 
   test('Session | age below 24 hours | active, and not extended by its use', async () => {
     setClock(0)
@@ -66,12 +80,16 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     expect(show(await who(token))).toEqual([401, 'Invalid or expired session'])
   })
 
-  test('Session | age exceeds 24 hours | expired | Later use gives \'Invalid or expired session\', by every way', async () => {
+  test("Session | age exceeds 24 hours | expired | Later use gives 'Invalid or expired session', by every way", async () => {
     setClock(0)
     const { token, browser } = await rig.signIn()
     setClock(25 * hours)
     const cookie = { cookie: browser.jar.header(rig.service.url) ?? '' }
-    expect([show(await rig.ask(cookie)), show(await rig.ask({ 'x-session-token': token })), show(await rig.get('/auth/session', cookie))]).toEqual(Array.from({ length: 3 }, () => [401, 'Invalid or expired session']))
+    expect([
+      show(await rig.ask(cookie)),
+      show(await rig.ask({ 'x-session-token': token })),
+      show(await rig.get('/auth/session', cookie)),
+    ]).toEqual(Array.from({ length: 3 }, () => [401, 'Invalid or expired session']))
     expect((await rig.ask({ authorization: `Bearer ${token}` })).status).toBe(401)
   })
 

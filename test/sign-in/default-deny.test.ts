@@ -6,10 +6,23 @@ import { startSignIn } from './rig.ts'
 import type { SignInRig } from './rig.ts'
 
 let rig: SignInRig
-beforeAll(async () => { rig = await startSignIn(startGithub) })
+beforeAll(async () => {
+  rig = await startSignIn(startGithub)
+})
 afterAll(() => rig[Symbol.asyncDispose]())
 
-const publicPaths = ['/', '/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/auth/logout', '/health', '/ready', '/api/boot', '/assets/m']
+const publicPaths = [
+  '/',
+  '/auth',
+  '/auth/provider',
+  '/auth/provider/callback',
+  '/auth/session',
+  '/auth/logout',
+  '/health',
+  '/ready',
+  '/api/boot',
+  '/assets/m',
+]
 
 test('the list of routes is whole: what the code registers is what the documents list', () => {
   const documented = documentedRoutes().map(({ path }) => path.replace(/\{.*/, ''))
@@ -20,8 +33,19 @@ test('the list of routes is whole: what the code registers is what the documents
 
 test('without a session only the public list answers, and nobody learns what else there is', async () => {
   const { token } = await rig.signIn()
-  async function statusOf(method: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-    return (await fetch(`${rig.service.url}${path}`, { method, headers, redirect: 'manual', ...(method === 'POST' ? { body: '{}' } : {}) })).status
+  async function statusOf(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<number> {
+    return (
+      await fetch(`${rig.service.url}${path}`, {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(method === 'POST' ? { body: '{}' } : {}),
+      })
+    ).status
   }
   for (const { method, path: pattern } of documentedRoutes()) {
     const path = pattern.replace(/\{.*/, 'm')
@@ -30,13 +54,32 @@ test('without a session only the public list answers, and nobody learns what els
       const status = await statusOf(each, path)
       // A GET of /auth or /auth/session is 401 in itself: that nobody is signed in is what it says.
       if (!isPublic) expect([each, path, status]).toEqual([each, path, 401])
-      else if (!['/auth', '/auth/session'].includes(path)) expect([each, path, status === 401]).toEqual([each, path, false])
+      else if (!['/auth', '/auth/session'].includes(path))
+        expect([each, path, status === 401]).toEqual([each, path, false])
     }
-    if (!isPublic) expect([path, await statusOf(method, path, { 'x-session-token': token }) === 401]).toEqual([path, false])
+    if (!isPublic)
+      expect([path, (await statusOf(method, path, { 'x-session-token': token })) === 401]).toEqual([path, false])
   }
 })
 
-test.each(['/nothing', '/v1', '/v1/', '/v1/nothing', '/v1/models/none', '/api/boot2', '/authx', '/healthz', '/health/x', '/favicon.ico', '/robots.txt', '/.env', '/index.html', '/src/main.ts', '/providers', '/config'])('unknown path %s › 401, as a known one', async (path) => {
+test.each([
+  '/nothing',
+  '/v1',
+  '/v1/',
+  '/v1/nothing',
+  '/v1/models/none',
+  '/api/boot2',
+  '/authx',
+  '/healthz',
+  '/health/x',
+  '/favicon.ico',
+  '/robots.txt',
+  '/.env',
+  '/index.html',
+  '/src/main.ts',
+  '/providers',
+  '/config',
+])('unknown path %s › 401, as a known one', async (path) => {
   const [unknown, known] = [await rig.get(path), await rig.get('/v1/models')] as const
   expect([unknown.status, errorOf(unknown)]).toEqual([401, errorOf(known)])
 })

@@ -3,10 +3,10 @@ import OpenAI from 'openai'
 import { errorOf } from '../client.ts'
 import { goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import type { FakeIdentityProvider, Registration } from '../fakes/identity/identity-provider.ts'
 import { startMockServer } from '../fakes/identity/mock-server.ts'
 import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { startSignIn } from './rig.ts'
-import type { FakeIdentityProvider, Registration } from '../fakes/identity/identity-provider.ts'
 import type { SignedIn, SignInRig } from './rig.ts'
 
 interface Person {
@@ -26,9 +26,39 @@ interface Case {
 
 const picture = 'https://pictures.example/ada.png'
 const cases: readonly Case[] = [
-  { name: 'oidc-provider', start: startOidcProvider, person: { userId: 'id-ada', userName: 'ada', displayName: 'ada Ä. Lovelace', profileUrl: picture, email: 'ada@mail.example' } },
-  { name: 'oauth2-mock-server', start: startMockServer, person: { userId: 'id-ada', userName: 'ada', displayName: 'ada Doe', profileUrl: picture, email: 'ada@mail.example' } },
-  { name: 'GitHub', start: startGithub, person: { userId: '4260250381', userName: 'ada', displayName: 'ada', profileUrl: 'https://avatars.example/u/4260250381?v=4', email: 'ada@new.example' } },
+  {
+    name: 'oidc-provider',
+    start: startOidcProvider,
+    person: {
+      userId: 'id-ada',
+      userName: 'ada',
+      displayName: 'ada Ä. Lovelace',
+      profileUrl: picture,
+      email: 'ada@mail.example',
+    },
+  },
+  {
+    name: 'oauth2-mock-server',
+    start: startMockServer,
+    person: {
+      userId: 'id-ada',
+      userName: 'ada',
+      displayName: 'ada Doe',
+      profileUrl: picture,
+      email: 'ada@mail.example',
+    },
+  },
+  {
+    name: 'GitHub',
+    start: startGithub,
+    person: {
+      userId: '4260250381',
+      userName: 'ada',
+      displayName: 'ada',
+      profileUrl: 'https://avatars.example/u/4260250381?v=4',
+      email: 'ada@new.example',
+    },
+  },
 ]
 
 async function textOf(stream: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<string> {
@@ -70,7 +100,14 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
 
   test('chat by cookie', async () => {
     expect((await rig.ask(cookie())).content).toBe(goodText())
-    expect((await rig.ask({ ...cookie(), origin: rig.service.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }, { stream: true })).content).toBe(goodText())
+    expect(
+      (
+        await rig.ask(
+          { ...cookie(), origin: rig.service.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+          { stream: true },
+        )
+      ).content,
+    ).toBe(goodText())
   })
 
   test('chat by X-Session-Token', async () => {
@@ -85,7 +122,11 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
   test('an API key that is no session › is ignored beside the cookie, and lets nobody in by itself', async () => {
     expect((await rig.ask({ ...cookie(), authorization: 'Bearer any' })).status).toBe(200)
     const alone = await rig.ask({ authorization: 'Bearer any' })
-    expect([alone.status, errorOf(alone)?.code, alone.headers.get('www-authenticate')]).toEqual([401, 'authentication_required', 'Bearer realm="svc"'])
+    expect([alone.status, errorOf(alone)?.code, alone.headers.get('www-authenticate')]).toEqual([
+      401,
+      'authentication_required',
+      'Bearer realm="svc"',
+    ])
   })
 
   test('the log says who signed in, and who asked', async () => {
@@ -96,13 +137,27 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
 
   test('POST /auth/logout › {"success":true}, cookie deleted; afterwards refused by every way', async () => {
     const before = cookie()
-    const out = await ada.browser.visit(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { accept: '*/*', origin: rig.service.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' } })
+    const out = await ada.browser.visit(`${rig.service.url}/auth/logout`, {
+      method: 'POST',
+      headers: { accept: '*/*', origin: rig.service.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+    })
     expect([out.status, JSON.parse(out.text)]).toEqual([200, { success: true }])
     expect(ada.browser.jar.cookies(rig.service.url).get('token')).toBeUndefined()
-    const refusals = [await rig.ask(before), await rig.ask({ 'x-session-token': ada.token }), await rig.get('/auth', before), await rig.get('/auth/session', before)]
-    expect(refusals.map((answer) => [answer.status, errorOf(answer)?.message])).toEqual(Array.from({ length: 4 }, () => [401, 'Invalid or expired session']))
+    const refusals = [
+      await rig.ask(before),
+      await rig.ask({ 'x-session-token': ada.token }),
+      await rig.get('/auth', before),
+      await rig.get('/auth/session', before),
+    ]
+    expect(refusals.map((answer) => [answer.status, errorOf(answer)?.message])).toEqual(
+      Array.from({ length: 4 }, () => [401, 'Invalid or expired session']),
+    )
     expect((await rig.ask({ authorization: `Bearer ${ada.token}` })).status).toBe(401)
-    expect(await sdk().create({ model: 'm', messages }).catch((error: unknown) => error)).toBeInstanceOf(OpenAI.AuthenticationError)
+    expect(
+      await sdk()
+        .create({ model: 'm', messages })
+        .catch((error: unknown) => error),
+    ).toBeInstanceOf(OpenAI.AuthenticationError)
     await rig.logged('"message":"signed out"', `"user":"${person.userName}"`)
   })
 

@@ -1,20 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { answerOf, errorOf, pick } from '../client.ts'
+import type { Page } from '../fakes/browser.ts'
+import type { Script } from '../fakes/fault-upstream.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import type { Github, GithubPlace } from '../fakes/identity/github.ts'
 import { startMockServer } from '../fakes/identity/mock-server.ts'
+import type { MockFaults, MockServer } from '../fakes/identity/mock-server.ts'
 import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
+import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { residentMb } from '../fakes/memory.ts'
 import { head, reply } from '../fakes/replies.ts'
 import { startSignIn } from './rig.ts'
-import type { Page } from '../fakes/browser.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
-import type { Github, GithubPlace } from '../fakes/identity/github.ts'
-import type { MockFaults, MockServer } from '../fakes/identity/mock-server.ts'
-import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import type { SignInRig } from './rig.ts'
 
-/** What an identity provider can do wrong: always the documented status, no session, nothing of it in the answer, and a service that lives. */
+/**
+ * What an identity provider can do wrong: always the documented status, no session, nothing of it in the answer, and a
+ * service that lives.
+ */
 
 const marker = 'zqxzq<script>'
 
@@ -39,7 +42,8 @@ const drips: Script = async (exchange) => {
 
 const page = '<!doctype html><title>zqxzq</title><script>alert(7)</script>'
 const html = says(page, 200, { 'content-type': 'text/html' })
-const bomb: Script = (exchange) => exchange.write(reply(200, gzipSync(Buffer.alloc(64 << 20, ' ')), { 'content-encoding': 'gzip' }))
+const bomb: Script = (exchange) =>
+  exchange.write(reply(200, gzipSync(Buffer.alloc(64 << 20, ' ')), { 'content-encoding': 'gzip' }))
 
 /** Whatever it is asked for. */
 const anywhere: readonly (readonly [string, Script, number])[] = [
@@ -64,14 +68,22 @@ const anywhere: readonly (readonly [string, Script, number])[] = [
   ['answers 404', says({ message: 'Not Found' }, 404), 502],
   ['closes at once', (exchange) => exchange.close(), 502],
   ['resets', (exchange) => exchange.reset(), 502],
-  ['closes in the middle', async (exchange) => {
-    await exchange.write(`${head(200, { 'content-type': 'application/json', 'content-length': '500' })}{"id":1,`)
-    exchange.close()
-  }, 502],
-  ['speaks no HTTP', async (exchange) => {
-    await exchange.write('zqxzq zqxzq zqxzq\r\n\r\n')
-    exchange.close()
-  }, 502],
+  [
+    'closes in the middle',
+    async (exchange) => {
+      await exchange.write(`${head(200, { 'content-type': 'application/json', 'content-length': '500' })}{"id":1,`)
+      exchange.close()
+    },
+    502,
+  ],
+  [
+    'speaks no HTTP',
+    async (exchange) => {
+      await exchange.write('zqxzq zqxzq zqxzq\r\n\r\n')
+      exchange.close()
+    },
+    502,
+  ],
 ]
 
 const token = { access_token: 'zqxzq-not-a-token', token_type: 'bearer', scope: 'read:user' }
@@ -117,7 +129,9 @@ const ofUser: readonly (readonly [string, Script, number])[] = [
 
 describe('plain OAuth 2.0', () => {
   let rig: SignInRig<Github>
-  beforeAll(async () => { rig = await startSignIn(startGithub) })
+  beforeAll(async () => {
+    rig = await startSignIn(startGithub)
+  })
   afterAll(async () => {
     // What it went through has left it well, and small.
     expect((await rig.signIn()).page.status).toBe(302)
@@ -127,7 +141,8 @@ describe('plain OAuth 2.0', () => {
 
   /** Comes back from an identity provider that does this at a place. */
   async function comeBack(place: GithubPlace, name: string, script: Script): Promise<Page> {
-    const person = `${place} ${name}`, browser = rig.browser()
+    const person = `${place} ${name}`,
+      browser = rig.browser()
     rig.provider.use(place, person, script)
     return browser.visit(await rig.approach(browser, person), { headers: { accept: 'application/json' } })
   }
@@ -135,27 +150,58 @@ describe('plain OAuth 2.0', () => {
   function expectRefusal(back: Page, status: number, code: string): void {
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([status, code])
     expect(back.headers.getSetCookie().filter((line) => /^token=[^;]/.test(line))).toEqual([])
-    expect([back.text, ...back.headers.values()].filter((shown) => /zqxzq|alert|Bad credentials/.test(shown))).toEqual([])
+    expect([back.text, ...back.headers.values()].filter((shown) => /zqxzq|alert|Bad credentials/.test(shown))).toEqual(
+      [],
+    )
   }
 
   for (const place of ['token', 'user'] as const) {
-    test.concurrent.each(anywhere.map((row) => [...row] as const))(`the ${place} endpoint %s › no session`, async (name, script, status) => {
-      expectRefusal(await comeBack(place, name, script), status, 'identity_provider_unavailable')
-    }, 15_000)
+    test.concurrent.each(anywhere.map((row) => [...row] as const))(
+      `the ${place} endpoint %s › no session`,
+      async (name, script, status) => {
+        expectRefusal(await comeBack(place, name, script), status, 'identity_provider_unavailable')
+      },
+      15_000,
+    )
   }
 
-  test.concurrent.each(ofToken.map(([name, script, status, code = 'identity_provider_unavailable']) => [name, script, status, code] as const))('the token endpoint %s › no session', async (name, script, status, code) => {
+  test.concurrent.each(
+    ofToken.map(
+      ([name, script, status, code = 'identity_provider_unavailable']) => [name, script, status, code] as const,
+    ),
+  )('the token endpoint %s › no session', async (name, script, status, code) => {
     expectRefusal(await comeBack('token', name, script), status, code)
   })
 
-  test.concurrent.each(ofUser.map((row) => [...row] as const))('the user endpoint %s › no session', async (name, script, status) => {
-    expectRefusal(await comeBack('user', name, script), status, 'identity_provider_unavailable')
-  })
+  test.concurrent.each(ofUser.map((row) => [...row] as const))(
+    'the user endpoint %s › no session',
+    async (name, script, status) => {
+      expectRefusal(await comeBack('user', name, script), status, 'identity_provider_unavailable')
+    },
+  )
 
   test.concurrent.each<readonly [string, Script]>([
-    ['fails', says('', 500)], ['answers HTML', html], ['answers null', says('null')], ['answers an object', says('{}')], ['answers 512 MB', huge], ['redirects', says('', 302, { location: '/' })], ['resets', (exchange) => exchange.reset()],
-    ['tells odd things', says([null, 5, {}, { email: 5, primary: true, verified: true }, { email: 'a@zqxzq.example', primary: 'yes', verified: true }])],
-    ['tells of an address that nobody verified', says([{ email: 'ada@victim.example', primary: true, verified: false }])],
+    ['fails', says('', 500)],
+    ['answers HTML', html],
+    ['answers null', says('null')],
+    ['answers an object', says('{}')],
+    ['answers 512 MB', huge],
+    ['redirects', says('', 302, { location: '/' })],
+    ['resets', (exchange) => exchange.reset()],
+    [
+      'tells odd things',
+      says([
+        null,
+        5,
+        {},
+        { email: 5, primary: true, verified: true },
+        { email: 'a@zqxzq.example', primary: 'yes', verified: true },
+      ]),
+    ],
+    [
+      'tells of an address that nobody verified',
+      says([{ email: 'ada@victim.example', primary: true, verified: false }]),
+    ],
   ])('the address list %s › signed in, without an address', async (name, script) => {
     const back = await comeBack('emails', name, script)
     const session = new URL(back.location ?? 'about:nowhere').searchParams.get('session') ?? ''
@@ -172,14 +218,19 @@ describe('plain OAuth 2.0', () => {
     ['a data: avatar', { avatar_url: 'data:text/html,x' }, { profileUrl: '' }],
     ['a relative avatar', { avatar_url: '//evil.example/x' }, { profileUrl: '' }],
     ['a number for an avatar', { avatar_url: 5 }, { profileUrl: '' }],
-    ['an avatar over http', { avatar_url: 'http://pictures.example/a.png' }, { profileUrl: 'http://pictures.example/a.png' }],
+    [
+      'an avatar over http',
+      { avatar_url: 'http://pictures.example/a.png' },
+      { profileUrl: 'http://pictures.example/a.png' },
+    ],
     ['a number for an address', { email: 5 }, { email: 'ada@new.example' }],
     ['an address of its own', { email: 'ada@public.example' }, { email: 'ada@public.example' }],
     ['an id as text', { id: 'u-7' }, { userId: 'u-7' }],
     ['a large id', { id: 9_007_199_254_740_991 }, { userId: '9007199254740991' }],
     ['members that nobody asked for', { userId: 'root', userName: 'root', isAdmin: true }, { userName: 'ada' }],
   ])('the profile has %s › is taken as what it is', async (name, odd, expected) => {
-    const person = `odd ${name}`, browser = rig.browser()
+    const person = `odd ${name}`,
+      browser = rig.browser()
     rig.provider.use('user', person, says({ ...rig.provider.profile('ada'), ...odd }))
     rig.provider.use('emails', person, says([{ email: 'ada@new.example', primary: true, verified: true }]))
     const { token } = await rig.signIn(person, browser)
@@ -188,10 +239,23 @@ describe('plain OAuth 2.0', () => {
 
   test('the profile has CR, LF, colours and turned directions in its texts › no line of the log, and no header, is made by it', async () => {
     const person = 'breaks'
-    rig.provider.use('user', person, says({ login: 'ada', id: 8, name: 'A\r\nset-cookie: zqxzq=1\u001b[31m\u202ezqxzq\ud800', avatar_url: null, email: 'a@b.example\r\nzqxzq' }))
+    rig.provider.use(
+      'user',
+      person,
+      says({
+        login: 'ada',
+        id: 8,
+        name: 'A\r\nset-cookie: zqxzq=1\u001b[31m\u202ezqxzq\ud800',
+        avatar_url: null,
+        email: 'a@b.example\r\nzqxzq',
+      }),
+    )
     const { page: back, token } = await rig.signIn(person)
     const { text, json } = await rig.get('/auth', { 'x-session-token': token })
-    expect([back.headers.get('zqxzq'), /[\u0000-\u001f\u007f]/.test(String(pick(json, 'displayName')) + String(pick(json, 'email')))]).toEqual([null, false])
+    expect([
+      back.headers.get('zqxzq'),
+      /[\u0000-\u001f\u007f]/.test(String(pick(json, 'displayName')) + String(pick(json, 'email'))),
+    ]).toEqual([null, false])
     expect(JSON.parse(text)).toMatchObject({ userName: 'ada' })
     await rig.ask({ 'x-session-token': token })
     await rig.logged('"message":"request"', '"user":"ada"')
@@ -200,8 +264,19 @@ describe('plain OAuth 2.0', () => {
 
   test('the user name has CR or LF in it › is not taken for the name without', async () => {
     await using restricted = await startSignIn(startGithub, { config: { restrict_to: 'ada' } })
-    for (const login of ['ad\r\na', 'ada\n', '\u0000ada', ' ada', 'ada ', 'ａda', 'ad\u0430', 'a\u0064\u0061\u0301', 'ada,grace']) {
-      const person = JSON.stringify(login), browser = restricted.browser()
+    for (const login of [
+      'ad\r\na',
+      'ada\n',
+      '\u0000ada',
+      ' ada',
+      'ada ',
+      'ａda',
+      'ad\u0430',
+      'a\u0064\u0061\u0301',
+      'ada,grace',
+    ]) {
+      const person = JSON.stringify(login),
+        browser = restricted.browser()
       restricted.provider.use('user', person, says({ ...profile, login }))
       const back = await browser.visit(await restricted.approach(browser, person))
       expect([person, back.status === 403 || back.status === 502]).toEqual([person, true])
@@ -211,29 +286,55 @@ describe('plain OAuth 2.0', () => {
   test('no User-Agent would be refused, and no Accept would be answered with a form › both are sent; the code goes there alone', async () => {
     rig.provider.heal()
     await rig.signIn()
-    const [exchange] = rig.provider.asked('token'), [asked] = rig.provider.asked('user')
-    expect([exchange, asked].map((hit) => [hit?.headers.get('user-agent') !== undefined, hit?.headers.get('accept')?.includes('application/json')])).toEqual([[true, true], [true, true]])
-    expect([exchange?.headers.has('cookie'), asked?.path.includes('?'), exchange?.path.includes('?')]).toEqual([false, false, false])
+    const [exchange] = rig.provider.asked('token'),
+      [asked] = rig.provider.asked('user')
+    expect(
+      [exchange, asked].map((hit) => [
+        hit?.headers.get('user-agent') !== undefined,
+        hit?.headers.get('accept')?.includes('application/json'),
+      ]),
+    ).toEqual([
+      [true, true],
+      [true, true],
+    ])
+    expect([exchange?.headers.has('cookie'), asked?.path.includes('?'), exchange?.path.includes('?')]).toEqual([
+      false,
+      false,
+      false,
+    ])
   })
 })
 
 describe('OpenID Connect', () => {
   let rig: SignInRig<MockServer>
-  beforeAll(async () => { rig = await startSignIn(startMockServer) })
+  beforeAll(async () => {
+    rig = await startSignIn(startMockServer)
+  })
   afterAll(async () => {
     await rig.provider.fault({})
     expect((await rig.signIn()).page.status).toBe(302)
     await rig[Symbol.asyncDispose]()
   })
 
-  const year = 365 * 24 * 3_600, now = Math.floor(Date.now() / 1000)
+  const year = 365 * 24 * 3_600,
+    now = Math.floor(Date.now() / 1000)
 
   test.each<readonly [string, MockFaults, number, string]>([
-    ['iss of somebody else in the callback', { redirect: { set: { iss: 'https://evil.example' } } }, 400, 'invalid_issuer'],
+    [
+      'iss of somebody else in the callback',
+      { redirect: { set: { iss: 'https://evil.example' } } },
+      400,
+      'invalid_issuer',
+    ],
     ['iss of a prefix', { redirect: { set: { iss: 'http://127.0.0.1' } } }, 400, 'invalid_issuer'],
     ['no code', { redirect: { remove: ['code'] } }, 400, 'missing_code'],
     ['no access_token', { token: { remove: ['access_token'] } }, 502, 'identity_provider_unavailable'],
-    ['nulls', { token: { set: { access_token: null, token_type: null, id_token: null } } }, 502, 'identity_provider_unavailable'],
+    [
+      'nulls',
+      { token: { set: { access_token: null, token_type: null, id_token: null } } },
+      502,
+      'identity_provider_unavailable',
+    ],
     ['500 for a token', { token: { status: 500 } }, 502, 'identity_provider_unavailable'],
     ['no id_token', { token: { remove: ['id_token'] } }, 502, 'identity_provider_unavailable'],
     ['an id_token that is none', { token: { set: { id_token: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
@@ -241,13 +342,28 @@ describe('OpenID Connect', () => {
     ['no nonce', { idToken: { remove: ['nonce'] } }, 502, 'identity_provider_unavailable'],
     ['another audience', { idToken: { set: { aud: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
     ['no audience', { idToken: { remove: ['aud'] } }, 502, 'identity_provider_unavailable'],
-    ['several audiences without azp', { idToken: { set: { aud: ['svc-under-test', 'zqxzq'] } } }, 502, 'identity_provider_unavailable'],
+    [
+      'several audiences without azp',
+      { idToken: { set: { aud: ['svc-under-test', 'zqxzq'] } } },
+      502,
+      'identity_provider_unavailable',
+    ],
     ['another issuer', { idToken: { set: { iss: 'https://evil.example' } } }, 502, 'identity_provider_unavailable'],
     ['no issuer', { idToken: { remove: ['iss'] } }, 502, 'identity_provider_unavailable'],
-    ['an id_token of last year', { idToken: { set: { exp: now - year, iat: now - year - 60, nbf: now - year - 60 } } }, 502, 'identity_provider_unavailable'],
+    [
+      'an id_token of last year',
+      { idToken: { set: { exp: now - year, iat: now - year - 60, nbf: now - year - 60 } } },
+      502,
+      'identity_provider_unavailable',
+    ],
     ['an id_token without an end', { idToken: { remove: ['exp'] } }, 502, 'identity_provider_unavailable'],
     ['an id_token without a beginning', { idToken: { remove: ['iat'] } }, 502, 'identity_provider_unavailable'],
-    ['an id_token that is not valid yet', { idToken: { set: { nbf: now + year } } }, 502, 'identity_provider_unavailable'],
+    [
+      'an id_token that is not valid yet',
+      { idToken: { set: { nbf: now + year } } },
+      502,
+      'identity_provider_unavailable',
+    ],
     ['an id_token of nobody', { idToken: { remove: ['sub'] } }, 502, 'identity_provider_unavailable'],
     ['an id_token of a number', { idToken: { set: { sub: 5 } } }, 502, 'identity_provider_unavailable'],
     ['a signature that does not fit', { signature: 'wrong' }, 502, 'identity_provider_unavailable'],
@@ -259,8 +375,18 @@ describe('OpenID Connect', () => {
     ['a user without a sub', { userinfo: { remove: ['sub'] } }, 502, 'identity_provider_unavailable'],
     ['a user without a name', { userinfo: { remove: ['preferred_username'] } }, 502, 'identity_provider_unavailable'],
     ['null for a user name', { userinfo: { set: { preferred_username: null } } }, 502, 'identity_provider_unavailable'],
-    ['a number for a user name', { userinfo: { set: { preferred_username: 5 } } }, 502, 'identity_provider_unavailable'],
-    ['HTML for a user', { userinfo: { answer: { headers: { 'content-type': 'text/html' }, body: '<html>' } } }, 502, 'identity_provider_unavailable'],
+    [
+      'a number for a user name',
+      { userinfo: { set: { preferred_username: 5 } } },
+      502,
+      'identity_provider_unavailable',
+    ],
+    [
+      'HTML for a user',
+      { userinfo: { answer: { headers: { 'content-type': 'text/html' }, body: '<html>' } } },
+      502,
+      'identity_provider_unavailable',
+    ],
   ])('%s › no session', async (_, faults, status, code) => {
     await rig.provider.fault(faults)
     const browser = rig.browser()
@@ -273,7 +399,9 @@ describe('OpenID Connect', () => {
 
 describe('discovery', () => {
   let rig: SignInRig<MockServer>
-  beforeAll(async () => { rig = await startSignIn(startMockServer) })
+  beforeAll(async () => {
+    rig = await startSignIn(startMockServer)
+  })
   afterAll(() => rig[Symbol.asyncDispose]())
 
   test.each<readonly [string, MockFaults]>([
@@ -284,11 +412,18 @@ describe('discovery', () => {
     ['answers HTML', { discovery: { answer: { headers: { 'content-type': 'text/html' }, body: '<html>zqxzq' } } }],
     ['answers null', { discovery: { answer: { body: 'null' } } }],
     ['has no authorization_endpoint', { discovery: { remove: ['authorization_endpoint'] } }],
-    ['has a javascript: authorization_endpoint', { discovery: { set: { authorization_endpoint: 'javascript:alert(7)' } } }],
+    [
+      'has a javascript: authorization_endpoint',
+      { discovery: { set: { authorization_endpoint: 'javascript:alert(7)' } } },
+    ],
   ])('that %s › 502 at the start of a flow, which leads nowhere', async (_, faults) => {
     await rig.provider.fault(faults)
     const answer = await rig.get('/auth/provider')
-    expect([answer.status, errorOf(answer)?.code, answer.headers.get('location')]).toEqual([502, 'identity_provider_unavailable', null])
+    expect([answer.status, errorOf(answer)?.code, answer.headers.get('location')]).toEqual([
+      502,
+      'identity_provider_unavailable',
+      null,
+    ])
     expect((await rig.ask()).status).toBe(401)
   })
 
@@ -300,12 +435,21 @@ describe('discovery', () => {
   })
 
   test.each([
-    ['token_endpoint', 'http://evil.example/token'], ['userinfo_endpoint', 'http://evil.example/userinfo'], ['jwks_uri', 'http://evil.example/keys'], ['token_endpoint', 'file:///etc/passwd'], ['token_endpoint', 5], ['userinfo_endpoint', 'zqxzq'],
+    ['token_endpoint', 'http://evil.example/token'],
+    ['userinfo_endpoint', 'http://evil.example/userinfo'],
+    ['jwks_uri', 'http://evil.example/keys'],
+    ['token_endpoint', 'file:///etc/passwd'],
+    ['token_endpoint', 5],
+    ['userinfo_endpoint', 'zqxzq'],
   ])('that tells %s: %p › nobody comes in, and nothing is sent there', async (name, value) => {
     await using led = await startSignIn(startMockServer)
     await led.provider.fault({ discovery: { set: { [name]: value } } })
-    const browser = led.browser(), begun = await browser.visit(`${led.service.url}/auth/provider`)
-    const outcome = begun.location === undefined ? begun : await browser.visit(await led.provider.approve(browser, begun.location, 'ada'))
+    const browser = led.browser(),
+      begun = await browser.visit(`${led.service.url}/auth/provider`)
+    const outcome =
+      begun.location === undefined
+        ? begun
+        : await browser.visit(await led.provider.approve(browser, begun.location, 'ada'))
     expect([outcome.status, browser.jar.cookies(led.service.url).has('token')]).toEqual([502, false])
   })
 
@@ -314,13 +458,19 @@ describe('discovery', () => {
     await promising.provider.fault({ discovery: { set: { authorization_response_iss_parameter_supported: true } } })
     const browser = promising.browser()
     const back = await browser.visit(await promising.approach(browser), { headers: { accept: 'application/json' } })
-    expect([back.status, errorOf(answerOf(back, back.text))?.code, await promising.provider.asked('token')]).toEqual([400, 'invalid_issuer', 0])
+    expect([back.status, errorOf(answerOf(back, back.text))?.code, await promising.provider.asked('token')]).toEqual([
+      400,
+      'invalid_issuer',
+      0,
+    ])
   })
 })
 
 describe('a strict provider', () => {
   let rig: SignInRig<OidcProvider>
-  beforeAll(async () => { rig = await startSignIn(startOidcProvider) })
+  beforeAll(async () => {
+    rig = await startSignIn(startOidcProvider)
+  })
   afterAll(() => rig[Symbol.asyncDispose]())
 
   test('a code of another flow › is refused there, as its verifier is another', async () => {
@@ -332,7 +482,8 @@ describe('a strict provider', () => {
   })
 
   test('a code that is none › is refused there', async () => {
-    const browser = rig.browser(), callback = new URL(await rig.approach(browser))
+    const browser = rig.browser(),
+      callback = new URL(await rig.approach(browser))
     callback.searchParams.set('code', 'zqxzq')
     const back = await browser.visit(callback.href, { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([400, 'oauth_exchange_failed'])
@@ -340,7 +491,8 @@ describe('a strict provider', () => {
 
   test('an iss that is taken away, or another’s › is refused here', async () => {
     for (const iss of [undefined, 'https://evil.example']) {
-      const browser = rig.browser(), callback = new URL(await rig.approach(browser))
+      const browser = rig.browser(),
+        callback = new URL(await rig.approach(browser))
       if (iss === undefined) callback.searchParams.delete('iss')
       else callback.searchParams.set('iss', iss)
       const back = await browser.visit(callback.href, { headers: { accept: 'application/json' } })
@@ -357,7 +509,9 @@ describe('a strict provider', () => {
   })
 
   test('client_secret_basic › signs in', async () => {
-    await using basic = await startSignIn((registration) => startOidcProvider(registration, 'client_secret_basic'), { config: { token_auth_method: 'client_secret_basic' } })
+    await using basic = await startSignIn((registration) => startOidcProvider(registration, 'client_secret_basic'), {
+      config: { token_auth_method: 'client_secret_basic' },
+    })
     expect((await basic.signIn()).page.status).toBe(302)
   })
 })

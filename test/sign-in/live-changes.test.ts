@@ -2,17 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rename, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startGithub } from '../fakes/identity/github.ts'
-import { configPath, configText, startSignIn } from './rig.ts'
 import type { Github } from '../fakes/identity/github.ts'
+import { configPath, configText, startSignIn } from './rig.ts'
 import type { SignInConfig, SignInRig } from './rig.ts'
 
 /** config.json edited while the service runs. */
 
-const steps = 500, stepMs = 10
+const steps = 500,
+  stepMs = 10
 
 describe('config.json, changed while the service runs', () => {
   let rig: SignInRig<Github>
-  beforeAll(async () => { rig = await startSignIn(startGithub) })
+  beforeAll(async () => {
+    rig = await startSignIn(startGithub)
+  })
   afterAll(() => rig[Symbol.asyncDispose]())
 
   const statusOf = async (token: string) => (await rig.ask({ 'x-session-token': token })).status
@@ -38,7 +41,8 @@ describe('config.json, changed while the service runs', () => {
   }
 
   test('restrict_to › ends the sessions of those who are no longer in it, at their next use', async () => {
-    const ada = await rig.signIn('ada'), grace = await rig.signIn('grace')
+    const ada = await rig.signIn('ada'),
+      grace = await rig.signIn('grace')
     await settle({ restrict_to: 'GRACE' })
     expect([await statusOf(ada.token), await statusOf(grace.token)]).toEqual([401, 200])
     const browser = rig.browser()
@@ -59,7 +63,11 @@ describe('config.json, changed while the service runs', () => {
   test('enabled: false › the routes are 404 and the service is open, with a loud line; true again › closed, and sessions are still there', async () => {
     const { token } = await rig.signIn()
     await settle({ enabled: false })
-    const open = await Promise.all(['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(async (path) => (await rig.get(path)).status))
+    const open = await Promise.all(
+      ['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(
+        async (path) => (await rig.get(path)).status,
+      ),
+    )
     expect([...open, (await rig.ask()).status]).toEqual([404, 404, 404, 404, 200, 200])
     await rig.logged('"level":"warn"', 'is OFF')
     await settle({})
@@ -97,7 +105,8 @@ describe('config.json, changed while the service runs', () => {
   })
 
   test('a flow that was under way › comes to its end', async () => {
-    const browser = rig.browser(), callback = await rig.approach(browser)
+    const browser = rig.browser(),
+      callback = await rig.approach(browser)
     await settle({ display_name: 'Another name' })
     expect((await browser.visit(callback)).status).toBe(302)
     await settle({})
@@ -105,7 +114,14 @@ describe('config.json, changed while the service runs', () => {
 
   test('behind a link whose target is replaced, as mounted configuration is › counts as it stands there', async () => {
     const folder = dirname(join(rig.service.home, configPath))
-    for (const [version, restrict_to] of [['..1', 'ada'], ['..2', 'grace']] as const) await rig.service.write(join(dirname(configPath), version, 'config.json'), configText(rig.provider, rig.registration, { restrict_to }))
+    for (const [version, restrict_to] of [
+      ['..1', 'ada'],
+      ['..2', 'grace'],
+    ] as const)
+      await rig.service.write(
+        join(dirname(configPath), version, 'config.json'),
+        configText(rig.provider, rig.registration, { restrict_to }),
+      )
     await symlink('..1', join(folder, '..data'))
     const restricts = (person: string) => async () => {
       const browser = rig.browser()
@@ -124,7 +140,9 @@ describe('config.json, changed while the service runs', () => {
   test('by SIGHUP › is read again', async () => {
     const before = countOf('extension reloaded')
     rig.service.signal('SIGHUP')
-    await becomes(() => Promise.resolve(countOf('extension reloaded') > before || countOf('configuration reloaded') > 0))
+    await becomes(() =>
+      Promise.resolve(countOf('extension reloaded') > before || countOf('configuration reloaded') > 0),
+    )
     expect((await rig.ask()).status).toBe(401)
   })
 

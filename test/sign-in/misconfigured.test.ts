@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { errorOf } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { startGithub } from '../fakes/identity/github.ts'
-import { configPath, logged, register, startProtected, startSignIn } from './rig.ts'
 import type { ServiceOptions } from '../harness.ts'
+import { configPath, logged, register, startProtected, startSignIn } from './rig.ts'
 
 /** When sign-in cannot work it does not fail open (docs/sign-in.md): each way, by starting the real process. */
 
@@ -15,7 +15,10 @@ const { clientId, clientSecret, redirectUri } = register()
 const elsewhere = 'https://svc.example/auth/provider/callback'
 const members = { client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri }
 
-/** A file of one member a line, so that the line of each is known: the third is `redirect_uri`, the fifth the first of `more`. */
+/**
+ * A file of one member a line, so that the line of each is known: the third is `redirect_uri`, the fifth the first of
+ * `more`.
+ */
 function file(more: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...members, ...more }, undefined, 2)
 }
@@ -26,7 +29,10 @@ interface End {
 }
 
 /** How a start ends that is to fail. @throws when it does not */
-async function failedStart(files: Readonly<Record<string, string>>, options: ServiceOptions & { readonly isOnByFlag?: boolean } = {}): Promise<End> {
+async function failedStart(
+  files: Readonly<Record<string, string>>,
+  options: ServiceOptions & { readonly isOnByFlag?: boolean } = {},
+): Promise<End> {
   const failure = await startProtected(upstream.url, files, options).then(async (service) => {
     await service.stop()
     return 'it started'
@@ -39,14 +45,26 @@ describe('an extension that does not exist › exit 2', () => {
   test.each([
     ['--auth', { flags: ['--auth', 'provider_aut'], isOnByFlag: false }],
     ['SVC_AUTH', { environment: { SVC_AUTH: 'provider_aut' }, isOnByFlag: false }],
-    ['--auth, which wins over SVC_AUTH', { flags: ['--auth', '../provider_auth'], environment: { SVC_AUTH: 'provider_auth' }, isOnByFlag: false }],
+    [
+      '--auth, which wins over SVC_AUTH',
+      { flags: ['--auth', '../provider_auth'], environment: { SVC_AUTH: 'provider_auth' }, isOnByFlag: false },
+    ],
   ])('%s', async (_, options) => {
     const { code, output } = await failedStart({ [configPath]: file({}) }, options)
     expect(code).toBe(2)
     expect(output).toMatch(/there is no extension '[^']*'/)
   })
 
-  test.each(['', 'none', '__proto__', 'Provider_Auth', 'provider_auth,', 'provider_auth,none', 'provider_auth,provider_auth', 'provider_auth/../provider_auth'])('--auth %p', async (name) => {
+  test.each([
+    '',
+    'none',
+    '__proto__',
+    'Provider_Auth',
+    'provider_auth,',
+    'provider_auth,none',
+    'provider_auth,provider_auth',
+    'provider_auth/../provider_auth',
+  ])('--auth %p', async (name) => {
     expect((await failedStart({ [configPath]: file({}) }, { flags: ['--auth', name], isOnByFlag: false })).code).toBe(2)
   })
 
@@ -88,7 +106,9 @@ describe('a file that cannot be used › exit 2, with file, line and field, and 
     const { code, output } = await failedStart({ [configPath]: text })
     expect(code).toBe(2)
     expect(output).toContain(`${configPath}${line === undefined ? '' : `:${line}:`}`)
-    expect(output).toMatch(field === '' ? /found .+, allowed: / : new RegExp(`: ${RegExp.escape(field)}[^:]*: found .+, allowed: `))
+    expect(output).toMatch(
+      field === '' ? /found .+, allowed: / : new RegExp(`: ${RegExp.escape(field)}[^:]*: found .+, allowed: `),
+    )
     expect(output).not.toContain(clientSecret)
   })
 
@@ -106,8 +126,14 @@ describe('off, as asked › the routes are 404, the service is open, and a loud 
   ])('%s', async (_, files) => {
     await using service = await startProtected(upstream.url, files, { environment: { IS_ON: 'false' } })
     await logged(service, ['"level":"warn"', 'provider_auth was asked for and is OFF'])
-    const statuses = await Promise.all(['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(async (path) => (await fetch(`${service.url}${path}`)).status))
-    expect([...statuses, (await fetch(`${service.url}/auth/logout`, { method: 'POST' })).status]).toEqual([404, 404, 404, 404, 200, 404])
+    const statuses = await Promise.all(
+      ['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(
+        async (path) => (await fetch(`${service.url}${path}`)).status,
+      ),
+    )
+    expect([...statuses, (await fetch(`${service.url}/auth/logout`, { method: 'POST' })).status]).toEqual([
+      404, 404, 404, 404, 200, 404,
+    ])
   })
 })
 
@@ -118,15 +144,34 @@ describe('on and closed', () => {
     ['client_id is empty', { client_id: '' }],
     ['client_secret is $NAME of a variable that is not set', { client_secret: '$PROVIDER_CLIENT_SECRET' }],
     ['client_id is $NAME of a variable that is empty', { client_id: '$EMPTY' }],
-    ['there is nothing in the file', { client_id: undefined, client_secret: undefined, redirect_uri: undefined, provider: undefined, base_url: undefined, requests_per_minute: undefined }],
+    [
+      'there is nothing in the file',
+      {
+        client_id: undefined,
+        client_secret: undefined,
+        redirect_uri: undefined,
+        provider: undefined,
+        base_url: undefined,
+        requests_per_minute: undefined,
+      },
+    ],
   ])('%s › 500 OAuth not configured, a loud line, everything protected 401', async (_, config) => {
     await using rig = await startSignIn(startGithub, { config, environment: { EMPTY: '' } })
     for (const path of ['/auth/provider', '/auth/provider/callback?code=c&state=s']) {
       const answer = await rig.get(path)
-      expect([path, answer.status, errorOf(answer)?.code]).toEqual(path === '/auth/provider' ? [path, 500, 'oauth_not_configured'] : [path, expect.any(Number), expect.any(String)])
+      expect([path, answer.status, errorOf(answer)?.code]).toEqual(
+        path === '/auth/provider'
+          ? [path, 500, 'oauth_not_configured']
+          : [path, expect.any(Number), expect.any(String)],
+      )
       expect(answer.status).toBeGreaterThanOrEqual(400)
     }
-    expect([(await rig.ask()).status, (await rig.get('/v1/models')).status, (await rig.get('/metrics')).status, (await rig.get('/auth')).status]).toEqual([401, 401, 401, 401])
+    expect([
+      (await rig.ask()).status,
+      (await rig.get('/v1/models')).status,
+      (await rig.get('/metrics')).status,
+      (await rig.get('/auth')).status,
+    ]).toEqual([401, 401, 401, 401])
     await rig.logged('"level":"warn"', 'Provider OAuth not configured', 'client_')
     expect(rig.provider.asked('authorize')).toEqual([])
   })
@@ -146,7 +191,10 @@ test('restrict_to is "$PROVIDER_USERS", which is not set › everybody may sign 
 })
 
 describe('a file that others can read', () => {
-  test.each([[0o644, 'others can read it'], [0o666, 'others can write to it']])('of mode %i › starts, with a line that says so', async (mode, words) => {
+  test.each([
+    [0o644, 'others can read it'],
+    [0o666, 'others can write to it'],
+  ])('of mode %i › starts, with a line that says so', async (mode, words) => {
     await using rig = await startSignIn(startGithub, { mode })
     await rig.logged('"level":"warn"', configPath, words)
     expect((await rig.ask()).status).toBe(401)

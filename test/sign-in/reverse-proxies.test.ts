@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf } from '../client.ts'
 import { openBrowser } from '../fakes/browser.ts'
+import type { Browser, Page } from '../fakes/browser.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
 import { startChromium } from '../fakes/chromium.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import type { Github } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
 import { signInLink, signOutLine } from '../page/sign-in.ts'
 import { freePort, mustBeSilent, register, startSignIn, tokenIn } from './rig.ts'
-import type { Browser, Page } from '../fakes/browser.ts'
-import type { Github } from '../fakes/identity/github.ts'
 import type { SignInRig } from './rig.ts'
 
 /** The reverse proxies of examples/, with HTTPS: the files as they are, but for names, ports and paths of this machine. */
@@ -39,23 +39,38 @@ interface ReverseProxy {
 }
 
 function replaced(file: string, changes: readonly (readonly [string, string])[]): string {
-  return changes.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
-    return text.replaceAll(from, to)
-  }, readFileSync(join(examples, file), 'utf8'))
+  return changes.reduce(
+    (text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
+      return text.replaceAll(from, to)
+    },
+    readFileSync(join(examples, file), 'utf8'),
+  )
 }
 
 const nginx: ReverseProxy = {
   name: 'nginx',
   executable: needs('nginx'),
   prepare({ folder, port, upstream }) {
-    writeFileSync(join(folder, 'svc.conf'), replaced('sign-in-nginx.conf', [
-      ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`], ['chat.example.org;', 'localhost;'], ['127.0.0.1:8000', `127.0.0.1:${upstream}`], ['/var/log/nginx/svc.log', join(folder, 'access.log')],
-      ['/etc/letsencrypt/live/chat.example.org/fullchain.pem', join(folder, 'cert.pem')], ['/etc/letsencrypt/live/chat.example.org/privkey.pem', join(folder, 'key.pem')],
-    ]))
-    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder};`).join(' ')
+    writeFileSync(
+      join(folder, 'svc.conf'),
+      replaced('sign-in-nginx.conf', [
+        ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
+        ['chat.example.org;', 'localhost;'],
+        ['127.0.0.1:8000', `127.0.0.1:${upstream}`],
+        ['/var/log/nginx/svc.log', join(folder, 'access.log')],
+        ['/etc/letsencrypt/live/chat.example.org/fullchain.pem', join(folder, 'cert.pem')],
+        ['/etc/letsencrypt/live/chat.example.org/privkey.pem', join(folder, 'key.pem')],
+      ]),
+    )
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((kind) => `${kind}_temp_path ${folder};`)
+      .join(' ')
     const root = process.getuid?.() === 0 ? 'user root;' : ''
-    writeFileSync(join(folder, 'main.conf'), `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { ${kinds} include ${folder}/svc.conf; }`)
+    writeFileSync(
+      join(folder, 'main.conf'),
+      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { ${kinds} include ${folder}/svc.conf; }`,
+    )
     return ['-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')]
   },
 }
@@ -64,8 +79,18 @@ const caddy: ReverseProxy = {
   name: 'Caddy',
   executable: needs('caddy'),
   prepare({ folder, port, upstream }) {
-    const site = replaced('sign-in-Caddyfile', [['\nchat.example.org {', `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/cert.pem ${folder}/key.pem`], ['127.0.0.1:8000', `127.0.0.1:${upstream}`], ['/var/log/caddy/svc.log', join(folder, 'access.log')]])
-    writeFileSync(join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n}\n${site}`)
+    const site = replaced('sign-in-Caddyfile', [
+      [
+        '\nchat.example.org {',
+        `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/cert.pem ${folder}/key.pem`,
+      ],
+      ['127.0.0.1:8000', `127.0.0.1:${upstream}`],
+      ['/var/log/caddy/svc.log', join(folder, 'access.log')],
+    ])
+    writeFileSync(
+      join(folder, 'Caddyfile'),
+      `{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n}\n${site}`,
+    )
     return ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
   },
 }
@@ -75,16 +100,26 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'))
     const authority = makeCertificate({ host: 'tests', isAuthority: true })
     const own = makeCertificate({ host: 'localhost', issuer: authority })
-    const port = freePort(), upstream = freePort()
+    const port = freePort(),
+      upstream = freePort()
     const url = `https://localhost:${port}`
     let rig: SignInRig<Github>, running: Bun.Subprocess<'ignore', 'ignore', 'ignore'>
 
     beforeAll(async () => {
       const registration = { ...register(), redirectUri: `${url}/auth/provider/callback` }
-      rig = await startSignIn(startGithub, { registration, port: upstream, config: { requests_per_minute: perMinute, trusted_proxies: ['127.0.0.1'] } })
+      rig = await startSignIn(startGithub, {
+        registration,
+        port: upstream,
+        config: { requests_per_minute: perMinute, trusted_proxies: ['127.0.0.1'] },
+      })
       writeFileSync(join(folder, 'cert.pem'), own.cert)
       writeFileSync(join(folder, 'key.pem'), own.key, { mode: 0o600 })
-      running = Bun.spawn([proxy.executable ?? '', ...proxy.prepare({ folder, port, upstream })], { env: { ...process.env, HOME: folder }, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+      running = Bun.spawn([proxy.executable ?? '', ...proxy.prepare({ folder, port, upstream })], {
+        env: { ...process.env, HOME: folder },
+        stdin: 'ignore',
+        stdout: 'ignore',
+        stderr: 'ignore',
+      })
       await answers()
     })
 
@@ -109,45 +144,75 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
 
     const secrets = new Set<string>()
 
-    async function signIn(): Promise<{ readonly browser: Browser; readonly begun: Page; readonly back: Page; readonly token: string }> {
+    async function signIn(): Promise<{
+      readonly browser: Browser
+      readonly begun: Page
+      readonly back: Page
+      readonly token: string
+    }> {
       const browser = rig.browser({ authority: authority.cert })
       const begun = await browser.visit(`${url}/auth/provider`)
       const callback = await rig.provider.approve(openBrowser(), begun.location ?? '', 'ada')
       const back = await browser.visit(callback)
       const token = tokenIn(back)
-      for (const secret of [token, ...['code', 'state'].map((name) => new URL(callback).searchParams.get(name) ?? '')]) secrets.add(secret)
+      for (const secret of [token, ...['code', 'state'].map((name) => new URL(callback).searchParams.get(name) ?? '')])
+        secrets.add(secret)
       return { browser, begun, back, token }
     }
 
     /** One GET of the start of a flow from another address of this machine. */
     function startFrom(address: string, forwarded: string): Promise<number> {
       return new Promise((resolve, reject) => {
-        request(`${url}/auth/provider`, { localAddress: address, host: '127.0.0.1', servername: 'localhost', ca: authority.cert, headers: { host: `localhost:${port}`, 'x-forwarded-for': forwarded }, agent: false }, (response) => {
-          response.resume()
-          resolve(response.statusCode ?? 0)
-        }).on('error', reject).end()
+        request(
+          `${url}/auth/provider`,
+          {
+            localAddress: address,
+            host: '127.0.0.1',
+            servername: 'localhost',
+            ca: authority.cert,
+            headers: { host: `localhost:${port}`, 'x-forwarded-for': forwarded },
+            agent: false,
+          },
+          (response) => {
+            response.resume()
+            resolve(response.statusCode ?? 0)
+          },
+        )
+          .on('error', reject)
+          .end()
       })
     }
 
     test('signs in, with Secure cookies, and chats, plain and streamed', async () => {
       const { browser, begun, back, token } = await signIn()
       expect([back.status, back.headers.get('location')]).toEqual([302, `/?session=${token}`])
-      const cookies = [...begun.headers.getSetCookie(), ...back.headers.getSetCookie()].map(cookieParts).filter(({ value }) => value !== '')
-      expect(cookies.map(({ name, attributes }) => [name.replace(/flow_.*/, 'flow_'), attributes['secure']])).toEqual([['__Host-svc_flow_', true], ['token', true]])
+      const cookies = [...begun.headers.getSetCookie(), ...back.headers.getSetCookie()]
+        .map(cookieParts)
+        .filter(({ value }) => value !== '')
+      expect(cookies.map(({ name, attributes }) => [name.replace(/flow_.*/, 'flow_'), attributes['secure']])).toEqual([
+        ['__Host-svc_flow_', true],
+        ['token', true],
+      ])
       for (const stream of [false, true]) {
         const page = await fetch(`${url}/v1/chat/completions`, {
-          method: 'POST', tls: { ca: authority.cert }, body: JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content: 'hello' }] }),
+          method: 'POST',
+          tls: { ca: authority.cert },
+          body: JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content: 'hello' }] }),
           headers: { cookie: browser.jar.header(url) ?? '', origin: url, 'sec-fetch-site': 'same-origin' },
         })
         expect(answerOf(page, await page.text()).content).toBe(goodText())
       }
       expect((await fetch(`${url}/v1/models`, { tls: { ca: authority.cert } })).status).toBe(401)
-      expect((await fetch(`${url}/v1/models`, { tls: { ca: authority.cert }, headers: { 'x-session-token': token } })).status).toBe(200)
+      expect(
+        (await fetch(`${url}/v1/models`, { tls: { ca: authority.cert }, headers: { 'x-session-token': token } }))
+          .status,
+      ).toBe(200)
     })
 
     test.skipIf(chromiumPath === undefined)('Chromium signs in and out, and keeps the Secure cookies', async () => {
       const chromium = await startChromium(chromiumPath ?? '')
-      const browser = chromium.person(), tab = browser.tab()
+      const browser = chromium.person(),
+        tab = browser.tab()
       await tab.goto(`${url}/`)
       await tab.click(signInLink)
       await tab.waitFor('role=button[name=/^Account of/]')
@@ -166,18 +231,26 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       const { token } = await signIn()
       rig.upstream.use(good({ tokens: 2, pauseMs: 200 }))
       const response = await fetch(`${url}/v1/chat/completions`, {
-        method: 'POST', tls: { ca: authority.cert }, headers: { 'x-session-token': token }, body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] }),
+        method: 'POST',
+        tls: { ca: authority.cert },
+        headers: { 'x-session-token': token },
+        body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] }),
       })
       const pieces: string[] = []
       if (response.body !== null) for await (const bytes of response.body) pieces.push(new TextDecoder().decode(bytes))
       rig.upstream.use(good())
-      expect(pieces.findIndex((piece) => piece.includes('good-0'))).toBeLessThan(pieces.findIndex((piece) => piece.includes('good-1')))
+      expect(pieces.findIndex((piece) => piece.includes('good-0'))).toBeLessThan(
+        pieces.findIndex((piece) => piece.includes('good-1')),
+      )
     })
 
     test('the limit of requests counts each client that the proxy sees, whatever it claims', async () => {
       const statuses: number[] = []
       for (let time = 0; time <= perMinute; time++) statuses.push(await startFrom('127.0.0.7', `10.9.9.${time}`))
-      expect([statuses.filter((status) => status === 302).length >= perMinute - 1, statuses.at(-1)]).toEqual([true, 429])
+      expect([statuses.filter((status) => status === 302).length >= perMinute - 1, statuses.at(-1)]).toEqual([
+        true,
+        429,
+      ])
       expect(await startFrom('127.0.0.8', '127.0.0.7')).toBe(302)
     })
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { answerOf, chat, question } from '../client.ts'
+import type { Answer } from '../client.ts'
 import { openBrowser } from '../fakes/browser.ts'
+import type { Browser, BrowserOptions, Page } from '../fakes/browser.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
+import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
 import { ada } from '../fakes/identity/identity-provider.ts'
-import { provider, startService } from '../harness.ts'
-import type { Answer } from '../client.ts'
-import type { Browser, BrowserOptions, Page } from '../fakes/browser.ts'
-import type { FaultUpstream } from '../fakes/fault-upstream.ts'
 import type { FakeIdentityProvider, Registration } from '../fakes/identity/identity-provider.ts'
+import { provider, startService } from '../harness.ts'
 import type { HomeFile, ServiceOptions, ServiceUnderTest } from '../harness.ts'
 
 /** Where the extension's file lies in the home of a service. */
@@ -37,7 +37,10 @@ export interface SignedIn {
   readonly page: Page
 }
 
-/** A service with sign-in and what it needs. `await using` stops it all, and sees to it that no secret stands in its log. */
+/**
+ * A service with sign-in and what it needs. `await using` stops it all, and sees to it that no secret stands in its
+ * log.
+ */
 export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityProvider> extends AsyncDisposable {
   readonly service: ServiceUnderTest
   readonly provider: Provider
@@ -46,7 +49,10 @@ export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityP
   readonly upstream: FaultUpstream
   /** A browser that has been nowhere yet; the rig remembers the secrets it sees. */
   browser(options?: BrowserOptions): Browser
-  /** Begins to sign in and does so at the identity provider. @returns the address of the callback, which is not asked for */
+  /**
+   * Begins to sign in and does so at the identity provider. @returns the address of the callback, which is not asked
+   * for
+   */
   approach(browser: Browser, person?: string): Promise<string>
   /** Signs in. @throws when that does not succeed */
   signIn(person?: string, browser?: Browser): Promise<SignedIn>
@@ -63,8 +69,8 @@ export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityP
 }
 
 /**
- * A port of 127.0.0.1 that nobody listens on: a redirect URI names the port before the service has it.
- * It is below those that systems give to connections going out, one of which might have it by then.
+ * A port of 127.0.0.1 that nobody listens on: a redirect URI names the port before the service has it. It is below
+ * those that systems give to connections going out, one of which might have it by then.
  */
 export function freePort(): number {
   const port = 10_000 + Math.floor(Math.random() * 20_000)
@@ -79,33 +85,63 @@ export function freePort(): number {
 
 /** A client of an identity provider, for a service on this port. */
 export function register(port = freePort()): Registration {
-  return { clientId: 'svc-under-test', clientSecret: randomUUID(), redirectUri: `http://127.0.0.1:${port}/auth/provider/callback` }
+  return {
+    clientId: 'svc-under-test',
+    clientSecret: randomUUID(),
+    redirectUri: `http://127.0.0.1:${port}/auth/provider/callback`,
+  }
 }
 
-/** The text of config.json that leads to an identity provider. Nobody is held up by the limit of requests, unless `more` sets it. */
-export function configText(fake: FakeIdentityProvider, { clientId, clientSecret, redirectUri }: Registration, more: SignInConfig = {}): string {
-  return JSON.stringify({ client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri, requests_per_minute: 0, ...fake.config, ...more }, undefined, 2)
+/**
+ * The text of config.json that leads to an identity provider. Nobody is held up by the limit of requests, unless `more`
+ * sets it.
+ */
+export function configText(
+  fake: FakeIdentityProvider,
+  { clientId, clientSecret, redirectUri }: Registration,
+  more: SignInConfig = {},
+): string {
+  return JSON.stringify(
+    {
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uri: redirectUri,
+      requests_per_minute: 0,
+      ...fake.config,
+      ...more,
+    },
+    undefined,
+    2,
+  )
 }
 
 /** Starts an identity provider, and a service that has it as its own, with one good upstream that serves model `m`. */
-export async function startSignIn<Provider extends FakeIdentityProvider>(start: (registration: Registration) => Provider | Promise<Provider>, options: SignInOptions = {}): Promise<SignInRig<Provider>> {
+export async function startSignIn<Provider extends FakeIdentityProvider>(
+  start: (registration: Registration) => Provider | Promise<Provider>,
+  options: SignInOptions = {},
+): Promise<SignInRig<Provider>> {
   const registration = options.registration ?? register()
   const fake = await start(registration)
   const upstream = faultUpstream(good())
   const secrets = new Set([registration.clientSecret])
   const file = { text: configText(fake, registration, options.config), mode: options.mode ?? 0o600 }
-  const service = await startProtected(upstream.url, { [configPath]: file }, { port: Number(new URL(registration.redirectUri).port), ...options }).catch(async (error: unknown) => {
+  const service = await startProtected(
+    upstream.url,
+    { [configPath]: file },
+    { port: Number(new URL(registration.redirectUri).port), ...options },
+  ).catch(async (error: unknown) => {
     await fake.stop()
     upstream.stop()
     throw error
   })
-  const browserOf = (browserOptions: BrowserOptions = {}) => openBrowser({
-    ...browserOptions,
-    onPage(page) {
-      for (const secret of secretsOf(page)) secrets.add(secret)
-      browserOptions.onPage?.(page)
-    },
-  })
+  const browserOf = (browserOptions: BrowserOptions = {}) =>
+    openBrowser({
+      ...browserOptions,
+      onPage(page) {
+        for (const secret of secretsOf(page)) secrets.add(secret)
+        browserOptions.onPage?.(page)
+      },
+    })
 
   async function approach(browser: Browser, person = ada): Promise<string> {
     const page = await browser.visit(`${service.url}/auth/provider`)
@@ -129,7 +165,11 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(start: 
       const response = await fetch(`${service.url}${path}`, { headers, redirect: 'manual' })
       return answerOf(response, await response.text())
     },
-    configure: (config) => service.write(configPath, config === null ? undefined : typeof config === 'string' ? config : configText(fake, registration, config)),
+    configure: (config) =>
+      service.write(
+        configPath,
+        config === null ? undefined : typeof config === 'string' ? config : configText(fake, registration, config),
+      ),
     remember: (...more) => more.forEach((secret) => secrets.add(secret)),
     logged: (...words) => logged(service, words),
     async [Symbol.asyncDispose]() {
@@ -142,9 +182,21 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(start: 
 }
 
 /** Starts a service with sign-in asked for and these files, which logs all it can. */
-export function startProtected(upstreamUrl: string, files: Readonly<Record<string, HomeFile>>, options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag'> = {}): Promise<ServiceUnderTest> {
-  const flags = [...(options.isOnByFlag === false ? [] : ['--auth', 'provider_auth']), '--log-level', 'debug', ...(options.flags ?? [])]
-  return startService({ providers: [provider('a', upstreamUrl)] }, { ...options, files: { ...files, ...options.files }, flags })
+export function startProtected(
+  upstreamUrl: string,
+  files: Readonly<Record<string, HomeFile>>,
+  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag'> = {},
+): Promise<ServiceUnderTest> {
+  const flags = [
+    ...(options.isOnByFlag === false ? [] : ['--auth', 'provider_auth']),
+    '--log-level',
+    'debug',
+    ...(options.flags ?? []),
+  ]
+  return startService(
+    { providers: [provider('a', upstreamUrl)] },
+    { ...options, files: { ...files, ...options.files }, flags },
+  )
 }
 
 /** The session token that a callback's redirect carries. @throws when it carries none */
@@ -156,10 +208,14 @@ export function tokenIn(page: Page): string {
 
 /** Everything in a page, and in its address, that no log may hold. */
 function secretsOf(page: Page): readonly string[] {
-  const addresses = [page.url, page.location].flatMap((address) => (address === undefined ? [] : [new URL(address).searchParams]))
+  const addresses = [page.url, page.location].flatMap((address) =>
+    address === undefined ? [] : [new URL(address).searchParams],
+  )
   const parameters = addresses.flatMap((query) => ['code', 'state', 'session', 'nonce'].map((name) => query.get(name)))
   const cookies = page.headers.getSetCookie().map((line) => /^[^=]+=([^;]*)/.exec(line)?.[1])
-  return [...parameters, ...cookies].flatMap((secret) => (typeof secret === 'string' && secret.length >= 16 ? [secret] : []))
+  return [...parameters, ...cookies].flatMap((secret) =>
+    typeof secret === 'string' && secret.length >= 16 ? [secret] : [],
+  )
 }
 
 /** @throws when a secret stands in what a service wrote */

@@ -2,15 +2,19 @@ import { expect, test } from 'bun:test'
 import { pick } from '../client.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { startGithub } from '../fakes/identity/github.ts'
-import { configText, register, startSignIn } from './rig.ts'
 import type { Github } from '../fakes/identity/github.ts'
+import { configText, register, startSignIn } from './rig.ts'
 
 /** The optional members of config.json (docs/sign-in.md), with the real process. */
 
 const none = { provider: undefined, base_url: undefined }
 
 function addressesOf({ url }: Pick<Github, 'url'>): Readonly<Record<string, string>> {
-  return { authorize_url: `${url}/login/oauth/authorize`, token_url: `${url}/login/oauth/access_token`, user_url: `${url}/api/v3/user` }
+  return {
+    authorize_url: `${url}/login/oauth/authorize`,
+    token_url: `${url}/login/oauth/access_token`,
+    user_url: `${url}/api/v3/user`,
+  }
 }
 
 /** A GitHub that the configuration reaches by these members alone. */
@@ -22,12 +26,23 @@ function reachedBy(config: (github: Github) => Readonly<Record<string, unknown>>
 }
 
 test('authorize_url, token_url and user_url, with user_fields, scope and display_name › sign in anywhere that speaks OAuth 2.0', async () => {
-  await using rig = await startSignIn(reachedBy((github) => ({
-    ...addressesOf(github), scope: 'who am-i', display_name: 'Our "own" <server>', user_fields: { id: 'node_id', username: 'login', display_name: 'type', avatar: '', email: '' },
-  })))
+  await using rig = await startSignIn(
+    reachedBy((github) => ({
+      ...addressesOf(github),
+      scope: 'who am-i',
+      display_name: 'Our "own" <server>',
+      user_fields: { id: 'node_id', username: 'login', display_name: 'type', avatar: '', email: '' },
+    })),
+  )
   expect(pick((await rig.get('/api/boot')).json, 'parts', 0, 'settings', 'providerName')).toBe('Our "own" <server>')
   const { token } = await rig.signIn()
-  expect((await rig.get('/auth', { 'x-session-token': token })).json).toMatchObject({ userId: 'U_4260250381', userName: 'ada', displayName: 'User', profileUrl: '', email: '' })
+  expect((await rig.get('/auth', { 'x-session-token': token })).json).toMatchObject({
+    userId: 'U_4260250381',
+    userName: 'ada',
+    displayName: 'User',
+    profileUrl: '',
+    email: '',
+  })
   const [begun] = rig.provider.asked('authorize')
   expect(new URL(begun?.path ?? '', rig.provider.url).searchParams.get('scope')).toBe('who am-i')
   expect(rig.provider.asked('emails')).toEqual([])
@@ -43,7 +58,10 @@ test('provider: gitea with base_url', async () => {
 test('pkce: false › no challenge is sent, and no verifier', async () => {
   await using rig = await startSignIn(startGithub, { config: { pkce: false } })
   expect((await rig.signIn()).page.status).toBe(302)
-  expect([rig.provider.asked('authorize')[0]?.path.includes('code_challenge'), new TextDecoder().decode(rig.provider.asked('token')[0]?.body).includes('code_verifier')]).toEqual([false, false])
+  expect([
+    rig.provider.asked('authorize')[0]?.path.includes('code_challenge'),
+    new TextDecoder().decode(rig.provider.asked('token')[0]?.body).includes('code_verifier'),
+  ]).toEqual([false, false])
 })
 
 test('cookie_name › is the cookie’s name, and the only one that counts; __Host- where redirect_uri is https', async () => {
@@ -53,9 +71,16 @@ test('cookie_name › is the cookie’s name, and the only one that counts; __Ho
   const begun = await browser.visit(`${rig.service.url}/auth/provider`)
   const callback = new URL(await rig.provider.approve(browser, begun.location ?? '', 'ada'))
   const back = await browser.visit(`${rig.service.url}${callback.pathname}${callback.search}`)
-  const cookie = back.headers.getSetCookie().map(cookieParts).find(({ name }) => name === '__Host-token')
+  const cookie = back.headers
+    .getSetCookie()
+    .map(cookieParts)
+    .find(({ name }) => name === '__Host-token')
   expect(cookie?.attributes).toEqual({ path: '/', httponly: true, samesite: 'Lax', 'max-age': '86400', secure: true })
-  const statuses = await Promise.all(['__Host-token', 'token'].map(async (name) => (await rig.get('/auth', { cookie: `${name}=${cookie?.value ?? ''}` })).status))
+  const statuses = await Promise.all(
+    ['__Host-token', 'token'].map(
+      async (name) => (await rig.get('/auth', { cookie: `${name}=${cookie?.value ?? ''}` })).status,
+    ),
+  )
   expect(statuses).toEqual([200, 401])
 })
 
@@ -78,7 +103,12 @@ test('comments, trailing commas and values from the environment › are understo
 })
 
 test('plain http to an identity provider that is not on this machine › only with allow_insecure_http', async () => {
-  const config = { ...none, authorize_url: 'http://id.example/a', token_url: 'http://id.example/t', user_url: 'http://id.example/u' }
+  const config = {
+    ...none,
+    authorize_url: 'http://id.example/a',
+    token_url: 'http://id.example/t',
+    user_url: 'http://id.example/u',
+  }
   const failure = await startSignIn(startGithub, { config }).then(() => 'it started', String)
   expect(failure).toContain('exited with 2')
   await using rig = await startSignIn(startGithub, { config: { ...config, allow_insecure_http: true } })

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf } from '../client.ts'
+import type { Page } from '../fakes/browser.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { startGithub } from '../fakes/identity/github.ts'
-import { register, startSignIn, tokenIn } from './rig.ts'
-import type { Page } from '../fakes/browser.ts'
 import type { Github } from '../fakes/identity/github.ts'
+import { register, startSignIn, tokenIn } from './rig.ts'
 import type { SignInRig } from './rig.ts'
 
-/** What was promised of sign-in, row by row and by its words: states and sessions, settings, errors (docs/sign-in.md). Those that need time to pass are in clock.test.ts, those about starting in misconfigured.test.ts. */
+/**
+ * What was promised of sign-in, row by row and by its words: states and sessions, settings, errors (docs/sign-in.md).
+ * Those that need time to pass are in clock.test.ts, those about starting in misconfigured.test.ts.
+ */
 
 const urlSafe32Bytes = /^[A-Za-z0-9_-]{43}$/
 
 let rig: SignInRig<Github>
-beforeAll(async () => { rig = await startSignIn(startGithub) })
+beforeAll(async () => {
+  rig = await startSignIn(startGithub)
+})
 afterAll(() => rig[Symbol.asyncDispose]())
 
 /** The address somebody is sent to. */
@@ -23,7 +28,10 @@ async function begun(): Promise<URL> {
 
 /** The cookie `token` of an answer. */
 function tokenCookie(page: Page): ReturnType<typeof cookieParts> | undefined {
-  return page.headers.getSetCookie().map(cookieParts).find(({ name }) => name === 'token')
+  return page.headers
+    .getSetCookie()
+    .map(cookieParts)
+    .find(({ name }) => name === 'token')
 }
 
 function formOf(body: Uint8Array | undefined): Readonly<Record<string, string>> {
@@ -45,15 +53,20 @@ describe('states and sessions', () => {
     expect((['token', 'user'] as const).map((place) => rig.provider.asked(place).length)).toEqual([1, 1])
   })
 
-  test('State token | callback | token unknown | rejected | Error \'Invalid state parameter\'', async () => {
+  test("State token | callback | token unknown | rejected | Error 'Invalid state parameter'", async () => {
     rig.provider.heal()
     const answer = await rig.get('/auth/provider/callback?code=x&state=unknown')
-    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.message]).toEqual([400, 'invalid_state', 'Invalid state parameter'])
+    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.message]).toEqual([
+      400,
+      'invalid_state',
+      'Invalid state parameter',
+    ])
     expect(rig.provider.asked('token')).toEqual([])
   })
 
   test('State token, once used › is unknown', async () => {
-    const browser = rig.browser(), callback = await rig.approach(browser)
+    const browser = rig.browser(),
+      callback = await rig.approach(browser)
     expect([(await browser.visit(callback)).status, (await browser.visit(callback)).status]).toEqual([302, 400])
   })
 
@@ -75,14 +88,21 @@ describe('states and sessions', () => {
     const { token } = await rig.signIn()
     expect((await fetch(`${rig.service.url}/auth/logout`, { method: 'POST' })).status).toBe(200)
     const got = await rig.get('/auth/logout', { 'x-session-token': token })
-    expect([got.status, errorOf(got)?.code, got.headers.get('allow')]).toEqual([405, 'method_not_allowed', expect.stringContaining('POST')])
+    expect([got.status, errorOf(got)?.code, got.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      expect.stringContaining('POST'),
+    ])
     expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
   })
 })
 
 describe('the settings', () => {
   test('Environment variable SVC_AUTH=provider_auth › sign-in is on', async () => {
-    await using byVariable = await startSignIn(startGithub, { environment: { SVC_AUTH: 'provider_auth' }, isOnByFlag: false })
+    await using byVariable = await startSignIn(startGithub, {
+      environment: { SVC_AUTH: 'provider_auth' },
+      isOnByFlag: false,
+    })
     expect((await byVariable.ask()).status).toBe(401)
     expect((await byVariable.signIn()).page.status).toBe(302)
   })
@@ -92,21 +112,38 @@ describe('the settings', () => {
     await rig.signIn()
     const [exchange, ...more] = rig.provider.asked('token')
     const { clientId, clientSecret, redirectUri } = rig.registration
-    expect([exchange?.method, formOf(exchange?.body)]).toEqual(['POST', {
-      grant_type: 'authorization_code', client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri,
-      code: expect.any(String), code_verifier: expect.stringMatching(urlSafe32Bytes),
-    }])
+    expect([exchange?.method, formOf(exchange?.body)]).toEqual([
+      'POST',
+      {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uri: redirectUri,
+        code: expect.any(String),
+        code_verifier: expect.stringMatching(urlSafe32Bytes),
+      },
+    ])
     expect(more).toEqual([])
   })
 
   test('redirect_uri | must equal the registered value exactly and point to /auth/provider/callback › what stands in the file is sent, whatever the request says', async () => {
-    const page = await rig.browser().visit(`${rig.service.url}/auth/provider?redirect_uri=https%3A%2F%2Fevil.example%2F&client_id=evil&scope=admin&state=chosen`, {
-      headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
-    })
+    const page = await rig
+      .browser()
+      .visit(
+        `${rig.service.url}/auth/provider?redirect_uri=https%3A%2F%2Fevil.example%2F&client_id=evil&scope=admin&state=chosen`,
+        {
+          headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
+        },
+      )
     const { searchParams } = new URL(page.location ?? 'about:nowhere')
     expect(Object.fromEntries(searchParams)).toEqual({
-      response_type: 'code', client_id: rig.registration.clientId, redirect_uri: rig.registration.redirectUri, scope: 'read:user user:email',
-      state: expect.stringMatching(urlSafe32Bytes), code_challenge: expect.stringMatching(urlSafe32Bytes), code_challenge_method: 'S256',
+      response_type: 'code',
+      client_id: rig.registration.clientId,
+      redirect_uri: rig.registration.redirectUri,
+      scope: 'read:user user:email',
+      state: expect.stringMatching(urlSafe32Bytes),
+      code_challenge: expect.stringMatching(urlSafe32Bytes),
+      code_challenge_method: 'S256',
     })
   })
 
@@ -114,8 +151,16 @@ describe('the settings', () => {
     const registration = register()
     await using resolved = await startSignIn(startGithub, {
       registration,
-      config: { client_id: '$PROVIDER_CLIENT_ID', client_secret: '$PROVIDER_CLIENT_SECRET', restrict_to: '$PROVIDER_USERS' },
-      environment: { PROVIDER_CLIENT_ID: registration.clientId, PROVIDER_CLIENT_SECRET: registration.clientSecret, PROVIDER_USERS: 'grace, ADA bob' },
+      config: {
+        client_id: '$PROVIDER_CLIENT_ID',
+        client_secret: '$PROVIDER_CLIENT_SECRET',
+        restrict_to: '$PROVIDER_USERS',
+      },
+      environment: {
+        PROVIDER_CLIENT_ID: registration.clientId,
+        PROVIDER_CLIENT_SECRET: registration.clientSecret,
+        PROVIDER_USERS: 'grace, ADA bob',
+      },
     })
     for (const person of ['ada', 'grace', 'bob', 'Bob']) expect((await resolved.signIn(person)).page.status).toBe(302)
     const browser = resolved.browser()
@@ -125,7 +170,11 @@ describe('the settings', () => {
   test('Session token: 32 random bytes, URL-safe; valid 24 hours; as cookie token', async () => {
     const { page, token } = await rig.signIn()
     expect(token).toMatch(urlSafe32Bytes)
-    expect(tokenCookie(page)).toEqual({ name: 'token', value: token, attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '86400' } })
+    expect(tokenCookie(page)).toEqual({
+      name: 'token',
+      value: token,
+      attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '86400' },
+    })
   })
 
   test('Session token transport: the URL parameter session is no credential', async () => {
@@ -152,17 +201,25 @@ describe('the settings', () => {
     expect(flow?.attributes).toMatchObject({ secure: true, httponly: true, path: '/', samesite: 'Lax' })
     // A browser would not send it back over http: this one does by hand.
     const callback = new URL(await secure.provider.approve(secure.browser(), begun.location ?? '', 'ada'))
-    const page = await secure.browser().visit(`${secure.service.url}${callback.pathname}${callback.search}`, { headers: { cookie: `${flow?.name ?? ''}=${flow?.value ?? ''}` } })
+    const page = await secure
+      .browser()
+      .visit(`${secure.service.url}${callback.pathname}${callback.search}`, {
+        headers: { cookie: `${flow?.name ?? ''}=${flow?.value ?? ''}` },
+      })
     expect(tokenCookie(page)).toMatchObject({ value: tokenIn(page), attributes: { secure: true } })
   })
 })
 
 describe('errors', () => {
-  test('Client id or secret not set | \'OAuth not configured\' error for the identity provider', async () => {
+  test("Client id or secret not set | 'OAuth not configured' error for the identity provider", async () => {
     for (const missing of ['client_id', 'client_secret'] as const) {
       await using unset = await startSignIn(startGithub, { config: { [missing]: undefined } })
       const answer = await unset.get('/auth/provider')
-      expect([answer.status, errorOf(answer)?.type, errorOf(answer)?.code]).toEqual([500, 'api_error', 'oauth_not_configured'])
+      expect([answer.status, errorOf(answer)?.type, errorOf(answer)?.code]).toEqual([
+        500,
+        'api_error',
+        'oauth_not_configured',
+      ])
       expect(errorOf(answer)?.message).toContain('OAuth not configured')
       expect((await unset.ask()).status).toBe(401)
     }
@@ -174,17 +231,24 @@ describe('errors', () => {
     ['/auth/session', { cookie: 'token=unknown' }],
     ['/v1/models', { cookie: 'token=unknown' }],
     ['/v1/models', { 'x-session-token': 'unknown' }],
-  ])('Session token unknown | \'Invalid or expired session\' › %s with %j', async (path, headers) => {
+  ])("Session token unknown | 'Invalid or expired session' › %s with %j", async (path, headers) => {
     const answer = await rig.get(path, headers)
-    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.message]).toEqual([401, 'invalid_session', 'Invalid or expired session'])
+    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.message]).toEqual([
+      401,
+      'invalid_session',
+      'Invalid or expired session',
+    ])
   })
 
-  test('Username not in restrict_to | \'Access Denied\'; HTTP 403 Forbidden', async () => {
+  test("Username not in restrict_to | 'Access Denied'; HTTP 403 Forbidden", async () => {
     await using restricted = await startSignIn(startGithub, { config: { restrict_to: 'grace' } })
     const browser = restricted.browser()
     const callback = await restricted.approach(browser, 'ada')
     const page = await browser.visit(callback, { headers: { accept: 'application/json' } })
-    expect([page.status, JSON.parse(page.text)]).toMatchObject([403, { error: { type: 'permission_error', code: 'access_denied', message: expect.stringContaining('Access Denied') } }])
+    expect([page.status, JSON.parse(page.text)]).toMatchObject([
+      403,
+      { error: { type: 'permission_error', code: 'access_denied', message: expect.stringContaining('Access Denied') } },
+    ])
     expect([page.text.includes('grace'), tokenCookie(page)]).toEqual([false, undefined])
     expect((await restricted.signIn('Grace')).page.status).toBe(302)
     await restricted.logged('"level":"warn"', '"message":"sign-in refused"', '"user":"ada"')

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf } from '../client.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { startGithub } from '../fakes/identity/github.ts'
-import { startSignIn } from './rig.ts'
 import type { Github } from '../fakes/identity/github.ts'
+import { startSignIn } from './rig.ts'
 import type { SignedIn, SignInRig } from './rig.ts'
 
 /** What browsers are told, and what other sites' pages are not let do. */
@@ -24,7 +24,10 @@ describe('starting to sign in', () => {
     ['a frame', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' }],
     ['an embedded object', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'embed' }],
     ['a prefetch', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch' }],
-    ['a prerender', { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' }],
+    [
+      'a prerender',
+      { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' },
+    ],
   ])('by %s › 403, and no flow is begun', async (_, headers) => {
     const answer = await rig.get('/auth/provider', headers)
     expect([answer.status, answer.headers.get('location'), answer.headers.getSetCookie()]).toEqual([403, null, []])
@@ -32,13 +35,22 @@ describe('starting to sign in', () => {
 
   test('by HEAD › begins no flow', async () => {
     const answer = await fetch(`${rig.service.url}/auth/provider`, { method: 'HEAD', redirect: 'manual' })
-    expect([answer.headers.getSetCookie(), (answer.headers.get('location') ?? '').includes('state=')]).toEqual([[], false])
+    expect([answer.headers.getSetCookie(), (answer.headers.get('location') ?? '').includes('state=')]).toEqual([
+      [],
+      false,
+    ])
   })
 
   test('sets one cookie a flow, which is HttpOnly, Lax, for 600 seconds; the state stands in none', async () => {
     const page = await rig.browser().visit(`${rig.service.url}/auth/provider`)
     const cookies = page.headers.getSetCookie().map(cookieParts)
-    expect(cookies).toEqual([{ name: expect.stringMatching(/^svc_flow_/), value: expect.any(String), attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '600' } }])
+    expect(cookies).toEqual([
+      {
+        name: expect.stringMatching(/^svc_flow_/),
+        value: expect.any(String),
+        attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '600' },
+      },
+    ])
     const state = new URL(page.location ?? 'about:nowhere').searchParams.get('state') ?? ''
     expect([state.length, JSON.stringify(cookies).includes(state)]).toEqual([43, false])
   })
@@ -55,8 +67,11 @@ describe('starting to sign in', () => {
 describe('coming back', () => {
   test('deletes the flow’s cookie, whatever the outcome', async () => {
     for (const query of ['', '&error=access_denied', '&error=server_error']) {
-      const browser = rig.browser(), callback = await rig.approach(browser)
-      const [flow = ''] = [...browser.jar.cookies(rig.service.url).keys()].filter((name) => name.startsWith('svc_flow_'))
+      const browser = rig.browser(),
+        callback = await rig.approach(browser)
+      const [flow = ''] = [...browser.jar.cookies(rig.service.url).keys()].filter((name) =>
+        name.startsWith('svc_flow_'),
+      )
       await browser.visit(`${callback}${query}`)
       expect([query, browser.jar.cookies(rig.service.url).has(flow)]).toEqual([query, false])
     }
@@ -65,13 +80,19 @@ describe('coming back', () => {
   test('ends the session that the browser had, and a session that was planted becomes nobody’s', async () => {
     const first = await rig.signIn('grace')
     const second = await rig.signIn('grace', first.browser)
-    expect([(await rig.ask({ 'x-session-token': first.token })).status, (await rig.ask({ 'x-session-token': second.token })).status]).toEqual([401, 200])
-    const planted = await rig.browser().visit(await rig.approach(rig.browser({ headers: {} })), { headers: { cookie: `token=${'P'.repeat(43)}` } })
+    expect([
+      (await rig.ask({ 'x-session-token': first.token })).status,
+      (await rig.ask({ 'x-session-token': second.token })).status,
+    ]).toEqual([401, 200])
+    const planted = await rig
+      .browser()
+      .visit(await rig.approach(rig.browser({ headers: {} })), { headers: { cookie: `token=${'P'.repeat(43)}` } })
     expect(planted.text).not.toContain('P'.repeat(43))
   })
 
   test('by POST or by HEAD › does not use the state up', async () => {
-    const browser = rig.browser(), callback = await rig.approach(browser)
+    const browser = rig.browser(),
+      callback = await rig.approach(browser)
     expect((await browser.visit(callback, { form: {} })).status).toBe(405)
     await browser.visit(callback, { method: 'HEAD' })
     expect((await browser.visit(callback)).status).toBe(302)
@@ -79,27 +100,64 @@ describe('coming back', () => {
 })
 
 describe('every answer of sign-in', () => {
-  const paths = ['/auth', '/auth/session', '/auth/provider', '/auth/provider/callback', '/auth/provider/callback?code=a&state=b', '/auth/logout', '/auth/nothing']
+  const paths = [
+    '/auth',
+    '/auth/session',
+    '/auth/provider',
+    '/auth/provider/callback',
+    '/auth/provider/callback?code=a&state=b',
+    '/auth/logout',
+    '/auth/nothing',
+  ]
   const shown = paths.map((path) => [path, 'text/html'] as const)
 
-  test.each([...paths.map((path) => [path, 'application/json'] as const), ...shown])('%s as %s › is not cached, sniffed, framed or told of by Referer; nothing is allowed with credentials', async (path, accept) => {
-    for (const headers of [{ accept }, { accept, ...cookie() }]) {
-      const answer = await rig.get(path, headers)
-      expect(Object.fromEntries(['cache-control', 'x-content-type-options', 'referrer-policy', 'x-frame-options', 'access-control-allow-credentials'].map((name) => [name, answer.headers.get(name)])))
-        .toEqual({ 'cache-control': expect.stringContaining('no-store'), 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'access-control-allow-credentials': null })
-      expect(answer.headers.get('content-security-policy')).toContain('frame-ancestors \'none\'')
-    }
-  })
+  test.each([...paths.map((path) => [path, 'application/json'] as const), ...shown])(
+    '%s as %s › is not cached, sniffed, framed or told of by Referer; nothing is allowed with credentials',
+    async (path, accept) => {
+      for (const headers of [{ accept }, { accept, ...cookie() }]) {
+        const answer = await rig.get(path, headers)
+        expect(
+          Object.fromEntries(
+            [
+              'cache-control',
+              'x-content-type-options',
+              'referrer-policy',
+              'x-frame-options',
+              'access-control-allow-credentials',
+            ].map((name) => [name, answer.headers.get(name)]),
+          ),
+        ).toEqual({
+          'cache-control': expect.stringContaining('no-store'),
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+          'x-frame-options': 'DENY',
+          'access-control-allow-credentials': null,
+        })
+        expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+      }
+    },
+  )
 
   test('POST /auth/logout too', async () => {
     const answer = await fetch(`${rig.service.url}/auth/logout`, { method: 'POST' })
-    expect([answer.headers.get('cache-control'), answer.headers.get('referrer-policy')]).toEqual([expect.stringContaining('no-store'), 'no-referrer'])
-    const deleted = answer.headers.getSetCookie().map(cookieParts).find(({ name }) => name === 'token')
-    expect(deleted).toEqual({ name: 'token', value: '', attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '0' } })
+    expect([answer.headers.get('cache-control'), answer.headers.get('referrer-policy')]).toEqual([
+      expect.stringContaining('no-store'),
+      'no-referrer',
+    ])
+    const deleted = answer.headers
+      .getSetCookie()
+      .map(cookieParts)
+      .find(({ name }) => name === 'token')
+    expect(deleted).toEqual({
+      name: 'token',
+      value: '',
+      attributes: { path: '/', httponly: true, samesite: 'Lax', 'max-age': '0' },
+    })
   })
 
   test('a 401 says how: WWW-Authenticate: Bearer realm="svc"', async () => {
-    for (const path of ['/auth', '/auth/session', '/v1/models', '/nothing']) expect((await rig.get(path)).headers.get('www-authenticate')).toBe('Bearer realm="svc"')
+    for (const path of ['/auth', '/auth/session', '/v1/models', '/nothing'])
+      expect((await rig.get(path)).headers.get('www-authenticate')).toBe('Bearer realm="svc"')
   })
 })
 
@@ -107,8 +165,18 @@ describe('the page at /', () => {
   const html = { accept: 'text/html' }
 
   test('is the same for everybody: signed in or not, and with ?session=… of somebody; it sets no cookie and holds no token', async () => {
-    const pages = [await rig.get('/', html), await rig.get('/', { ...html, ...cookie() }), await rig.get(`/?session=${ada.token}`, html)]
-    for (const { status, text, headers } of pages) expect([status, headers.get('content-type'), headers.getSetCookie(), text]).toEqual([200, 'text/html; charset=utf-8', [], pages[0]?.text ?? ''])
+    const pages = [
+      await rig.get('/', html),
+      await rig.get('/', { ...html, ...cookie() }),
+      await rig.get(`/?session=${ada.token}`, html),
+    ]
+    for (const { status, text, headers } of pages)
+      expect([status, headers.get('content-type'), headers.getSetCookie(), text]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+        [],
+        pages[0]?.text ?? '',
+      ])
     expect(pages[0]?.text).not.toMatch(/ada|Lovelace|session|\/auth/)
   })
 
@@ -117,15 +185,40 @@ describe('the page at /', () => {
     expect(/<script[^>]*>/.exec(text)?.[0]).toMatch(/^<script src="\/assets\/first-[\w-]+\.js">$/)
     expect(text.indexOf('<script')).toBeLessThan(text.search(/<(?:link|style|body|img)/))
     const policy = headers.get('content-security-policy') ?? ''
-    for (const directive of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]) expect(policy).toContain(directive)
-    expect(/unsafe-inline|unsafe-eval|(?:script|style|connect)-src[^;]*(?:https?:|\*|data:|blob:)/.test(policy)).toBe(false)
+    for (const directive of [
+      "default-src 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ])
+      expect(policy).toContain(directive)
+    expect(/unsafe-inline|unsafe-eval|(?:script|style|connect)-src[^;]*(?:https?:|\*|data:|blob:)/.test(policy)).toBe(
+      false,
+    )
   })
 
   test('is asked for again each time, not sniffed, framed or told of by Referer', async () => {
     for (const path of ['/', '/?session=x']) {
       const { headers } = await rig.get(path, html)
-      expect(Object.fromEntries(['cache-control', 'x-content-type-options', 'referrer-policy', 'x-frame-options', 'access-control-allow-origin'].map((name) => [name, headers.get(name)])))
-        .toEqual({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY', 'access-control-allow-origin': null })
+      expect(
+        Object.fromEntries(
+          [
+            'cache-control',
+            'x-content-type-options',
+            'referrer-policy',
+            'x-frame-options',
+            'access-control-allow-origin',
+          ].map((name) => [name, headers.get(name)]),
+        ),
+      ).toEqual({
+        'cache-control': 'no-cache',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'access-control-allow-origin': null,
+      })
     }
   })
 })
@@ -149,12 +242,21 @@ describe('a request with a cookie that changes something', () => {
     const chat = await rig.ask({ ...cookie(), ...headers() })
     expect([chat.status, errorOf(chat)?.code]).toEqual([status, status === 403 ? 'cross_site_request' : undefined])
     const { token } = await rig.signIn('grace')
-    const out = await fetch(`${rig.service.url}/auth/logout`, { method: 'POST', headers: { cookie: `token=${token}`, ...headers() } })
-    expect([out.status, (await rig.ask({ 'x-session-token': token })).status]).toEqual([status, status === 403 ? 200 : 401])
+    const out = await fetch(`${rig.service.url}/auth/logout`, {
+      method: 'POST',
+      headers: { cookie: `token=${token}`, ...headers() },
+    })
+    expect([out.status, (await rig.ask({ 'x-session-token': token })).status]).toEqual([
+      status,
+      status === 403 ? 200 : 401,
+    ])
   })
 
   test('with a token in a header instead › needs no such proof: no page can send it', async () => {
-    expect((await rig.ask({ 'x-session-token': ada.token, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' })).status).toBe(200)
+    expect(
+      (await rig.ask({ 'x-session-token': ada.token, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }))
+        .status,
+    ).toBe(200)
   })
 })
 
@@ -162,9 +264,16 @@ describe('pages of other origins', () => {
   test('may not read answers; those of SVC_CORS_ORIGINS may, without credentials', async () => {
     await using open = await startSignIn(startGithub, { environment: { SVC_CORS_ORIGINS: 'https://app.example' } })
     const { token } = await open.signIn()
-    const allowed = async (origin: string) => (await open.ask({ authorization: `Bearer ${token}`, origin })).headers.get('access-control-allow-origin')
-    expect([await allowed('https://app.example'), await allowed('https://evil.example')]).toEqual(['https://app.example', null])
-    const preflight = await fetch(`${open.service.url}/v1/chat/completions`, { method: 'OPTIONS', headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' } })
+    const allowed = async (origin: string) =>
+      (await open.ask({ authorization: `Bearer ${token}`, origin })).headers.get('access-control-allow-origin')
+    expect([await allowed('https://app.example'), await allowed('https://evil.example')]).toEqual([
+      'https://app.example',
+      null,
+    ])
+    const preflight = await fetch(`${open.service.url}/v1/chat/completions`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+    })
     expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
   })
 })
@@ -174,7 +283,11 @@ describe('sessions', () => {
     const other = await rig.signIn('other')
     const tokens: string[] = []
     for (let times = 0; times < 21; times++) tokens.push((await rig.signIn('often')).token)
-    const statuses = await Promise.all([tokens[0], tokens[1], tokens[20], other.token].map(async (token = '') => (await rig.get('/auth', { 'x-session-token': token })).status))
+    const statuses = await Promise.all(
+      [tokens[0], tokens[1], tokens[20], other.token].map(
+        async (token = '') => (await rig.get('/auth', { 'x-session-token': token })).status,
+      ),
+    )
     expect(statuses).toEqual([401, 200, 200, 200])
   })
 })

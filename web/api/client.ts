@@ -33,6 +33,7 @@ export class Unreachable extends Error {
 export interface ApiClient {
   /**
    * One exchange. Resolves with answers of 2xx only.
+   *
    * @throws {ApiError} for any other, {@link Unreachable}, or what `signal` was aborted with
    */
   fetch(path: string, options?: RequestInit): Promise<Response>
@@ -82,10 +83,16 @@ export function apiClient(ask: (path: string, options?: RequestInit) => Promise<
   return {
     fetch: exchange,
     get: (path, signal) => json(path, { ...(signal === undefined ? {} : { signal }) }),
-    post: (path, body, signal) => json(path, {
-      method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
-    }),
-    useToken(next) { token = next },
+    post: (path, body, signal) =>
+      json(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    useToken(next) {
+      token = next
+    },
     onSignedOut(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -7,14 +7,19 @@ const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().enc
 /** An answer whose body comes in these pieces. */
 function answerOf(pieces: readonly Uint8Array<ArrayBuffer>[], onCancel: () => void = () => undefined): Response {
   const left = [...pieces]
-  return new Response(new ReadableStream({
-    pull(controller) {
-      const piece = left.shift()
-      if (piece === undefined) controller.close()
-      else controller.enqueue(piece)
-    },
-    cancel: onCancel,
-  }, { highWaterMark: 0 }))
+  return new Response(
+    new ReadableStream(
+      {
+        pull(controller) {
+          const piece = left.shift()
+          if (piece === undefined) controller.close()
+          else controller.enqueue(piece)
+        },
+        cancel: onCancel,
+      },
+      { highWaterMark: 0 },
+    ),
+  )
 }
 
 async function eventsOf(...texts: readonly string[]): Promise<readonly PageEvent[]> {
@@ -28,8 +33,15 @@ describe('readEvents', () => {
     expect(await eventsOf('data: one\n\ndata: two\n\n')).toEqual([message('one'), message('two')])
   })
 
-  test.each([['LF', '\n'], ['CRLF', '\r\n'], ['CR', '\r']])('takes %s as the end of a line', async (_, end) => {
-    expect(await eventsOf(['event: error', 'data: a', 'data: b', '', 'data: c', '', ''].join(end))).toEqual([{ event: 'error', data: 'a\nb' }, message('c')])
+  test.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('takes %s as the end of a line', async (_, end) => {
+    expect(await eventsOf(['event: error', 'data: a', 'data: b', '', 'data: c', '', ''].join(end))).toEqual([
+      { event: 'error', data: 'a\nb' },
+      message('c'),
+    ])
   })
 
   test('takes a CRLF that is cut in two as one end', async () => {
@@ -59,7 +71,9 @@ describe('readEvents', () => {
 
   test('ends the exchange when nobody reads on', async () => {
     let isCancelled = false
-    const answer = answerOf([bytesOf('data: a\n\n'), bytesOf('data: b\n\n')], () => { isCancelled = true })
+    const answer = answerOf([bytesOf('data: a\n\n'), bytesOf('data: b\n\n')], () => {
+      isCancelled = true
+    })
     for await (const { data } of readEvents(answer)) if (data === 'a') break
     expect(isCancelled).toBe(true)
   })
@@ -77,15 +91,34 @@ describe('readEvents', () => {
   })
 
   test('gives the same events however the bytes are cut', async () => {
-    const line = fc.constantFrom('data: a', 'data:', 'data: äöü 😀', 'event: error', ': comment', 'id: 1', '', '', '\ufeffdata: x')
+    const line = fc.constantFrom(
+      'data: a',
+      'data:',
+      'data: äöü 😀',
+      'event: error',
+      ': comment',
+      'id: 1',
+      '',
+      '',
+      '\ufeffdata: x',
+    )
     const end = fc.constantFrom('\n', '\r\n', '\r')
-    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(line, end), { maxLength: 12 }), fc.array(fc.nat(5), { maxLength: 40 }), async (lines, cuts) => {
-      const whole = bytesOf(lines.map((pair) => pair.join('')).join(''))
-      const pieces: Uint8Array<ArrayBuffer>[] = []
-      let at = 0
-      for (const size of cuts) pieces.push(whole.slice(at, at += size))
-      pieces.push(whole.slice(at))
-      expect(await Array.fromAsync(readEvents(answerOf(pieces)))).toEqual(await Array.fromAsync(readEvents(answerOf([whole]))))
-    }), { numRuns: 300 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(line, end), { maxLength: 12 }),
+        fc.array(fc.nat(5), { maxLength: 40 }),
+        async (lines, cuts) => {
+          const whole = bytesOf(lines.map((pair) => pair.join('')).join(''))
+          const pieces: Uint8Array<ArrayBuffer>[] = []
+          let at = 0
+          for (const size of cuts) pieces.push(whole.slice(at, (at += size)))
+          pieces.push(whole.slice(at))
+          expect(await Array.fromAsync(readEvents(answerOf(pieces)))).toEqual(
+            await Array.fromAsync(readEvents(answerOf([whole]))),
+          )
+        },
+      ),
+      { numRuns: 300 },
+    )
   })
 })

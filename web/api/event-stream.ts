@@ -15,13 +15,17 @@ export class EventTooLarge extends Error {
 const charactersUsual = 1024 * 1024
 
 /**
- * Reads the server-sent events of an answer (HTML Living Standard, section 9.2), however its bytes are cut: LF, CRLF and CR, a byte order mark, comments,
- * several lines of data. `id` and `retry` are ignored; an event that lacks its blank line at the end counts all the same.
- * Whoever stops reading ends the exchange.
+ * Reads the server-sent events of an answer (HTML Living Standard, section 9.2), however its bytes are cut: LF, CRLF
+ * and CR, a byte order mark, comments, several lines of data. `id` and `retry` are ignored; an event that lacks its
+ * blank line at the end counts all the same. Whoever stops reading ends the exchange.
+ *
  * @param charactersMax of one event and of one line
- * @throws {EventTooLarge}, and what reading the body throws
+ * @throws {EventTooLarge} , and what reading the body throws
  */
-export async function* readEvents(response: Response, charactersMax: number = charactersUsual): AsyncGenerator<PageEvent> {
+export async function* readEvents(
+  response: Response,
+  charactersMax: number = charactersUsual,
+): AsyncGenerator<PageEvent> {
   if (response.body === null) return
   const reader = response.body.getReader()
   const decoder = new TextDecoder()

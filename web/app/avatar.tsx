@@ -5,7 +5,7 @@ import { displayNameOf } from './display-name.ts'
 /** The first letters of a name. */
 export function initialsOf(user: Pick<User, 'displayName' | 'userName'>): string {
   const words = displayNameOf(user).trim().split(/\s+/)
-  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...word ?? ''][0] ?? '')
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
   return letters.join('').toUpperCase()
 }
 
@@ -14,7 +14,21 @@ export function Avatar({ user, size = 'size-8' }: { readonly user: User; readonl
   const [failedUrl, setFailedUrl] = useState<string>()
   if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
     // A picture of letters, not text: it is no part of any name.
-    return <span aria-hidden="true" data-initials={initialsOf(user)} className={`inline-flex shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent before:content-[attr(data-initials)] ${size}`} />
+    return (
+      <span
+        aria-hidden="true"
+        data-initials={initialsOf(user)}
+        className={`inline-flex shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent before:content-[attr(data-initials)] ${size}`}
+      />
+    )
   }
-  return <img src={user.avatarUrl} alt="" referrerPolicy="no-referrer" className={`shrink-0 rounded-full object-cover ${size}`} onError={() => setFailedUrl(user.avatarUrl)} />
+  return (
+    <img
+      src={user.avatarUrl}
+      alt=""
+      referrerPolicy="no-referrer"
+      className={`shrink-0 rounded-full object-cover ${size}`}
+      onError={() => setFailedUrl(user.avatarUrl)}
+    />
+  )
 }

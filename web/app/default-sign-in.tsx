@@ -4,7 +4,8 @@ import { Button } from '../ui/button.tsx'
 
 /** The page's own SignIn: takes an access token, for a service whose extension brings no page part of its own. */
 export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
-  const field = useId(), hint = useId()
+  const field = useId(),
+    hint = useId()
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
@@ -15,7 +16,7 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
     setBusy(true)
     try {
       // Accepted, the page begins anew, and this form is gone.
-      setProblem(await useToken(token.trim()) ? undefined : 'This token is not accepted.')
+      setProblem((await useToken(token.trim())) ? undefined : 'This token is not accepted.')
     } catch (error) {
       setProblem(`${error instanceof Error ? error.message : String(error)}. Try again in a moment.`)
     }
@@ -26,7 +27,9 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
     <>
       <h2 className="text-xl font-semibold">Sign in</h2>
       <form className="mt-4 flex flex-col gap-3 text-left" onSubmit={(event) => void submit(event)}>
-        <label htmlFor={field} className="text-sm font-medium">Access token</label>
+        <label htmlFor={field} className="text-sm font-medium">
+          Access token
+        </label>
         <input
           id={field}
           type="password"
@@ -38,10 +41,16 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
           onChange={(event) => setToken(event.target.value)}
           className="w-full rounded-lg border border-muted bg-page px-3 py-2 text-base"
         />
-        <p id={hint} className={`text-sm ${problem === undefined ? 'text-muted' : 'text-bad'}`} role={problem === undefined ? undefined : 'alert'}>
+        <p
+          id={hint}
+          className={`text-sm ${problem === undefined ? 'text-muted' : 'text-bad'}`}
+          role={problem === undefined ? undefined : 'alert'}
+        >
           {problem ?? 'Whoever runs this service gives it to you. It is kept until this page is closed.'}
         </p>
-        <Button type="submit" variant="primary" aria-disabled={isBusy}>{isBusy ? 'Signing in…' : 'Sign in'}</Button>
+        <Button type="submit" variant="primary" aria-disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </Button>
       </form>
     </>
   )

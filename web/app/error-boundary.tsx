@@ -9,7 +9,10 @@ export interface ErrorBoundaryProps {
   readonly resetKey?: string
 }
 
-interface State { readonly failure: { readonly error: unknown } | undefined; readonly key: string | undefined }
+interface State {
+  readonly failure: { readonly error: unknown } | undefined
+  readonly key: string | undefined
+}
 
 /** Keeps a failure where it is: what stands around it goes on. (React has no function for this.) */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
@@ -25,6 +28,8 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
 
   override render(): ReactNode {
     const { failure } = this.state
-    return failure === undefined ? this.props.children : this.props.fallback(failure.error, () => this.setState({ failure: undefined }))
+    return failure === undefined
+      ? this.props.children
+      : this.props.fallback(failure.error, () => this.setState({ failure: undefined }))
   }
 }

@@ -26,13 +26,31 @@ export interface HeaderProps {
 }
 
 /** The bar at the top: the views, and at its end the theme, the keys, and who is signed in. */
-export function Header({ parts, hasSidebar, isSidebarOpen, sidebarButton, onSidebar, onShortcuts }: HeaderProps): ReactNode {
-  const { boot: { user } } = useServices()
+export function Header({
+  parts,
+  hasSidebar,
+  isSidebarOpen,
+  sidebarButton,
+  onSidebar,
+  onShortcuts,
+}: HeaderProps): ReactNode {
+  const {
+    boot: { user },
+  } = useServices()
   const route = useRoute()
   const chosen = useStore(theme)
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-panel px-2">
-      {hasSidebar ? <IconButton ref={sidebarButton} label={isSidebarOpen ? 'Hide conversations' : 'Show conversations'} icon="menu" aria-expanded={isSidebarOpen} aria-controls="sidebar" onClick={onSidebar} /> : null}
+      {hasSidebar ? (
+        <IconButton
+          ref={sidebarButton}
+          label={isSidebarOpen ? 'Hide conversations' : 'Show conversations'}
+          icon="menu"
+          aria-expanded={isSidebarOpen}
+          aria-controls="sidebar"
+          onClick={onSidebar}
+        />
+      ) : null}
       <nav aria-label="Views" className="flex gap-1">
         {views.map(({ route: to, label, icon }) => (
           <a
@@ -51,7 +69,11 @@ export function Header({ parts, hasSidebar, isSidebarOpen, sidebarButton, onSide
         <Menu
           label={`Theme: ${chosen}`}
           icon={chosen === 'dark' ? 'moon' : 'sun'}
-          items={(['system', 'light', 'dark'] as const).map((each) => ({ label: themeLabels[each], ...(each === chosen ? { icon: 'check' as const } : {}), run: () => chooseTheme(each) }))}
+          items={(['system', 'light', 'dark'] as const).map((each) => ({
+            label: themeLabels[each],
+            ...(each === chosen ? { icon: 'check' as const } : {}),
+            run: () => chooseTheme(each),
+          }))}
         />
         {user === undefined ? null : <UserMenu user={user} items={parts.userMenu} />}
       </div>

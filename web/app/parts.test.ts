@@ -2,15 +2,25 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import type { PartEntry } from '../../src/http/page-api.ts'
 import { loadParts } from './parts.ts'
 
-const entry = (more: Partial<PartEntry> = {}): PartEntry => ({ extension: 'gate', module: '/assets/gate.js', slots: ['SignIn'], settings: { word: 'open' }, ...more })
+const entry = (more: Partial<PartEntry> = {}): PartEntry => ({
+  extension: 'gate',
+  module: '/assets/gate.js',
+  slots: ['SignIn'],
+  settings: { word: 'open' },
+  ...more,
+})
 const SignIn = (): null => null
 const complaints = spyOn(console, 'error').mockImplementation(() => {})
 afterEach(() => complaints.mockClear())
 
 describe('the parts of extensions', () => {
-  test('take the place of the page\'s own, with their settings', async () => {
+  test("take the place of the page's own, with their settings", async () => {
     const parts = await loadParts([entry()], async () => ({ part: { replace: { SignIn } } }))
-    expect(parts).toEqual({ fillings: { SignIn: { extension: 'gate', component: SignIn, settings: { word: 'open' } } }, userMenu: [], failed: [] })
+    expect(parts).toEqual({
+      fillings: { SignIn: { extension: 'gate', component: SignIn, settings: { word: 'open' } } },
+      userMenu: [],
+      failed: [],
+    })
   })
 
   test('fill no slot that they do not claim', async () => {
@@ -20,7 +30,10 @@ describe('the parts of extensions', () => {
 
   test('add their lines to the menu, in the order of extensions', async () => {
     const item = (label: string) => ({ label, run: async () => {} })
-    const parts = await loadParts([entry({ module: '1', slots: [] }), entry({ module: '2', slots: [] })], async (address) => ({ part: { add: { userMenu: [item(address)] } } }))
+    const parts = await loadParts(
+      [entry({ module: '1', slots: [] }), entry({ module: '2', slots: [] })],
+      async (address) => ({ part: { add: { userMenu: [item(address)] } } }),
+    )
     expect(parts.userMenu.map(({ label }) => label)).toEqual(['1', '2'])
   })
 
@@ -30,7 +43,9 @@ describe('the parts of extensions', () => {
     ['exports something else', async () => ({ part: null })],
     ['lacks a slot that it claims', async () => ({ part: { replace: {} } })],
   ])('are told of as failed, and the others loaded, when one %s', async (_, load) => {
-    const parts = await loadParts([entry(), entry({ extension: 'other', module: 'good', slots: [] })], (address) => (address === 'good' ? Promise.resolve({ part: {} }) : load()))
+    const parts = await loadParts([entry(), entry({ extension: 'other', module: 'good', slots: [] })], (address) =>
+      address === 'good' ? Promise.resolve({ part: {} }) : load(),
+    )
     expect(parts.fillings).toEqual({})
     expect(parts.failed).toEqual(['gate'])
   })

@@ -18,27 +18,38 @@ export interface Parts {
 }
 
 /**
- * Loads the parts that are on. A part that does not load leaves the page as it is without it; of one that does, only the slots it claims on the server are taken.
+ * Loads the parts that are on. A part that does not load leaves the page as it is without it; of one that does, only
+ * the slots it claims on the server are taken.
+ *
  * @param load imports a module; for tests, another
  */
-export async function loadParts(entries: readonly PartEntry[], load: (address: string) => Promise<unknown> = (address) => import(address)): Promise<Parts> {
+export async function loadParts(
+  entries: readonly PartEntry[],
+  load: (address: string) => Promise<unknown> = (address) => import(address),
+): Promise<Parts> {
   const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await loadPart(entry, load) })))
   const fillings: { -readonly [Name in SlotName]?: Filling<Name> } = {}
   const userMenu: MenuItem[] = []
   const failed: string[] = []
-  for (const { entry: { extension, slots, settings }, part } of loaded) {
+  for (const {
+    entry: { extension, slots, settings },
+    part,
+  } of loaded) {
     const missing = slotNames.filter((name) => slots.includes(name) && part?.replace?.[name] === undefined)
     if (part === undefined || missing.length > 0) failed.push(extension)
     for (const name of slotNames) {
       const component = part?.replace?.[name]
       if (component !== undefined && slots.includes(name)) fillings[name] ??= { extension, component, settings }
     }
-    userMenu.push(...part?.add?.userMenu ?? [])
+    userMenu.push(...(part?.add?.userMenu ?? []))
   }
   return { fillings, userMenu, failed }
 }
 
-async function loadPart({ extension, module }: PartEntry, load: (address: string) => Promise<unknown>): Promise<PagePart | undefined> {
+async function loadPart(
+  { extension, module }: PartEntry,
+  load: (address: string) => Promise<unknown>,
+): Promise<PagePart | undefined> {
   try {
     const loaded = await load(module)
     if (hasPart(loaded)) return loaded.part
@@ -51,5 +62,11 @@ async function loadPart({ extension, module }: PartEntry, load: (address: string
 
 /** It is of this service and was built with this page: what it exports is of the type its build checked. */
 function hasPart(module: unknown): module is { readonly part: PagePart } {
-  return typeof module === 'object' && module !== null && 'part' in module && typeof module.part === 'object' && module.part !== null
+  return (
+    typeof module === 'object' &&
+    module !== null &&
+    'part' in module &&
+    typeof module.part === 'object' &&
+    module.part !== null
+  )
 }

@@ -3,14 +3,27 @@ import { hrefOf, parseHash, type Route } from './route.ts'
 
 describe('a route', () => {
   test.each<readonly [string, Route]>([
-    ['', { view: 'chat' }], ['#', { view: 'chat' }], ['#/', { view: 'chat' }], ['#/chat', { view: 'chat' }], ['#/chat/', { view: 'chat' }],
-    ['#/chat/a-1', { view: 'chat', id: 'a-1' }], ['#/providers', { view: 'providers' }], ['#/requests', { view: 'requests' }], ['#/requests/x', { view: 'requests' }],
-    ['#/nothing', { view: 'chat' }], ['#/constructor', { view: 'chat' }], ['#/chat/<b>', { view: 'chat' }], ['#main', { view: 'chat' }],
+    ['', { view: 'chat' }],
+    ['#', { view: 'chat' }],
+    ['#/', { view: 'chat' }],
+    ['#/chat', { view: 'chat' }],
+    ['#/chat/', { view: 'chat' }],
+    ['#/chat/a-1', { view: 'chat', id: 'a-1' }],
+    ['#/providers', { view: 'providers' }],
+    ['#/requests', { view: 'requests' }],
+    ['#/requests/x', { view: 'requests' }],
+    ['#/nothing', { view: 'chat' }],
+    ['#/constructor', { view: 'chat' }],
+    ['#/chat/<b>', { view: 'chat' }],
+    ['#main', { view: 'chat' }],
   ])('of %p is %p', (hash, route) => {
     expect(parseHash(hash)).toEqual(route)
   })
 
-  test.each<Route>([{ view: 'chat' }, { view: 'chat', id: 'x_1' }, { view: 'providers' }, { view: 'requests' }])('%p is read from its own link', (route) => {
-    expect(parseHash(hrefOf(route))).toEqual(route)
-  })
+  test.each<Route>([{ view: 'chat' }, { view: 'chat', id: 'x_1' }, { view: 'providers' }, { view: 'requests' }])(
+    '%p is read from its own link',
+    (route) => {
+      expect(parseHash(hrefOf(route))).toEqual(route)
+    },
+  )
 })

@@ -15,8 +15,9 @@ export interface SessionEndedProps {
 }
 
 /**
- * Asks to sign in again when an answer says that nobody is signed in any more. What a person was doing stays behind it: what is typed is kept in the browser,
- * so following a link loses nothing. Signing in or out in another tab is noticed when they come back to this one.
+ * Asks to sign in again when an answer says that nobody is signed in any more. What a person was doing stays behind it:
+ * what is typed is kept in the browser, so following a link loses nothing. Signing in or out in another tab is noticed
+ * when they come back to this one.
  */
 export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode {
   const { boot, client } = useServices()
@@ -30,14 +31,17 @@ export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode 
     if (!isWatched) return undefined
     const look = (): void => {
       if (document.visibilityState !== 'visible') return
-      client.get<Boot>('/api/boot').then((now) => {
-        if (now.isClosed && now.user === undefined) setState((before) => (before === 'signed-in' ? 'asking' : before))
-        // Somebody else must not see what is on the page, nor another's conversations.
-        else if (now.user?.id === boot.user?.id) setState('signed-in')
-        else startAnew()
-      }, () => {
-        // Not reached: it stays as it is.
-      })
+      client.get<Boot>('/api/boot').then(
+        (now) => {
+          if (now.isClosed && now.user === undefined) setState((before) => (before === 'signed-in' ? 'asking' : before))
+          // Somebody else must not see what is on the page, nor another's conversations.
+          else if (now.user?.id === boot.user?.id) setState('signed-in')
+          else startAnew()
+        },
+        () => {
+          // Not reached: it stays as it is.
+        },
+      )
     }
     document.addEventListener('visibilitychange', look)
     addEventListener('focus', look)
@@ -57,7 +61,19 @@ export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode 
 
   return (
     <>
-      {state === 'put-off' ? <div className="p-2"><Notice kind="warn" title="Your session has ended" actions={<Button variant="primary" onClick={() => setState('asking')}>Sign in again</Button>} /></div> : null}
+      {state === 'put-off' ? (
+        <div className="p-2">
+          <Notice
+            kind="warn"
+            title="Your session has ended"
+            actions={
+              <Button variant="primary" onClick={() => setState('asking')}>
+                Sign in again
+              </Button>
+            }
+          />
+        </div>
+      ) : null}
       <Dialog title="Your session has ended" isOpen={state === 'asking'} onClose={() => setState('put-off')}>
         <p className="mb-6 text-sm">Sign in again to go on. What you have typed is kept.</p>
         <SignIn parts={parts} useToken={useTokenHere} />

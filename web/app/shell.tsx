@@ -31,7 +31,13 @@ const wide = '(min-width: 64rem)'
 const titles: Readonly<Record<Route['view'], string>> = { chat: 'Chat', providers: 'Providers', requests: 'Requests' }
 
 /** The page's frame: the bar at the top, the conversations beside, the view. */
-export function Shell({ parts, useToken }: { readonly parts: Parts; readonly useToken: (token: string) => Promise<boolean> }): ReactNode {
+export function Shell({
+  parts,
+  useToken,
+}: {
+  readonly parts: Parts
+  readonly useToken: (token: string) => Promise<boolean>
+}): ReactNode {
   const route = useRoute()
   const isWide = useMedia(wide)
   const [isSidebarOpen, setSidebarOpen] = useState(isWide)
@@ -73,16 +79,37 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
 
   return (
     <div className="flex h-full flex-col">
-      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:m-2 focus:rounded-lg focus:bg-raised focus:p-2" onClick={(event) => {
-        event.preventDefault()
-        focusContent()
-      }}>Skip to the content</a>
-      <Header parts={parts} hasSidebar={isChat} isSidebarOpen={isSidebarOpen} sidebarButton={sidebarButton} onSidebar={toggleSidebar} onShortcuts={() => setSheetOpen(true)} />
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:m-2 focus:rounded-lg focus:bg-raised focus:p-2"
+        onClick={(event) => {
+          event.preventDefault()
+          focusContent()
+        }}
+      >
+        Skip to the content
+      </a>
+      <Header
+        parts={parts}
+        hasSidebar={isChat}
+        isSidebarOpen={isSidebarOpen}
+        sidebarButton={sidebarButton}
+        onSidebar={toggleSidebar}
+        onShortcuts={() => setSheetOpen(true)}
+      />
       <SessionEnded parts={parts} useToken={useToken} />
       <div className="relative flex min-h-0 flex-1">
         {isChat && isSidebarOpen ? <Sidebar currentId={route.id} isOver={!isWide} onClose={closeSidebar} /> : null}
-        <main id="main" tabIndex={-1} inert={isChat && isSidebarOpen && !isWide} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto">
-          <ErrorBoundary resetKey={hrefOf(route)} fallback={(error, again) => <ViewFailed error={error} again={again} />}>
+        <main
+          id="main"
+          tabIndex={-1}
+          inert={isChat && isSidebarOpen && !isWide}
+          className="relative min-h-0 min-w-0 flex-1 overflow-y-auto"
+        >
+          <ErrorBoundary
+            resetKey={hrefOf(route)}
+            fallback={(error, again) => <ViewFailed error={error} again={again} />}
+          >
             <View route={route} />
           </ErrorBoundary>
         </main>
@@ -96,29 +123,50 @@ export function Shell({ parts, useToken }: { readonly parts: Parts; readonly use
 
 function View({ route }: { readonly route: Route }): ReactNode {
   switch (route.view) {
-    case 'chat': return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
-    case 'providers': return <ProvidersView />
-    case 'requests': return <RequestsView />
+    case 'chat':
+      return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
+    case 'providers':
+      return <ProvidersView />
+    case 'requests':
+      return <RequestsView />
   }
 }
 
 /** The conversations: beside the view where there is room, else above it. */
-function Sidebar({ currentId, isOver, onClose }: { readonly currentId: string | undefined; readonly isOver: boolean; readonly onClose: () => void }): ReactNode {
+function Sidebar({
+  currentId,
+  isOver,
+  onClose,
+}: {
+  readonly currentId: string | undefined
+  readonly isOver: boolean
+  readonly onClose: () => void
+}): ReactNode {
   return (
     <>
       <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
-      <nav id="sidebar" aria-label="Conversations" className="absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel lg:static lg:w-72 lg:shrink-0" onKeyDown={(event) => {
-        if (event.key === 'Escape' && isOver) onClose()
-      }} onClick={({ target }) => {
-        // Also the one that is open already is gone to.
-        if (isOver && target instanceof Element && target.closest('a') !== null) onClose()
-      }}>
+      <nav
+        id="sidebar"
+        aria-label="Conversations"
+        className="absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel lg:static lg:w-72 lg:shrink-0"
+        onKeyDown={(event) => {
+          if (event.key === 'Escape' && isOver) onClose()
+        }}
+        onClick={({ target }) => {
+          // Also the one that is open already is gone to.
+          if (isOver && target instanceof Element && target.closest('a') !== null) onClose()
+        }}
+      >
         <div className="flex items-center gap-1 p-2">
-          <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">New conversation</ButtonLink>
+          <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">
+            New conversation
+          </ButtonLink>
           <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
         </div>
         <div className="min-h-0 flex-1">
-          <ErrorBoundary fallback={(error, again) => <ViewFailed error={error} again={again} />}><HistoryList currentId={currentId} /></ErrorBoundary>
+          <ErrorBoundary fallback={(error, again) => <ViewFailed error={error} again={again} />}>
+            <HistoryList currentId={currentId} />
+          </ErrorBoundary>
         </div>
       </nav>
     </>
@@ -128,7 +176,16 @@ function Sidebar({ currentId, isOver, onClose }: { readonly currentId: string | 
 function ViewFailed({ error, again }: { readonly error: unknown; readonly again: () => void }): ReactNode {
   return (
     <div className="mx-auto max-w-xl p-6">
-      <Notice kind="error" title="This view failed" actions={<><Button onClick={again}>Try again</Button><Button onClick={() => location.reload()}>Reload the page</Button></>}>
+      <Notice
+        kind="error"
+        title="This view failed"
+        actions={
+          <>
+            <Button onClick={again}>Try again</Button>
+            <Button onClick={() => location.reload()}>Reload the page</Button>
+          </>
+        }
+      >
         {error instanceof Error ? error.message : String(error)}
       </Notice>
     </div>

@@ -15,23 +15,45 @@ const local = [
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
 /** The list of all keys. */
-export function ShortcutsSheet({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
+export function ShortcutsSheet({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}): ReactNode {
   const registered = useStore(shortcuts)
   const hasSingleKeys = useStore(singleKeys)
   return (
     <Dialog title="Keyboard shortcuts" isOpen={isOpen} onClose={onClose}>
       <table className="w-full text-sm">
-        <thead className="sr-only"><tr><th scope="col">Does</th><th scope="col">Keys</th></tr></thead>
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">Does</th>
+            <th scope="col">Keys</th>
+          </tr>
+        </thead>
         <tbody>
           {[...local, ...registered].map(({ keys, label }) => (
             <tr key={`${keys} ${label}`} className="border-b border-line last:border-0">
               <td className="py-2 pr-4">{label}</td>
-              <td className="py-2 text-right whitespace-nowrap">{keys.split('+').map((key) => <kbd key={key} className="ml-1 inline-block rounded-md border border-line bg-page px-1.5 font-mono text-xs leading-6">{nameOf(key)}</kbd>)}</td>
+              <td className="py-2 text-right whitespace-nowrap">
+                {keys.split('+').map((key) => (
+                  <kbd
+                    key={key}
+                    className="ml-1 inline-block rounded-md border border-line bg-page px-1.5 font-mono text-xs leading-6"
+                  >
+                    {nameOf(key)}
+                  </kbd>
+                ))}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-      <div className="mt-3"><Switch label="Keys without Ctrl, such as ?" isOn={hasSingleKeys} onChange={setSingleKeys} /></div>
+      <div className="mt-3">
+        <Switch label="Keys without Ctrl, such as ?" isOn={hasSingleKeys} onChange={setSingleKeys} />
+      </div>
     </Dialog>
   )
 }

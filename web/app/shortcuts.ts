@@ -44,7 +44,10 @@ export function useShortcut(keys: string, label: string, run: () => void): void 
   }, [keys, label])
 }
 
-/** Runs what a key stands for; the latest shortcut wins. Returns whether there was one: none while a dialog or a menu is open. */
+/**
+ * Runs what a key stands for; the latest shortcut wins. Returns whether there was one: none while a dialog or a menu is
+ * open.
+ */
 export function handleKey(event: KeyboardEvent): boolean {
   if (event.isComposing || event.defaultPrevented || isCovered()) return false
   const found = shortcuts.get().findLast(({ keys }) => matches(keys, event))
@@ -62,7 +65,8 @@ export function isSingle(keys: string): boolean {
 function matches(keys: string, event: KeyboardEvent): boolean {
   const parts = keys.split('+')
   const key = parts.at(-1) ?? ''
-  const wantsControl = parts.includes('Ctrl'), wantsShift = parts.includes('Shift')
+  const wantsControl = parts.includes('Ctrl'),
+    wantsShift = parts.includes('Shift')
   if (event.altKey || (event.ctrlKey || event.metaKey) !== wantsControl) return false
   // Shift is part of how a sign like ? is typed.
   if (!isSingle(keys) && event.shiftKey !== wantsShift && /^[a-z]$|^.{2,}$/i.test(key)) return false

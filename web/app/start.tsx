@@ -25,7 +25,11 @@ export async function start(client: ApiClient): Promise<Start> {
     if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
     const models = modelsStore(client)
     void models.refresh()
-    return { kind: 'ready', parts, services: { boot, client, models, history: await openHistory(boot.user?.id ?? 'anonymous') } }
+    return {
+      kind: 'ready',
+      parts,
+      services: { boot, client, models, history: await openHistory(boot.user?.id ?? 'anonymous') },
+    }
   } catch (error) {
     return { kind: 'failed', error }
   }
@@ -51,20 +55,40 @@ export function Page({ client, first }: { readonly client: ApiClient; readonly f
   }
 
   switch (begun.kind) {
-    case 'signed-out': return <SignInPage parts={begun.parts} useToken={useToken} />
-    case 'failed': return <PageFailed title={begun.error instanceof ApiError ? 'The service cannot serve this page now' : 'The service cannot be reached'} error={begun.error} />
-    case 'ready': return (
-      <ErrorBoundary fallback={(error) => <PageFailed title="The page failed" error={error} />}>
-        <ServicesContext value={begun.services}><Shell parts={begun.parts} useToken={useToken} /></ServicesContext>
-      </ErrorBoundary>
-    )
+    case 'signed-out':
+      return <SignInPage parts={begun.parts} useToken={useToken} />
+    case 'failed':
+      return (
+        <PageFailed
+          title={
+            begun.error instanceof ApiError ? 'The service cannot serve this page now' : 'The service cannot be reached'
+          }
+          error={begun.error}
+        />
+      )
+    case 'ready':
+      return (
+        <ErrorBoundary fallback={(error) => <PageFailed title="The page failed" error={error} />}>
+          <ServicesContext value={begun.services}>
+            <Shell parts={begun.parts} useToken={useToken} />
+          </ServicesContext>
+        </ErrorBoundary>
+      )
   }
 }
 
 function PageFailed({ title, error }: { readonly title: string; readonly error: unknown }): ReactNode {
   return (
     <main className="mx-auto max-w-xl p-6 pt-[15vh]">
-      <Notice kind="error" title={title} actions={<Button variant="primary" onClick={() => location.reload()}>Try again</Button>}>
+      <Notice
+        kind="error"
+        title={title}
+        actions={
+          <Button variant="primary" onClick={() => location.reload()}>
+            Try again
+          </Button>
+        }
+      >
         {error instanceof Error ? error.message : String(error)}
       </Notice>
     </main>

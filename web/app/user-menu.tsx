@@ -30,7 +30,12 @@ export function UserMenu({ user, items }: { readonly user: User; readonly items:
         header={<Profile user={user} />}
         items={items.map((item) => ({ label: item.label, icon: 'leave', run: () => void run(item) }))}
       />
-      <Dialog title="That did not work" isOpen={failure !== undefined} onClose={() => setFailure(undefined)} footer={<Button onClick={() => setFailure(undefined)}>Close</Button>}>
+      <Dialog
+        title="That did not work"
+        isOpen={failure !== undefined}
+        onClose={() => setFailure(undefined)}
+        footer={<Button onClick={() => setFailure(undefined)}>Close</Button>}
+      >
         <p>{failure}</p>
       </Dialog>
     </>

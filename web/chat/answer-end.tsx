@@ -19,12 +19,24 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
   const goesOn = isLast && answer.error === undefined && canContinue(answer)
   return (
     <>
-      {answer.error === undefined ? null : <div className="mt-2"><ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} /></div>}
+      {answer.error === undefined ? null : (
+        <div className="mt-2">
+          <ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} />
+        </div>
+      )}
       {words === undefined && !goesOn ? null : (
         <div className="mt-2 flex flex-wrap items-center gap-2 text-sm text-muted">
           {words === undefined ? null : <p>{words}</p>}
-          {goesOn ? <Button icon="play" onClick={actions.continueAnswer}>Continue</Button> : null}
-          {isLast && answer.status === 'interrupted' ? <Button icon="retry" onClick={actions.retry}>Retry</Button> : null}
+          {goesOn ? (
+            <Button icon="play" onClick={actions.continueAnswer}>
+              Continue
+            </Button>
+          ) : null}
+          {isLast && answer.status === 'interrupted' ? (
+            <Button icon="retry" onClick={actions.retry}>
+              Retry
+            </Button>
+          ) : null}
         </div>
       )}
     </>
@@ -34,10 +46,16 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
 function endInWords({ status, text, finishReason }: AssistantMessage): string | undefined {
   const hasText = text.trim() !== ''
   switch (status) {
-    case 'stopped': return hasText ? 'Stopped.' : 'Stopped before an answer began.'
-    case 'interrupted': return hasText ? 'Interrupted: the connection ended before the answer did.' : 'Interrupted before an answer began.'
-    case 'complete': return finishInWords(finishReason, hasText)
-    default: return undefined
+    case 'stopped':
+      return hasText ? 'Stopped.' : 'Stopped before an answer began.'
+    case 'interrupted':
+      return hasText
+        ? 'Interrupted: the connection ended before the answer did.'
+        : 'Interrupted before an answer began.'
+    case 'complete':
+      return finishInWords(finishReason, hasText)
+    default:
+      return undefined
   }
 }
 

@@ -18,8 +18,9 @@ export interface AnswerRun {
 /** Gathers an answer. @param before what it goes on from; without text: nothing @param now Unix milliseconds */
 export function answerRun(before: AssistantMessage, now: () => number): AnswerRun {
   const begun = takenUp(before)
-  const logprobs: TokenLogprob[] = [...before.logprobs ?? []]
-  let more = '', reasoning = ''
+  const logprobs: TokenLogprob[] = [...(before.logprobs ?? [])]
+  let more = '',
+    reasoning = ''
   let finish: string | undefined
   /** When it began to think, and for how long. */
   let thinkingSince: number | undefined, thoughtMs: number | undefined

@@ -22,7 +22,9 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
     { label: 'Delete answer', icon: 'trash', isDanger: true, run: () => actions.remove(answer.id) },
   ]
   return (
-    <div className={`flex shrink-0 transition-opacity max-sm:-ml-2 sm:-mr-2 group-hover/answer:opacity-100 focus-within:opacity-100 ${isLast ? '' : 'pointer-fine:opacity-0'}`}>
+    <div
+      className={`flex shrink-0 transition-opacity max-sm:-ml-2 sm:-mr-2 group-hover/answer:opacity-100 focus-within:opacity-100 ${isLast ? '' : 'pointer-fine:opacity-0'}`}
+    >
       {answer.text === '' ? null : <CopyButton text={answer.text} label="Copy answer" />}
       {isLast ? <IconButton label="Retry" icon="retry" onClick={actions.retry} /> : null}
       <Menu label="More about this answer" items={more} />
@@ -31,5 +33,5 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
 }
 
 async function copyAsCurl(command: string): Promise<void> {
-  announce(await copyText(command) ? 'Copied' : 'Copying is not possible here')
+  announce((await copyText(command)) ? 'Copied' : 'Copying is not possible here')
 }

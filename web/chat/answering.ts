@@ -3,8 +3,8 @@ import type { ApiClient } from '../api/client.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
 import { answerRun, type AnswerRun } from './answer-run.ts'
-import type { ChatBody } from './ask.ts'
 import { askModel, type AskOutcome } from './ask-model.ts'
+import type { ChatBody } from './ask.ts'
 import { frames, type FrameClock } from './frames.ts'
 import { requestRecord } from './request-record.ts'
 
@@ -50,7 +50,11 @@ export function answering({ client, onMore, onEnd, onRecord, frameClock, now, wa
   async function ask(run: AnswerRun, abort: AbortController, body: ChatBody): Promise<void> {
     const requestId = newId()
     const outcome = await askModel({
-      client, body, requestId, signal: abort.signal, clock: () => performance.now(),
+      client,
+      body,
+      requestId,
+      signal: abort.signal,
+      clock: () => performance.now(),
       onPiece(piece) {
         if (run.take(piece)) drawing.request()
       },
@@ -59,19 +63,25 @@ export function answering({ client, onMore, onEnd, onRecord, frameClock, now, wa
     leave()
     const answer = run.end(outcome)
     onEnd(answer)
-    const record = isRemembered(outcome) ? await requestRecord(client, requestId, outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd', wait) : undefined
+    const record = isRemembered(outcome)
+      ? await requestRecord(client, requestId, outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd', wait)
+      : undefined
     if (record !== undefined) onRecord(answer.id, record)
   }
 
   return {
-    get isRunning() { return current !== undefined },
+    get isRunning() {
+      return current !== undefined
+    },
     begin(before, body) {
       current?.abort.abort()
       leave()
       current = { run: answerRun(before, now), abort: new AbortController() }
       void ask(current.run, current.abort, body)
     },
-    stop() { current?.abort.abort() },
+    stop() {
+      current?.abort.abort()
+    },
     abandon() {
       if (current === undefined) return undefined
       const { run, abort } = current
@@ -83,7 +93,10 @@ export function answering({ client, onMore, onEnd, onRecord, frameClock, now, wa
   }
 }
 
-/** Nobody asks a service that was not reached, or one that says that nobody is signed in. Somebody who left before the answer's head may be remembered, too. */
+/**
+ * Nobody asks a service that was not reached, or one that says that nobody is signed in. Somebody who left before the
+ * answer's head may be remembered, too.
+ */
 function isRemembered({ end, headers }: AskOutcome): boolean {
   return end.kind === 'stopped' || (headers !== undefined && (end.kind !== 'failed' || end.error.status !== 401))
 }

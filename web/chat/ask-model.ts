@@ -43,7 +43,10 @@ export async function askModel({ client, body, requestId, signal, onPiece, clock
 
   async function exchange(): Promise<AskOutcome['end']> {
     const response = await client.fetch(chatPath, {
-      method: 'POST', headers: { 'content-type': 'application/json', 'x-request-id': requestId }, body: JSON.stringify(body), signal,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-request-id': requestId },
+      body: JSON.stringify(body),
+      signal,
     })
     headers = response.headers
     const pieces = readAnswer(response, signal)
@@ -66,7 +69,15 @@ export async function askModel({ client, body, requestId, signal, onPiece, clock
 function answerError(error: unknown): AnswerError {
   if (error instanceof ApiError) {
     const { status, type, code, param, message, retryAfter } = error
-    return { kind: 'wire', status, type, code, message, ...(param === undefined ? {} : { param }), ...(retryAfter === undefined ? {} : { retryAfter }) }
+    return {
+      kind: 'wire',
+      status,
+      type,
+      code,
+      message,
+      ...(param === undefined ? {} : { param }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    }
   }
   if (error instanceof Unreachable) return { kind: 'network', message: error.message }
   // A mistake of the page: it stands where the answer would, so that it is seen.

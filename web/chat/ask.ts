@@ -24,9 +24,9 @@ export interface ChatBody extends Omit<Parameters, 'stream'> {
 export const chatPath = '/v1/chat/completions'
 
 /**
- * What a model is asked: the system prompt, the messages, and the parameters that are set; what a file brought in
- * that is out of its range is not sent, as the panel says. Answers without text are left out: a provider takes none.
- * An answer that comes last is one to be continued; providers refuse white space at its end.
+ * What a model is asked: the system prompt, the messages, and the parameters that are set; what a file brought in that
+ * is out of its range is not sent, as the panel says. Answers without text are left out: a provider takes none. An
+ * answer that comes last is one to be continued; providers refuse white space at its end.
  */
 export function chatBody(settings: ChatSettings & { readonly model: string }, messages: readonly Message[]): ChatBody {
   const { stream = true, ...parameters } = parseParameters(settings.parameters)

@@ -5,7 +5,16 @@ import { memoryHistory } from '../history/memory-history.ts'
 import { chatController, type ChatController } from './chat-controller.ts'
 import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
 import type { Rescue } from './rescue.ts'
-import { answerMessage, apiError, fakeClient, fakeFrames, settled, userMessage, type FakeClient, type FakeFrames } from './testing.ts'
+import {
+  answerMessage,
+  apiError,
+  fakeClient,
+  fakeFrames,
+  settled,
+  userMessage,
+  type FakeClient,
+  type FakeFrames,
+} from './testing.ts'
 
 const settings: ChatSettings = { system: '', parameters: {} }
 const draft = (text: string): Draft => ({ text, images: [] })
@@ -36,13 +45,37 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
   const client = fakeClient()
   const frames = fakeFrames()
   let time = 1_000
-  if (messages !== undefined) await history.put({ id: 'c', title: 'T', isTitled: false, isPinned: false, created: 0, updated: 0, settings: { ...settings, model: 'old' }, messages })
-  const chat = chatController({ id: 'c', begins: messages === undefined ? settings : undefined, client, history, frameClock: frames, now: () => time, wait: async () => undefined })
+  if (messages !== undefined)
+    await history.put({
+      id: 'c',
+      title: 'T',
+      isTitled: false,
+      isPinned: false,
+      created: 0,
+      updated: 0,
+      settings: { ...settings, model: 'old' },
+      messages,
+    })
+  const chat = chatController({
+    id: 'c',
+    begins: messages === undefined ? settings : undefined,
+    client,
+    history,
+    frameClock: frames,
+    now: () => time,
+    wait: async () => undefined,
+  })
   await settled()
-  const texts = (conversation: Conversation | undefined): readonly string[] => conversation?.messages.map(({ text }) => text) ?? []
+  const texts = (conversation: Conversation | undefined): readonly string[] =>
+    conversation?.messages.map(({ text }) => text) ?? []
   return {
-    chat, client, history, frames,
-    pass: (ms) => { time += ms },
+    chat,
+    client,
+    history,
+    frames,
+    pass: (ms) => {
+      time += ms
+    },
     conversation: () => chat.state.get().conversation,
     answer: () => lastAnswer(chat.state.get().conversation),
     texts: () => texts(chat.state.get().conversation),
@@ -65,7 +98,11 @@ describe('chatController › a question', () => {
     expect(conversation().title).toBe('hello')
     await settled()
     expect((await kept())?.settings.model).toBe('m')
-    expect(client.last().body).toMatchObject({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] })
+    expect(client.last().body).toMatchObject({
+      model: 'm',
+      stream: true,
+      messages: [{ role: 'user', content: 'hello' }],
+    })
     expect(client.last().requestId).toMatch(/^[0-9a-f]{32}$/)
   })
 
@@ -208,10 +245,15 @@ describe('chatController › an answer', () => {
   test('that is refused says why, and who was asked', async () => {
     const { chat, client, answer } = await scene()
     chat.send(draft('hello'), 'm')
-    client.last().fail(apiError(429, 'provider_error', { 'retry-after': '7', 'x-svc-trail': 'a;status=429;class=rate_limit;ms=2' }))
+    client
+      .last()
+      .fail(
+        apiError(429, 'provider_error', { 'retry-after': '7', 'x-svc-trail': 'a;status=429;class=rate_limit;ms=2' }),
+      )
     await settled()
     expect(answer()).toMatchObject({
-      status: 'failed', error: { kind: 'wire', status: 429, code: 'provider_error', retryAfter: 7, message: 'No.' },
+      status: 'failed',
+      error: { kind: 'wire', status: 429, code: 'provider_error', retryAfter: 7, message: 'No.' },
       provenance: { trail: [{ provider: 'a', status: 429, failure: 'rate_limit', ms: 2 }] },
     })
   })
@@ -243,10 +285,27 @@ describe('chatController › an answer', () => {
     client.last().stream({ 'x-svc-provider': 'b', 'x-svc-model': 'up' })
     client.last().say('yes')
     await settled()
-    client.records.set(id, { time: 0, id, model: 'm', stream: true, status: 200, provider: 'b', trail: [{ provider: 'b', ms: 1 }], totalMs: 9, cost: 0.25 })
+    client.records.set(id, {
+      time: 0,
+      id,
+      model: 'm',
+      stream: true,
+      status: 200,
+      provider: 'b',
+      trail: [{ provider: 'b', ms: 1 }],
+      totalMs: 9,
+      cost: 0.25,
+    })
     client.last().end()
     await settled()
-    expect(answer()?.provenance).toMatchObject({ requestId: id, provider: 'b', model: 'up', trail: [{ provider: 'b', ms: 1 }], totalMs: 9, cost: 0.25 })
+    expect(answer()?.provenance).toMatchObject({
+      requestId: id,
+      provider: 'b',
+      model: 'up',
+      trail: [{ provider: 'b', ms: 1 }],
+      totalMs: 9,
+      cost: 0.25,
+    })
     expect(lastOf(await kept())?.provenance).toMatchObject({ cost: 0.25 })
   })
 })
@@ -259,7 +318,10 @@ describe('chatController › once more', () => {
     chat.retry('other')
     expect(texts()).toEqual(['a', 'one', 'b', ''])
     await settled()
-    expect(client.last().body).toMatchObject({ model: 'other', messages: [{ content: 'a' }, { content: 'one' }, { content: 'b' }] })
+    expect(client.last().body).toMatchObject({
+      model: 'other',
+      messages: [{ content: 'a' }, { content: 'one' }, { content: 'b' }],
+    })
     expect(await keptTexts()).toEqual(['a', 'one', 'b', 'two'])
     client.last().stream()
     client.last().say('three')
@@ -306,14 +368,24 @@ describe('chatController › once more', () => {
   })
 
   test('an answer that goes on is sent with what there is, and appended to', async () => {
-    const half = answerMessage({ text: 'Once upon ', status: 'interrupted', provenance: { requestId: 'old', trail: [] } })
+    const half = answerMessage({
+      text: 'Once upon ',
+      status: 'interrupted',
+      provenance: { requestId: 'old', trail: [] },
+    })
     const { chat, client, answer, reply, texts } = await scene([userMessage('a'), half])
     chat.continueAnswer('m')
     expect(answer()).toMatchObject({ id: half.id, status: 'streaming', text: half.text })
-    expect(client.last().body).toMatchObject({ messages: [{ content: 'a' }, { role: 'assistant', content: 'Once upon' }] })
+    expect(client.last().body).toMatchObject({
+      messages: [{ content: 'a' }, { role: 'assistant', content: 'Once upon' }],
+    })
     await reply(' a time')
     expect(texts()).toEqual(['a', 'Once upon a time'])
-    expect(answer()).toMatchObject({ id: half.id, status: 'complete', provenance: { requestId: client.last().requestId } })
+    expect(answer()).toMatchObject({
+      id: half.id,
+      status: 'complete',
+      provenance: { requestId: client.last().requestId },
+    })
   })
 
   test('an answer that failed and goes on has failed no more', async () => {
@@ -328,7 +400,14 @@ describe('chatController › once more', () => {
   test('what is remembered of a request comes too late for the one after it', async () => {
     const client = fakeClient()
     const waited = Promise.withResolvers<void>()
-    const chat = chatController({ id: 'c', begins: settings, client, history: memoryHistory(), frameClock: fakeFrames(), wait: () => waited.promise })
+    const chat = chatController({
+      id: 'c',
+      begins: settings,
+      client,
+      history: memoryHistory(),
+      frameClock: fakeFrames(),
+      wait: () => waited.promise,
+    })
     chat.send(draft('a'), 'm')
     const { requestId: id } = client.last()
     client.last().stream()
@@ -349,7 +428,10 @@ describe('chatController › once more', () => {
   })
 
   test('an answer that goes on in vain keeps what there was', async () => {
-    const { chat, client, answer, kept } = await scene([userMessage('a'), answerMessage({ text: 'Once', status: 'interrupted' })])
+    const { chat, client, answer, kept } = await scene([
+      userMessage('a'),
+      answerMessage({ text: 'Once', status: 'interrupted' }),
+    ])
     chat.continueAnswer('m')
     client.last().fail(new Unreachable('gone'))
     await settled()
@@ -381,10 +463,21 @@ describe('chatController › the history', () => {
     const rescued = new Map<string, AssistantMessage>()
     const rescue: Rescue = {
       put: (id, answer) => void rescued.set(id, answer),
-      take: (conversation) => ({ ...conversation, messages: conversation.messages.map((message) => rescued.get(conversation.id) ?? message) }),
+      take: (conversation) => ({
+        ...conversation,
+        messages: conversation.messages.map((message) => rescued.get(conversation.id) ?? message),
+      }),
     }
-    const client = fakeClient(), history = memoryHistory()
-    const chat = chatController({ id: 'c', begins: settings, client, history, frameClock: fakeFrames(), rescued: rescue })
+    const client = fakeClient(),
+      history = memoryHistory()
+    const chat = chatController({
+      id: 'c',
+      begins: settings,
+      client,
+      history,
+      frameClock: fakeFrames(),
+      rescued: rescue,
+    })
     chat.send(draft('a'), 'm')
     client.last().stream()
     client.last().say('Half')
@@ -399,7 +492,8 @@ describe('chatController › the history', () => {
   })
 
   test('keeps what was rescued, which is rescued once', async () => {
-    const history = memoryHistory(), answer = answerMessage({ text: 'Half', status: 'interrupted' })
+    const history = memoryHistory(),
+      answer = answerMessage({ text: 'Half', status: 'interrupted' })
     await history.put({ ...emptyConversation('c', settings, 0), messages: [userMessage('a'), answer] })
     const rescued: Rescue = { put: () => {}, take: (found) => withMessage(found, { ...answer, text: 'Half of it' }) }
     chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeFrames(), rescued })
@@ -408,7 +502,12 @@ describe('chatController › the history', () => {
   })
 
   test('may not have it', async () => {
-    const chat = chatController({ id: 'unknown', client: fakeClient(), history: memoryHistory(), frameClock: fakeFrames() })
+    const chat = chatController({
+      id: 'unknown',
+      client: fakeClient(),
+      history: memoryHistory(),
+      frameClock: fakeFrames(),
+    })
     expect(chat.state.get().phase).toBe('loading')
     await settled()
     expect(chat.state.get().phase).toBe('missing')
@@ -425,7 +524,13 @@ describe('chatController › the history', () => {
     const { history, kept, conversation, texts } = await scene([userMessage('a'), answerMessage()])
     const [first] = conversation().messages
     const before = await kept()
-    if (before !== undefined) await history.put({ ...before, title: 'Other', isTitled: true, messages: [...structuredClone(before.messages), userMessage('b')] })
+    if (before !== undefined)
+      await history.put({
+        ...before,
+        title: 'Other',
+        isTitled: true,
+        messages: [...structuredClone(before.messages), userMessage('b')],
+      })
     await settled()
     expect(conversation()).toMatchObject({ title: 'Other', isTitled: true })
     expect(texts()).toEqual(['a', 'answer', 'b'])
@@ -436,9 +541,24 @@ describe('chatController › the history', () => {
     const history = memoryHistory()
     const waited = Promise.withResolvers<void>()
     const messages = [userMessage('a'), answerMessage({ text: 'b', status: 'streaming' })]
-    const before: Conversation = { id: 'c', title: '', isTitled: false, isPinned: false, created: 0, updated: 0, settings, messages }
+    const before: Conversation = {
+      id: 'c',
+      title: '',
+      isTitled: false,
+      isPinned: false,
+      created: 0,
+      updated: 0,
+      settings,
+      messages,
+    }
     await history.put(before)
-    const chat = chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeFrames(), wait: () => waited.promise })
+    const chat = chatController({
+      id: 'c',
+      client: fakeClient(),
+      history,
+      frameClock: fakeFrames(),
+      wait: () => waited.promise,
+    })
     await settled()
     expect(chat.state.get().isElsewhere).toBe(false)
     await history.put({ ...before, messages: [userMessage('a'), answerMessage({ text: 'bc', status: 'streaming' })] })
@@ -458,7 +578,12 @@ describe('chatController › the history', () => {
     await settled()
     await reply('c')
     expect(conversation()).toMatchObject({ title: 'Mine', isTitled: true, isPinned: true })
-    expect(await kept()).toMatchObject({ title: 'Mine', isTitled: true, isPinned: true, messages: [{ text: 'a' }, {}, { text: 'b' }, { text: 'c', status: 'complete' }] })
+    expect(await kept()).toMatchObject({
+      title: 'Mine',
+      isTitled: true,
+      isPinned: true,
+      messages: [{ text: 'a' }, {}, { text: 'b' }, { text: 'c', status: 'complete' }],
+    })
   })
 
   test('loses it when it is removed, until it is restored', async () => {
@@ -504,7 +629,10 @@ describe('chatController › the history', () => {
   test('that does not take it is no reason to forget it: what is shown is nowhere else', async () => {
     const history = memoryHistory()
     let isFull = true
-    const small: HistoryStore = { ...history, put: (conversation) => isFull ? Promise.reject(new Error('full')) : history.put(conversation) }
+    const small: HistoryStore = {
+      ...history,
+      put: (conversation) => (isFull ? Promise.reject(new Error('full')) : history.put(conversation)),
+    }
     const { chat, reply } = await scene(undefined, small)
     chat.send(draft('a'), 'm')
     await reply('b')

@@ -1,11 +1,27 @@
 import type { RequestEntry } from '../../src/http/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
-import type { AssistantMessage, ChatSettings, Conversation, Draft, HistoryStore, Message, UserMessage } from '../history/conversation.ts'
+import type {
+  AssistantMessage,
+  ChatSettings,
+  Conversation,
+  Draft,
+  HistoryStore,
+  Message,
+  UserMessage,
+} from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
 import { createStore, type Store } from '../store.ts'
 import { answering } from './answering.ts'
 import { chatBody } from './ask.ts'
-import { adopt, emptyConversation, lastAnswer, messagesBefore, takenUp, withMessage, withMessages } from './conversation-changes.ts'
+import {
+  adopt,
+  emptyConversation,
+  lastAnswer,
+  messagesBefore,
+  takenUp,
+  withMessage,
+  withMessages,
+} from './conversation-changes.ts'
 import { conversationStore } from './conversation-store.ts'
 import type { FrameClock } from './frames.ts'
 import { withRecord } from './provenance.ts'
@@ -80,8 +96,21 @@ const elsewhereMs = 4_000
 const noSettings: ChatSettings = { system: '', parameters: {} }
 
 /** The controller of one conversation: reads it at once, unless it begins here. */
-export function chatController({ id, begins, client, history, frameClock, rescued = rescue(), now = Date.now, wait = waitFor }: ChatControllerOptions): ChatController {
-  const state = createStore<ChatState>({ phase: begins === undefined ? 'loading' : 'ready', conversation: emptyConversation(id, begins ?? noSettings, now()), isElsewhere: false })
+export function chatController({
+  id,
+  begins,
+  client,
+  history,
+  frameClock,
+  rescued = rescue(),
+  now = Date.now,
+  wait = waitFor,
+}: ChatControllerOptions): ChatController {
+  const state = createStore<ChatState>({
+    phase: begins === undefined ? 'loading' : 'ready',
+    conversation: emptyConversation(id, begins ?? noSettings, now()),
+    isElsewhere: false,
+  })
   const kept = conversationStore({ id, history, onPut: noteFailure, onRemoved: noteRemoved })
   const answers = answering({ client, onMore, onEnd, onRecord, frameClock, now, wait })
   let keptAt = 0
@@ -101,7 +130,8 @@ export function chatController({ id, begins, client, history, frameClock, rescue
   }
 
   function noteFailure(failure: Error | undefined): void {
-    if (state.get().failure !== failure) state.update(({ failure: _, ...rest }) => (failure === undefined ? rest : { ...rest, failure }))
+    if (state.get().failure !== failure)
+      state.update(({ failure: _, ...rest }) => (failure === undefined ? rest : { ...rest, failure }))
   }
 
   function noteRemoved(): void {
@@ -147,7 +177,10 @@ export function chatController({ id, begins, client, history, frameClock, rescue
     }
   }
 
-  /** An answer that grows, although it is kept as one that was interrupted, is on its way in another tab; for as long as it does. */
+  /**
+   * An answer that grows, although it is kept as one that was interrupted, is on its way in another tab; for as long as
+   * it does.
+   */
   async function noteElsewhere(before: Conversation): Promise<void> {
     const answer = lastAnswer(conversation())
     const isGrowing = answer?.status === 'interrupted' && answer !== lastAnswer(before)
@@ -169,7 +202,10 @@ export function chatController({ id, begins, client, history, frameClock, rescue
   function ask(messages: readonly Message[], before: AssistantMessage, model: string): void {
     const settings = { ...conversation().settings, model }
     const isBegun = before.text !== ''
-    patch({ isElsewhere: false, conversation: withMessages({ ...conversation(), settings }, [...messages, takenUp(before)], now()) })
+    patch({
+      isElsewhere: false,
+      conversation: withMessages({ ...conversation(), settings }, [...messages, takenUp(before)], now()),
+    })
     answers.begin(before, chatBody(settings, isBegun ? [...messages, before] : messages))
     keep()
     // The first words are kept as soon as they are there.
@@ -215,7 +251,14 @@ export function chatController({ id, begins, client, history, frameClock, rescue
     state.update(({ replaced: _, ...rest }) => rest)
   }
 
-  const newAnswer = (): AssistantMessage => ({ role: 'assistant', id: newId(), time: now(), text: '', reasoning: '', status: 'streaming' })
+  const newAnswer = (): AssistantMessage => ({
+    role: 'assistant',
+    id: newId(),
+    time: now(),
+    text: '',
+    reasoning: '',
+    status: 'streaming',
+  })
   const question = ({ text, images }: Draft): UserMessage => ({ role: 'user', id: newId(), time: now(), text, images })
 
   const unsubscribe = history.subscribe((changedId) => void notice(changedId))
@@ -233,7 +276,11 @@ export function chatController({ id, begins, client, history, frameClock, rescue
     retry(model) {
       const answer = lastAnswer(conversation())
       if (answer !== undefined) beginReplacing()
-      ask(answer === undefined ? conversation().messages : messagesBefore(conversation().messages, answer.id), newAnswer(), model)
+      ask(
+        answer === undefined ? conversation().messages : messagesBefore(conversation().messages, answer.id),
+        newAnswer(),
+        model,
+      )
     },
     edit(messageId, draft, model) {
       beginReplacing()
@@ -248,7 +295,13 @@ export function chatController({ id, begins, client, history, frameClock, rescue
     removeMessage(messageId) {
       beginReplacing()
       isHeldBack = false
-      patch({ conversation: withMessages(conversation(), conversation().messages.filter((message) => message.id !== messageId), now()) })
+      patch({
+        conversation: withMessages(
+          conversation(),
+          conversation().messages.filter((message) => message.id !== messageId),
+          now(),
+        ),
+      })
       kept.put(conversation())
     },
     undo() {

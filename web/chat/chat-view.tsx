@@ -20,5 +20,12 @@ export function ChatView({ id }: ChatViewProps): ReactNode {
   if (id !== undefined && id === next.id && !next.isBegun) setNext({ ...next, isBegun: true })
   const shown = id ?? next.id
   const chat = chatsOf(services).open(shown, id === undefined ? { system: '', parameters: {} } : undefined)
-  return <ConversationView key={shown} chat={chat} isNew={id === undefined} onBegin={() => navigate({ view: 'chat', id: shown }, { replaces: true })} />
+  return (
+    <ConversationView
+      key={shown}
+      chat={chat}
+      isNew={id === undefined}
+      onBegin={() => navigate({ view: 'chat', id: shown }, { replaces: true })}
+    />
+  )
 }

@@ -23,9 +23,22 @@ export interface ComposerProps {
 }
 
 /** Where a message is written. */
-export function Composer({ drafts, onSend, onStop, onEditLast, isAnswering, obstacle, attachments, field }: ComposerProps): ReactNode {
+export function Composer({
+  drafts,
+  onSend,
+  onStop,
+  onEditLast,
+  isAnswering,
+  obstacle,
+  attachments,
+  field,
+}: ComposerProps): ReactNode {
   const { draft, change } = drafts
-  const canSend = !isAnswering && obstacle === undefined && !attachments.isReading && (draft.text.trim() !== '' || draft.images.length > 0)
+  const canSend =
+    !isAnswering &&
+    obstacle === undefined &&
+    !attachments.isReading &&
+    (draft.text.trim() !== '' || draft.images.length > 0)
 
   function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>): void {
     if (isSendKey(event.nativeEvent)) {
@@ -56,18 +69,37 @@ export function Composer({ drafts, onSend, onStop, onEditLast, isAnswering, obst
       <RefusedFiles attachments={attachments} />
       {draft.images.length === 0 && !attachments.isReading ? null : (
         <div className="flex items-center gap-3 px-3 pt-3">
-          <ImageStrip images={draft.images} onRemove={(id) => change((before) => ({ ...before, images: before.images.filter((image) => image.id !== id) }))} />
+          <ImageStrip
+            images={draft.images}
+            onRemove={(id) =>
+              change((before) => ({ ...before, images: before.images.filter((image) => image.id !== id) }))
+            }
+          />
           {attachments.isReading ? <p className="text-sm text-muted">Reading…</p> : null}
         </div>
       )}
-      <label htmlFor="message" className="sr-only">Message</label>
-      <GrowingText ref={field} id="message" value={draft.text} onChange={(text) => change((before) => ({ ...before, text }))} onKeyDown={onKeyDown} onPaste={onPaste} placeholder="Write a message" hasFocus={!matchMedia('(pointer: coarse)').matches} className="bg-transparent px-4 pt-3 pb-1 outline-none" />
+      <label htmlFor="message" className="sr-only">
+        Message
+      </label>
+      <GrowingText
+        ref={field}
+        id="message"
+        value={draft.text}
+        onChange={(text) => change((before) => ({ ...before, text }))}
+        onKeyDown={onKeyDown}
+        onPaste={onPaste}
+        placeholder="Write a message"
+        hasFocus={!matchMedia('(pointer: coarse)').matches}
+        className="bg-transparent px-4 pt-3 pb-1 outline-none"
+      />
       <div className="flex items-center gap-1 p-1.5">
         <PictureButton onPick={attachments.add} />
         <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{obstacle}</p>
-        {isAnswering
-          ? <IconButton label="Stop" icon="stop" variant="primary" onClick={onStop} />
-          : <IconButton label="Send" icon="send" variant="primary" type="submit" disabled={!canSend} />}
+        {isAnswering ? (
+          <IconButton label="Stop" icon="stop" variant="primary" onClick={onStop} />
+        ) : (
+          <IconButton label="Send" icon="send" variant="primary" type="submit" disabled={!canSend} />
+        )}
       </div>
     </form>
   )
@@ -86,7 +118,7 @@ function PictureButton({ onPick }: { readonly onPick: (files: readonly File[]) =
         hidden
         aria-label="Pictures"
         onChange={(event) => {
-          onPick([...event.target.files ?? []])
+          onPick([...(event.target.files ?? [])])
           // The same file may be chosen again.
           event.target.value = ''
         }}
@@ -99,13 +131,27 @@ function RefusedFiles({ attachments: { refused, dismiss } }: { readonly attachme
   if (refused.length === 0) return null
   return (
     <div className="relative p-2">
-      <Notice kind="error" title={refused.length === 1 ? 'A file was not added' : `${refused.length} files were not added`}>
-        <ul className="pr-8">{refused.map(({ name, why }, index) => <li key={index}>{name}: {why}</li>)}</ul>
+      <Notice
+        kind="error"
+        title={refused.length === 1 ? 'A file was not added' : `${refused.length} files were not added`}
+      >
+        <ul className="pr-8">
+          {refused.map(({ name, why }, index) => (
+            <li key={index}>
+              {name}: {why}
+            </li>
+          ))}
+        </ul>
       </Notice>
-      <IconButton label="Dismiss" icon="close" className="absolute top-3 right-3" onClick={() => {
-        dismiss()
-        focusContent()
-      }} />
+      <IconButton
+        label="Dismiss"
+        icon="close"
+        className="absolute top-3 right-3"
+        onClick={() => {
+          dismiss()
+          focusContent()
+        }}
+      />
     </div>
   )
 }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { adopt, canContinue, emptyConversation, isAnswering, messagesBefore, withMessage, withMessages } from './conversation-changes.ts'
+import {
+  adopt,
+  canContinue,
+  emptyConversation,
+  isAnswering,
+  messagesBefore,
+  withMessage,
+  withMessages,
+} from './conversation-changes.ts'
 import { answerMessage, userMessage } from './testing.ts'
 
 const settings = { system: '', parameters: {} }
@@ -7,11 +15,17 @@ const empty = emptyConversation('c', settings, 5)
 
 describe('withMessages', () => {
   test('calls a conversation after its first message', () => {
-    expect(withMessages(empty, [userMessage('Hello there'), answerMessage()], 9)).toMatchObject({ title: 'Hello there', updated: 9, created: 5 })
+    expect(withMessages(empty, [userMessage('Hello there'), answerMessage()], 9)).toMatchObject({
+      title: 'Hello there',
+      updated: 9,
+      created: 5,
+    })
   })
 
   test('leaves a title that a person chose', () => {
-    expect(withMessages({ ...empty, title: 'Mine', isTitled: true }, [userMessage('Hello there')], 9).title).toBe('Mine')
+    expect(withMessages({ ...empty, title: 'Mine', isTitled: true }, [userMessage('Hello there')], 9).title).toBe(
+      'Mine',
+    )
   })
 })
 
@@ -42,8 +56,13 @@ describe('isAnswering', () => {
 
 describe('canContinue', () => {
   test.each([
-    ['interrupted', {}, true], ['stopped', {}, true], ['failed', {}, true], ['complete', {}, false], ['streaming', {}, false],
-    ['complete', { finishReason: 'length' }, true], ['interrupted', { text: ' ' }, false],
+    ['interrupted', {}, true],
+    ['stopped', {}, true],
+    ['failed', {}, true],
+    ['complete', {}, false],
+    ['streaming', {}, false],
+    ['complete', { finishReason: 'length' }, true],
+    ['interrupted', { text: ' ' }, false],
   ] as const)('an answer that is %s %p: %p', (status, more, expected) => {
     expect(canContinue(answerMessage({ status, ...more }))).toBe(expected)
   })
@@ -63,8 +82,12 @@ describe('adopt', () => {
   })
 
   test.each([
-    ['another text', { text: 'b' }], ['another state', { status: 'interrupted' }], ['other thoughts', { reasoning: 'x' }], ['an error', { error: { kind: 'network', message: '' } }],
-    ['another origin', { provenance: { requestId: 's', trail: [] } }], ['log probabilities', { logprobs: [] }],
+    ['another text', { text: 'b' }],
+    ['another state', { status: 'interrupted' }],
+    ['other thoughts', { reasoning: 'x' }],
+    ['an error', { error: { kind: 'network', message: '' } }],
+    ['another origin', { provenance: { requestId: 's', trail: [] } }],
+    ['log probabilities', { logprobs: [] }],
   ] as const)('takes a message with %s', (_, more) => {
     expect(adopt(shown, { ...shown, messages: [question, { ...answer, ...more }] }).messages[1]).toMatchObject(more)
   })

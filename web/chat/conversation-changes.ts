@@ -17,7 +17,10 @@ export function withMessages(conversation: Conversation, messages: readonly Mess
 
 /** With another message in the place of the one with its id. */
 export function withMessage(conversation: Conversation, changed: Message): Conversation {
-  return { ...conversation, messages: conversation.messages.map((message) => (message.id === changed.id ? changed : message)) }
+  return {
+    ...conversation,
+    messages: conversation.messages.map((message) => (message.id === changed.id ? changed : message)),
+  }
 }
 
 /** The messages before this one; all, when there is none of this id. */
@@ -40,7 +43,12 @@ export function isAnswering(conversation: Conversation): boolean {
 /** Whether an answer may be taken up where it ended. */
 export function canContinue({ text, status, finishReason }: AssistantMessage): boolean {
   if (text.trim() === '') return false
-  return status === 'interrupted' || status === 'stopped' || status === 'failed' || (status === 'complete' && finishReason === 'length')
+  return (
+    status === 'interrupted' ||
+    status === 'stopped' ||
+    status === 'failed' ||
+    (status === 'complete' && finishReason === 'length')
+  )
 }
 
 /** The answer, on its way again: how it ended before does not count any more. */
@@ -54,20 +62,36 @@ export function lastQuestion(messages: readonly Message[]): UserMessage | undefi
 }
 
 /**
- * Another state of the same conversation, such as another tab's: messages that are alike stay the ones that are shown, so that they need not be drawn anew.
+ * Another state of the same conversation, such as another tab's: messages that are alike stay the ones that are shown,
+ * so that they need not be drawn anew.
  */
 export function adopt(shown: Conversation, other: Conversation): Conversation {
   const known = new Map(shown.messages.map((message) => [message.id, message]))
-  return { ...other, messages: other.messages.map((message) => {
-    const before = known.get(message.id)
-    return before !== undefined && isAlike(before, message) ? before : message
-  }) }
+  return {
+    ...other,
+    messages: other.messages.map((message) => {
+      const before = known.get(message.id)
+      return before !== undefined && isAlike(before, message) ? before : message
+    }),
+  }
 }
 
 /** Compares what can change; a picture never does. */
 function isAlike(one: Message, other: Message): boolean {
-  if (one.role === 'user') return other.role === 'user' && one.text === other.text && one.images.length === other.images.length && one.images.every(({ id }, index) => id === other.images[index]?.id)
-  if (other.role === 'user' || one.text !== other.text || one.reasoning !== other.reasoning || one.status !== other.status) return false
+  if (one.role === 'user')
+    return (
+      other.role === 'user' &&
+      one.text === other.text &&
+      one.images.length === other.images.length &&
+      one.images.every(({ id }, index) => id === other.images[index]?.id)
+    )
+  if (
+    other.role === 'user' ||
+    one.text !== other.text ||
+    one.reasoning !== other.reasoning ||
+    one.status !== other.status
+  )
+    return false
   return one.logprobs?.length === other.logprobs?.length && detailsOf(one) === detailsOf(other)
 }
 

@@ -8,7 +8,9 @@ import { IconButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { lazily } from '../ui/lazily.tsx'
 
-const ParametersPanel = lazily(async () => (await import('../parameters/parameters-panel.tsx')).ParametersPanel, { waiting: <p className="min-h-[60dvh] text-muted">Loading…</p> })
+const ParametersPanel = lazily(async () => (await import('../parameters/parameters-panel.tsx')).ParametersPanel, {
+  waiting: <p className="min-h-[60dvh] text-muted">Loading…</p>,
+})
 
 /** What {@link ConversationHeader} shows. */
 export interface ConversationHeaderProps {
@@ -22,24 +24,44 @@ export interface ConversationHeaderProps {
 }
 
 /** The row above the messages: which model is asked, and with what. It does not change while an answer grows. */
-export const ConversationHeader = memo(function ConversationHeader({ title, model, settings, onModel, onSettings, isOpen, setOpen }: ConversationHeaderProps): ReactNode {
+export const ConversationHeader = memo(function ConversationHeader({
+  title,
+  model,
+  settings,
+  onModel,
+  onSettings,
+  isOpen,
+  setOpen,
+}: ConversationHeaderProps): ReactNode {
   useShortcut('Ctrl+/', 'Choose a model', () => void openModelPicker())
   useShortcut('Ctrl+.', 'Settings of the conversation', () => setOpen(true))
   const set = countSet(settings.parameters) + (settings.system.trim() === '' ? 0 : 1)
   return (
     <div className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1">
       <ModelPicker model={model} onChange={onModel} />
-      <h1 className="min-w-0 flex-1 truncate text-center text-sm text-muted max-sm:sr-only">{title === '' ? 'New conversation' : title}</h1>
+      <h1 className="min-w-0 flex-1 truncate text-center text-sm text-muted max-sm:sr-only">
+        {title === '' ? 'New conversation' : title}
+      </h1>
       <div className="relative ml-auto">
         <IconButton label="Settings" icon="sliders" onClick={() => setOpen(true)} />
-        {set === 0 ? null : <span className="pointer-events-none absolute top-0 right-0 flex size-4 items-center justify-center rounded-full bg-accent text-[0.625rem] font-semibold text-on-accent"><span className="sr-only">Set: </span>{set}</span>}
+        {set === 0 ? null : (
+          <span className="pointer-events-none absolute top-0 right-0 flex size-4 items-center justify-center rounded-full bg-accent text-[0.625rem] font-semibold text-on-accent">
+            <span className="sr-only">Set: </span>
+            {set}
+          </span>
+        )}
       </div>
       <SettingsDialog settings={settings} onSettings={onSettings} isOpen={isOpen} onClose={() => setOpen(false)} />
     </div>
   )
 })
 
-function SettingsDialog({ settings, onSettings, isOpen, onClose }: Pick<ConversationHeaderProps, 'settings' | 'onSettings' | 'isOpen'> & { readonly onClose: () => void }): ReactNode {
+function SettingsDialog({
+  settings,
+  onSettings,
+  isOpen,
+  onClose,
+}: Pick<ConversationHeaderProps, 'settings' | 'onSettings' | 'isOpen'> & { readonly onClose: () => void }): ReactNode {
   return (
     <Dialog title="Settings of this conversation" isOpen={isOpen} onClose={onClose} size="lg">
       <ParametersPanel settings={settings} onChange={onSettings} />

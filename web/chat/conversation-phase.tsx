@@ -12,25 +12,50 @@ export interface ConversationPhaseProps {
 }
 
 /** Says when a conversation is not there: not yet, not any more, or not to be read. */
-export function ConversationPhase({ state: { phase, conversation, failure }, onRestore }: ConversationPhaseProps): ReactNode {
+export function ConversationPhase({
+  state: { phase, conversation, failure },
+  onRestore,
+}: ConversationPhaseProps): ReactNode {
   switch (phase) {
-    case 'ready': return null
-    case 'loading': return <Skeleton />
-    case 'missing': return (
-      <Notice
-        kind="warn"
-        title={conversation.messages.length === 0 ? 'There is no such conversation in this browser' : 'This conversation was deleted'}
-        actions={<>
-          {conversation.messages.length === 0 ? null : <Button icon="retry" onClick={onRestore}>Keep it</Button>}
-          <ButtonLink href={hrefOf({ view: 'chat' })}>New conversation</ButtonLink>
-        </>}
-      >
-        {conversation.messages.length === 0 ? 'It was deleted, or begun in another browser or by another user.' : 'It is shown here until you leave.'}
-      </Notice>
-    )
-    case 'unreadable': return (
-      <Notice kind="error" title="This conversation cannot be read" actions={<Button onClick={() => location.reload()}>Reload the page</Button>}>{failure?.message}</Notice>
-    )
+    case 'ready':
+      return null
+    case 'loading':
+      return <Skeleton />
+    case 'missing':
+      return (
+        <Notice
+          kind="warn"
+          title={
+            conversation.messages.length === 0
+              ? 'There is no such conversation in this browser'
+              : 'This conversation was deleted'
+          }
+          actions={
+            <>
+              {conversation.messages.length === 0 ? null : (
+                <Button icon="retry" onClick={onRestore}>
+                  Keep it
+                </Button>
+              )}
+              <ButtonLink href={hrefOf({ view: 'chat' })}>New conversation</ButtonLink>
+            </>
+          }
+        >
+          {conversation.messages.length === 0
+            ? 'It was deleted, or begun in another browser or by another user.'
+            : 'It is shown here until you leave.'}
+        </Notice>
+      )
+    case 'unreadable':
+      return (
+        <Notice
+          kind="error"
+          title="This conversation cannot be read"
+          actions={<Button onClick={() => location.reload()}>Reload the page</Button>}
+        >
+          {failure?.message}
+        </Notice>
+      )
   }
 }
 
@@ -43,7 +68,9 @@ function Skeleton(): ReactNode {
     <div role="status" className="flex flex-col gap-4">
       <span className="sr-only">Loading…</span>
       <div className="h-10 w-1/2 animate-pulse self-end rounded-2xl bg-hover" />
-      {['w-full', 'w-11/12', 'w-2/3'].map((width) => <div key={width} className={`h-4 animate-pulse rounded bg-hover ${width}`} />)}
+      {['w-full', 'w-11/12', 'w-2/3'].map((width) => (
+        <div key={width} className={`h-4 animate-pulse rounded bg-hover ${width}`} />
+      ))}
     </div>
   )
 }

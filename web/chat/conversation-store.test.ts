@@ -5,7 +5,10 @@ import { emptyConversation } from './conversation-changes.ts'
 import { conversationStore, type ConversationStore } from './conversation-store.ts'
 import { settled } from './testing.ts'
 
-const conversation = (title: string): Conversation => ({ ...emptyConversation('c', { system: '', parameters: {} }, 0), title })
+const conversation = (title: string): Conversation => ({
+  ...emptyConversation('c', { system: '', parameters: {} }, 0),
+  title,
+})
 
 interface Scene {
   readonly store: ConversationStore
@@ -14,7 +17,12 @@ interface Scene {
 
 function scene(history: HistoryStore): Scene {
   const told: string[] = []
-  const store = conversationStore({ id: 'c', history, onPut: (failure) => void told.push(failure?.message ?? 'kept'), onRemoved: () => void told.push('removed') })
+  const store = conversationStore({
+    id: 'c',
+    history,
+    onPut: (failure) => void told.push(failure?.message ?? 'kept'),
+    onRemoved: () => void told.push('removed'),
+  })
   return { store, told }
 }
 
@@ -22,10 +30,13 @@ describe('conversationStore', () => {
   test('writes one after the other, and of those that wait the latest', async () => {
     const written: string[] = []
     const waiting: (() => void)[] = []
-    const { store } = scene({ ...memoryHistory(), put: ({ title }) => {
-      written.push(title)
-      return new Promise((resolve) => void waiting.push(resolve))
-    } })
+    const { store } = scene({
+      ...memoryHistory(),
+      put: ({ title }) => {
+        written.push(title)
+        return new Promise((resolve) => void waiting.push(resolve))
+      },
+    })
     for (const title of ['a', 'b', 'c']) store.put(conversation(title))
     expect(written).toEqual(['a'])
     expect(store.isBusy).toBe(true)
@@ -41,7 +52,10 @@ describe('conversationStore', () => {
   test('tells of a failure, and that it is over', async () => {
     const history = memoryHistory()
     let isFull = true
-    const { store, told } = scene({ ...history, put: (each) => (isFull ? Promise.reject(new Error('full')) : history.put(each)) })
+    const { store, told } = scene({
+      ...history,
+      put: (each) => (isFull ? Promise.reject(new Error('full')) : history.put(each)),
+    })
     store.put(conversation('a'))
     await settled()
     expect(store.kept).toBeUndefined()

@@ -63,8 +63,12 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
   }
 
   return {
-    get kept() { return kept },
-    get isBusy() { return isWriting || next !== undefined },
+    get kept() {
+      return kept
+    },
+    get isBusy() {
+      return isWriting || next !== undefined
+    },
     async read() {
       const found = await history.get(id)
       wasThere ||= found !== undefined

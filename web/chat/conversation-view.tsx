@@ -36,7 +36,10 @@ export interface ConversationViewProps {
 export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps): ReactNode {
   const { boot, history, models } = useServices()
   const state = useStore(chat.state)
-  const { phase, conversation: { title, settings, messages } } = state
+  const {
+    phase,
+    conversation: { title, settings, messages },
+  } = state
   const { state: modelsState, model } = useModel(settings.model)
   const drafts = useDraft(history, isNew ? 'new' : chat.id, boot.user?.id ?? '')
   const attachments = useAttachments(drafts)
@@ -47,12 +50,30 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   const [isRetryingWith, setRetryingWith] = useState(false)
   const [isSettingsOpen, setSettingsOpen] = useState(false)
   const isBusy = isAnswering(state.conversation)
-  const obstacle = model === undefined ? (modelsState.kind === 'loading' ? 'Looking for models…' : 'There is no model to ask.') : undefined
+  const obstacle =
+    model === undefined
+      ? modelsState.kind === 'loading'
+        ? 'Looking for models…'
+        : 'There is no model to ask.'
+      : undefined
 
-  const actions = useMemo(() => messageActions({
-    chat, model, isClosed: boot.isClosed, toEnd: follow.toEnd, edit: setEditedId, retryWith: () => setRetryingWith(true), openSettings: () => setSettingsOpen(true),
-  }), [chat, model, boot.isClosed, follow.toEnd])
-  const chooseModel = useCallback((name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }), [chat])
+  const actions = useMemo(
+    () =>
+      messageActions({
+        chat,
+        model,
+        isClosed: boot.isClosed,
+        toEnd: follow.toEnd,
+        edit: setEditedId,
+        retryWith: () => setRetryingWith(true),
+        openSettings: () => setSettingsOpen(true),
+      }),
+    [chat, model, boot.isClosed, follow.toEnd],
+  )
+  const chooseModel = useCallback(
+    (name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }),
+    [chat],
+  )
   useAnnouncements(lastAnswer(state.conversation))
   useEscape(isBusy, () => chat.stop())
   useEffect(() => {
@@ -90,24 +111,56 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
         isOpen={isSettingsOpen}
         setOpen={setSettingsOpen}
       />
-      <MessageList messages={messages} editedId={editedId} isElsewhere={state.isElsewhere} actions={actions} follow={follow}>
-        {phase === 'ready' && messages.length === 0 ? <EmptyChat name={boot.user === undefined ? '' : displayNameOf(boot.user)} onPrompt={useExample} models={modelsState.kind === 'ready' ? modelsState.answer : undefined} /> : null}
+      <MessageList
+        messages={messages}
+        editedId={editedId}
+        isElsewhere={state.isElsewhere}
+        actions={actions}
+        follow={follow}
+      >
+        {phase === 'ready' && messages.length === 0 ? (
+          <EmptyChat
+            name={boot.user === undefined ? '' : displayNameOf(boot.user)}
+            onPrompt={useExample}
+            models={modelsState.kind === 'ready' ? modelsState.answer : undefined}
+          />
+        ) : null}
         <ConversationPhase state={state} onRestore={() => chat.restore()} />
       </MessageList>
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
           <KeptNotice failure={phase === 'ready' ? state.failure : undefined} />
-          <ReplacedNotice replaced={state.replaced} shown={messages.length} onUndo={() => endReplacing(chat.undo)} onDismiss={() => endReplacing(chat.dismissUndo)} />
+          <ReplacedNotice
+            replaced={state.replaced}
+            shown={messages.length}
+            onUndo={() => endReplacing(chat.undo)}
+            onDismiss={() => endReplacing(chat.dismissUndo)}
+          />
           <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
           {phase === 'ready' ? (
-            <Composer drafts={drafts} onSend={send} onStop={() => chat.stop()} onEditLast={() => setEditedId(lastQuestion(messages)?.id)} isAnswering={isBusy} obstacle={obstacle} attachments={attachments} field={field} />
+            <Composer
+              drafts={drafts}
+              onSend={send}
+              onStop={() => chat.stop()}
+              onEditLast={() => setEditedId(lastQuestion(messages)?.id)}
+              isAnswering={isBusy}
+              obstacle={obstacle}
+              attachments={attachments}
+              field={field}
+            />
           ) : null}
         </div>
       </div>
-      {isRetryingWith ? <RetryWith model={model} onClose={() => setRetryingWith(false)} onRetry={(name) => {
-        setRetryingWith(false)
-        chat.retry(name)
-      }} /> : null}
+      {isRetryingWith ? (
+        <RetryWith
+          model={model}
+          onClose={() => setRetryingWith(false)}
+          onRetry={(name) => {
+            setRetryingWith(false)
+            chat.retry(name)
+          }}
+        />
+      ) : null}
     </div>
   )
 }

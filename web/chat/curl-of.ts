@@ -12,10 +12,13 @@ export interface CurlOptions {
   readonly isClosed: boolean
 }
 
-/** A command that asks the same on a terminal. The body comes as it is between two lines, so that nothing in it has to be quoted, and pictures fit. */
+/**
+ * A command that asks the same on a terminal. The body comes as it is between two lines, so that nothing in it has to
+ * be quoted, and pictures fit.
+ */
 export function curlOf({ origin, settings, messages, isClosed }: CurlOptions): string {
   const body = JSON.stringify(chatBody(settings, messages), undefined, 2)
   const flags = settings.parameters.stream === false ? '' : ' -N'
-  const token = isClosed ? " \\\n  -H \"authorization: Bearer $SVC_TOKEN\"" : ''
+  const token = isClosed ? ' \\\n  -H "authorization: Bearer $SVC_TOKEN"' : ''
   return `curl${flags} ${origin}${chatPath} \\\n  -H 'content-type: application/json'${token} \\\n  --data-binary @- <<'JSON'\n${body}\nJSON\n`
 }

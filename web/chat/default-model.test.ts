@@ -2,7 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import type { ModelsState } from '../models/models-store.ts'
 import { defaultModel } from './default-model.ts'
 
-const ready = (...names: readonly string[]): ModelsState => ({ kind: 'ready', answer: { isEchoOnly: false, models: names.map((name) => ({ name, offers: [{ provider: 'p', upstream: name }] })) } })
+const ready = (...names: readonly string[]): ModelsState => ({
+  kind: 'ready',
+  answer: { isEchoOnly: false, models: names.map((name) => ({ name, offers: [{ provider: 'p', upstream: name }] })) },
+})
 
 describe('defaultModel', () => {
   test.each([

@@ -31,8 +31,17 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
         send()
       }}
     >
-      <label htmlFor={id} className="text-sm text-muted">Edit your message. What comes after it is replaced.</label>
-      {images.length === 0 ? null : <div className="mt-2"><ImageStrip images={images} onRemove={(removed) => setImages(images.filter((image) => image.id !== removed))} /></div>}
+      <label htmlFor={id} className="text-sm text-muted">
+        Edit your message. What comes after it is replaced.
+      </label>
+      {images.length === 0 ? null : (
+        <div className="mt-2">
+          <ImageStrip
+            images={images}
+            onRemove={(removed) => setImages(images.filter((image) => image.id !== removed))}
+          />
+        </div>
+      )}
       <GrowingText
         id={id}
         value={text}
@@ -51,7 +60,9 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
       />
       <div className="mt-2 flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" disabled={isEmpty}>Send</Button>
+        <Button type="submit" variant="primary" disabled={isEmpty}>
+          Send
+        </Button>
       </div>
     </form>
   )

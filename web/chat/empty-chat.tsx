@@ -26,9 +26,15 @@ export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode
   const beginnings = <Beginnings onPrompt={onPrompt} />
   return (
     <div className="flex flex-col gap-6 pt-[8vh]">
-      <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">{name === '' ? 'What would you like to know?' : `Hello, ${name}. What would you like to know?`}</h2>
+      <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">
+        {name === '' ? 'What would you like to know?' : `Hello, ${name}. What would you like to know?`}
+      </h2>
       {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
-      {models === undefined ? null : models.isEchoOnly ? <FirstUse file={models.file}>{beginnings}</FirstUse> : beginnings}
+      {models === undefined ? null : models.isEchoOnly ? (
+        <FirstUse file={models.file}>{beginnings}</FirstUse>
+      ) : (
+        beginnings
+      )}
     </div>
   )
 }
@@ -39,11 +45,19 @@ function Beginnings({ onPrompt }: Pick<EmptyChatProps, 'onPrompt'>): ReactNode {
       <ul className="grid gap-2 sm:grid-cols-3">
         {prompts.map((prompt) => (
           <li key={prompt} className="flex">
-            <button type="button" onClick={() => onPrompt(prompt)} className="w-full rounded-xl border border-line bg-raised p-3 text-left text-sm hover:bg-hover">{prompt}</button>
+            <button
+              type="button"
+              onClick={() => onPrompt(prompt)}
+              className="w-full rounded-xl border border-line bg-raised p-3 text-left text-sm hover:bg-hover"
+            >
+              {prompt}
+            </button>
           </li>
         ))}
       </ul>
-      <p className="text-center text-sm text-muted pointer-coarse:hidden"><Key>Enter</Key> sends, <Key>Shift</Key>+<Key>Enter</Key> makes a new line, <Key>?</Key> shows all keys.</p>
+      <p className="text-center text-sm text-muted pointer-coarse:hidden">
+        <Key>Enter</Key> sends, <Key>Shift</Key>+<Key>Enter</Key> makes a new line, <Key>?</Key> shows all keys.
+      </p>
     </>
   )
 }

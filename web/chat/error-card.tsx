@@ -28,10 +28,21 @@ export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): R
     <Notice
       kind="error"
       title={title}
-      actions={remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />)}
+      actions={remedies.map((remedy) => (
+        <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />
+      ))}
     >
-      <p>{advice}{error.retryAfter === undefined ? null : <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />}</p>
-      {hasFailures ? <div className="mt-2 max-w-lg text-xs"><AttemptsTable trail={trail} /></div> : null}
+      <p>
+        {advice}
+        {error.retryAfter === undefined ? null : (
+          <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />
+        )}
+      </p>
+      {hasFailures ? (
+        <div className="mt-2 max-w-lg text-xs">
+          <AttemptsTable trail={trail} />
+        </div>
+      ) : null}
       {hasDetail ? <p className="mt-2 text-xs">{error.message}</p> : null}
     </Notice>
   )
@@ -47,12 +58,42 @@ interface RemedyProps {
 function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactNode {
   const variant = isFirst ? 'primary' : 'plain'
   switch (remedy) {
-    case 'continue': return <Button variant={variant} icon="play" onClick={actions.continueAnswer}>Continue</Button>
-    case 'retry': return <Button variant={variant} icon="retry" onClick={actions.retry}>Retry</Button>
-    case 'choose-model': return <Button variant={variant} onClick={actions.retryWith}>Choose another model…</Button>
-    case 'settings': return <Button variant={variant} icon="sliders" onClick={actions.openSettings}>Open the settings…</Button>
-    case 'edit': return <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>Edit the message</Button>
-    case 'providers': return <ButtonLink href={hrefOf({ view: 'providers' })} variant={variant}>Look at the providers</ButtonLink>
+    case 'continue':
+      return (
+        <Button variant={variant} icon="play" onClick={actions.continueAnswer}>
+          Continue
+        </Button>
+      )
+    case 'retry':
+      return (
+        <Button variant={variant} icon="retry" onClick={actions.retry}>
+          Retry
+        </Button>
+      )
+    case 'choose-model':
+      return (
+        <Button variant={variant} onClick={actions.retryWith}>
+          Choose another model…
+        </Button>
+      )
+    case 'settings':
+      return (
+        <Button variant={variant} icon="sliders" onClick={actions.openSettings}>
+          Open the settings…
+        </Button>
+      )
+    case 'edit':
+      return (
+        <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>
+          Edit the message
+        </Button>
+      )
+    case 'providers':
+      return (
+        <ButtonLink href={hrefOf({ view: 'providers' })} variant={variant}>
+          Look at the providers
+        </ButtonLink>
+      )
   }
 }
 

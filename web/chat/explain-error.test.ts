@@ -4,29 +4,60 @@ import type { AnswerError } from '../history/conversation.ts'
 import { explainError } from './explain-error.ts'
 
 const here = { isOnline: true, hasText: false }
-const wire = (code: string, more: Partial<AnswerError> = {}): AnswerError => ({ kind: 'wire', code, message: 'text', ...more })
+const wire = (code: string, more: Partial<AnswerError> = {}): AnswerError => ({
+  kind: 'wire',
+  code,
+  message: 'text',
+  ...more,
+})
 
 /** Codes that an answer to a chat request never has: they are of other routes. */
-const elsewhere = new Set(['not_found', 'method_not_allowed', 'client_left', 'unsupported_media_type', 'page_not_built'])
+const elsewhere = new Set([
+  'not_found',
+  'method_not_allowed',
+  'client_left',
+  'unsupported_media_type',
+  'page_not_built',
+])
 const sections = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').split(/^## /m)
 const chatSections = sections.filter((section) => /^The (request|providers|service)\n/.test(section)).join('')
 const documented = [...chatSections.matchAll(/^\| [\d, ]+ \| `\w+` \| `(\w+)`/gm)].map(([, code = '']) => code)
 
 describe('explainError', () => {
-  test.each([...new Set([...documented, 'authentication_required', 'invalid_session', 'access_denied', 'cross_site_request', 'store_unavailable'])].filter((code) => !elsewhere.has(code)))('has words for %s', (code) => {
+  test.each(
+    [
+      ...new Set([
+        ...documented,
+        'authentication_required',
+        'invalid_session',
+        'access_denied',
+        'cross_site_request',
+        'store_unavailable',
+      ]),
+    ].filter((code) => !elsewhere.has(code)),
+  )('has words for %s', (code) => {
     expect(explainError(wire(code), here).title).not.toBe('There is no answer')
   })
 
-  test.each(['constructor', 'toString', '__proto__'])('takes a code %s that a provider made up for what it does not know', (code) => {
-    expect(explainError(wire(code), { ...here, hasText: true })).toMatchObject({ title: 'There is no answer', remedies: ['continue', 'retry', 'choose-model'] })
-  })
+  test.each(['constructor', 'toString', '__proto__'])(
+    'takes a code %s that a provider made up for what it does not know',
+    (code) => {
+      expect(explainError(wire(code), { ...here, hasText: true })).toMatchObject({
+        title: 'There is no answer',
+        remedies: ['continue', 'retry', 'choose-model'],
+      })
+    },
+  )
 
   test('leads from a model that is not there to the choice of another', () => {
     expect(explainError(wire('model_not_found'), here).remedies[0]).toBe('choose-model')
   })
 
   test('leads from a parameter that is refused to the settings, and names it', () => {
-    expect(explainError(wire('invalid_value', { param: 'temperature' }), here)).toMatchObject({ title: 'The service does not take this temperature', remedies: ['settings', 'retry'] })
+    expect(explainError(wire('invalid_value', { param: 'temperature' }), here)).toMatchObject({
+      title: 'The service does not take this temperature',
+      remedies: ['settings', 'retry'],
+    })
   })
 
   test('leads from a message that is refused to the message', () => {
@@ -44,7 +75,12 @@ describe('explainError', () => {
     expect(explainError(error, { ...here, isOnline: false }).title).toBe('You are offline')
   })
 
-  test.each([[401, 'You are not signed in any more'], [413, 'The conversation is too large for the service'], [503, 'The service has too much to do'], [418, 'There is no answer']])('goes by the status %d where the code is not known', (status, title) => {
+  test.each([
+    [401, 'You are not signed in any more'],
+    [413, 'The conversation is too large for the service'],
+    [503, 'The service has too much to do'],
+    [418, 'There is no answer'],
+  ])('goes by the status %d where the code is not known', (status, title) => {
     expect(explainError(wire('whatever', { status }), here).title).toBe(title)
   })
 

@@ -16,7 +16,11 @@ export function FirstUse({ file, children }: FirstUseProps): ReactNode {
   return (
     <>
       <Notice kind="info" title="This is the built-in echo: it answers with your own words">
-        {file === undefined ? <p>Whoever runs this service has not added a provider yet. This goes away by itself when they do.</p> : <Lines lines={firstLines(file).split('\n')} />}
+        {file === undefined ? (
+          <p>Whoever runs this service has not added a provider yet. This goes away by itself when they do.</p>
+        ) : (
+          <Lines lines={firstLines(file).split('\n')} />
+        )}
       </Notice>
       {children}
     </>
@@ -26,7 +30,12 @@ export function FirstUse({ file, children }: FirstUseProps): ReactNode {
 function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return (
     <>
-      <p>Three lines in a terminal, on the machine where svc runs, add a real provider. Put your key into the second; <code className="font-mono">groq</code> may be <code className="font-mono">openai</code>, <code className="font-mono">anthropic</code>, <code className="font-mono">gemini</code>, <code className="font-mono">openrouter</code> and more.</p>
+      <p>
+        Three lines in a terminal, on the machine where svc runs, add a real provider. Put your key into the second;{' '}
+        <code className="font-mono">groq</code> may be <code className="font-mono">openai</code>,{' '}
+        <code className="font-mono">anthropic</code>, <code className="font-mono">gemini</code>,{' '}
+        <code className="font-mono">openrouter</code> and more.
+      </p>
       <ol className="mt-2 flex flex-col gap-1">
         {lines.map((line, index) => (
           <li key={line} className="flex items-center gap-1 rounded-lg border border-line bg-raised pl-3">

@@ -10,7 +10,10 @@ export interface Place {
 /** Nearer to the end than this is at the end. */
 export const nearPx = 64
 
-/** Whether the end is followed from now on: not any more as soon as somebody scrolls up, and again when they come near to the end. */
+/**
+ * Whether the end is followed from now on: not any more as soon as somebody scrolls up, and again when they come near
+ * to the end.
+ */
 export function nextFollowing(isFollowing: boolean, before: Place, now: Place): boolean {
   const isNear = now.bottom - now.top - now.height <= nearPx
   if (now.top < before.top - 1) {

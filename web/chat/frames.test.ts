@@ -6,7 +6,9 @@ describe('frames', () => {
   test('draws once a frame, however often it is asked', () => {
     const clock = fakeFrames()
     let drawn = 0
-    const { request } = frames(() => { drawn++ }, clock)
+    const { request } = frames(() => {
+      drawn++
+    }, clock)
     request()
     request()
     expect(drawn).toBe(0)
@@ -21,7 +23,9 @@ describe('frames', () => {
   test('draws where there are no frames', () => {
     const clock = fakeFrames()
     let drawn = 0
-    frames(() => { drawn++ }, clock).request()
+    frames(() => {
+      drawn++
+    }, clock).request()
     clock.timers()
     expect(drawn).toBe(1)
     expect(clock.due()).toBe(0)
@@ -30,7 +34,9 @@ describe('frames', () => {
   test('draws nothing that was cancelled', () => {
     const clock = fakeFrames()
     let drawn = 0
-    const { request, cancel } = frames(() => { drawn++ }, clock)
+    const { request, cancel } = frames(() => {
+      drawn++
+    }, clock)
     request()
     cancel()
     clock.frame()

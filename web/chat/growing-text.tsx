@@ -16,7 +16,17 @@ export interface GrowingTextProps {
 }
 
 /** A field for text that is as high as what is in it, up to two fifths of the window. */
-export function GrowingText({ id, value, onChange, onKeyDown, onPaste, placeholder, hasFocus = false, className = '', ref }: GrowingTextProps): ReactNode {
+export function GrowingText({
+  id,
+  value,
+  onChange,
+  onKeyDown,
+  onPaste,
+  placeholder,
+  hasFocus = false,
+  className = '',
+  ref,
+}: GrowingTextProps): ReactNode {
   const own = useRef<HTMLTextAreaElement>(null)
   const field = ref ?? own
   useLayoutEffect(() => {

@@ -5,7 +5,11 @@ import { Notice } from '../ui/notice.tsx'
 
 /** Says that what is shown is not kept, and why. */
 export function KeptNotice({ failure }: { readonly failure: Error | undefined }): ReactNode {
-  return failure === undefined ? null : <Notice kind="warn" title="This conversation is not kept">{failure.message}. Copy what you need before you leave.</Notice>
+  return failure === undefined ? null : (
+    <Notice kind="warn" title="This conversation is not kept">
+      {failure.message}. Copy what you need before you leave.
+    </Notice>
+  )
 }
 
 /** What {@link ReplacedNotice} needs. */
@@ -23,8 +27,13 @@ export function ReplacedNotice({ replaced, shown, onUndo, onDismiss }: ReplacedN
   if (replaced === undefined) return null
   const gone = replaced.length - shown
   return (
-    <div role="status" className="flex items-center gap-2 rounded-xl border border-line bg-panel py-1 pr-1 pl-3 text-sm">
-      <p className="min-w-0 flex-1">{gone > 0 ? `${gone} ${gone === 1 ? 'message is' : 'messages are'} gone.` : 'The earlier answer was replaced.'}</p>
+    <div
+      role="status"
+      className="flex items-center gap-2 rounded-xl border border-line bg-panel py-1 pr-1 pl-3 text-sm"
+    >
+      <p className="min-w-0 flex-1">
+        {gone > 0 ? `${gone} ${gone === 1 ? 'message is' : 'messages are'} gone.` : 'The earlier answer was replaced.'}
+      </p>
       <Button onClick={onUndo}>Undo</Button>
       <IconButton label="Dismiss" icon="close" onClick={onDismiss} />
     </div>

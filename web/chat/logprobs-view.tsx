@@ -4,7 +4,10 @@ import { formatProbability, likelihoodOf, visibleToken } from './probability.ts'
 
 const looks = { high: 'bg-ok-soft', middle: 'bg-warn-soft', low: 'bg-bad-soft underline decoration-dotted' } as const
 
-/** An answer token by token, coloured by how likely each was. One token at a time is told of: the one that has the focus, or that is pointed at. */
+/**
+ * An answer token by token, coloured by how likely each was. One token at a time is told of: the one that has the
+ * focus, or that is pointed at.
+ */
 export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLogprob[] }): ReactNode {
   const [at, setAt] = useState(0)
   const tokens = useRef<HTMLDivElement>(null)
@@ -20,8 +23,18 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
 
   return (
     <div className="mt-2 text-sm">
-      <p className="mb-1 text-xs text-muted">Each token by how likely it was: <span className={`rounded px-1 text-ink ${looks.high}`}>half or more</span> <span className={`rounded px-1 text-ink ${looks.middle}`}>less</span> <span className={`rounded px-1 text-ink ${looks.low}`}>under a tenth</span>. Arrow keys go from token to token.</p>
-      <div ref={tokens} role="group" aria-label="Tokens" onKeyDown={onKeyDown} className="max-h-80 overflow-y-auto rounded-lg border border-line p-2 font-mono text-xs leading-6 whitespace-pre-wrap wrap-anywhere">
+      <p className="mb-1 text-xs text-muted">
+        Each token by how likely it was: <span className={`rounded px-1 text-ink ${looks.high}`}>half or more</span>{' '}
+        <span className={`rounded px-1 text-ink ${looks.middle}`}>less</span>{' '}
+        <span className={`rounded px-1 text-ink ${looks.low}`}>under a tenth</span>. Arrow keys go from token to token.
+      </p>
+      <div
+        ref={tokens}
+        role="group"
+        aria-label="Tokens"
+        onKeyDown={onKeyDown}
+        className="max-h-80 overflow-y-auto rounded-lg border border-line p-2 font-mono text-xs leading-6 whitespace-pre-wrap wrap-anywhere"
+      >
         {logprobs.map(({ token, logprob }, index) => (
           <span
             key={index}
@@ -32,7 +45,10 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
             onFocus={() => setAt(index)}
             onPointerEnter={() => setAt(index)}
             className={`cursor-default rounded ${looks[likelihoodOf(logprob)]} ${index === at ? 'outline-1 outline-accent' : ''}`}
-          >{token}<span className="sr-only"> {formatProbability(logprob)}</span></span>
+          >
+            {token}
+            <span className="sr-only"> {formatProbability(logprob)}</span>
+          </span>
         ))}
       </div>
       {chosen === undefined ? null : <Alternatives token={chosen} />}
@@ -42,11 +58,16 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
 
 function nextToken(key: string, at: number, count: number): number | undefined {
   switch (key) {
-    case 'ArrowRight': return Math.min(at + 1, count - 1)
-    case 'ArrowLeft': return Math.max(at - 1, 0)
-    case 'Home': return 0
-    case 'End': return count - 1
-    default: return undefined
+    case 'ArrowRight':
+      return Math.min(at + 1, count - 1)
+    case 'ArrowLeft':
+      return Math.max(at - 1, 0)
+    case 'Home':
+      return 0
+    case 'End':
+      return count - 1
+    default:
+      return undefined
   }
 }
 
@@ -54,8 +75,15 @@ function Alternatives({ token }: { readonly token: TokenLogprob }): ReactNode {
   const rows = token.top.some((each) => each.token === token.token) ? token.top : [token, ...token.top]
   return (
     <table className="mt-2 w-full max-w-sm text-left text-xs tabular-nums">
-      <caption className="py-1 text-left text-muted">{token.top.length === 0 ? 'This token' : 'This token and what might have stood there'}</caption>
-      <thead className="sr-only"><tr><th scope="col">Token</th><th scope="col">Probability</th></tr></thead>
+      <caption className="py-1 text-left text-muted">
+        {token.top.length === 0 ? 'This token' : 'This token and what might have stood there'}
+      </caption>
+      <thead className="sr-only">
+        <tr>
+          <th scope="col">Token</th>
+          <th scope="col">Probability</th>
+        </tr>
+      </thead>
       <tbody>
         {rows.map((each, index) => (
           <tr key={index} className={`border-t border-line ${each.token === token.token ? 'font-semibold' : ''}`}>

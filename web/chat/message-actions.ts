@@ -35,7 +35,15 @@ export interface MessageActionsOptions {
 }
 
 /** The actions of one conversation. What had the focus may go away with them: it goes back to where one writes. */
-export function messageActions({ chat, model, isClosed, toEnd, edit, retryWith, openSettings }: MessageActionsOptions): MessageActions {
+export function messageActions({
+  chat,
+  model,
+  isClosed,
+  toEnd,
+  edit,
+  retryWith,
+  openSettings,
+}: MessageActionsOptions): MessageActions {
   const messages = (): readonly Message[] => chat.state.get().conversation.messages
 
   function ask(how: (model: string) => void): void {
@@ -62,7 +70,13 @@ export function messageActions({ chat, model, isClosed, toEnd, edit, retryWith, 
       chat.removeMessage(id)
       focusContent()
     },
-    curl: (answerId) => curlOf({ origin: location.origin, settings: { ...chat.state.get().conversation.settings, model: model ?? '' }, messages: messagesBefore(messages(), answerId), isClosed }),
+    curl: (answerId) =>
+      curlOf({
+        origin: location.origin,
+        settings: { ...chat.state.get().conversation.settings, model: model ?? '' },
+        messages: messagesBefore(messages(), answerId),
+        isClosed,
+      }),
     openSettings,
   }
 }

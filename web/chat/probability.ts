@@ -17,5 +17,11 @@ export function formatProbability(logprob: number): string {
 
 /** A token so that what cannot be seen in it can. */
 export function visibleToken(token: string): string {
-  return token === '' ? '(empty)' : token.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replaceAll('\r', '␍').replace(/^ +| +$/g, (spaces) => '␣'.repeat(spaces.length))
+  return token === ''
+    ? '(empty)'
+    : token
+        .replaceAll('\n', '⏎')
+        .replaceAll('\t', '⇥')
+        .replaceAll('\r', '␍')
+        .replace(/^ +| +$/g, (spaces) => '␣'.repeat(spaces.length))
 }

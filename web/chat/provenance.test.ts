@@ -27,9 +27,17 @@ describe('parseTrail', () => {
 
 describe('provenanceOf', () => {
   test('takes what the headers tell', () => {
-    const headers = new Headers({ 'x-svc-provider': 'openai', 'x-svc-model': 'gpt-x', 'x-svc-trail': 'openai;status=200;ms=3' })
+    const headers = new Headers({
+      'x-svc-provider': 'openai',
+      'x-svc-model': 'gpt-x',
+      'x-svc-trail': 'openai;status=200;ms=3',
+    })
     expect(provenanceOf({ requestId: 'r', totalMs: 9 }, headers)).toEqual({
-      requestId: 'r', totalMs: 9, provider: 'openai', model: 'gpt-x', trail: [{ provider: 'openai', status: 200, ms: 3 }],
+      requestId: 'r',
+      totalMs: 9,
+      provider: 'openai',
+      model: 'gpt-x',
+      trail: [{ provider: 'openai', status: 200, ms: 3 }],
     })
   })
 
@@ -41,15 +49,43 @@ describe('provenanceOf', () => {
 describe('withRecord', () => {
   test('lets the record count, and keeps what it does not know', () => {
     const before = { requestId: 'r', model: 'gpt-x', trail: [], promptTokens: 7, firstTokenMs: 5, totalMs: 8 }
-    const record = { time: 0, id: 'r', model: 'm', stream: true, status: 200, provider: 'openai', trail: [{ provider: 'openai', status: 200, ms: 3 }], totalMs: 6, completionTokens: 2, cost: 0.5 }
+    const record = {
+      time: 0,
+      id: 'r',
+      model: 'm',
+      stream: true,
+      status: 200,
+      provider: 'openai',
+      trail: [{ provider: 'openai', status: 200, ms: 3 }],
+      totalMs: 6,
+      completionTokens: 2,
+      cost: 0.5,
+    }
     expect(withRecord(before, record)).toEqual({
-      requestId: 'r', model: 'gpt-x', provider: 'openai', trail: record.trail, promptTokens: 7, completionTokens: 2, firstTokenMs: 5, totalMs: 6, cost: 0.5,
+      requestId: 'r',
+      model: 'gpt-x',
+      provider: 'openai',
+      trail: record.trail,
+      promptTokens: 7,
+      completionTokens: 2,
+      firstTokenMs: 5,
+      totalMs: 6,
+      cost: 0.5,
     })
   })
 
   test('does not give the name of a model at one provider to another who went on', () => {
     const before = { requestId: 'r', provider: 'groq', model: 'llama-versatile', trail: [] }
-    const after = withRecord(before, { time: 0, id: 'r', model: 'llama', stream: true, status: 200, provider: 'openai', trail: [], totalMs: 6 })
+    const after = withRecord(before, {
+      time: 0,
+      id: 'r',
+      model: 'llama',
+      stream: true,
+      status: 200,
+      provider: 'openai',
+      trail: [],
+      totalMs: 6,
+    })
     expect(after).toEqual({ requestId: 'r', provider: 'openai', trail: [], totalMs: 6 })
   })
 })

@@ -24,7 +24,10 @@ export function provenanceOf(measured: Measured, headers?: Headers): Provenance 
 }
 
 /** The same with what the service remembers of the request, which is more, and counts. */
-export function withRecord({ model, ...provenance }: Provenance, { provider, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: RequestEntry): Provenance {
+export function withRecord(
+  { model, ...provenance }: Provenance,
+  { provider, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: RequestEntry,
+): Provenance {
   // What somebody else calls the model, who went on where the first one stopped, is told nowhere.
   const isOther = provenance.provider !== undefined && provider !== undefined && provenance.provider !== provider
   return {
@@ -45,8 +48,16 @@ export function parseTrail(header: string): readonly TrailEntry[] {
   return header.split(',').flatMap((attempt) => {
     const [provider = '', ...fields] = attempt.trim().split(';')
     if (provider === '') return []
-    const value = (name: string): string | undefined => fields.find((field) => field.startsWith(`${name}=`))?.slice(name.length + 1)
+    const value = (name: string): string | undefined =>
+      fields.find((field) => field.startsWith(`${name}=`))?.slice(name.length + 1)
     const [status, failure, ms] = [Number(value('status')), value('class'), Number(value('ms'))]
-    return [{ provider, ...(Number.isNaN(status) ? {} : { status }), ...(failure === undefined ? {} : { failure }), ms: Number.isNaN(ms) ? 0 : ms }]
+    return [
+      {
+        provider,
+        ...(Number.isNaN(status) ? {} : { status }),
+        ...(failure === undefined ? {} : { failure }),
+        ms: Number.isNaN(ms) ? 0 : ms,
+      },
+    ]
   })
 }

@@ -10,7 +10,10 @@ export type AnswerEnd =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly error: AnswerError }
 
-/** The pieces of an answer as they come, a stream of chunks or a whole; at last how it ended. @throws what `signal` was aborted with */
+/**
+ * The pieces of an answer as they come, a stream of chunks or a whole; at last how it ended. @throws what `signal` was
+ * aborted with
+ */
 export async function* readAnswer(response: Response, signal?: AbortSignal): AsyncGenerator<AnswerPiece, AnswerEnd> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   try {
@@ -55,6 +58,9 @@ async function* readWhole(response: Response): AsyncGenerator<AnswerPiece, Answe
 
 const nothing: AnswerPiece = { text: '', reasoning: '' }
 
-function toldApart(piece: AnswerPiece, { text, reasoning }: { readonly text: string; readonly reasoning: string }): AnswerPiece {
+function toldApart(
+  piece: AnswerPiece,
+  { text, reasoning }: { readonly text: string; readonly reasoning: string },
+): AnswerPiece {
   return { ...piece, text, reasoning: piece.reasoning + reasoning }
 }

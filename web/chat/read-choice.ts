@@ -18,15 +18,29 @@ export type Said =
   /** It says nothing that is known here. */
   | { readonly kind: 'nothing' }
 
-/** Reads a chunk (`choices[0].delta`) or a whole answer (`choices[0].message`), whatever comes: members of wrong types are as good as absent. Never throws. */
+/**
+ * Reads a chunk (`choices[0].delta`) or a whole answer (`choices[0].message`), whatever comes: members of wrong types
+ * are as good as absent. Never throws.
+ */
 export function readChoice(json: string): Said {
   const value = parsed(json)
   if (!isRecord(value)) return { kind: 'nothing' }
   if (value['error'] !== undefined && value['error'] !== null) return { kind: 'error', error: errorOf(value['error']) }
   const choice: unknown = Array.isArray(value['choices']) ? value['choices'][0] : undefined
   const usage = usageOf(value['usage'])
-  if (!isRecord(choice)) return Object.keys(usage).length === 0 ? { kind: 'nothing' } : { kind: 'piece', piece: { text: '', reasoning: '', ...usage } }
-  return { kind: 'piece', piece: { ...saidIn(choice['delta'] ?? choice['message']), ...finishOf(choice), ...usage, ...logprobsOf(choice['logprobs']) } }
+  if (!isRecord(choice))
+    return Object.keys(usage).length === 0
+      ? { kind: 'nothing' }
+      : { kind: 'piece', piece: { text: '', reasoning: '', ...usage } }
+  return {
+    kind: 'piece',
+    piece: {
+      ...saidIn(choice['delta'] ?? choice['message']),
+      ...finishOf(choice),
+      ...usage,
+      ...logprobsOf(choice['logprobs']),
+    },
+  }
 }
 
 function parsed(json: string): unknown {
@@ -53,14 +67,19 @@ function errorOf(error: unknown): AnswerError {
 function saidIn(said: unknown): Pick<AnswerPiece, 'text' | 'reasoning'> {
   if (!isRecord(said)) return { text: '', reasoning: '' }
   // A refusal is what there is to read where one comes.
-  return { text: textOf(said['content']) + textOf(said['refusal']), reasoning: textOf(said['reasoning_content']) || textOf(said['reasoning']) }
+  return {
+    text: textOf(said['content']) + textOf(said['refusal']),
+    reasoning: textOf(said['reasoning_content']) || textOf(said['reasoning']),
+  }
 }
 
 /** Text, or the texts of parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map((part: unknown) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : '')).join('')
+  return content
+    .map((part: unknown) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('')
 }
 
 function finishOf(choice: Readonly<Record<string, unknown>>): Pick<AnswerPiece, 'finishReason'> {

@@ -12,8 +12,12 @@ export interface ReasoningProps {
 export function Reasoning({ text, ms, isThinking }: ReasoningProps): ReactNode {
   return (
     <details className="mb-3 text-sm text-muted">
-      <summary className={`w-fit rounded-md py-1 ${isThinking ? 'animate-pulse' : ''}`}>{isThinking ? 'Thinking…' : ms === undefined ? 'Thoughts' : `Thought for ${secondsOf(ms)}`}</summary>
-      <div className="mt-1 border-l-2 border-line pl-4"><Markdown text={text} isStreaming={isThinking} /></div>
+      <summary className={`w-fit rounded-md py-1 ${isThinking ? 'animate-pulse' : ''}`}>
+        {isThinking ? 'Thinking…' : ms === undefined ? 'Thoughts' : `Thought for ${secondsOf(ms)}`}
+      </summary>
+      <div className="mt-1 border-l-2 border-line pl-4">
+        <Markdown text={text} isStreaming={isThinking} />
+      </div>
     </details>
   )
 }

@@ -8,12 +8,17 @@ const record = { time: 0, id: 'r', model: 'm', stream: true, status: 200, trail:
 function ask(moment: 'afterEnd' | 'afterStop', ...errors: readonly Error[]) {
   const left = [...errors]
   const waits: number[] = []
-  const found = requestRecord({
-    get: <Answer>(): Promise<Answer> => {
-      const error = left.shift()
-      return error === undefined ? new Response(JSON.stringify(record)).json() : Promise.reject(error)
+  const found = requestRecord(
+    {
+      get: <Answer>(): Promise<Answer> => {
+        const error = left.shift()
+        return error === undefined ? new Response(JSON.stringify(record)).json() : Promise.reject(error)
+      },
     },
-  }, 'r', moment, async (ms) => void waits.push(ms))
+    'r',
+    moment,
+    async (ms) => void waits.push(ms),
+  )
   return { found, waits }
 }
 

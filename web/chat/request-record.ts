@@ -5,7 +5,12 @@ import { ApiError, type ApiClient } from '../api/client.ts'
 const waitsMs = { afterEnd: [0, 300, 1_500], afterStop: [300, 1_500] } as const
 
 /** What the service remembers of a request. Absent: nothing, or it is not to be had. Never rejects. */
-export async function requestRecord(client: Pick<ApiClient, 'get'>, id: string, moment: keyof typeof waitsMs, wait: (ms: number) => Promise<void>): Promise<RequestEntry | undefined> {
+export async function requestRecord(
+  client: Pick<ApiClient, 'get'>,
+  id: string,
+  moment: keyof typeof waitsMs,
+  wait: (ms: number) => Promise<void>,
+): Promise<RequestEntry | undefined> {
   for (const ms of waitsMs[moment]) {
     if (ms > 0) await wait(ms)
     try {

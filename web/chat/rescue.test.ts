@@ -5,17 +5,28 @@ import { answerMessage, userMessage } from './testing.ts'
 
 function storage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   const kept = new Map<string, string>()
-  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value), removeItem: (key) => void kept.delete(key) }
+  return {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+  }
 }
 
 const kept = answerMessage({ text: 'Half', reasoning: 'Hm', status: 'interrupted' })
-const conversation = { ...emptyConversation('c', { system: '', parameters: {} }, 0), messages: [userMessage('a'), kept] }
+const conversation = {
+  ...emptyConversation('c', { system: '', parameters: {} }, 0),
+  messages: [userMessage('a'), kept],
+}
 
 describe('rescue', () => {
   test('gives the last words back, once', () => {
     const { put, take } = rescue(storage())
     put('c', { ...kept, text: 'Half of it', reasoning: 'Hmm' })
-    expect(lastAnswer(take(conversation))).toMatchObject({ text: 'Half of it', reasoning: 'Hmm', status: 'interrupted' })
+    expect(lastAnswer(take(conversation))).toMatchObject({
+      text: 'Half of it',
+      reasoning: 'Hmm',
+      status: 'interrupted',
+    })
     expect(take(conversation)).toBe(conversation)
   })
 
@@ -39,7 +50,12 @@ describe('rescue', () => {
 
   test('does without a storage, or with one that is full', () => {
     expect(rescue(undefined).take(conversation)).toBe(conversation)
-    const full = { ...storage(), setItem: () => { throw new Error('full') } }
+    const full = {
+      ...storage(),
+      setItem: () => {
+        throw new Error('full')
+      },
+    }
     expect(() => rescue(full).put('c', kept)).not.toThrow()
   })
 })

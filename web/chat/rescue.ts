@@ -2,7 +2,10 @@ import { isRecord } from '../../src/wire/json-value.ts'
 import type { AssistantMessage, Conversation } from '../history/conversation.ts'
 import { lastAnswer, withMessage } from './conversation-changes.ts'
 
-/** Keeps the last words of an answer when the page goes: the history is asynchronous, and may come too late then. Gone with the tab. */
+/**
+ * Keeps the last words of an answer when the page goes: the history is asynchronous, and may come too late then. Gone
+ * with the tab.
+ */
 export interface Rescue {
   put(conversationId: string, answer: AssistantMessage): void
   /** The conversation with what was rescued of its last answer, and forgets that. */
@@ -10,7 +13,9 @@ export interface Rescue {
 }
 
 /** @param storage the tab's; absent: it is forbidden */
-export function rescue(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefined = tabStorage()): Rescue {
+export function rescue(
+  storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefined = tabStorage(),
+): Rescue {
   return {
     put(conversationId, { id, text, reasoning }) {
       try {
@@ -25,7 +30,11 @@ export function rescue(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeIte
       storage?.removeItem(key)
       const answer = lastAnswer(conversation)
       if (found === undefined || answer?.id !== found.id || answer.status !== 'interrupted') return conversation
-      return withMessage(conversation, { ...answer, text: longer(answer.text, found.text), reasoning: longer(answer.reasoning, found.reasoning) })
+      return withMessage(conversation, {
+        ...answer,
+        text: longer(answer.text, found.text),
+        reasoning: longer(answer.reasoning, found.reasoning),
+      })
     },
   }
 }
@@ -47,7 +56,9 @@ function parsed(json: string | null): Pick<AssistantMessage, 'id' | 'text' | 're
   const value = json === null ? undefined : parsedJson(json)
   if (!isRecord(value)) return undefined
   const { id, text, reasoning } = value
-  return typeof id === 'string' && typeof text === 'string' && typeof reasoning === 'string' ? { id, text, reasoning } : undefined
+  return typeof id === 'string' && typeof text === 'string' && typeof reasoning === 'string'
+    ? { id, text, reasoning }
+    : undefined
 }
 
 function parsedJson(json: string): unknown {

@@ -16,9 +16,16 @@ export function RetryWith({ model, onRetry, onClose }: RetryWithProps): ReactNod
   // The picker of this dialog is the latest.
   useEffect(() => void openModelPicker(), [])
   return (
-    <Dialog title="Retry with another model" isOpen onClose={onClose} footer={<Button onClick={onClose}>Cancel</Button>}>
+    <Dialog
+      title="Retry with another model"
+      isOpen
+      onClose={onClose}
+      footer={<Button onClick={onClose}>Cancel</Button>}
+    >
       <p className="mb-2 text-sm text-muted">It answers the same question, and is asked from now on.</p>
-      <div className="inline-flex max-w-full rounded-lg border border-line"><ModelPicker model={model} onChange={onRetry} /></div>
+      <div className="inline-flex max-w-full rounded-lg border border-line">
+        <ModelPicker model={model} onChange={onRetry} />
+      </div>
     </Dialog>
   )
 }

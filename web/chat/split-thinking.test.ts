@@ -36,12 +36,15 @@ describe('thinkingSplitter', () => {
 
   test('gives the same however the text is cut', () => {
     const word = fc.constantFrom('<think>', '</think>', ' ', '\n', 'a', '<', '/')
-    fc.assert(fc.property(fc.array(word, { maxLength: 10 }), fc.array(fc.nat(4), { maxLength: 30 }), (words, cuts) => {
-      const whole = words.join('')
-      const pieces: string[] = []
-      let at = 0
-      for (const size of cuts) pieces.push(whole.slice(at, at += size))
-      expect(split(...pieces, whole.slice(at))).toEqual(split(whole))
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 10 }), fc.array(fc.nat(4), { maxLength: 30 }), (words, cuts) => {
+        const whole = words.join('')
+        const pieces: string[] = []
+        let at = 0
+        for (const size of cuts) pieces.push(whole.slice(at, (at += size)))
+        expect(split(...pieces, whole.slice(at))).toEqual(split(whole))
+      }),
+      { numRuns: 500 },
+    )
   })
 })

@@ -15,8 +15,9 @@ const open = '<think>'
 const close = '</think>'
 
 /**
- * Takes `<think>…</think>` at the beginning of an answer as what the model thought; anywhere else it is text. Both may come cut into pieces: what could become
- * a mark is held back until it is known. White space before the first mark, and after the last, belongs to neither.
+ * Takes `<think>…</think>` at the beginning of an answer as what the model thought; anywhere else it is text. Both may
+ * come cut into pieces: what could become a mark is held back until it is known. White space before the first mark, and
+ * after the last, belongs to neither.
  */
 export function thinkingSplitter(): ThinkingSplitter {
   let phase: 'beginning' | 'thinking' | 'after' | 'text' = 'beginning'
@@ -64,10 +65,14 @@ export function thinkingSplitter(): ThinkingSplitter {
     push(piece) {
       held += piece
       switch (phase) {
-        case 'beginning': return begin()
-        case 'thinking': return think()
-        case 'after': return { text: skipSpace(), reasoning: '' }
-        case 'text': return { text: take(), reasoning: '' }
+        case 'beginning':
+          return begin()
+        case 'thinking':
+          return think()
+        case 'after':
+          return { text: skipSpace(), reasoning: '' }
+        case 'text':
+          return { text: take(), reasoning: '' }
       }
     },
     end() {

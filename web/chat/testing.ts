@@ -100,7 +100,9 @@ export function fakeClient(): FakeClient {
       read.push(path)
       const record = records.get(path.replace('/api/requests/', ''))
       // A test says what the service remembers.
-      return record === undefined ? Promise.reject(apiError(404, 'not_found')) : new Response(JSON.stringify(record)).json()
+      return record === undefined
+        ? Promise.reject(apiError(404, 'not_found'))
+        : new Response(JSON.stringify(record)).json()
     },
   }
 }
@@ -119,7 +121,11 @@ function fakeExchange({ body, headers, signal }: RequestInit, answered: PromiseW
     requestId: new Headers(headers).get('x-request-id') ?? '',
     signal: aborted,
     stream(more = {}) {
-      const source = new ReadableStream<Uint8Array>({ start(controller) { sink = controller } })
+      const source = new ReadableStream<Uint8Array>({
+        start(controller) {
+          sink = controller
+        },
+      })
       answered.resolve(new Response(source, { headers: { 'content-type': 'text/event-stream', ...more } }))
     },
     say(...texts) {
@@ -141,7 +147,9 @@ function fakeExchange({ body, headers, signal }: RequestInit, answered: PromiseW
 
 /** The service refuses. */
 export function apiError(status: number, code: string, headers: Readonly<Record<string, string>> = {}): ApiError {
-  return new ApiError(new Response(null, { status, headers }), { error: { message: 'No.', type: 'api_error', code, param: null } })
+  return new ApiError(new Response(null, { status, headers }), {
+    error: { message: 'No.', type: 'api_error', code, param: null },
+  })
 }
 
 /** Lets everything that is waited for come, but for time. */

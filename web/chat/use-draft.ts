@@ -15,7 +15,10 @@ export interface DraftState {
 const keepAfterMs = 400
 const empty: Draft = { text: '', images: [] }
 
-/** The draft of a conversation. @param id of the conversation; `new` for one that does not exist yet @param owner who writes; empty when nobody signs in */
+/**
+ * The draft of a conversation. @param id of the conversation; `new` for one that does not exist yet @param owner who
+ * writes; empty when nobody signs in
+ */
 export function useDraft(history: HistoryStore, id: string, owner: string): DraftState {
   const [draft, setDraft] = useState(empty)
   const latest = useRef(empty)
@@ -42,10 +45,14 @@ export function useDraft(history: HistoryStore, id: string, owner: string): Draf
 
   useEffect(() => {
     let isThere = true
-    const lastWords = rescuedDraft(owner, id), rescued = lastWords.take()
-    void history.draft(id).catch(() => undefined).then((kept = empty) => {
-      if (isThere) restore({ ...kept, text: rescued ?? kept.text }, rescued !== undefined)
-    })
+    const lastWords = rescuedDraft(owner, id),
+      rescued = lastWords.take()
+    void history
+      .draft(id)
+      .catch(() => undefined)
+      .then((kept = empty) => {
+        if (isThere) restore({ ...kept, text: rescued ?? kept.text }, rescued !== undefined)
+      })
     const onHide = (): void => {
       if (timer.current !== undefined) lastWords.put(latest.current.text)
       keep(id)

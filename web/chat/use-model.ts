@@ -10,14 +10,18 @@ import { defaultModel } from './default-model.ts'
 const lookAgainMs = 5_000
 
 /** The models there are, and the one that is asked. @param chosen by the conversation, if it was */
-export function useModel(chosen: string | undefined): { readonly state: ModelsState; readonly model: string | undefined } {
+export function useModel(chosen: string | undefined): {
+  readonly state: ModelsState
+  readonly model: string | undefined
+} {
   const { boot, models } = useServices()
   const state = useStore(models.state)
   const userId = boot.user?.id
   const recent = useMemo(() => recentModels(userId), [userId])
   const first = useSyncExternalStore(recent.subscribe, () => defaultModel(state, recent.get()))
   const isVisible = useVisible()
-  const isLookedFor = isVisible && state.kind === 'ready' && (state.answer.isEchoOnly || state.answer.models.length === 0)
+  const isLookedFor =
+    isVisible && state.kind === 'ready' && (state.answer.isEchoOnly || state.answer.models.length === 0)
   useEffect(() => {
     if (!isLookedFor) return undefined
     const timer = setInterval(() => void models.refresh(), lookAgainMs)

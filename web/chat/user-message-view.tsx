@@ -15,13 +15,24 @@ export interface UserMessageProps {
 
 /** What a person said; while it is changed, a field in its place. */
 export function UserMessageView({ message, isEdited, actions }: UserMessageProps): ReactNode {
-  if (isEdited) return <EditMessage message={message} onSend={(draft) => actions.sendEdited(message.id, draft)} onCancel={() => actions.edit()} />
+  if (isEdited)
+    return (
+      <EditMessage
+        message={message}
+        onSend={(draft) => actions.sendEdited(message.id, draft)}
+        onCancel={() => actions.edit()}
+      />
+    )
   return (
     <div className="group flex flex-col items-end gap-1">
       <h2 className="sr-only">You said</h2>
       <ImageStrip images={message.images} />
       <div className="flex max-w-full flex-col items-end max-sm:max-w-[85%] pointer-fine:flex-row-reverse pointer-fine:items-center">
-        {message.text === '' ? null : <p dir="auto" className="min-w-0 rounded-2xl bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere">{message.text}</p>}
+        {message.text === '' ? null : (
+          <p dir="auto" className="min-w-0 rounded-2xl bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere">
+            {message.text}
+          </p>
+        )}
         <div className="flex shrink-0 transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-fine:opacity-0">
           {message.text === '' ? null : <CopyButton text={message.text} label="Copy message" />}
           <IconButton label="Edit message" icon="edit" onClick={() => actions.edit(message.id)} />

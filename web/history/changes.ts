@@ -14,13 +14,15 @@ export interface Changes {
 /** @param channelName what the tabs have in common; absent: this tab is alone */
 export function changes(channelName?: string): Changes {
   const listeners = new Set<(id: string) => void>()
-  const channel = channelName === undefined || typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(channelName)
+  const channel =
+    channelName === undefined || typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(channelName)
   function tellHere(id: string): void {
     for (const listener of [...listeners]) listener(id)
   }
-  if (channel !== undefined) channel.onmessage = ({ data }: { readonly data: unknown }) => {
-    if (isRecord(data) && typeof data['id'] === 'string') tellHere(data['id'])
-  }
+  if (channel !== undefined)
+    channel.onmessage = ({ data }: { readonly data: unknown }) => {
+      if (isRecord(data) && typeof data['id'] === 'string') tellHere(data['id'])
+    }
   return {
     tell(id) {
       tellHere(id)

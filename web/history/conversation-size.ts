@@ -10,7 +10,13 @@ export function sizeOf({ title, settings, messages }: Conversation): number {
 
 function sizeOfMessage(message: Message): number {
   if (message.role === 'user') return each + message.text.length + sum(message.images, sizeOfImage)
-  return each + message.text.length + message.reasoning.length + (message.error?.message.length ?? 0) + sum(message.logprobs ?? [], sizeOfLogprob)
+  return (
+    each +
+    message.text.length +
+    message.reasoning.length +
+    (message.error?.message.length ?? 0) +
+    sum(message.logprobs ?? [], sizeOfLogprob)
+  )
 }
 
 function sizeOfImage({ name, dataUrl }: ImageAttachment): number {

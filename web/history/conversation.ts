@@ -126,7 +126,9 @@ export interface Provenance {
 }
 
 /** What a list shows of a conversation. */
-export type ConversationHead = Pick<Conversation, 'id' | 'title' | 'isPinned' | 'created' | 'updated'> & { readonly messageCount: number }
+export type ConversationHead = Pick<Conversation, 'id' | 'title' | 'isPinned' | 'created' | 'updated'> & {
+  readonly messageCount: number
+}
 
 /** A conversation in which something was found. */
 export interface SearchHit {
@@ -146,7 +148,10 @@ export type HistoryFault =
   /** The browser gives no more room. It ends when something is removed. */
   | 'full'
 
-/** Where one user's conversations are kept. What is put is durable when the promise resolves, unless `fault` says otherwise. */
+/**
+ * Where one user's conversations are kept. What is put is durable when the promise resolves, unless `fault` says
+ * otherwise.
+ */
 export interface HistoryStore {
   /** Absent: all is well. A change is told to subscribers, with an empty id. */
   readonly fault?: HistoryFault | undefined
@@ -158,19 +163,26 @@ export interface HistoryStore {
   get(id: string): Promise<Conversation | undefined>
   /**
    * Keeps it, in place of what was kept under its id. What is in a picture never changes under the picture's id.
+   *
    * @throws {ConversationRemoved} when this tab had it before and it was removed since, here or in another tab
    * @throws {InvalidConversation} when it could not be read again
    */
   put(conversation: Conversation): Promise<void>
   /** Puts back what was removed, or brings in what comes from elsewhere. @throws {InvalidConversation} */
   restore(conversation: Conversation): Promise<void>
-  /** Gives it another title, or pins it, while its messages may be changing. Nothing happens when there is none of this id. @throws {InvalidConversation} */
+  /**
+   * Gives it another title, or pins it, while its messages may be changing. Nothing happens when there is none of this
+   * id. @throws {InvalidConversation}
+   */
   amend(id: string, changes: Amendment): Promise<void>
   /** Removes it, and its draft. */
   remove(id: string): Promise<void>
   /** Removes everything, drafts included. */
   clear(): Promise<void>
-  /** Those in whose title and texts every word of `query` occurs, whatever its case and accents; the latest first, at most `limit` (default 50). */
+  /**
+   * Those in whose title and texts every word of `query` occurs, whatever its case and accents; the latest first, at
+   * most `limit` (default 50).
+   */
   search(query: string, limit?: number): Promise<readonly SearchHit[]>
   /** Everything, for export. */
   all(): Promise<readonly Conversation[]>

@@ -20,8 +20,9 @@ const everything = ['heads', 'bodies', 'words', 'pictures', 'drafts'] as const
 const chunk = 50
 
 /**
- * A shelf in a user's database. Heads lie apart from bodies, so that a list is read at once; pictures apart from bodies, so that they are written once;
- * and what is searched apart, so that a search reads nothing else. What is damaged there is left out.
+ * A shelf in a user's database. Heads lie apart from bodies, so that a list is read at once; pictures apart from
+ * bodies, so that they are written once; and what is searched apart, so that a search reads nothing else. What is
+ * damaged there is left out.
  */
 export function databaseShelf({ use, close }: Connection): Shelf {
   const folded = wordFolder()
@@ -29,13 +30,15 @@ export function databaseShelf({ use, close }: Connection): Shelf {
     heads: () => use(readHeads),
     head: (id) => use(async (database) => valueOf(parseHead(await database.get('heads', id)))),
     get: (id) => use((database) => readBody(database.transaction(['bodies', 'pictures']), id)),
-    put: (conversation, mustBeThere) => use((database) => write(database, conversation, folded(conversation), mustBeThere)),
+    put: (conversation, mustBeThere) =>
+      use((database) => write(database, conversation, folded(conversation), mustBeThere)),
     amend: (id, changes) => use((database) => amend(database, id, changes)),
     remove: (id) => use((database) => erase(database, id)),
-    clear: () => use(async (database) => {
-      const transaction = database.transaction(everything, 'readwrite')
-      await Promise.all([...everything.map((name) => transaction.objectStore(name).clear()), transaction.done])
-    }),
+    clear: () =>
+      use(async (database) => {
+        const transaction = database.transaction(everything, 'readwrite')
+        await Promise.all([...everything.map((name) => transaction.objectStore(name).clear()), transaction.done])
+      }),
     search: (words, limit) => use((database) => findAll(database, words, limit)),
     all: () => use(readAll),
     draft: (id) => use((database) => readDraft(database, id)),
@@ -50,7 +53,9 @@ function valueOf<Value>(parsed: Parsed<Value>): Value | undefined {
 
 async function readHeads(database: HistoryDatabase): Promise<readonly ConversationHead[]> {
   const records = await database.getAll('heads')
-  const heads = await Promise.all(records.map((record) => valueOf(parseHead(record)) ?? headFromBody(database, record.id)))
+  const heads = await Promise.all(
+    records.map((record) => valueOf(parseHead(record)) ?? headFromBody(database, record.id)),
+  )
   return heads.filter((head) => head !== undefined).toSorted(inOrder)
 }
 
@@ -64,11 +69,18 @@ async function readBody(transaction: Bodies, id: string): Promise<Conversation |
   const body: unknown = await transaction.objectStore('bodies').get(id)
   if (!isRecord(body) || !Array.isArray(body['messages'])) return undefined
   const messages: readonly unknown[] = body['messages']
-  const hasPictures = messages.some((message) => isRecord(message) && Array.isArray(message['images']) && message['images'].length > 0)
+  const hasPictures = messages.some(
+    (message) => isRecord(message) && Array.isArray(message['images']) && message['images'].length > 0,
+  )
   const urls = hasPictures ? await readPictures(transaction.objectStore('pictures'), id) : new Map<string, unknown>()
-  return valueOf(parseConversation({
-    ...body, messages: messages.map((message) => isRecord(message) ? { ...message, images: withPictures(message['images'], urls) } : message),
-  }))
+  return valueOf(
+    parseConversation({
+      ...body,
+      messages: messages.map((message) =>
+        isRecord(message) ? { ...message, images: withPictures(message['images'], urls) } : message,
+      ),
+    }),
+  )
 }
 
 async function readAll(database: HistoryDatabase): Promise<readonly Conversation[]> {
@@ -82,18 +94,32 @@ async function readAll(database: HistoryDatabase): Promise<readonly Conversation
   return found
 }
 
-async function write(database: HistoryDatabase, conversation: Conversation, words: string, mustBeThere: boolean): Promise<void> {
+async function write(
+  database: HistoryDatabase,
+  conversation: Conversation,
+  words: string,
+  mustBeThere: boolean,
+): Promise<void> {
   const { id, messages } = conversation
   const transaction = database.transaction(['heads', 'bodies', 'words', 'pictures'], 'readwrite')
   const heads = transaction.objectStore('heads')
   async function writeEach(): Promise<void> {
-    if (mustBeThere && await heads.getKey(id) === undefined) throw new ConversationRemoved(id)
-    const body = { ...conversation, messages: messages.map((message) => message.role === 'user' ? { ...message, images: message.images.map(keptImage) } : message) }
+    if (mustBeThere && (await heads.getKey(id)) === undefined) throw new ConversationRemoved(id)
+    const body = {
+      ...conversation,
+      messages: messages.map((message) =>
+        message.role === 'user' ? { ...message, images: message.images.map(keptImage) } : message,
+      ),
+    }
     await Promise.all([
       heads.put(headOf(conversation)),
       transaction.objectStore('bodies').put(body),
       transaction.objectStore('words').put({ id, words }),
-      keepPictures(transaction.objectStore('pictures'), id, messages.flatMap((message) => message.role === 'user' ? message.images : [])),
+      keepPictures(
+        transaction.objectStore('pictures'),
+        id,
+        messages.flatMap((message) => (message.role === 'user' ? message.images : [])),
+      ),
     ])
   }
   await Promise.all([writeEach(), transaction.done])
@@ -106,7 +132,7 @@ async function amend(database: HistoryDatabase, id: string, changes: Amendment):
     ...(['heads', 'bodies'] as const).map(async (name) => {
       const store = transaction.objectStore(name)
       const record = await store.get(id)
-      if (record !== undefined) await store.put({ ...record, ...name === 'heads' ? headChanges(changes) : changes })
+      if (record !== undefined) await store.put({ ...record, ...(name === 'heads' ? headChanges(changes) : changes) })
     }),
     transaction.done,
   ])
@@ -128,20 +154,34 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
 }
 
 /** The words of all are read piece by piece; the bodies only of what is shown. */
-async function findAll(database: HistoryDatabase, words: readonly string[], limit: number): Promise<readonly SearchHit[]> {
+async function findAll(
+  database: HistoryDatabase,
+  words: readonly string[],
+  limit: number,
+): Promise<readonly SearchHit[]> {
   const heads = await readHeads(database)
   const ids = await matching(database, new Map(heads.map(({ id, title }) => [id, fold(title)])), words)
-  const shown = heads.filter(({ id }) => ids.has(id)).toSorted(byTime).slice(0, limit)
+  const shown = heads
+    .filter(({ id }) => ids.has(id))
+    .toSorted(byTime)
+    .slice(0, limit)
   const bodies = database.transaction('bodies').store
-  return await Promise.all(shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)))
+  return await Promise.all(
+    shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)),
+  )
 }
 
-async function matching(database: HistoryDatabase, titles: ReadonlyMap<string, string>, wanted: readonly string[]): Promise<ReadonlySet<string>> {
+async function matching(
+  database: HistoryDatabase,
+  titles: ReadonlyMap<string, string>,
+  wanted: readonly string[],
+): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   let range: IDBKeyRange | undefined
   for (;;) {
     const records = await database.getAll('words', range, chunk)
-    for (const { id, words: text } of records) if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
+    for (const { id, words: text } of records)
+      if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
     const last = records.at(-1)
     if (last === undefined || records.length < chunk) return found
     range = IDBKeyRange.lowerBound(last.id, true)
@@ -152,7 +192,11 @@ function searchedOf(title: string, body: unknown): Searched {
   const messages: readonly unknown[] = isRecord(body) && Array.isArray(body['messages']) ? body['messages'] : []
   return {
     title,
-    messages: messages.flatMap((message) => isRecord(message) && typeof message['id'] === 'string' && typeof message['text'] === 'string' ? [{ id: message['id'], text: message['text'] }] : []),
+    messages: messages.flatMap((message) =>
+      isRecord(message) && typeof message['id'] === 'string' && typeof message['text'] === 'string'
+        ? [{ id: message['id'], text: message['text'] }]
+        : [],
+    ),
   }
 }
 

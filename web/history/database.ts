@@ -37,7 +37,9 @@ export const upgrades: readonly Upgrade[] = [
 export interface Connection {
   /**
    * Runs this with the database.
-   * @throws {HistoryOutdated} when another tab has a newer version of it, {@link HistoryFull} when the browser gives no more room
+   *
+   * @throws {HistoryOutdated} when another tab has a newer version of it, {@link HistoryFull} when the browser gives no
+   *   more room
    */
   use<Result>(run: (database: HistoryDatabase) => Promise<Result>): Promise<Result>
   close(): void
@@ -59,7 +61,9 @@ export function connectionTo(name: string, steps: readonly Upgrade[] = upgrades)
         opened = undefined
         database.close()
       },
-      terminated() { opened = undefined },
+      terminated() {
+        opened = undefined
+      },
     })
     return database
   }
@@ -87,7 +91,10 @@ export function connectionTo(name: string, steps: readonly Upgrade[] = upgrades)
   return {
     use: (run) => use(run),
     close() {
-      void opened?.then((database) => database.close(), () => undefined)
+      void opened?.then(
+        (database) => database.close(),
+        () => undefined,
+      )
       opened = undefined
     },
   }

@@ -19,7 +19,8 @@ describe('what was deleted', () => {
   })
 
   test('is never put back to somebody else', async () => {
-    const mine = memoryHistory(), theirs = memoryHistory()
+    const mine = memoryHistory(),
+      theirs = memoryHistory()
     await mine.put(conversationOf({ id: 'mine' }))
     await theirs.put(conversationOf({ id: 'theirs' }))
     await deleteForNow(mine, 'mine')

@@ -16,7 +16,7 @@ export async function deleteForNow(history: HistoryStore, id: string): Promise<v
   await history.remove(id)
   const before = deleted.get()
   if (conversation === undefined) return
-  deleted.set({ history, conversations: [...before?.history === history ? before.conversations : [], conversation] })
+  deleted.set({ history, conversations: [...(before?.history === history ? before.conversations : []), conversation] })
 }
 
 /** Puts back what was deleted last, all that is remembered. */

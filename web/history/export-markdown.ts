@@ -1,9 +1,15 @@
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 
-/** A conversation as a text that people read, in Markdown. Pictures are within; parameters, log probabilities and the trail are not. */
+/**
+ * A conversation as a text that people read, in Markdown. Pictures are within; parameters, log probabilities and the
+ * trail are not.
+ */
 export function exportMarkdown({ title, created, settings, messages }: Conversation): string {
-  const parts = [`# ${plain(title)}`, `*${settings.model === undefined ? '' : `${plain(settings.model)} · `}${day(created)}*`]
+  const parts = [
+    `# ${plain(title)}`,
+    `*${settings.model === undefined ? '' : `${plain(settings.model)} · `}${day(created)}*`,
+  ]
   if (settings.system.trim() !== '') parts.push('## System', closed(settings.system))
   return `${[...parts, ...messages.flatMap(partsOf)].join('\n\n')}\n`
 }
@@ -14,14 +20,27 @@ function partsOf(message: Message): readonly string[] {
     return ['## You', ...pictures, ...filled(message.text)]
   }
   const { provider, model } = message.provenance ?? {}
-  const served = [model, provider].filter((each) => each !== undefined).map(plain).join(' · ')
-  const reasoning = message.reasoning.trim() === '' ? [] : ['<details><summary>Reasoning</summary>', closed(message.reasoning), '</details>']
-  return [`## Assistant${served === '' ? '' : ` (${served})`}`, ...reasoning, ...filled(message.text), ...endOf(message)]
+  const served = [model, provider]
+    .filter((each) => each !== undefined)
+    .map(plain)
+    .join(' · ')
+  const reasoning =
+    message.reasoning.trim() === ''
+      ? []
+      : ['<details><summary>Reasoning</summary>', closed(message.reasoning), '</details>']
+  return [
+    `## Assistant${served === '' ? '' : ` (${served})`}`,
+    ...reasoning,
+    ...filled(message.text),
+    ...endOf(message),
+  ]
 }
 
 function endOf({ status, error }: AssistantMessage): readonly string[] {
   if (status === 'complete') return []
-  return [`*${{ streaming: 'Interrupted', interrupted: 'Interrupted', stopped: 'Stopped', failed: 'Failed' }[status]}${error === undefined ? '' : `: ${plain(error.message)}`}*`]
+  return [
+    `*${{ streaming: 'Interrupted', interrupted: 'Interrupted', stopped: 'Stopped', failed: 'Failed' }[status]}${error === undefined ? '' : `: ${plain(error.message)}`}*`,
+  ]
 }
 
 function filled(text: string): readonly string[] {
@@ -43,7 +62,9 @@ function closed(text: string): string {
 
 /** One line in which nothing is a sign of Markdown. */
 function plain(text: string): string {
-  return oneLine(text).trim().replace(/[\\`*_{}[\]<>#|~!]/g, '\\$&')
+  return oneLine(text)
+    .trim()
+    .replace(/[\\`*_{}[\]<>#|~!]/g, '\\$&')
 }
 
 function day(time: number): string {

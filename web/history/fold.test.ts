@@ -24,16 +24,20 @@ describe('folding', () => {
   })
 
   test('again makes no difference', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      expect(fold(fold(text))).toBe(fold(text))
-    }))
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        expect(fold(fold(text))).toBe(fold(text))
+      }),
+    )
   })
 
   test('makes no difference of case', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'aÄßœİıçñđžωσςдй') }), (text) => {
-      expect(fold(text.toUpperCase())).toBe(fold(text))
-      expect(fold(text.normalize('NFD'))).toBe(fold(text))
-    }))
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'aÄßœİıçñđžωσςдй') }), (text) => {
+        expect(fold(text.toUpperCase())).toBe(fold(text))
+        expect(fold(text.normalize('NFD'))).toBe(fold(text))
+      }),
+    )
   })
 })
 
@@ -60,11 +64,18 @@ describe('the place of a word', () => {
 
   test('is found wherever search finds it', () => {
     const letters = fc.constantFrom(...'aÅ\u030ao\u0308ßİςΣæ x\n👩', 'ﬁ')
-    fc.assert(fc.property(fc.string({ unit: letters, maxLength: 40 }), fc.string({ unit: letters, minLength: 1, maxLength: 3 }), (text, query) => {
-      const words = wordsOf(query)
-      const isThere = words.some((word) => fold(text).includes(word))
-      expect(placeOf(text, words) !== undefined).toBe(isThere)
-    }), { numRuns: 1_000 })
+    fc.assert(
+      fc.property(
+        fc.string({ unit: letters, maxLength: 40 }),
+        fc.string({ unit: letters, minLength: 1, maxLength: 3 }),
+        (text, query) => {
+          const words = wordsOf(query)
+          const isThere = words.some((word) => fold(text).includes(word))
+          expect(placeOf(text, words) !== undefined).toBe(isThere)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
   })
 })
 
@@ -78,7 +89,12 @@ describe('words', () => {
 
 describe('an excerpt', () => {
   const head = { id: 'c', title: 'Title', isPinned: false, created: 0, updated: 0, messageCount: 2 }
-  const hitOf = (words: string, ...texts: readonly string[]) => hitIn(head, { title: head.title, messages: texts.map((text, index) => ({ id: `m${index}`, text })) }, wordsOf(words)).excerpt
+  const hitOf = (words: string, ...texts: readonly string[]) =>
+    hitIn(
+      head,
+      { title: head.title, messages: texts.map((text, index) => ({ id: `m${index}`, text })) },
+      wordsOf(words),
+    ).excerpt
 
   test('is of the message that has most of what the title has not', () => {
     expect(hitOf('title one two', 'title one', 'two and one', 'one two')?.messageId).toBe('m1')
@@ -86,15 +102,26 @@ describe('an excerpt', () => {
   })
 
   test('is one line that hides and reverses nothing', () => {
-    expect(hitOf('needle', 'a\u202e  b\n\n needle\u2066\tc')).toEqual({ messageId: 'm0', text: 'a b needle c', start: 4, end: 10 })
+    expect(hitOf('needle', 'a\u202e  b\n\n needle\u2066\tc')).toEqual({
+      messageId: 'm0',
+      text: 'a b needle c',
+      start: 4,
+      end: 10,
+    })
   })
 
   test('of any text holds the match, in one line', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 300 }), (before, after) => {
-      const excerpt = hitOf('needle', `${before} Needle ${after}`)
-      expect(excerpt?.text.slice(excerpt.start, excerpt.end)).toBe('Needle')
-      expect(excerpt?.text).not.toMatch(/[\p{Cc}\u202e]/u)
-      expect(excerpt?.text.length).toBeLessThan(180)
-    }))
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 300 }),
+        fc.string({ unit: 'binary', maxLength: 300 }),
+        (before, after) => {
+          const excerpt = hitOf('needle', `${before} Needle ${after}`)
+          expect(excerpt?.text.slice(excerpt.start, excerpt.end)).toBe('Needle')
+          expect(excerpt?.text).not.toMatch(/[\p{Cc}\u202e]/u)
+          expect(excerpt?.text.length).toBeLessThan(180)
+        },
+      ),
+    )
   })
 })

@@ -23,7 +23,10 @@ export interface GroupedRowsProps {
 
 const overscanRows = 6
 
-/** All conversations, under headings of when they were. Only the rows that can be seen are drawn, and the one that Tab reaches. */
+/**
+ * All conversations, under headings of when they were. Only the rows that can be seen are drawn, and the one that Tab
+ * reaches.
+ */
 export function GroupedRows({ heads, context, container }: GroupedRowsProps): ReactNode {
   const [sizes] = useState(sizesHere)
   const now = useNow(60_000)
@@ -31,7 +34,9 @@ export function GroupedRows({ heads, context, container }: GroupedRowsProps): Re
   const groups = useMemo(() => placed(groupsOf(heads, new Date(today)), sizes), [heads, today, sizes])
   const seen = useScrollWindow(container, sizes.row * 4)
   useShown(context.currentId, groups, sizes, container)
-  return groups.map((group) => <GroupOfRows key={group.label} group={group} count={heads.length} sizes={sizes} seen={seen} context={context} />)
+  return groups.map((group) => (
+    <GroupOfRows key={group.label} group={group} count={heads.length} sizes={sizes} seen={seen} context={context} />
+  ))
 }
 
 interface GroupOfRowsProps {
@@ -52,7 +57,13 @@ function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): 
   if (stop >= to) indexes.push(stop)
   return (
     <section aria-labelledby={heading}>
-      <h2 id={heading} className="flex items-end px-3 pb-1 text-xs font-medium text-muted" style={{ height: sizes.heading }}>{group.label}</h2>
+      <h2
+        id={heading}
+        className="flex items-end px-3 pb-1 text-xs font-medium text-muted"
+        style={{ height: sizes.heading }}
+      >
+        {group.label}
+      </h2>
       <ul className="relative m-0 p-0" style={{ height: group.heads.length * sizes.row }}>
         {indexes.map((index) => {
           const head = group.heads[index]
@@ -77,14 +88,20 @@ function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): 
 }
 
 /** Scrolls to the conversation that is shown, when it is another and out of sight. */
-function useShown(id: string | undefined, groups: readonly PlacedGroup[], sizes: Sizes, container: RefObject<HTMLElement | null>): void {
+function useShown(
+  id: string | undefined,
+  groups: readonly PlacedGroup[],
+  sizes: Sizes,
+  container: RefObject<HTMLElement | null>,
+): void {
   const group = groups.find(({ heads }) => heads.some((head) => head.id === id))
   const isThere = group !== undefined
   useEffect(() => {
     const { current } = container
     if (group === undefined || current === null) return
     const top = group.top + group.heads.findIndex((head) => head.id === id) * sizes.row
-    if (top < current.scrollTop || top + sizes.row > current.scrollTop + current.clientHeight) current.scrollTop = top - current.clientHeight / 2
+    if (top < current.scrollTop || top + sizes.row > current.scrollTop + current.clientHeight)
+      current.scrollTop = top - current.clientHeight / 2
     // Only when another is shown, or the list has just come: a list that changes does not move under the reader.
   }, [id, isThere])
 }

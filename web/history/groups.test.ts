@@ -4,7 +4,10 @@ import { groupsOf } from './groups.ts'
 const now = new Date(2026, 10, 19, 15, 0) // A Thursday.
 
 function groupOf(updated: Date, changes: { readonly isPinned?: boolean } = {}, at: Date = now): string | undefined {
-  return groupsOf([{ id: 'c', title: 'T', isPinned: false, created: 0, updated: updated.getTime(), messageCount: 1, ...changes }], at)[0]?.label
+  return groupsOf(
+    [{ id: 'c', title: 'T', isPinned: false, created: 0, updated: updated.getTime(), messageCount: 1, ...changes }],
+    at,
+  )[0]?.label
 }
 
 test.each([
@@ -33,6 +36,20 @@ test('on a Monday this week is today, and on a Sunday six days and today', () =>
 })
 
 test('groups keep the order of the list', () => {
-  const heads = [[2025, 0], [2024, 5], [2024, 5], [2023, 1]].map(([year = 0, at = 0], index) => ({ id: `c${index}`, title: '', isPinned: false, created: 0, updated: new Date(year, at, 2).getTime(), messageCount: 0 }))
-  expect(groupsOf(heads, now).map(({ label, heads: those }) => `${label}: ${those.map(({ id }) => id).join(' ')}`)).toEqual(['January 2025: c0', 'June 2024: c1 c2', 'February 2023: c3'])
+  const heads = [
+    [2025, 0],
+    [2024, 5],
+    [2024, 5],
+    [2023, 1],
+  ].map(([year = 0, at = 0], index) => ({
+    id: `c${index}`,
+    title: '',
+    isPinned: false,
+    created: 0,
+    updated: new Date(year, at, 2).getTime(),
+    messageCount: 0,
+  }))
+  expect(
+    groupsOf(heads, now).map(({ label, heads: those }) => `${label}: ${those.map(({ id }) => id).join(' ')}`),
+  ).toEqual(['January 2025: c0', 'June 2024: c1 c2', 'February 2023: c3'])
 })

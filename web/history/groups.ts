@@ -8,13 +8,19 @@ export interface Group {
 
 const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric' })
 
-/** The list in groups: pinned, today, yesterday, this week (since Monday), and the months before. @param heads in the order of the list @param now of the clock here */
+/**
+ * The list in groups: pinned, today, yesterday, this week (since Monday), and the months before. @param heads in the
+ * order of the list @param now of the clock here
+ */
 export function groupsOf(heads: readonly ConversationHead[], now: Date): readonly Group[] {
-  const today = dayOf(now, 0), yesterday = dayOf(now, -1), monday = dayOf(now, -((now.getDay() + 6) % 7))
+  const today = dayOf(now, 0),
+    yesterday = dayOf(now, -1),
+    monday = dayOf(now, -((now.getDay() + 6) % 7))
   const months = new Map<number, string>()
   /** Each month is written once: that is what takes time. */
   function monthOf(time: number): string {
-    const date = new Date(time), number = date.getFullYear() * 12 + date.getMonth()
+    const date = new Date(time),
+      number = date.getFullYear() * 12 + date.getMonth()
     const label = months.get(number) ?? month.format(time)
     months.set(number, label)
     return label

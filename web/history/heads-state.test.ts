@@ -5,7 +5,8 @@ import type { HeadsFollower, HeadsState } from './heads-state.ts'
 import { memoryHistory } from './memory-history.ts'
 import { conversationOf } from './testing.ts'
 
-const idsOf = (state: HeadsState): string => state.kind === 'ready' ? state.heads.map(({ id }) => id).join(' ') : state.kind
+const idsOf = (state: HeadsState): string =>
+  state.kind === 'ready' ? state.heads.map(({ id }) => id).join(' ') : state.kind
 
 /** When the list is this. */
 function becomes({ state }: HeadsFollower, expected: string): Promise<void> {
@@ -22,7 +23,8 @@ function becomes({ state }: HeadsFollower, expected: string): Promise<void> {
 
 /** A history that counts how often it is read. */
 function counted(): { readonly history: HistoryStore; readonly reads: { heads: number; head: number } } {
-  const history = memoryHistory(), reads = { heads: 0, head: 0 }
+  const history = memoryHistory(),
+    reads = { heads: 0, head: 0 }
   return {
     reads,
     history: {
@@ -43,7 +45,8 @@ describe('the list', () => {
   test('follows what is put, changed and removed, and reads only that', async () => {
     const { history, reads } = counted()
     await history.put(conversationOf({ id: 'a', updated: 1 }))
-    const list = followHeads(history), stop = list.start()
+    const list = followHeads(history),
+      stop = list.start()
     expect(list.state.get().kind).toBe('loading')
     await becomes(list, 'a')
     await history.put(conversationOf({ id: 'b', updated: 2 }))
@@ -58,7 +61,8 @@ describe('the list', () => {
 
   test('is read once more when everything has changed, or very much', async () => {
     const { history, reads } = counted()
-    const list = followHeads(history), stop = list.start()
+    const list = followHeads(history),
+      stop = list.start()
     await becomes(list, '')
     for (let index = 0; index < 100; index++) void history.put(conversationOf({ id: `c${index}` }))
     await becomes(list, (await history.heads()).map(({ id }) => id).join(' '))
@@ -71,7 +75,11 @@ describe('the list', () => {
   test('says what failed, and tries again', async () => {
     let failure: Error | undefined = new Error('disk')
     const history = memoryHistory()
-    const list = followHeads({ ...history, heads: () => failure === undefined ? history.heads() : Promise.reject(failure) }), stop = list.start()
+    const list = followHeads({
+        ...history,
+        heads: () => (failure === undefined ? history.heads() : Promise.reject(failure)),
+      }),
+      stop = list.start()
     await becomes(list, 'failed')
     failure = undefined
     list.refresh()
@@ -80,7 +88,9 @@ describe('the list', () => {
   })
 
   test('that is stopped changes no more', async () => {
-    const history = memoryHistory(), list = followHeads(history), stop = list.start()
+    const history = memoryHistory(),
+      list = followHeads(history),
+      stop = list.start()
     await becomes(list, '')
     stop()
     await history.put(conversationOf())

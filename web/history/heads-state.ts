@@ -21,11 +21,15 @@ export interface HeadsFollower {
 /** Beyond so many changes at once the whole list is read again. */
 const singlyMost = 20
 
-/** A list of these conversations. It follows what changes; while an answer comes, that is one conversation a second, and only that one is read. */
+/**
+ * A list of these conversations. It follows what changes; while an answer comes, that is one conversation a second, and
+ * only that one is read.
+ */
 export function followHeads(history: HistoryStore): HeadsFollower {
   const state = createStore<HeadsState>({ kind: 'loading' })
   const changed = new Set<string>()
-  let isReading = false, isStopped = false
+  let isReading = false,
+    isStopped = false
 
   async function readChanges(): Promise<void> {
     if (isReading) return
@@ -41,14 +45,20 @@ export function followHeads(history: HistoryStore): HeadsFollower {
   async function readThese(ids: readonly string[]): Promise<void> {
     try {
       const before = state.get()
-      const heads = before.kind === 'ready' && !ids.includes('') && ids.length <= singlyMost ? await withChanges(before.heads, ids) : await history.heads()
+      const heads =
+        before.kind === 'ready' && !ids.includes('') && ids.length <= singlyMost
+          ? await withChanges(before.heads, ids)
+          : await history.heads()
       if (!isStopped) state.set({ kind: 'ready', heads, fault: history.fault })
     } catch (error) {
       if (!isStopped) state.set({ kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) })
     }
   }
 
-  async function withChanges(heads: readonly ConversationHead[], ids: readonly string[]): Promise<readonly ConversationHead[]> {
+  async function withChanges(
+    heads: readonly ConversationHead[],
+    ids: readonly string[],
+  ): Promise<readonly ConversationHead[]> {
     const now = (await Promise.all(ids.map((id) => history.head(id)))).filter((head) => head !== undefined)
     return [...heads.filter(({ id }) => !ids.includes(id)), ...now].toSorted(inOrder)
   }

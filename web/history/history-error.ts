@@ -14,7 +14,10 @@ export class InvalidConversation extends Error {
   override readonly name = 'InvalidConversation'
 }
 
-/** Conversations cannot be read until the page is loaded anew: another tab has brought them into the form of a newer version. */
+/**
+ * Conversations cannot be read until the page is loaded anew: another tab has brought them into the form of a newer
+ * version.
+ */
 export class HistoryOutdated extends Error {
   override readonly name = 'HistoryOutdated'
 

@@ -48,9 +48,21 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
       </div>
       <div className="flex flex-col gap-2 px-2 not-empty:pb-2">
         {state.kind === 'ready' && state.fault !== undefined ? <FaultNotice fault={state.fault} /> : null}
-        {problem === undefined ? null : <Notice kind="error" title={problem.what} actions={<Button onClick={() => setProblem(undefined)}>Dismiss</Button>}>{problem.why}</Notice>}
+        {problem === undefined ? null : (
+          <Notice
+            kind="error"
+            title={problem.what}
+            actions={<Button onClick={() => setProblem(undefined)}>Dismiss</Button>}
+          >
+            {problem.why}
+          </Notice>
+        )}
         {state.kind === 'failed' ? <ReadFailed error={state.error} again={list.refresh} /> : null}
-        {search.kind === 'failed' ? <Notice kind="error" title="The search failed">{search.error.message}</Notice> : null}
+        {search.kind === 'failed' ? (
+          <Notice kind="error" title="The search failed">
+            {search.error.message}
+          </Notice>
+        ) : null}
       </div>
       <Rows state={state} search={search} currentId={currentId} field={field} attempt={attempt} />
     </div>
@@ -71,12 +83,14 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
   const container = useRef<HTMLDivElement>(null)
   const [renaming, setRenaming] = useState<string>()
   const heads = state.kind === 'ready' ? state.heads : none
-  const hits = useMemo(() => search.kind === 'found' ? stillThere(search.hits, heads) : undefined, [search, heads])
+  const hits = useMemo(() => (search.kind === 'found' ? stillThere(search.hits, heads) : undefined), [search, heads])
   const ids = useMemo(() => (hits?.map(({ head }) => head) ?? heads).map(({ id }) => id), [hits, heads])
   const actions = useMemo(() => rowActions(history, shownId), [history])
   const byId = (id: string): ConversationHead | undefined => heads.find((head) => head.id === id)
   const keys = useRowKeys({
-    ids, container, preferred: currentId,
+    ids,
+    container,
+    preferred: currentId,
     onLeave: () => field.current?.focus(),
     onRename: setRenaming,
     onDelete: (id) => wish('delete', byId(id)),
@@ -85,15 +99,20 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
   function wish(name: RowWish, head: ConversationHead | undefined): void {
     if (head === undefined) return
     switch (name) {
-      case 'rename': return setRenaming(head.id)
-      case 'pin': return attempt('Cannot pin it', () => actions.pin(head))
-      case 'save-json': return attempt('Cannot export it', () => actions.saveJson(head))
-      case 'save-markdown': return attempt('Cannot export it', () => actions.saveMarkdown(head))
-      case 'delete': return attempt('Cannot delete it', async () => {
-        const at = ids.indexOf(head.id)
-        await actions.remove(head)
-        keys.focus(ids[at + 1] ?? ids[at - 1])
-      })
+      case 'rename':
+        return setRenaming(head.id)
+      case 'pin':
+        return attempt('Cannot pin it', () => actions.pin(head))
+      case 'save-json':
+        return attempt('Cannot export it', () => actions.saveJson(head))
+      case 'save-markdown':
+        return attempt('Cannot export it', () => actions.saveMarkdown(head))
+      case 'delete':
+        return attempt('Cannot delete it', async () => {
+          const at = ids.indexOf(head.id)
+          await actions.remove(head)
+          keys.focus(ids[at + 1] ?? ids[at - 1])
+        })
     }
   }
 
@@ -103,9 +122,20 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     if (title !== undefined) attempt('Cannot rename it', () => actions.rename(head, title))
   }
 
-  const context: RowContext = { currentId, tabStop: keys.tabStop, renaming, onWish: useStable(wish), onRename: useStable(endRename) }
+  const context: RowContext = {
+    currentId,
+    tabStop: keys.tabStop,
+    renaming,
+    onWish: useStable(wish),
+    onRename: useStable(endRename),
+  }
   return (
-    <div ref={container} className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-2" onKeyDown={keys.onKeyDown} onFocus={keys.onFocus}>
+    <div
+      ref={container}
+      className="relative min-h-0 flex-1 overflow-y-auto px-2 pb-2"
+      onKeyDown={keys.onKeyDown}
+      onFocus={keys.onFocus}
+    >
       <RowsBody state={state} search={search} hits={hits} context={context} container={container} />
     </div>
   )
@@ -121,11 +151,16 @@ function RowsBody({ state, search, hits, context, container }: RowsBodyProps): R
   if (state.kind === 'failed') return null
   if (state.kind === 'loading') return <ListSkeleton />
   if (state.heads.length === 0) return <NoConversations />
-  if (search.kind !== 'found' || hits === undefined) return <GroupedRows heads={state.heads} context={context} container={container} />
+  if (search.kind !== 'found' || hits === undefined)
+    return <GroupedRows heads={state.heads} context={context} container={container} />
   return (
     <>
       <p className="px-3 py-1 text-xs text-muted">{sentenceOf(hits.length)}</p>
-      {hits.length === 0 ? <p className="px-3 py-1 text-sm">No conversation has all of these words in its title or messages.</p> : <FoundRows query={search.query} hits={hits} context={context} />}
+      {hits.length === 0 ? (
+        <p className="px-3 py-1 text-sm">No conversation has all of these words in its title or messages.</p>
+      ) : (
+        <FoundRows query={search.query} hits={hits} context={context} />
+      )}
     </>
   )
 }

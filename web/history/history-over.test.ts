@@ -7,7 +7,15 @@ import { conversationOf, failureOf } from './testing.ts'
 test('what could not be put once is not taken for removed the next time', async () => {
   const shelf = memoryShelf()
   let isBroken = true
-  const history = historyOver({ ...shelf, put: (conversation, mustBeThere) => isBroken ? Promise.reject(new Error('disk')) : shelf.put(conversation, mustBeThere) }, changes(), () => undefined)
+  const history = historyOver(
+    {
+      ...shelf,
+      put: (conversation, mustBeThere) =>
+        isBroken ? Promise.reject(new Error('disk')) : shelf.put(conversation, mustBeThere),
+    },
+    changes(),
+    () => undefined,
+  )
   expect(await failureOf(history.put(conversationOf()))).toEqual(new Error('disk'))
   isBroken = false
   await history.put(conversationOf())

@@ -5,7 +5,10 @@ import { parseConversation, titleLengthMax } from './parse-conversation.ts'
 import { wordsOf } from './search.ts'
 import type { Shelf } from './shelf.ts'
 
-/** What a page has of a shelf: nothing goes in that would not come out, what was removed does not come back by itself, and changes are told. */
+/**
+ * What a page has of a shelf: nothing goes in that would not come out, what was removed does not come back by itself,
+ * and changes are told.
+ */
 export function historyOver(shelf: Shelf, told: Changes, faultNow: () => HistoryFault | undefined): HistoryStore {
   /** Those that this tab has, or had: when one is not there any more, it was removed. */
   const known = new Set<string>()
@@ -31,7 +34,9 @@ export function historyOver(shelf: Shelf, told: Changes, faultNow: () => History
   }
 
   return {
-    get fault() { return faultNow() },
+    get fault() {
+      return faultNow()
+    },
     heads: () => shelf.heads(),
     head: (id) => shelf.head(id),
     async get(id) {
@@ -41,7 +46,8 @@ export function historyOver(shelf: Shelf, told: Changes, faultNow: () => History
     put: (conversation) => keep(conversation, known.has(conversation.id)),
     restore: (conversation) => keep(conversation, false),
     async amend(id, changes) {
-      if (changes.title !== undefined && changes.title.length > titleLengthMax) throw new InvalidConversation('the title is too long')
+      if (changes.title !== undefined && changes.title.length > titleLengthMax)
+        throw new InvalidConversation('the title is too long')
       await shelf.amend(id, changes)
       told.tell(id)
     },
@@ -70,5 +76,7 @@ export function historyOver(shelf: Shelf, told: Changes, faultNow: () => History
 
 /** A page that is read again does not answer any more. */
 function settled(message: Message): Message {
-  return message.role === 'assistant' && message.status === 'streaming' ? { ...message, status: 'interrupted' } : message
+  return message.role === 'assistant' && message.status === 'streaming'
+    ? { ...message, status: 'interrupted' }
+    : message
 }

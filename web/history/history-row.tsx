@@ -30,28 +30,41 @@ export interface HistoryRowProps {
 
 /** One conversation: a link to it, and a menu. */
 export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): ReactNode {
-  const { head, place, count, isCurrent, isTabStop, isBeingRenamed, style, titlePlace, excerpt, onWish, onRename } = props
+  const { head, place, count, isCurrent, isTabStop, isBeingRenamed, style, titlePlace, excerpt, onWish, onRename } =
+    props
   return (
-    <li className={`group list-none rounded-lg hover:bg-hover ${isCurrent ? 'bg-hover' : ''} ${style === undefined ? 'relative' : 'absolute inset-x-0'}`} style={style} aria-setsize={count} aria-posinset={place} data-row={head.id}>
-      {isBeingRenamed
-        ? <TitleField title={head.title} onEnd={(title, isLeft) => onRename(title, head, isLeft)} />
-        : (
-          <>
-            <a
-              href={hrefOf({ view: 'chat', id: head.id })}
-              aria-current={isCurrent ? 'page' : undefined}
-              aria-keyshortcuts="F2 Delete"
-              tabIndex={isTabStop ? 0 : -1}
-              title={oneLine(head.title)}
-              className={`block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`}
-            >
-              <bdi className="block truncate text-left">{titlePlace === undefined ? oneLine(head.title) : <MarkedText text={head.title} place={titlePlace} />}</bdi>
-              {excerpt === undefined ? null : <bdi className="line-clamp-2 text-left text-xs text-muted [overflow-wrap:anywhere]"><MarkedText text={excerpt.text} place={excerpt} /></bdi>}
-              {head.isPinned ? <span className="sr-only"> (pinned)</span> : null}
-            </a>
-            <RowMenu head={head} isTabStop={isTabStop} onWish={onWish} />
-          </>
-        )}
+    <li
+      className={`group list-none rounded-lg hover:bg-hover ${isCurrent ? 'bg-hover' : ''} ${style === undefined ? 'relative' : 'absolute inset-x-0'}`}
+      style={style}
+      aria-setsize={count}
+      aria-posinset={place}
+      data-row={head.id}
+    >
+      {isBeingRenamed ? (
+        <TitleField title={head.title} onEnd={(title, isLeft) => onRename(title, head, isLeft)} />
+      ) : (
+        <>
+          <a
+            href={hrefOf({ view: 'chat', id: head.id })}
+            aria-current={isCurrent ? 'page' : undefined}
+            aria-keyshortcuts="F2 Delete"
+            tabIndex={isTabStop ? 0 : -1}
+            title={oneLine(head.title)}
+            className={`block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`}
+          >
+            <bdi className="block truncate text-left">
+              {titlePlace === undefined ? oneLine(head.title) : <MarkedText text={head.title} place={titlePlace} />}
+            </bdi>
+            {excerpt === undefined ? null : (
+              <bdi className="line-clamp-2 text-left text-xs text-muted [overflow-wrap:anywhere]">
+                <MarkedText text={excerpt.text} place={excerpt} />
+              </bdi>
+            )}
+            {head.isPinned ? <span className="sr-only"> (pinned)</span> : null}
+          </a>
+          <RowMenu head={head} isTabStop={isTabStop} onWish={onWish} />
+        </>
+      )}
     </li>
   )
 })
@@ -76,7 +89,13 @@ function RowMenu({ head, isTabStop, onWish }: Pick<HistoryRowProps, 'head' | 'is
 }
 
 /** The title while it is being changed: Enter keeps it, and so does leaving; Escape does not. */
-function TitleField({ title, onEnd }: { readonly title: string; readonly onEnd: (title: string | undefined, isLeft: boolean) => void }): ReactNode {
+function TitleField({
+  title,
+  onEnd,
+}: {
+  readonly title: string
+  readonly onEnd: (title: string | undefined, isLeft: boolean) => void
+}): ReactNode {
   const [text, setText] = useState(title)
   const field = useRef<HTMLInputElement>(null)
   const isOver = useRef(false)

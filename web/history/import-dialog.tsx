@@ -13,9 +13,24 @@ export type ImportState =
 const faultsShown = 100
 
 /** What becomes of a file that is imported. It can be closed at any time; the import goes on. */
-export function ImportDialog({ state, onClose }: { readonly state: ImportState | undefined; readonly onClose: () => void }): ReactNode {
+export function ImportDialog({
+  state,
+  onClose,
+}: {
+  readonly state: ImportState | undefined
+  readonly onClose: () => void
+}): ReactNode {
   return (
-    <Dialog title={`Import of ${state?.name ?? ''}`} isOpen={state !== undefined} onClose={onClose} footer={<Button variant="primary" onClick={onClose}>Close</Button>}>
+    <Dialog
+      title={`Import of ${state?.name ?? ''}`}
+      isOpen={state !== undefined}
+      onClose={onClose}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          Close
+        </Button>
+      }
+    >
       {state === undefined ? null : <ImportBody state={state} />}
     </Dialog>
   )
@@ -23,20 +38,36 @@ export function ImportDialog({ state, onClose }: { readonly state: ImportState |
 
 function ImportBody({ state }: { readonly state: ImportState }): ReactNode {
   switch (state.kind) {
-    case 'reading': return <p role="status">{state.all === 0 ? 'Reading the file…' : `${state.done} of ${state.all} conversations…`}</p>
-    case 'refused': return <Notice kind="error" title="Nothing was imported">{state.why}</Notice>
-    case 'done': return <Report report={state.report} />
+    case 'reading':
+      return (
+        <p role="status">{state.all === 0 ? 'Reading the file…' : `${state.done} of ${state.all} conversations…`}</p>
+      )
+    case 'refused':
+      return (
+        <Notice kind="error" title="Nothing was imported">
+          {state.why}
+        </Notice>
+      )
+    case 'done':
+      return <Report report={state.report} />
   }
 }
 
 function Report({ report: { added, same, faults } }: { readonly report: ImportReport }): ReactNode {
   return (
     <>
-      <p role="status">{added === 1 ? '1 conversation was added.' : `${added} conversations were added.`}{same === 0 ? '' : ` ${same} ${same === 1 ? 'was' : 'were'} here already.`}</p>
+      <p role="status">
+        {added === 1 ? '1 conversation was added.' : `${added} conversations were added.`}
+        {same === 0 ? '' : ` ${same} ${same === 1 ? 'was' : 'were'} here already.`}
+      </p>
       {faults.length === 0 ? null : (
         <div className="mt-3">
           <Notice kind="warn" title={faults.length === 1 ? '1 was not imported' : `${faults.length} were not imported`}>
-            <ul className="list-disc pl-5">{faults.slice(0, faultsShown).map((fault) => <FaultLine key={fault.place} fault={fault} />)}</ul>
+            <ul className="list-disc pl-5">
+              {faults.slice(0, faultsShown).map((fault) => (
+                <FaultLine key={fault.place} fault={fault} />
+              ))}
+            </ul>
             {faults.length > faultsShown ? <p>and {faults.length - faultsShown} more</p> : null}
           </Notice>
         </div>
@@ -46,5 +77,16 @@ function Report({ report: { added, same, faults } }: { readonly report: ImportRe
 }
 
 function FaultLine({ fault: { place, title, why } }: { readonly fault: ImportFault }): ReactNode {
-  return <li>Number {place}{title === undefined ? null : <> (“<bdi>{title}</bdi>”)</>}: {why}</li>
+  return (
+    <li>
+      Number {place}
+      {title === undefined ? null : (
+        <>
+          {' '}
+          (“<bdi>{title}</bdi>”)
+        </>
+      )}
+      : {why}
+    </li>
+  )
 }

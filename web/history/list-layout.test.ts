@@ -6,12 +6,26 @@ import { placed, rowsBetween } from './list-layout.ts'
 const sizes = { row: 10, heading: 7 }
 
 function groupOf(count: number): Group {
-  return { label: String(count), heads: Array.from({ length: count }, (_, index) => ({ id: String(index), title: '', isPinned: false, created: 0, updated: 0, messageCount: 0 })) }
+  return {
+    label: String(count),
+    heads: Array.from({ length: count }, (_, index) => ({
+      id: String(index),
+      title: '',
+      isPinned: false,
+      created: 0,
+      updated: 0,
+      messageCount: 0,
+    })),
+  }
 }
 
 describe('the list', () => {
   test('has its groups one below the other', () => {
-    expect(placed([groupOf(3), groupOf(1), groupOf(2)], sizes).map(({ first, top }) => [first, top])).toEqual([[0, 7], [3, 44], [4, 61]])
+    expect(placed([groupOf(3), groupOf(1), groupOf(2)], sizes).map(({ first, top }) => [first, top])).toEqual([
+      [0, 7],
+      [3, 44],
+      [4, 61],
+    ])
   })
 
   test.each([
@@ -28,14 +42,21 @@ describe('the list', () => {
   })
 
   test('shows every row that can be seen, and none other', () => {
-    fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 8 }), fc.nat(900), fc.nat(300), (counts, from, height) => {
-      for (const group of placed(counts.map(groupOf), sizes)) {
-        const { from: first, to: last } = rowsBetween(group, sizes, from, from + height)
-        group.heads.forEach((_, index) => {
-          const top = group.top + index * sizes.row
-          expect(index >= first && index < last).toBe(top + sizes.row > from && top < from + height)
-        })
-      }
-    }))
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 8 }),
+        fc.nat(900),
+        fc.nat(300),
+        (counts, from, height) => {
+          for (const group of placed(counts.map(groupOf), sizes)) {
+            const { from: first, to: last } = rowsBetween(group, sizes, from, from + height)
+            group.heads.forEach((_, index) => {
+              const top = group.top + index * sizes.row
+              expect(index >= first && index < last).toBe(top + sizes.row > from && top < from + height)
+            })
+          }
+        },
+      ),
+    )
   })
 })

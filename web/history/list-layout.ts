@@ -22,7 +22,8 @@ export interface Rows {
 
 /** Puts groups one below the other, each under its heading. */
 export function placed(groups: readonly Group[], { row, heading }: Sizes): readonly PlacedGroup[] {
-  let first = 0, bottom = 0
+  let first = 0,
+    bottom = 0
   return groups.map((group) => {
     const place = { ...group, first, top: bottom + heading }
     first += group.heads.length

@@ -61,9 +61,19 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
       <Menu
         label="All conversations"
         items={[
-          ...count === 0 ? [] : [{ label: 'Export all', icon: 'download', run: () => attempt('Cannot export everything', exportAll) } as const],
+          ...(count === 0
+            ? []
+            : [
+                {
+                  label: 'Export all',
+                  icon: 'download',
+                  run: () => attempt('Cannot export everything', exportAll),
+                } as const,
+              ]),
           { label: 'Import…', icon: 'upload', run: () => field.current?.click() },
-          ...count === 0 ? [] : [{ label: 'Delete all…', icon: 'trash', isDanger: true, run: () => setAsking(true) } as const],
+          ...(count === 0
+            ? []
+            : [{ label: 'Delete all…', icon: 'trash', isDanger: true, run: () => setAsking(true) } as const]),
         ]}
       />
       <input
@@ -81,7 +91,12 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
       />
       {/* Keys pressed in a dialog are not for what the list stands in. */}
       <div className="contents" onKeyDown={(event) => event.stopPropagation()}>
-        <DeleteAllDialog isOpen={isAsking} count={count} onClose={() => setAsking(false)} onDelete={() => attempt('Cannot delete', deleteAll)} />
+        <DeleteAllDialog
+          isOpen={isAsking}
+          count={count}
+          onClose={() => setAsking(false)}
+          onDelete={() => attempt('Cannot delete', deleteAll)}
+        />
         {importing === undefined ? null : <ImportDialog state={importing} onClose={() => setImporting(undefined)} />}
       </div>
     </>
@@ -98,8 +113,23 @@ interface DeleteAllDialogProps {
 function DeleteAllDialog({ isOpen, count, onClose, onDelete }: DeleteAllDialogProps): ReactNode {
   const those = count === 1 ? '1 conversation' : `${count} conversations`
   return (
-    <Dialog title="Delete all conversations?" isOpen={isOpen} onClose={onClose} footer={<><Button onClick={onClose}>Cancel</Button><Button variant="danger" onClick={onDelete}>Delete {those}</Button></>}>
-      <p>{those} will be deleted from this browser, with drafts and pictures. This cannot be undone. They are kept nowhere else, unless you export them first.</p>
+    <Dialog
+      title="Delete all conversations?"
+      isOpen={isOpen}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="danger" onClick={onDelete}>
+            Delete {those}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        {those} will be deleted from this browser, with drafts and pictures. This cannot be undone. They are kept
+        nowhere else, unless you export them first.
+      </p>
     </Dialog>
   )
 }

@@ -7,7 +7,8 @@ import type { Shelf } from './shelf.ts'
 
 /** A shelf that lasts as long as the page. */
 export function memoryShelf(): Shelf {
-  const conversations = new Map<string, Conversation>(), drafts = new Map<string, Draft>()
+  const conversations = new Map<string, Conversation>(),
+    drafts = new Map<string, Draft>()
   const folded = wordFolder()
   const headsNow = () => [...conversations.values()].map(headOf)
   return {
@@ -35,7 +36,10 @@ export function memoryShelf(): Shelf {
     },
     async search(words, limit) {
       const found = [...conversations.values()].filter((each) => hasAll(fold(each.title), folded(each), words))
-      return found.toSorted((one, other) => byTime(headOf(one), headOf(other))).slice(0, limit).map((each) => hitIn(headOf(each), each, words))
+      return found
+        .toSorted((one, other) => byTime(headOf(one), headOf(other)))
+        .slice(0, limit)
+        .map((each) => hitIn(headOf(each), each, words))
     },
     all: async () => [...conversations.values()],
     draft: async (id) => drafts.get(id),

@@ -14,9 +14,12 @@ function newUser(): string {
 }
 
 /** Two tabs of one user, closed at the end. */
-async function inTwoTabs(examine: (one: HistoryStore, other: HistoryStore, user: string) => Promise<void>): Promise<void> {
+async function inTwoTabs(
+  examine: (one: HistoryStore, other: HistoryStore, user: string) => Promise<void>,
+): Promise<void> {
   const user = newUser()
-  const one = await openHistory(user), other = await openHistory(user)
+  const one = await openHistory(user),
+    other = await openHistory(user)
   try {
     await examine(one, other, user)
   } finally {
@@ -46,7 +49,8 @@ describe('a user', () => {
     await before.put(conversationOf())
     await before.putDraft('new', { text: 'x', images: [] })
     before.close()
-    const again = await openHistory(user), other = await openHistory(newUser())
+    const again = await openHistory(user),
+      other = await openHistory(newUser())
     expect([await again.all(), await again.draft('new')]).toEqual([[conversationOf()], { text: 'x', images: [] }])
     expect([await other.all(), await other.draft('new')]).toEqual([[], undefined])
     again.close()
@@ -55,49 +59,57 @@ describe('a user', () => {
 })
 
 describe('two tabs', () => {
-  test('see what the other does, and are told', () => inTwoTabs(async (one, other) => {
-    const heard = new Promise<string>((resolve) => other.subscribe(resolve))
-    await one.put(conversationOf())
-    expect(await heard).toBe('c1')
-    expect(await other.get('c1')).toEqual(conversationOf())
-  }))
+  test('see what the other does, and are told', () =>
+    inTwoTabs(async (one, other) => {
+      const heard = new Promise<string>((resolve) => other.subscribe(resolve))
+      await one.put(conversationOf())
+      expect(await heard).toBe('c1')
+      expect(await other.get('c1')).toEqual(conversationOf())
+    }))
 
-  test('keep what was put last', () => inTwoTabs(async (one, other) => {
-    await one.put(conversationOf({ title: 'First' }))
-    await other.put(conversationOf({ title: 'Second' }))
-    await one.put(conversationOf({ title: 'Third' }))
-    expect((await other.get('c1'))?.title).toBe('Third')
-  }))
+  test('keep what was put last', () =>
+    inTwoTabs(async (one, other) => {
+      await one.put(conversationOf({ title: 'First' }))
+      await other.put(conversationOf({ title: 'Second' }))
+      await one.put(conversationOf({ title: 'Third' }))
+      expect((await other.get('c1'))?.title).toBe('Third')
+    }))
 
-  test('cannot bring back what the other removed, but the other can', () => inTwoTabs(async (one, other) => {
-    await one.put(conversationOf())
-    const copy = await other.get('c1')
-    await one.remove('c1')
-    expect(await failureOf(other.put(copy ?? conversationOf()))).toBeInstanceOf(ConversationRemoved)
-    expect(await one.all()).toEqual([])
-    await one.restore(conversationOf())
-    await other.put(conversationOf({ title: 'From the other' }))
-    expect((await one.get('c1'))?.title).toBe('From the other')
-  }))
+  test('cannot bring back what the other removed, but the other can', () =>
+    inTwoTabs(async (one, other) => {
+      await one.put(conversationOf())
+      const copy = await other.get('c1')
+      await one.remove('c1')
+      expect(await failureOf(other.put(copy ?? conversationOf()))).toBeInstanceOf(ConversationRemoved)
+      expect(await one.all()).toEqual([])
+      await one.restore(conversationOf())
+      await other.put(conversationOf({ title: 'From the other' }))
+      expect((await one.get('c1'))?.title).toBe('From the other')
+    }))
 
-  test('do not lose a picture that the other had taken away', () => inTwoTabs(async (one, other) => {
-    const withPicture = conversationOf({ messages: [questionOf('m1', 'Look', ['i1'])] })
-    await one.put(withPicture)
-    await other.put(conversationOf({ messages: [] }))
-    await one.put(withPicture)
-    expect(await other.get('c1')).toEqual(withPicture)
-  }))
+  test('do not lose a picture that the other had taken away', () =>
+    inTwoTabs(async (one, other) => {
+      const withPicture = conversationOf({ messages: [questionOf('m1', 'Look', ['i1'])] })
+      await one.put(withPicture)
+      await other.put(conversationOf({ messages: [] }))
+      await one.put(withPicture)
+      expect(await other.get('c1')).toEqual(withPicture)
+    }))
 })
 
 test('pictures that nobody shows any more take no room', async () => {
-  const user = newUser(), history = await openHistory(user)
+  const user = newUser(),
+    history = await openHistory(user)
   await history.put(conversationOf({ messages: [questionOf('m1', '', ['i1', 'i2'])] }))
   await history.putDraft('c1', { text: '', images: questionOf('m1', '', ['i3', 'i4']).images })
   const raw = await openDB(`svc-${user}`)
   expect(await raw.count('pictures')).toBe(4)
   await history.put(conversationOf({ messages: [questionOf('m1', '', ['i2'])] }))
   await history.putDraft('c1', { text: '', images: questionOf('m1', '', ['i4']).images })
-  expect(await raw.getAllKeys('pictures')).toEqual([['c1', 'i2'], ['draft/c1', 'i4']])
+  expect(await raw.getAllKeys('pictures')).toEqual([
+    ['c1', 'i2'],
+    ['draft/c1', 'i4'],
+  ])
   await history.remove('c1')
   expect(await raw.count('pictures')).toBe(0)
   raw.close()
@@ -105,10 +117,16 @@ test('pictures that nobody shows any more take no room', async () => {
 })
 
 describe('what is damaged in the database', () => {
-  async function withRecords(write: (put: (store: string, value: unknown, key?: IDBValidKey) => Promise<unknown>) => Promise<void>, examine: (history: HistoryStore) => Promise<void>): Promise<void> {
-    const user = newUser(), history = await openHistory(user)
+  async function withRecords(
+    write: (put: (store: string, value: unknown, key?: IDBValidKey) => Promise<unknown>) => Promise<void>,
+    examine: (history: HistoryStore) => Promise<void>,
+  ): Promise<void> {
+    const user = newUser(),
+      history = await openHistory(user)
     await history.put(conversationOf())
-    await history.put(conversationOf({ id: 'c2', updated: 1_000, messages: [questionOf('m1', 'Monad with a picture', ['i1'])] }))
+    await history.put(
+      conversationOf({ id: 'c2', updated: 1_000, messages: [questionOf('m1', 'Monad with a picture', ['i1'])] }),
+    )
     const raw = await openDB(`svc-${user}`)
     await write((store, value, key) => raw.put(store, value, key))
     raw.close()
@@ -122,44 +140,72 @@ describe('what is damaged in the database', () => {
     ['without messages', { ...conversationOf(), messages: 'none' }],
     ['with messages that are none', { ...conversationOf(), messages: [null, 5, { role: 'user', images: [1, null] }] }],
     ['with a picture that was not kept', { ...conversationOf(), messages: [questionOf('m1', '', ['gone'])] }],
-  ])('is left out: a body that is %s', (_what, body) => withRecords((put) => put('bodies', body).then(), async (history) => {
-    expect(await history.get('c1')).toBeUndefined()
-    expect((await history.all()).map(({ id }) => id)).toEqual(['c2'])
-    expect((await history.search('monad')).map(({ head }) => head.id)).toEqual(['c1', 'c2'])
-  }))
+  ])('is left out: a body that is %s', (_what, body) =>
+    withRecords(
+      (put) => put('bodies', body).then(),
+      async (history) => {
+        expect(await history.get('c1')).toBeUndefined()
+        expect((await history.all()).map(({ id }) => id)).toEqual(['c2'])
+        expect((await history.search('monad')).map(({ head }) => head.id)).toEqual(['c1', 'c2'])
+      },
+    ),
+  )
 
-  test('is made again: a head', () => withRecords((put) => put('heads', { id: 'c1', title: null }).then(), async (history) => {
-    expect((await history.heads()).map(({ id, title }) => [id, title])).toEqual([['c1', 'Monads'], ['c2', 'Monads']])
-  }))
+  test('is made again: a head', () =>
+    withRecords(
+      (put) => put('heads', { id: 'c1', title: null }).then(),
+      async (history) => {
+        expect((await history.heads()).map(({ id, title }) => [id, title])).toEqual([
+          ['c1', 'Monads'],
+          ['c2', 'Monads'],
+        ])
+      },
+    ))
 
-  test('is left out: a head whose body is damaged too', () => withRecords(async (put) => {
-    await put('heads', { id: 'c1', title: null })
-    await put('bodies', { id: 'c1' })
-  }, async (history) => {
-    expect((await history.heads()).map(({ id }) => id)).toEqual(['c2'])
-    await history.remove('c1')
-    await history.restore(conversationOf())
-    expect((await history.heads()).map(({ id }) => id)).toEqual(['c1', 'c2'])
-  }))
+  test('is left out: a head whose body is damaged too', () =>
+    withRecords(
+      async (put) => {
+        await put('heads', { id: 'c1', title: null })
+        await put('bodies', { id: 'c1' })
+      },
+      async (history) => {
+        expect((await history.heads()).map(({ id }) => id)).toEqual(['c2'])
+        await history.remove('c1')
+        await history.restore(conversationOf())
+        expect((await history.heads()).map(({ id }) => id)).toEqual(['c1', 'c2'])
+      },
+    ))
 
-  test('is left out: words, pictures and drafts', () => withRecords(async (put) => {
-    await put('words', { id: 'c1', words: ['burrito'] })
-    await put('pictures', 'javascript:alert(1)', ['c2', 'i1'])
-    await put('drafts', { text: 5 }, 'new')
-    await put('drafts', 'text', 'c1')
-  }, async (history) => {
-    expect([await history.search('burrito'), (await history.search('picture')).map(({ head }) => head.id)]).toEqual([[], ['c2']])
-    expect(await history.get('c2')).toBeUndefined()
-    expect([await history.draft('new'), await history.draft('c1')]).toEqual([undefined, undefined])
-  }))
+  test('is left out: words, pictures and drafts', () =>
+    withRecords(
+      async (put) => {
+        await put('words', { id: 'c1', words: ['burrito'] })
+        await put('pictures', 'javascript:alert(1)', ['c2', 'i1'])
+        await put('drafts', { text: 5 }, 'new')
+        await put('drafts', 'text', 'c1')
+      },
+      async (history) => {
+        expect([await history.search('burrito'), (await history.search('picture')).map(({ head }) => head.id)]).toEqual(
+          [[], ['c2']],
+        )
+        expect(await history.get('c2')).toBeUndefined()
+        expect([await history.draft('new'), await history.draft('c1')]).toEqual([undefined, undefined])
+      },
+    ))
 })
 
 describe('a database', () => {
   test('is brought to the newest version, with what is in it', async () => {
-    const user = newUser(), history = await openHistory(user)
+    const user = newUser(),
+      history = await openHistory(user)
     await history.put(conversationOf())
     history.close()
-    const newer = await openHistory(user, { connection: connectionTo(`svc-${user}`, [...upgrades, (database) => void database.createObjectStore('added' as 'heads')]) })
+    const newer = await openHistory(user, {
+      connection: connectionTo(`svc-${user}`, [
+        ...upgrades,
+        (database) => void database.createObjectStore('added' as 'heads'),
+      ]),
+    })
     expect([newer.fault, await newer.all()]).toEqual([undefined, [conversationOf()]])
     newer.close()
     const raw = await openDB(`svc-${user}`)
@@ -168,7 +214,8 @@ describe('a database', () => {
   })
 
   test('of a newer version is left alone: what is put lasts as long as the page', async () => {
-    const user = newUser(), raw = await openDB(`svc-${user}`, 1_000)
+    const user = newUser(),
+      raw = await openDB(`svc-${user}`, 1_000)
     const history = await openHistory(user)
     await history.put(conversationOf())
     expect([history.fault, await history.all()]).toEqual(['outdated', [conversationOf()]])
@@ -177,7 +224,8 @@ describe('a database', () => {
   })
 
   test('does not keep a newer tab waiting, and nothing written meanwhile is lost to this one', async () => {
-    const user = newUser(), history = await openHistory(user)
+    const user = newUser(),
+      history = await openHistory(user)
     await history.put(conversationOf())
     const raw = await openDB(`svc-${user}`, 1_000)
     await history.put(conversationOf({ title: 'Written on' }))
@@ -190,10 +238,16 @@ describe('a database', () => {
   })
 
   test('that an older tab holds is not waited for, and used as soon as it is free', async () => {
-    const user = newUser(), older = await openDB(`svc-${user}`, 1, { upgrade: (database) => upgrades[0]?.(database as never) })
+    const user = newUser(),
+      older = await openDB(`svc-${user}`, 1, { upgrade: (database) => upgrades[0]?.(database as never) })
     let lose = (): void => {}
-    const patience = new Promise<void>((resolve) => { lose = resolve })
-    const history = await openHistory(user, { connection: connectionTo(`svc-${user}`, [...upgrades, () => undefined]), patience })
+    const patience = new Promise<void>((resolve) => {
+      lose = resolve
+    })
+    const history = await openHistory(user, {
+      connection: connectionTo(`svc-${user}`, [...upgrades, () => undefined]),
+      patience,
+    })
     const put = history.put(conversationOf())
     lose()
     await put
@@ -207,7 +261,8 @@ describe('a database', () => {
   })
 
   test('that was deleted is made anew', async () => {
-    const user = newUser(), history = await openHistory(user)
+    const user = newUser(),
+      history = await openHistory(user)
     await history.put(conversationOf())
     await deleteDB(`svc-${user}`)
     expect(await failureOf(history.put(conversationOf()))).toBeInstanceOf(ConversationRemoved)
@@ -217,10 +272,18 @@ describe('a database', () => {
   })
 
   test('that is not to be had makes no difference but to say so', async () => {
-    for (const failure of [new ReferenceError('indexedDB is not defined'), new DOMException('no', 'SecurityError'), new DOMException('no', 'UnknownError')]) {
+    for (const failure of [
+      new ReferenceError('indexedDB is not defined'),
+      new DOMException('no', 'SecurityError'),
+      new DOMException('no', 'UnknownError'),
+    ]) {
       const history = await openHistory(newUser(), { connection: { use: () => Promise.reject(failure), close() {} } })
       await history.put(conversationOf({ messages: [answerOf('streaming')] }))
-      expect([history.fault, (await history.heads()).length, (await history.search('well')).length]).toEqual(['unavailable', 1, 1])
+      expect([history.fault, (await history.heads()).length, (await history.search('well')).length]).toEqual([
+        'unavailable',
+        1,
+        1,
+      ])
       history.close()
     }
   })

@@ -16,7 +16,8 @@ function whyOf(value: unknown): string | undefined {
 function withValue(place: readonly (string | number)[], value: unknown): unknown {
   const copy: unknown = structuredClone(good)
   let holder: unknown = copy
-  for (const name of place.slice(0, -1)) holder = typeof holder === 'object' && holder !== null ? Reflect.get(holder, name) : undefined
+  for (const name of place.slice(0, -1))
+    holder = typeof holder === 'object' && holder !== null ? Reflect.get(holder, name) : undefined
   if (typeof holder === 'object' && holder !== null) Reflect.set(holder, place.at(-1) ?? '', value)
   return copy
 }
@@ -29,21 +30,65 @@ describe('a conversation', () => {
 
   test('loses no field, whatever fields there are', () => {
     const parameters: Required<Parameters> = {
-      temperature: 1, top_p: 0.5, frequency_penalty: -1, presence_penalty: 1, max_tokens: 5, max_completion_tokens: 6, stop: ['a', 'b'], seed: -7, logprobs: true, top_logprobs: 3,
-      reasoning_effort: 'low', enable_thinking: false, stream: true,
+      temperature: 1,
+      top_p: 0.5,
+      frequency_penalty: -1,
+      presence_penalty: 1,
+      max_tokens: 5,
+      max_completion_tokens: 6,
+      stop: ['a', 'b'],
+      seed: -7,
+      logprobs: true,
+      top_logprobs: 3,
+      reasoning_effort: 'low',
+      enable_thinking: false,
+      stream: true,
     }
     const trail: Required<TrailEntry> = { provider: 'p', status: 500, failure: 'server', ms: 1.5 }
-    const provenance: Required<Provenance> = { requestId: 'r', provider: 'p', model: 'm', trail: [trail], firstTokenMs: 1, totalMs: 2, promptTokens: 3, completionTokens: 4, cost: 0.5 }
-    const error: Required<AnswerError> = { kind: 'network', status: 500, type: 't', code: 'c', param: 'p', message: 'm', retryAfter: 5 }
+    const provenance: Required<Provenance> = {
+      requestId: 'r',
+      provider: 'p',
+      model: 'm',
+      trail: [trail],
+      firstTokenMs: 1,
+      totalMs: 2,
+      promptTokens: 3,
+      completionTokens: 4,
+      cost: 0.5,
+    }
+    const error: Required<AnswerError> = {
+      kind: 'network',
+      status: 500,
+      type: 't',
+      code: 'c',
+      param: 'p',
+      message: 'm',
+      retryAfter: 5,
+    }
     const answer: Required<AssistantMessage> = {
-      role: 'assistant', id: 'a', time: 5, text: 't', reasoning: 'r', reasoningMs: 8, status: 'failed', error, finishReason: 'length', logprobs: [{ token: 't', logprob: -1, top: [] }], provenance,
+      role: 'assistant',
+      id: 'a',
+      time: 5,
+      text: 't',
+      reasoning: 'r',
+      reasoningMs: 8,
+      status: 'failed',
+      error,
+      finishReason: 'length',
+      logprobs: [{ token: 't', logprob: -1, top: [] }],
+      provenance,
     }
     const everything = conversationOf({ settings: { model: 'm', system: 's', parameters }, messages: [answer] })
     expect(parseConversation(JSON.parse(JSON.stringify(everything)))).toEqual({ kind: 'ok', value: everything })
   })
 
   test('keeps nothing that is not known', () => {
-    const parsed = parseConversation(JSON.parse('{"__proto__":{"isPinned":true},"constructor":1,"extra":2,' + JSON.stringify({ ...good, settings: { ...good.settings, toString: 1 } }).slice(1)))
+    const parsed = parseConversation(
+      JSON.parse(
+        '{"__proto__":{"isPinned":true},"constructor":1,"extra":2,' +
+          JSON.stringify({ ...good, settings: { ...good.settings, toString: 1 } }).slice(1),
+      ),
+    )
     expect(parsed).toEqual({ kind: 'ok', value: good })
     expect(JSON.stringify(parsed)).not.toMatch(/extra|constructor|__proto__|toString/)
   })
@@ -68,48 +113,92 @@ describe('a conversation', () => {
     [['updated'], Number.NaN, 'updated: expected a number, found the number NaN'],
     [['settings'], [], 'settings: expected an object, found a list'],
     [['settings', 'parameters', 'stop'], 'x', 'settings.parameters.stop: expected a list, found a text'],
-    [['settings', 'parameters', 'temperature'], true, 'settings.parameters.temperature: expected a number, found a boolean'],
+    [
+      ['settings', 'parameters', 'temperature'],
+      true,
+      'settings.parameters.temperature: expected a number, found a boolean',
+    ],
     [['messages'], {}, 'messages: expected a list, found an object'],
     [['messages', 0], 'hello', 'messages[0]: expected an object, found a text'],
     [['messages', 0, 'role'], 'system', "messages[0].role: expected user or assistant, found 'system'"],
     [['messages', 0, 'images'], undefined, 'messages[0].images: expected a list, found nothing'],
     [['messages', 1, 'id'], 'm1', 'messages: two have the same id'],
-    [['messages', 1, 'status'], 'toString', "messages[1].status: expected streaming or complete or stopped or interrupted or failed, found 'toString'"],
-    [['messages', 1, 'provenance', 'trail', 1, 'ms'], '1', 'messages[1].provenance.trail[1].ms: expected a number, found a text'],
-    [['messages', 1, 'logprobs', 0, 'top', 0, 'logprob'], Number.NEGATIVE_INFINITY, 'messages[1].logprobs[0].top[0].logprob: expected a number, found the number -Infinity'],
+    [
+      ['messages', 1, 'status'],
+      'toString',
+      "messages[1].status: expected streaming or complete or stopped or interrupted or failed, found 'toString'",
+    ],
+    [
+      ['messages', 1, 'provenance', 'trail', 1, 'ms'],
+      '1',
+      'messages[1].provenance.trail[1].ms: expected a number, found a text',
+    ],
+    [
+      ['messages', 1, 'logprobs', 0, 'top', 0, 'logprob'],
+      Number.NEGATIVE_INFINITY,
+      'messages[1].logprobs[0].top[0].logprob: expected a number, found the number -Infinity',
+    ],
   ])('with %j of %p is damaged', (place, value, why) => {
     expect(whyOf(withValue(place, value))).toBe(why)
   })
 
   test.each([
-    'javascript:alert(1)', 'https://example.com/a.png', '//example.com', '', 'data:text/html;base64,AAAA', 'data:image/svg+xml;base64,AAAA', 'data:image/png,AAAA',
-    'data:image/png;base64,', 'data:image/png;base64,<script>', 'data:image/png;base64,AA AA', ' data:image/png;base64,AAAA', 'data:image/png;base64,AAAA\n', 'DATA:image/png;base64,AAAA',
-    'data:image/png;charset=x;base64,AAAA', 'data:image/png;base64,AAAA#x', 'blob:https://example.com/1',
+    'javascript:alert(1)',
+    'https://example.com/a.png',
+    '//example.com',
+    '',
+    'data:text/html;base64,AAAA',
+    'data:image/svg+xml;base64,AAAA',
+    'data:image/png,AAAA',
+    'data:image/png;base64,',
+    'data:image/png;base64,<script>',
+    'data:image/png;base64,AA AA',
+    ' data:image/png;base64,AAAA',
+    'data:image/png;base64,AAAA\n',
+    'DATA:image/png;base64,AAAA',
+    'data:image/png;charset=x;base64,AAAA',
+    'data:image/png;base64,AAAA#x',
+    'blob:https://example.com/1',
   ])('with a picture at %j is damaged', (url) => {
-    expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], url))).toContain('messages[0].images[0].dataUrl: is no picture')
+    expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], url))).toContain(
+      'messages[0].images[0].dataUrl: is no picture',
+    )
   })
 
   test.each(['png', 'jpeg', 'webp', 'gif', 'avif'])('may have pictures that are %s', (kind) => {
-    expect(parseConversation(withValue(['messages', 0, 'images', 0, 'dataUrl'], `data:image/${kind};base64,AA==`)).kind).toBe('ok')
+    expect(
+      parseConversation(withValue(['messages', 0, 'images', 0, 'dataUrl'], `data:image/${kind};base64,AA==`)).kind,
+    ).toBe('ok')
   })
 
   test('has no two pictures under one id, unless they are the same', () => {
     const [first, second] = good.messages
     if (first?.role !== 'user' || second === undefined) throw new Error('the example has changed')
-    const other = { ...first, id: 'm3', images: first.images.map((each) => ({ ...each, dataUrl: 'data:image/png;base64,BBBB' })) }
+    const other = {
+      ...first,
+      id: 'm3',
+      images: first.images.map((each) => ({ ...each, dataUrl: 'data:image/png;base64,BBBB' })),
+    }
     expect(parseConversation(conversationOf({ messages: [first, second, { ...first, id: 'm3' }] })).kind).toBe('ok')
     expect(whyOf(conversationOf({ messages: [first, second, other] }))).toBe('messages: two pictures have the same id')
   })
 
   test('that is too large is damaged, pictures counted', () => {
     const dataUrl = `data:image/png;base64,${'A'.repeat(conversationSizeMax)}`
-    expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], dataUrl))).toMatch(/^is too large: \d+ characters, at most 67108864 are kept$/)
+    expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], dataUrl))).toMatch(
+      /^is too large: \d+ characters, at most 67108864 are kept$/,
+    )
   })
 
   test('of anything at all never throws, nor does a head or a draft', () => {
-    fc.assert(fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true, withTypedArray: true }), (value) => {
-      for (const parse of [parseConversation, parseHead, parseDraft]) expect(parse(value).kind).toBe('damaged')
-    }))
+    fc.assert(
+      fc.property(
+        fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true, withTypedArray: true }),
+        (value) => {
+          for (const parse of [parseConversation, parseHead, parseDraft]) expect(parse(value).kind).toBe('damaged')
+        },
+      ),
+    )
   })
 
   test('damaged in any one place never throws, and is as it should be when it is taken', () => {
@@ -117,12 +206,16 @@ describe('a conversation', () => {
     const collect = (value: unknown, place: readonly (string | number)[]): void => {
       if (place.length > 0) places.push(place)
       if (Array.isArray(value)) value.forEach((each: unknown, index) => collect(each, [...place, index]))
-      else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) collect(each, [...place, name])
+      else if (typeof value === 'object' && value !== null)
+        for (const [name, each] of Object.entries(value)) collect(each, [...place, name])
     }
     collect(good, [])
-    fc.assert(fc.property(fc.constantFrom(...places), fc.anything(), (place, value) => {
-      const parsed = parseConversation(withValue(place, value))
-      if (parsed.kind === 'ok') expect(parseConversation(JSON.parse(JSON.stringify(parsed.value)))).toEqual(parsed)
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(fc.constantFrom(...places), fc.anything(), (place, value) => {
+        const parsed = parseConversation(withValue(place, value))
+        if (parsed.kind === 'ok') expect(parseConversation(JSON.parse(JSON.stringify(parsed.value)))).toEqual(parsed)
+      }),
+      { numRuns: 500 },
+    )
   })
 })

@@ -1,13 +1,26 @@
 import type { TrailEntry } from '../../src/http/page-api.ts'
-import type {
-  AnswerError, AssistantMessage, ChatSettings, Conversation, ConversationHead, Draft, ImageAttachment, Message, Parameters, Provenance, TokenLogprob, UserMessage,
-} from './conversation.ts'
 import { sizeOf } from './conversation-size.ts'
+import type {
+  AnswerError,
+  AssistantMessage,
+  ChatSettings,
+  Conversation,
+  ConversationHead,
+  Draft,
+  ImageAttachment,
+  Message,
+  Parameters,
+  Provenance,
+  TokenLogprob,
+  UserMessage,
+} from './conversation.ts'
 import { Damaged, fieldsOf, flag, listOf, number, oneOf, text, textUpTo, time } from './read-fields.ts'
 import type { Read } from './read-fields.ts'
 
 /** What came of reading something that comes from elsewhere. */
-export type Parsed<Value> = { readonly kind: 'ok'; readonly value: Value } | { readonly kind: 'damaged'; readonly why: string }
+export type Parsed<Value> =
+  | { readonly kind: 'ok'; readonly value: Value }
+  | { readonly kind: 'damaged'; readonly why: string }
 
 /** Characters of a conversation, pictures included. */
 export const conversationSizeMax = 64 * 1024 * 1024
@@ -16,8 +29,9 @@ export const conversationSizeMax = 64 * 1024 * 1024
 export const titleLengthMax = 1_000
 
 /**
- * A conversation, from a database or a file. Takes what it knows and leaves the rest; values of wrong types, pictures that are none (only `data:image/…` of
- * PNG, JPEG, WebP, GIF and AVIF), ids that occur twice, and more than {@link conversationSizeMax} make it damaged. Never throws.
+ * A conversation, from a database or a file. Takes what it knows and leaves the rest; values of wrong types, pictures
+ * that are none (only `data:image/…` of PNG, JPEG, WebP, GIF and AVIF), ids that occur twice, and more than
+ * {@link conversationSizeMax} make it damaged. Never throws.
  */
 export function parseConversation(value: unknown): Parsed<Conversation> {
   return parsed(conversation, value)
@@ -33,7 +47,10 @@ export function parseDraft(value: unknown): Parsed<Draft> {
   return parsed(draft, value)
 }
 
-/** What may stand in an address (app/route.ts): 1–64 letters, digits, `_` and `-`; and not `new`, which stands for a conversation that does not exist yet. */
+/**
+ * What may stand in an address (app/route.ts): 1–64 letters, digits, `_` and `-`; and not `new`, which stands for a
+ * conversation that does not exist yet.
+ */
 function isId(id: string): boolean {
   return /^[\w-]{1,64}$/.test(id) && id !== 'new'
 }
@@ -66,7 +83,8 @@ const conversation: Read<Conversation> = (value, where) => {
     messages: fields.get('messages', messages),
   }
   const size = sizeOf(found)
-  if (size > conversationSizeMax) throw new Damaged(where, `is too large: ${size} characters, at most ${conversationSizeMax} are kept`)
+  if (size > conversationSizeMax)
+    throw new Damaged(where, `is too large: ${size} characters, at most ${conversationSizeMax} are kept`)
   return found
 }
 
@@ -84,7 +102,11 @@ const head: Read<ConversationHead> = (value, where) => {
 
 const settings: Read<ChatSettings> = (value, where) => {
   const fields = fieldsOf(value, where)
-  return { ...fields.optional('model', textUpTo(1_000)), system: fields.get('system', text), parameters: fields.get('parameters', parameters) }
+  return {
+    ...fields.optional('model', textUpTo(1_000)),
+    system: fields.get('system', text),
+    parameters: fields.get('parameters', parameters),
+  }
 }
 
 const parameters: Read<Parameters> = (value, where) => {
@@ -122,10 +144,11 @@ function refuseTwins(found: readonly Message[], where: string): void {
 function refuseForgedPictures(found: readonly Message[], where: string): void {
   const urls = new Map<string, string>()
   for (const each of found) {
-    if (each.role === 'user') for (const { id: pictureId, dataUrl } of each.images) {
-      if ((urls.get(pictureId) ?? dataUrl) !== dataUrl) throw new Damaged(where, 'two pictures have the same id')
-      urls.set(pictureId, dataUrl)
-    }
+    if (each.role === 'user')
+      for (const { id: pictureId, dataUrl } of each.images) {
+        if ((urls.get(pictureId) ?? dataUrl) !== dataUrl) throw new Damaged(where, 'two pictures have the same id')
+        urls.set(pictureId, dataUrl)
+      }
   }
 }
 
@@ -170,7 +193,8 @@ function startOfPicture(url: string): number {
 }
 
 const pictureUrl: Read<string> = (value, where) => {
-  const found = text(value, where), start = startOfPicture(found)
+  const found = text(value, where),
+    start = startOfPicture(found)
   if (start === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(found.slice(start))) {
     throw new Damaged(where, 'is no picture: only data:image/png, jpeg, webp, gif and avif in base64 are taken')
   }
@@ -206,11 +230,19 @@ const topLogprob: Read<{ readonly token: string; readonly logprob: number }> = (
   return { token: fields.get('token', text), logprob: fields.get('logprob', number) }
 }
 
-const tokenLogprob: Read<TokenLogprob> = (value, where) => ({ ...topLogprob(value, where), top: fieldsOf(value, where).get('top', listOf(topLogprob)) })
+const tokenLogprob: Read<TokenLogprob> = (value, where) => ({
+  ...topLogprob(value, where),
+  top: fieldsOf(value, where).get('top', listOf(topLogprob)),
+})
 
 const trailEntry: Read<TrailEntry> = (value, where) => {
   const fields = fieldsOf(value, where)
-  return { provider: fields.get('provider', text), ...fields.optional('status', number), ...fields.optional('failure', text), ms: fields.get('ms', number) }
+  return {
+    provider: fields.get('provider', text),
+    ...fields.optional('status', number),
+    ...fields.optional('failure', text),
+    ms: fields.get('ms', number),
+  }
 }
 
 const provenance: Read<Provenance> = (value, where) => {

@@ -6,7 +6,10 @@ import type { HistorySchema } from './database.ts'
 type Mode = 'readonly' | 'readwrite'
 type Pictures<How extends Mode> = IDBPObjectStore<HistorySchema, StoreNames<HistorySchema>[], 'pictures', How>
 
-/** An image as it lies in a body: what it shows is kept beside, so that it is written once and not with every change of the body. */
+/**
+ * An image as it lies in a body: what it shows is kept beside, so that it is written once and not with every change of
+ * the body.
+ */
 export type KeptImage = Omit<ImageAttachment, 'dataUrl'>
 
 /** Without what is kept beside. */
@@ -20,7 +23,11 @@ export function rangeOf(owner: string): IDBKeyRange {
 }
 
 /** Keeps these pictures of the owner, and no others. */
-export async function keepPictures(store: Pictures<'readwrite'>, owner: string, images: readonly ImageAttachment[]): Promise<void> {
+export async function keepPictures(
+  store: Pictures<'readwrite'>,
+  owner: string,
+  images: readonly ImageAttachment[],
+): Promise<void> {
   const wanted = new Map(images.map(({ id, dataUrl }) => [id, dataUrl]))
   const there = new Set((await store.getAllKeys(rangeOf(owner))).map(([, id]) => id))
   await Promise.all([
@@ -38,5 +45,7 @@ export async function readPictures(store: Pictures<Mode>, owner: string): Promis
 /** The images of a body with what they show. Whatever is no image stays as it is. */
 export function withPictures(images: unknown, urls: ReadonlyMap<string, unknown>): unknown {
   if (!Array.isArray(images)) return images
-  return images.map((each: unknown) => isRecord(each) && typeof each['id'] === 'string' ? { ...each, dataUrl: urls.get(each['id']) } : each)
+  return images.map((each: unknown) =>
+    isRecord(each) && typeof each['id'] === 'string' ? { ...each, dataUrl: urls.get(each['id']) } : each,
+  )
 }

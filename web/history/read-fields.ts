@@ -22,8 +22,8 @@ export interface Fields {
 /** @throws {Damaged} when it is no object */
 export function fieldsOf(value: unknown, where: string): Fields {
   if (!isRecord(value)) throw new Damaged(where, `expected an object, found ${kindOf(value)}`)
-  const placeOf = (name: string): string => where === '' ? name : `${where}.${name}`
-  const valueOf = (name: string): unknown => Object.hasOwn(value, name) ? value[name] : undefined
+  const placeOf = (name: string): string => (where === '' ? name : `${where}.${name}`)
+  const valueOf = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
   return {
     get: (name, read) => read(valueOf(name), placeOf(name)),
     optional(name, read) {
@@ -56,7 +56,8 @@ export function textUpTo(most: number): Read<string> {
 
 /** A number that JSON knows. */
 export const number: Read<number> = (value, where) => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Damaged(where, `expected a number, found ${kindOf(value)}`)
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw new Damaged(where, `expected a number, found ${kindOf(value)}`)
   return value === 0 ? 0 : value // JSON has no -0.
 }
 
@@ -77,7 +78,11 @@ export const flag: Read<boolean> = (value, where) => {
 export function oneOf<Value extends string>(...values: readonly Value[]): Read<Value> {
   return (value, where) => {
     const found = values.find((each) => each === value)
-    if (found === undefined) throw new Damaged(where, `expected ${values.join(' or ')}, found ${typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)}`)
+    if (found === undefined)
+      throw new Damaged(
+        where,
+        `expected ${values.join(' or ')}, found ${typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)}`,
+      )
     return found
   }
 }

@@ -11,6 +11,11 @@ export function saveFile(content: Blob, name: string): void {
 
 /** A name for a file that every system takes: `monads-and-you.md`. @param ending such as `md` */
 export function fileNameOf(title: string, ending: string): string {
-  const name = title.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60).replace(/^-+|-+$/g, '')
+  const name = title
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, 60)
+    .replace(/^-+|-+$/g, '')
   return `${name || 'conversation'}.${ending}`
 }

@@ -1,6 +1,9 @@
 import type { Amendment, Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
 
-/** A place where conversations lie: what {@link HistoryStore} (conversation.ts) says of its methods of these names holds here, but nobody is told of changes. */
+/**
+ * A place where conversations lie: what {@link HistoryStore} (conversation.ts) says of its methods of these names holds
+ * here, but nobody is told of changes.
+ */
 export interface Shelf {
   heads(): Promise<readonly ConversationHead[]>
   head(id: string): Promise<ConversationHead | undefined>

@@ -16,7 +16,8 @@ function smallShelf(room: { most: number }): Shelf {
   return {
     ...shelf,
     async put(conversation, mustBeThere) {
-      if (await shelf.head(conversation.id) === undefined && (await shelf.heads()).length >= room.most) throw new HistoryFull()
+      if ((await shelf.head(conversation.id)) === undefined && (await shelf.heads()).length >= room.most)
+        throw new HistoryFull()
       await shelf.put(conversation, mustBeThere)
     },
     async putDraft(id, draft) {
@@ -33,8 +34,13 @@ interface Rig {
   readonly faults: (HistoryFault | undefined)[]
 }
 
-function rigOf(lasting: Shelf, opening: Promise<Shelf> = Promise.resolve(lasting), patience: Promise<void> = forever): Rig {
-  const faults: (HistoryFault | undefined)[] = [], spare = memoryShelf()
+function rigOf(
+  lasting: Shelf,
+  opening: Promise<Shelf> = Promise.resolve(lasting),
+  patience: Promise<void> = forever,
+): Rig {
+  const faults: (HistoryFault | undefined)[] = [],
+    spare = memoryShelf()
   const shelf = shelfWithSpare({ opening, patience, spare, onFault: (fault) => faults.push(fault) })
   return { history: historyOver(shelf, changes(), () => faults.at(-1)), lasting, spare, faults }
 }
@@ -53,7 +59,11 @@ describe('a shelf without room', () => {
     const { history, lasting, spare, faults } = rigOf(smallShelf({ most: 1 }))
     for (const id of ['a', 'b', 'c']) await history.put(conversationOf({ id }))
     expect([await idsOf(lasting), await idsOf(spare), faults]).toEqual(['a', 'b c', ['full']])
-    expect([(await history.heads()).length, (await history.all()).length, (await history.search('monad')).length]).toEqual([3, 3, 3])
+    expect([
+      (await history.heads()).length,
+      (await history.all()).length,
+      (await history.search('monad')).length,
+    ]).toEqual([3, 3, 3])
     await history.remove('a')
     expect([await idsOf(lasting), await idsOf(spare), faults]).toEqual(['b', 'c', ['full']])
     await history.remove('b')
@@ -62,14 +72,19 @@ describe('a shelf without room', () => {
 
   test('may be full of what is there already: the newest counts, wherever it lies', async () => {
     const room = { most: 0 }
-    const lasting = smallShelf(room), { history, spare } = rigOf(lasting)
+    const lasting = smallShelf(room),
+      { history, spare } = rigOf(lasting)
     await lasting.put(conversationOf({ title: 'Old' }), false).catch(() => undefined)
     await history.put(conversationOf({ title: 'New' }))
     await history.put(conversationOf({ title: 'Newer' }))
     expect([(await history.get('c1'))?.title, (await history.heads()).length]).toEqual(['Newer', 1])
     room.most = 1
     await history.put(conversationOf({ title: 'Newest' }))
-    expect([(await history.all()).map(({ title }) => title), await idsOf(spare), history.fault]).toEqual([['Newest'], '', undefined])
+    expect([(await history.all()).map(({ title }) => title), await idsOf(spare), history.fault]).toEqual([
+      ['Newest'],
+      '',
+      undefined,
+    ])
   })
 
   test('leaves drafts to the spare one', async () => {
@@ -86,8 +101,14 @@ describe('a shelf without room', () => {
 
 describe('a shelf that comes late', () => {
   test('is waited for, until waiting has been long enough', async () => {
-    let arrive = (_shelf: Shelf): void => {}, lose = (): void => {}
-    const opening = new Promise<Shelf>((resolve) => { arrive = resolve }), patience = new Promise<void>((resolve) => { lose = resolve })
+    let arrive = (_shelf: Shelf): void => {},
+      lose = (): void => {}
+    const opening = new Promise<Shelf>((resolve) => {
+        arrive = resolve
+      }),
+      patience = new Promise<void>((resolve) => {
+        lose = resolve
+      })
     const { history, lasting, faults } = rigOf(memoryShelf(), opening, patience)
     await lasting.put(conversationOf({ id: 'there' }), false)
     const first = history.put(conversationOf({ id: 'a' }))
@@ -103,11 +124,18 @@ describe('a shelf that comes late', () => {
 
   test('does not overwrite what is put while the spare one is emptied', async () => {
     let arrive = (_shelf: Shelf): void => {}
-    const opening = new Promise<Shelf>((resolve) => { arrive = resolve })
+    const opening = new Promise<Shelf>((resolve) => {
+      arrive = resolve
+    })
     const { history, lasting } = rigOf(memoryShelf(), opening, Promise.resolve())
     for (const id of ['a', 'b', 'c']) await history.put(conversationOf({ id, title: 'Old' }))
     arrive(lasting)
-    await Promise.all(['a', 'b', 'c'].flatMap((id) => [history.put(conversationOf({ id, title: 'New' })), history.put(conversationOf({ id, title: 'Newest' }))]))
+    await Promise.all(
+      ['a', 'b', 'c'].flatMap((id) => [
+        history.put(conversationOf({ id, title: 'New' })),
+        history.put(conversationOf({ id, title: 'Newest' })),
+      ]),
+    )
     expect((await history.all()).map(({ title }) => title)).toEqual(['Newest', 'Newest', 'Newest'])
     expect((await lasting.all()).length).toBe(3)
   })

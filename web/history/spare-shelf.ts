@@ -14,7 +14,10 @@ export interface SpareOptions {
   readonly onFault: (fault: HistoryFault | undefined) => void
 }
 
-/** A shelf that lasts, and a spare one for what it does not take: that is read from there, and moved over as soon as there is room. */
+/**
+ * A shelf that lasts, and a spare one for what it does not take: that is read from there, and moved over as soon as
+ * there is room.
+ */
 export function shelfWithSpare({ opening, patience, spare, onFault }: SpareOptions): Shelf {
   let lasting: Shelf | undefined
   let fault: HistoryFault | undefined
@@ -34,14 +37,20 @@ export function shelfWithSpare({ opening, patience, spare, onFault }: SpareOptio
     onFault(next)
   }
 
-  const opened = opening.then(async (shelf) => {
-    if (isClosed) return shelf.close()
-    lasting = shelf
-    await inTurn(() => moveOver(shelf))
-  }, (error: unknown) => setFault(faultOf(error)))
-  const ready = Promise.race([opened, patience.then(() => {
-    if (lasting === undefined && fault === undefined) setFault('blocked')
-  })])
+  const opened = opening.then(
+    async (shelf) => {
+      if (isClosed) return shelf.close()
+      lasting = shelf
+      await inTurn(() => moveOver(shelf))
+    },
+    (error: unknown) => setFault(faultOf(error)),
+  )
+  const ready = Promise.race([
+    opened,
+    patience.then(() => {
+      if (lasting === undefined && fault === undefined) setFault('blocked')
+    }),
+  ])
 
   /** What does not fit now stays where it is. */
   async function moveOver(shelf: Shelf): Promise<void> {
@@ -57,7 +66,7 @@ export function shelfWithSpare({ opening, patience, spare, onFault }: SpareOptio
   }
 
   async function put(conversation: Conversation, mustBeThere: boolean): Promise<void> {
-    const isSpare = await spare.head(conversation.id) !== undefined
+    const isSpare = (await spare.head(conversation.id)) !== undefined
     if (lasting === undefined) return await spare.put(conversation, mustBeThere)
     try {
       await lasting.put(conversation, mustBeThere && !isSpare)
@@ -93,7 +102,10 @@ export function shelfWithSpare({ opening, patience, spare, onFault }: SpareOptio
   }
 
   /** From both; of two of the same id the spare one counts. */
-  async function merged<Value>(read: (shelf: Shelf) => Promise<readonly Value[]>, idOf: (value: Value) => string): Promise<readonly Value[]> {
+  async function merged<Value>(
+    read: (shelf: Shelf) => Promise<readonly Value[]>,
+    idOf: (value: Value) => string,
+  ): Promise<readonly Value[]> {
     await ready
     const [mine, others] = await Promise.all([read(spare), lasting === undefined ? [] : read(lasting)])
     const spareIds = new Set((await spare.heads()).map(({ id }) => id))
@@ -102,19 +114,40 @@ export function shelfWithSpare({ opening, patience, spare, onFault }: SpareOptio
 
   async function first<Value>(read: (shelf: Shelf) => Promise<Value | undefined>): Promise<Value | undefined> {
     await ready
-    return await read(spare) ?? await (lasting === undefined ? undefined : read(lasting))
+    return (await read(spare)) ?? (await (lasting === undefined ? undefined : read(lasting)))
   }
 
   return {
-    heads: async () => (await merged((shelf) => shelf.heads(), ({ id }) => id)).toSorted(inOrder),
+    heads: async () =>
+      (
+        await merged(
+          (shelf) => shelf.heads(),
+          ({ id }) => id,
+        )
+      ).toSorted(inOrder),
     head: (id) => first((shelf) => shelf.head(id)),
     get: (id) => first((shelf) => shelf.get(id)),
     put: (conversation, mustBeThere) => afterReady(() => put(conversation, mustBeThere)),
-    amend: (id, changes) => afterReady(async () => await (await spare.head(id) === undefined ? lasting ?? spare : spare).amend(id, changes)),
+    amend: (id, changes) =>
+      afterReady(
+        async () => await ((await spare.head(id)) === undefined ? (lasting ?? spare) : spare).amend(id, changes),
+      ),
     remove: (id) => afterReady(() => removeFrom((shelf) => shelf.remove(id))),
     clear: () => afterReady(() => removeFrom((shelf) => shelf.clear())),
-    search: async (words, limit) => (await merged((shelf) => shelf.search(words, limit), ({ head }) => head.id)).toSorted((one, other) => byTime(one.head, other.head)).slice(0, limit),
-    all: () => merged((shelf) => shelf.all(), ({ id }) => id),
+    search: async (words, limit) =>
+      (
+        await merged(
+          (shelf) => shelf.search(words, limit),
+          ({ head }) => head.id,
+        )
+      )
+        .toSorted((one, other) => byTime(one.head, other.head))
+        .slice(0, limit),
+    all: () =>
+      merged(
+        (shelf) => shelf.all(),
+        ({ id }) => id,
+      ),
     draft: (id) => first((shelf) => shelf.draft(id)),
     putDraft: (id, draft) => afterReady(() => putDraft(id, draft)),
     close() {

@@ -6,14 +6,44 @@ import { ConversationRemoved, InvalidConversation } from './history-error.ts'
 /** A conversation as people have them. For tests. */
 export function conversationOf(changes: Partial<Conversation> = {}): Conversation {
   return {
-    id: 'c1', title: 'Monads', isTitled: false, isPinned: false, created: 1_000, updated: 2_000,
+    id: 'c1',
+    title: 'Monads',
+    isTitled: false,
+    isPinned: false,
+    created: 1_000,
+    updated: 2_000,
     settings: { model: 'gpt', system: 'Be brief', parameters: { temperature: 0.5, stop: ['.'] } },
     messages: [
-      { role: 'user', id: 'm1', time: 1_000, text: 'What is a monad?', images: [{ id: 'i1', name: 'a.png', dataUrl: 'data:image/png;base64,AAAA', width: 2, height: 3 }] },
       {
-        role: 'assistant', id: 'm2', time: 2_000, text: 'A burrito.', reasoning: 'Hm', status: 'complete', finishReason: 'stop',
+        role: 'user',
+        id: 'm1',
+        time: 1_000,
+        text: 'What is a monad?',
+        images: [{ id: 'i1', name: 'a.png', dataUrl: 'data:image/png;base64,AAAA', width: 2, height: 3 }],
+      },
+      {
+        role: 'assistant',
+        id: 'm2',
+        time: 2_000,
+        text: 'A burrito.',
+        reasoning: 'Hm',
+        status: 'complete',
+        finishReason: 'stop',
         logprobs: [{ token: 'A', logprob: -0.1, top: [{ token: 'The', logprob: -2 }] }],
-        provenance: { requestId: 'r1', provider: 'openai', model: 'gpt-1', trail: [{ provider: 'groq', status: 429, failure: 'rate_limit', ms: 12 }, { provider: 'openai', status: 200, ms: 340 }], firstTokenMs: 100, totalMs: 400, promptTokens: 5, completionTokens: 3, cost: 0.001 },
+        provenance: {
+          requestId: 'r1',
+          provider: 'openai',
+          model: 'gpt-1',
+          trail: [
+            { provider: 'groq', status: 429, failure: 'rate_limit', ms: 12 },
+            { provider: 'openai', status: 200, ms: 340 },
+          ],
+          firstTokenMs: 100,
+          totalMs: 400,
+          promptTokens: 5,
+          completionTokens: 3,
+          cost: 0.001,
+        },
       },
     ],
     ...changes,
@@ -22,7 +52,19 @@ export function conversationOf(changes: Partial<Conversation> = {}): Conversatio
 
 /** What a person asks, with pictures of these ids. For tests. */
 export function questionOf(id: string, text: string, imageIds: readonly string[] = []): UserMessage {
-  return { role: 'user', id, time: 1_000, text, images: imageIds.map((imageId) => ({ id: imageId, name: `${imageId}.png`, dataUrl: `data:image/png;base64,${btoa(imageId)}`, width: 1, height: 1 })) }
+  return {
+    role: 'user',
+    id,
+    time: 1_000,
+    text,
+    images: imageIds.map((imageId) => ({
+      id: imageId,
+      name: `${imageId}.png`,
+      dataUrl: `data:image/png;base64,${btoa(imageId)}`,
+      width: 1,
+      height: 1,
+    })),
+  }
 }
 
 /** An answer in this state. For tests. */
@@ -32,10 +74,16 @@ export function answerOf(status: AssistantMessage['status']): AssistantMessage {
 
 /** Why it rejects. (`expect(…).rejects` does not let timers run, which databases for tests need.) For tests. */
 export function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(() => undefined, (error: unknown) => error)
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
 }
 
-/** What every kind of history holds. For tests. @param open a new one, of nobody else, which is closed at the end of the test */
+/**
+ * What every kind of history holds. For tests. @param open a new one, of nobody else, which is closed at the end of the
+ * test
+ */
 export function historyContract(kind: string, open: () => Promise<HistoryStore>): void {
   async function within(examine: (history: HistoryStore) => Promise<void>): Promise<void> {
     const history = await open()
@@ -46,175 +94,253 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
     }
   }
 
-  const namesOf = async (history: HistoryStore): Promise<string> => (await history.heads()).map(({ id }) => id).join(' ')
+  const namesOf = async (history: HistoryStore): Promise<string> =>
+    (await history.heads()).map(({ id }) => id).join(' ')
 
   describe(`${kind}: a conversation`, () => {
-    test('comes back as it was put, and its head with it', () => within(async (history) => {
-      await history.put(conversationOf())
-      expect(await history.get('c1')).toEqual(conversationOf())
-      const head = { id: 'c1', title: 'Monads', isPinned: false, created: 1_000, updated: 2_000, messageCount: 2 }
-      expect([await history.head('c1'), await history.heads()]).toEqual([head, [head]])
-      expect(await history.all()).toEqual([conversationOf()])
-      expect([await history.get('c2'), await history.head('c2')]).toEqual([undefined, undefined])
-      expect(history.fault).toBeUndefined()
-    }))
+    test('comes back as it was put, and its head with it', () =>
+      within(async (history) => {
+        await history.put(conversationOf())
+        expect(await history.get('c1')).toEqual(conversationOf())
+        const head = { id: 'c1', title: 'Monads', isPinned: false, created: 1_000, updated: 2_000, messageCount: 2 }
+        expect([await history.head('c1'), await history.heads()]).toEqual([head, [head]])
+        expect(await history.all()).toEqual([conversationOf()])
+        expect([await history.get('c2'), await history.head('c2')]).toEqual([undefined, undefined])
+        expect(history.fault).toBeUndefined()
+      }))
 
-    test('gives way to what is put after it', () => within(async (history) => {
-      await history.put(conversationOf())
-      await history.put(conversationOf({ title: 'Second', messages: [] }))
-      await history.put(conversationOf({ title: 'Third' }))
-      expect(await history.all()).toEqual([conversationOf({ title: 'Third' })])
-    }))
+    test('gives way to what is put after it', () =>
+      within(async (history) => {
+        await history.put(conversationOf())
+        await history.put(conversationOf({ title: 'Second', messages: [] }))
+        await history.put(conversationOf({ title: 'Third' }))
+        expect(await history.all()).toEqual([conversationOf({ title: 'Third' })])
+      }))
 
-    test('whose answer was under way was interrupted', () => within(async (history) => {
-      await history.put(conversationOf({ messages: [answerOf('streaming'), { ...answerOf('complete'), id: 'm2' }] }))
-      for (const found of [await history.get('c1'), ...await history.all()]) {
-        expect(found?.messages.map((message) => message.role === 'assistant' ? message.status : '')).toEqual(['interrupted', 'complete'])
-      }
-    }))
+    test('whose answer was under way was interrupted', () =>
+      within(async (history) => {
+        await history.put(conversationOf({ messages: [answerOf('streaming'), { ...answerOf('complete'), id: 'm2' }] }))
+        for (const found of [await history.get('c1'), ...(await history.all())]) {
+          expect(found?.messages.map((message) => (message.role === 'assistant' ? message.status : ''))).toEqual([
+            'interrupted',
+            'complete',
+          ])
+        }
+      }))
 
-    test('has the pictures it was last put with', () => within(async (history) => {
-      for (const ids of [['i1'], ['i1', 'i2'], ['i2'], [], ['i1']]) {
-        const conversation = conversationOf({ messages: [questionOf('m1', 'Look', ids)] })
-        await history.put(conversation)
-        expect(await history.get('c1')).toEqual(conversation)
-      }
-    }))
+    test('has the pictures it was last put with', () =>
+      within(async (history) => {
+        for (const ids of [['i1'], ['i1', 'i2'], ['i2'], [], ['i1']]) {
+          const conversation = conversationOf({ messages: [questionOf('m1', 'Look', ids)] })
+          await history.put(conversation)
+          expect(await history.get('c1')).toEqual(conversation)
+        }
+      }))
 
-    test('that could not be read again is refused', () => within(async (history) => {
-      for (const keep of [history.put, history.restore]) {
-        expect(await failureOf(keep(conversationOf({ id: 'not an id' })))).toEqual(new InvalidConversation('id: is no id'))
-        expect(await failureOf(keep(conversationOf({ updated: Number.NaN })))).toBeInstanceOf(InvalidConversation)
-      }
-      expect(await history.heads()).toEqual([])
-    }))
+    test('that could not be read again is refused', () =>
+      within(async (history) => {
+        for (const keep of [history.put, history.restore]) {
+          expect(await failureOf(keep(conversationOf({ id: 'not an id' })))).toEqual(
+            new InvalidConversation('id: is no id'),
+          )
+          expect(await failureOf(keep(conversationOf({ updated: Number.NaN })))).toBeInstanceOf(InvalidConversation)
+        }
+        expect(await history.heads()).toEqual([])
+      }))
 
-    test('is removed, and comes back only when it is restored', () => within(async (history) => {
-      await history.put(conversationOf())
-      await history.remove('c1')
-      await history.remove('c2')
-      expect([await history.get('c1'), await history.head('c1'), await history.heads(), await history.search('monad')]).toEqual([undefined, undefined, [], []])
-      expect(await failureOf(history.put(conversationOf()))).toBeInstanceOf(ConversationRemoved)
-      expect(await history.all()).toEqual([])
-      await history.restore(conversationOf())
-      await history.put(conversationOf({ title: 'Later' }))
-      expect(await history.all()).toEqual([conversationOf({ title: 'Later' })])
-    }))
+    test('is removed, and comes back only when it is restored', () =>
+      within(async (history) => {
+        await history.put(conversationOf())
+        await history.remove('c1')
+        await history.remove('c2')
+        expect([
+          await history.get('c1'),
+          await history.head('c1'),
+          await history.heads(),
+          await history.search('monad'),
+        ]).toEqual([undefined, undefined, [], []])
+        expect(await failureOf(history.put(conversationOf()))).toBeInstanceOf(ConversationRemoved)
+        expect(await history.all()).toEqual([])
+        await history.restore(conversationOf())
+        await history.put(conversationOf({ title: 'Later' }))
+        expect(await history.all()).toEqual([conversationOf({ title: 'Later' })])
+      }))
 
-    test('is called and pinned otherwise, whatever is put meanwhile, and stays where it was', () => within(async (history) => {
-      await history.put(conversationOf({ id: 'c2', updated: 3_000 }))
-      await history.put(conversationOf())
-      await history.amend('c1', { title: 'Burritos', isTitled: true })
-      expect((await history.heads()).map(({ title }) => title)).toEqual(['Monads', 'Burritos'])
-      await history.amend('c1', { isPinned: true })
-      await history.amend('c3', { isPinned: true })
-      expect([await history.get('c1'), (await history.heads())[0]?.id]).toEqual([conversationOf({ title: 'Burritos', isTitled: true, isPinned: true }), 'c1'])
-      expect((await history.search('burritos')).map(({ head, excerpt }) => [head.id, excerpt])).toEqual([['c1', undefined]])
-      expect(await failureOf(history.amend('c1', { title: 'x'.repeat(1_001) }))).toBeInstanceOf(InvalidConversation)
-    }))
+    test('is called and pinned otherwise, whatever is put meanwhile, and stays where it was', () =>
+      within(async (history) => {
+        await history.put(conversationOf({ id: 'c2', updated: 3_000 }))
+        await history.put(conversationOf())
+        await history.amend('c1', { title: 'Burritos', isTitled: true })
+        expect((await history.heads()).map(({ title }) => title)).toEqual(['Monads', 'Burritos'])
+        await history.amend('c1', { isPinned: true })
+        await history.amend('c3', { isPinned: true })
+        expect([await history.get('c1'), (await history.heads())[0]?.id]).toEqual([
+          conversationOf({ title: 'Burritos', isTitled: true, isPinned: true }),
+          'c1',
+        ])
+        expect((await history.search('burritos')).map(({ head, excerpt }) => [head.id, excerpt])).toEqual([
+          ['c1', undefined],
+        ])
+        expect(await failureOf(history.amend('c1', { title: 'x'.repeat(1_001) }))).toBeInstanceOf(InvalidConversation)
+      }))
 
-    test('that is removed while it is being put stays removed', () => within(async (history) => {
-      const outcomes = await Promise.allSettled([history.put(conversationOf()), history.remove('c1'), history.put(conversationOf())])
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-      expect(await history.all()).toEqual([])
-    }))
+    test('that is removed while it is being put stays removed', () =>
+      within(async (history) => {
+        const outcomes = await Promise.allSettled([
+          history.put(conversationOf()),
+          history.remove('c1'),
+          history.put(conversationOf()),
+        ])
+        expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+        expect(await history.all()).toEqual([])
+      }))
 
-    test('is gone with all others when everything is', () => within(async (history) => {
-      await history.put(conversationOf())
-      await history.putDraft('new', { text: 'x', images: [] })
-      await history.clear()
-      expect([await history.heads(), await history.all(), await history.draft('new')]).toEqual([[], [], undefined])
-      expect(await failureOf(history.put(conversationOf()))).toBeInstanceOf(ConversationRemoved)
-    }))
+    test('is gone with all others when everything is', () =>
+      within(async (history) => {
+        await history.put(conversationOf())
+        await history.putDraft('new', { text: 'x', images: [] })
+        await history.clear()
+        expect([await history.heads(), await history.all(), await history.draft('new')]).toEqual([[], [], undefined])
+        expect(await failureOf(history.put(conversationOf()))).toBeInstanceOf(ConversationRemoved)
+      }))
 
-    test('of any content comes back as it was', () => within(async (history) => {
-      await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (title, text) => {
-        const conversation = conversationOf({ title, messages: [questionOf('m1', text)] })
-        await history.put(conversation)
-        expect(await history.get('c1')).toEqual(conversation)
-      }), { numRuns: 30 })
-    }))
+    test('of any content comes back as it was', () =>
+      within(async (history) => {
+        await fc.assert(
+          fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (title, text) => {
+            const conversation = conversationOf({ title, messages: [questionOf('m1', text)] })
+            await history.put(conversation)
+            expect(await history.get('c1')).toEqual(conversation)
+          }),
+          { numRuns: 30 },
+        )
+      }))
   })
 
   describe(`${kind}: the list`, () => {
-    test('has pinned ones first, then the latest', () => within(async (history) => {
-      await history.put(conversationOf({ id: 'old', updated: 1 }))
-      await history.put(conversationOf({ id: 'pinned-old', updated: 2, isPinned: true }))
-      await history.put(conversationOf({ id: 'late', updated: 4 }))
-      await history.put(conversationOf({ id: 'pinned-late', updated: 3, isPinned: true }))
-      expect(await namesOf(history)).toBe('pinned-late pinned-old late old')
-      await history.put(conversationOf({ id: 'old', updated: 5 }))
-      expect(await namesOf(history)).toBe('pinned-late pinned-old old late')
-    }))
+    test('has pinned ones first, then the latest', () =>
+      within(async (history) => {
+        await history.put(conversationOf({ id: 'old', updated: 1 }))
+        await history.put(conversationOf({ id: 'pinned-old', updated: 2, isPinned: true }))
+        await history.put(conversationOf({ id: 'late', updated: 4 }))
+        await history.put(conversationOf({ id: 'pinned-late', updated: 3, isPinned: true }))
+        expect(await namesOf(history)).toBe('pinned-late pinned-old late old')
+        await history.put(conversationOf({ id: 'old', updated: 5 }))
+        expect(await namesOf(history)).toBe('pinned-late pinned-old old late')
+      }))
   })
 
   describe(`${kind}: a search`, () => {
-    const excerptOf = (hit: SearchHit | undefined): string | undefined => hit?.excerpt && `${hit.excerpt.messageId}: ${hit.excerpt.text.slice(0, hit.excerpt.start)}[${hit.excerpt.text.slice(hit.excerpt.start, hit.excerpt.end)}]${hit.excerpt.text.slice(hit.excerpt.end)}`
+    const excerptOf = (hit: SearchHit | undefined): string | undefined =>
+      hit?.excerpt &&
+      `${hit.excerpt.messageId}: ${hit.excerpt.text.slice(0, hit.excerpt.start)}[${hit.excerpt.text.slice(hit.excerpt.start, hit.excerpt.end)}]${hit.excerpt.text.slice(hit.excerpt.end)}`
 
-    test('finds what is in titles and texts, whatever the case and the accents', () => within(async (history) => {
-      await history.put(conversationOf({ id: 'a', title: 'Crème brûlée', messages: [questionOf('m1', 'How long?'), { ...answerOf('complete'), text: 'Bis es auf der STRASSE\nduftet.' }] }))
-      for (const query of ['creme', 'CRÈME', 'brule', 'brûlée', 'straße', 'Strasse DUFT', 'long creme', '  how\tlong ']) {
-        expect((await history.search(query)).map(({ head }) => head.id)).toEqual(['a'])
-      }
-      for (const query of ['cremes', 'creme tea', 'longduft', '', '  ']) expect(await history.search(query)).toEqual([])
-    }))
+    test('finds what is in titles and texts, whatever the case and the accents', () =>
+      within(async (history) => {
+        await history.put(
+          conversationOf({
+            id: 'a',
+            title: 'Crème brûlée',
+            messages: [
+              questionOf('m1', 'How long?'),
+              { ...answerOf('complete'), text: 'Bis es auf der STRASSE\nduftet.' },
+            ],
+          }),
+        )
+        for (const query of [
+          'creme',
+          'CRÈME',
+          'brule',
+          'brûlée',
+          'straße',
+          'Strasse DUFT',
+          'long creme',
+          '  how\tlong ',
+        ]) {
+          expect((await history.search(query)).map(({ head }) => head.id)).toEqual(['a'])
+        }
+        for (const query of ['cremes', 'creme tea', 'longduft', '', '  '])
+          expect(await history.search(query)).toEqual([])
+      }))
 
-    test('does not look at what was thought, sent with it, or written over', () => within(async (history) => {
-      await history.put(conversationOf({ messages: [questionOf('m1', 'first words')] }))
-      await history.put(conversationOf())
-      for (const query of ['Hm', 'brief', 'png', 'gpt', 'first']) expect(await history.search(query)).toEqual([])
-    }))
+    test('does not look at what was thought, sent with it, or written over', () =>
+      within(async (history) => {
+        await history.put(conversationOf({ messages: [questionOf('m1', 'first words')] }))
+        await history.put(conversationOf())
+        for (const query of ['Hm', 'brief', 'png', 'gpt', 'first']) expect(await history.search(query)).toEqual([])
+      }))
 
-    test('shows the place in a message, unless it is in the title', () => within(async (history) => {
-      await history.put(conversationOf({ messages: [questionOf('m1', `${'Once upon a time. '.repeat(9)}there was a\n*Ståle*, who ${'slept and '.repeat(30)}`)] }))
-      expect((await history.search('monads'))[0]?.excerpt).toBeUndefined()
-      expect(excerptOf((await history.search('monads stale'))[0])).toBe(`m1: …a time. Once upon a time. there was a *[Ståle]*, who ${'slept and '.repeat(11).trimEnd()}…`)
-      expect(excerptOf((await history.search('once'))[0])).toMatch(/^m1: \[Once\] upon a time\. .*…$/)
-    }))
+    test('shows the place in a message, unless it is in the title', () =>
+      within(async (history) => {
+        await history.put(
+          conversationOf({
+            messages: [
+              questionOf('m1', `${'Once upon a time. '.repeat(9)}there was a\n*Ståle*, who ${'slept and '.repeat(30)}`),
+            ],
+          }),
+        )
+        expect((await history.search('monads'))[0]?.excerpt).toBeUndefined()
+        expect(excerptOf((await history.search('monads stale'))[0])).toBe(
+          `m1: …a time. Once upon a time. there was a *[Ståle]*, who ${'slept and '.repeat(11).trimEnd()}…`,
+        )
+        expect(excerptOf((await history.search('once'))[0])).toMatch(/^m1: \[Once\] upon a time\. .*…$/)
+      }))
 
-    test('has the latest first, and no more than wanted', () => within(async (history) => {
-      for (let index = 0; index < 130; index++) await history.put(conversationOf({ id: `c${index}`, updated: (index * 7) % 130, isPinned: index === 3 }))
-      const found = await history.search('burrito')
-      expect(found.map(({ head }) => head.updated)).toEqual(Array.from({ length: 50 }, (_, index) => 129 - index))
-      expect((await history.search('burrito', 130)).length).toBe(130)
-      expect((await history.search('burrito', 1))[0]?.head.updated).toBe(129)
-    }))
+    test('has the latest first, and no more than wanted', () =>
+      within(async (history) => {
+        for (let index = 0; index < 130; index++)
+          await history.put(conversationOf({ id: `c${index}`, updated: (index * 7) % 130, isPinned: index === 3 }))
+        const found = await history.search('burrito')
+        expect(found.map(({ head }) => head.updated)).toEqual(Array.from({ length: 50 }, (_, index) => 129 - index))
+        expect((await history.search('burrito', 130)).length).toBe(130)
+        expect((await history.search('burrito', 1))[0]?.head.updated).toBe(129)
+      }))
   })
 
   describe(`${kind}: a draft`, () => {
-    test('is there until it is taken away, and goes with its conversation', () => within(async (history) => {
-      const draft = { text: 'Half a quest', images: questionOf('m', '', ['i1', 'i2']).images }
-      await history.putDraft('new', { text: 'other', images: [] })
-      await history.putDraft('c1', draft)
-      expect([await history.draft('c1'), await history.draft('new'), await history.draft('c2')]).toEqual([draft, { text: 'other', images: [] }, undefined])
-      await history.putDraft('c1', undefined)
-      expect(await history.draft('c1')).toBeUndefined()
-      await history.putDraft('c1', draft)
-      await history.remove('c1')
-      expect([await history.draft('c1'), await history.draft('new')]).toEqual([undefined, { text: 'other', images: [] }])
-    }))
+    test('is there until it is taken away, and goes with its conversation', () =>
+      within(async (history) => {
+        const draft = { text: 'Half a quest', images: questionOf('m', '', ['i1', 'i2']).images }
+        await history.putDraft('new', { text: 'other', images: [] })
+        await history.putDraft('c1', draft)
+        expect([await history.draft('c1'), await history.draft('new'), await history.draft('c2')]).toEqual([
+          draft,
+          { text: 'other', images: [] },
+          undefined,
+        ])
+        await history.putDraft('c1', undefined)
+        expect(await history.draft('c1')).toBeUndefined()
+        await history.putDraft('c1', draft)
+        await history.remove('c1')
+        expect([await history.draft('c1'), await history.draft('new')]).toEqual([
+          undefined,
+          { text: 'other', images: [] },
+        ])
+      }))
   })
 
   describe(`${kind}: a change`, () => {
-    test('is told, until one has heard enough', () => within(async (history) => {
-      const heard: string[] = []
-      const stop = history.subscribe((id) => heard.push(id))
-      await history.put(conversationOf())
-      await history.remove('c1')
-      await history.restore(conversationOf())
-      await history.amend('c1', { isPinned: true })
-      await history.clear()
-      expect(heard).toEqual(['c1', 'c1', 'c1', 'c1', ''])
-      stop()
-      await history.put(conversationOf({ id: 'c2' }))
-      expect(heard.length).toBe(5)
-    }))
+    test('is told, until one has heard enough', () =>
+      within(async (history) => {
+        const heard: string[] = []
+        const stop = history.subscribe((id) => heard.push(id))
+        await history.put(conversationOf())
+        await history.remove('c1')
+        await history.restore(conversationOf())
+        await history.amend('c1', { isPinned: true })
+        await history.clear()
+        expect(heard).toEqual(['c1', 'c1', 'c1', 'c1', ''])
+        stop()
+        await history.put(conversationOf({ id: 'c2' }))
+        expect(heard.length).toBe(5)
+      }))
 
-    test('that was refused is not told', () => within(async (history) => {
-      const heard: string[] = []
-      history.subscribe((id) => heard.push(id))
-      await history.put(conversationOf({ id: '' })).catch(() => undefined)
-      expect(heard).toEqual([])
-    }))
+    test('that was refused is not told', () =>
+      within(async (history) => {
+        const heard: string[] = []
+        history.subscribe((id) => heard.push(id))
+        await history.put(conversationOf({ id: '' })).catch(() => undefined)
+        expect(heard).toEqual([])
+      }))
   })
 }

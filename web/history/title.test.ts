@@ -4,7 +4,19 @@ import type { UserMessage } from './conversation.ts'
 import { chosenTitle, titleFrom } from './title.ts'
 
 function saying(text: string, imageNames: readonly string[] = []): UserMessage {
-  return { role: 'user', id: 'm', time: 0, text, images: imageNames.map((name, index) => ({ id: `i${index}`, name, dataUrl: 'data:image/png;base64,AA==', width: 1, height: 1 })) }
+  return {
+    role: 'user',
+    id: 'm',
+    time: 0,
+    text,
+    images: imageNames.map((name, index) => ({
+      id: `i${index}`,
+      name,
+      dataUrl: 'data:image/png;base64,AA==',
+      width: 1,
+      height: 1,
+    })),
+  }
 }
 
 describe('a title', () => {
@@ -29,7 +41,9 @@ describe('a title', () => {
   test('is cut between words, at 60 characters', () => {
     expect(titleFrom(saying('x'.repeat(60)))).toBe('x'.repeat(60))
     expect(titleFrom(saying('x'.repeat(61)))).toBe(`${'x'.repeat(59)}…`)
-    expect(titleFrom(saying('Please explain to me in simple words how a transformer network reads'))).toBe('Please explain to me in simple words how a transformer…')
+    expect(titleFrom(saying('Please explain to me in simple words how a transformer network reads'))).toBe(
+      'Please explain to me in simple words how a transformer…',
+    )
   })
 
   test('is cut between letters, never within one', () => {
@@ -43,13 +57,15 @@ describe('a title', () => {
   })
 
   test('of anything is one visible line of at most 60 characters', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
-      const title = titleFrom(saying(text))
-      expect(title.length).toBeLessThanOrEqual(60)
-      expect(title).toMatch(/^\S/)
-      expect(title).not.toMatch(/[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u)
-      expect(title.isWellFormed()).toBe(true)
-    }))
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        const title = titleFrom(saying(text))
+        expect(title.length).toBeLessThanOrEqual(60)
+        expect(title).toMatch(/^\S/)
+        expect(title).not.toMatch(/[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u)
+        expect(title.isWellFormed()).toBe(true)
+      }),
+    )
   })
 
   test('of a text made to be slow is made at once', () => {

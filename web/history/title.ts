@@ -6,7 +6,10 @@ const untitled = 'New conversation'
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** What a conversation is called until a person chooses: the beginning of its first message, in one line of at most 60 characters without the signs of Markdown. */
+/**
+ * What a conversation is called until a person chooses: the beginning of its first message, in one line of at most 60
+ * characters without the signs of Markdown.
+ */
 export function titleFrom(message: UserMessage): string {
   const line = oneLine(withoutMarkdown(message.text.slice(0, 2_000))).trim()
   if (line !== '') return shortened(line, longest)

@@ -11,7 +11,9 @@ import { exportJson, importBytesMax, importJson } from './transfer.ts'
 const now = new Date('2026-11-21T12:00:00Z')
 
 function fileOf(conversations: readonly unknown[], head: Readonly<Record<string, unknown>> = {}): Blob {
-  return new Blob([JSON.stringify({ format: 'svc-conversations', version: 1, exported: now.toISOString(), conversations, ...head })])
+  return new Blob([
+    JSON.stringify({ format: 'svc-conversations', version: 1, exported: now.toISOString(), conversations, ...head }),
+  ])
 }
 
 async function historyWith(...conversations: readonly Conversation[]): Promise<HistoryStore> {
@@ -30,16 +32,40 @@ async function refusal(content: Blob): Promise<string> {
 describe('a file of conversations', () => {
   test('has a head, and one conversation a line', async () => {
     const lines = (await (await exportJson([conversationOf(), conversationOf({ id: 'c2' })], now)).text()).split('\n')
-    expect(lines[0]).toBe('{"format":"svc-conversations","version":1,"exported":"2026-11-21T12:00:00.000Z","conversations":[')
-    expect(lines.slice(1)).toEqual([`${JSON.stringify(conversationOf())},`, JSON.stringify(conversationOf({ id: 'c2' })), ']}', ''])
-    expect(JSON.parse(await (await exportJson([], now)).text())).toEqual({ format: 'svc-conversations', version: 1, exported: '2026-11-21T12:00:00.000Z', conversations: [] })
+    expect(lines[0]).toBe(
+      '{"format":"svc-conversations","version":1,"exported":"2026-11-21T12:00:00.000Z","conversations":[',
+    )
+    expect(lines.slice(1)).toEqual([
+      `${JSON.stringify(conversationOf())},`,
+      JSON.stringify(conversationOf({ id: 'c2' })),
+      ']}',
+      '',
+    ])
+    expect(JSON.parse(await (await exportJson([], now)).text())).toEqual({
+      format: 'svc-conversations',
+      version: 1,
+      exported: '2026-11-21T12:00:00.000Z',
+      conversations: [],
+    })
   })
 
   test('brings everything to another browser, and nothing twice', async () => {
-    const conversations = [conversationOf(), conversationOf({ id: 'c2', messages: [questionOf('m1', '\ud800 \u2028 "', ['i1', 'i2']), answerOf('stopped')], isPinned: true })]
-    const file = await exportJson(conversations, now), history = memoryHistory()
+    const conversations = [
+      conversationOf(),
+      conversationOf({
+        id: 'c2',
+        messages: [questionOf('m1', '\ud800 \u2028 "', ['i1', 'i2']), answerOf('stopped')],
+        isPinned: true,
+      }),
+    ]
+    const file = await exportJson(conversations, now),
+      history = memoryHistory()
     const progress: string[] = []
-    expect(await importJson(file, history, (done, all) => progress.push(`${done}/${all}`))).toEqual({ added: 2, same: 0, faults: [] })
+    expect(await importJson(file, history, (done, all) => progress.push(`${done}/${all}`))).toEqual({
+      added: 2,
+      same: 0,
+      faults: [],
+    })
     expect([await history.all(), progress]).toEqual([conversations, ['1/2', '2/2']])
     expect(await importJson(file, history)).toEqual({ added: 0, same: 2, faults: [] })
     expect(await history.all()).toEqual(conversations)
@@ -47,7 +73,9 @@ describe('a file of conversations', () => {
 
   test('overwrites nothing: what differs gets another id', async () => {
     const history = await historyWith(conversationOf({ title: 'Mine' }))
-    expect(await importJson(fileOf([conversationOf({ title: 'Theirs' }), conversationOf({ title: 'Mine' })]), history)).toEqual({ added: 1, same: 1, faults: [] })
+    expect(
+      await importJson(fileOf([conversationOf({ title: 'Theirs' }), conversationOf({ title: 'Mine' })]), history),
+    ).toEqual({ added: 1, same: 1, faults: [] })
     const found = await history.all()
     expect(found.map(({ title }) => title)).toEqual(['Mine', 'Theirs'])
     expect(found.map(({ id }) => id === 'c1')).toEqual([true, false])
@@ -55,7 +83,14 @@ describe('a file of conversations', () => {
 
   test('may hold two of the same id: both are taken', async () => {
     const history = memoryHistory()
-    expect((await importJson(fileOf([conversationOf({ title: 'A' }), conversationOf({ title: 'B' }), conversationOf({ title: 'A' })]), history)).added).toBe(2)
+    expect(
+      (
+        await importJson(
+          fileOf([conversationOf({ title: 'A' }), conversationOf({ title: 'B' }), conversationOf({ title: 'A' })]),
+          history,
+        )
+      ).added,
+    ).toBe(2)
     expect((await history.heads()).length).toBe(2)
   })
 
@@ -67,14 +102,39 @@ describe('a file of conversations', () => {
   })
 
   test('with faults: each is told with its place and reason, and the others are taken', async () => {
-    const evil = { ...conversationOf({ id: 'e', title: 'Evil \u202e\n one' }), messages: [{ ...questionOf('m', 'x', ['i']), images: [{ id: 'i', name: 'x', dataUrl: 'javascript:alert(1)', width: 1, height: 1 }] }] }
+    const evil = {
+      ...conversationOf({ id: 'e', title: 'Evil \u202e\n one' }),
+      messages: [
+        {
+          ...questionOf('m', 'x', ['i']),
+          images: [{ id: 'i', name: 'x', dataUrl: 'javascript:alert(1)', width: 1, height: 1 }],
+        },
+      ],
+    }
     const history = memoryHistory()
-    expect(await importJson(fileOf([5, conversationOf(), null, evil, { ...conversationOf({ id: 'c3' }), updated: '2026' }, conversationOf({ id: 'c2' })]), history)).toEqual({
-      added: 2, same: 0,
+    expect(
+      await importJson(
+        fileOf([
+          5,
+          conversationOf(),
+          null,
+          evil,
+          { ...conversationOf({ id: 'c3' }), updated: '2026' },
+          conversationOf({ id: 'c2' }),
+        ]),
+        history,
+      ),
+    ).toEqual({
+      added: 2,
+      same: 0,
       faults: [
         { place: 1, why: 'expected an object, found the number 5' },
         { place: 3, why: 'expected an object, found null' },
-        { place: 4, title: 'Evil one', why: 'messages[0].images[0].dataUrl: is no picture: only data:image/png, jpeg, webp, gif and avif in base64 are taken' },
+        {
+          place: 4,
+          title: 'Evil one',
+          why: 'messages[0].images[0].dataUrl: is no picture: only data:image/png, jpeg, webp, gif and avif in base64 are taken',
+        },
         { place: 5, title: 'Monads', why: 'updated: expected a number, found a text' },
       ],
     })
@@ -85,7 +145,9 @@ describe('a file of conversations', () => {
     const history = memoryHistory()
     const small: HistoryStore = {
       ...history,
-      get fault() { return fault },
+      get fault() {
+        return fault
+      },
       async restore(conversation) {
         await history.restore(conversation)
         fault = (await history.heads()).length > 1 ? 'full' : undefined
@@ -93,7 +155,9 @@ describe('a file of conversations', () => {
     }
     let fault: HistoryStore['fault']
     expect(await importJson(fileOf([1, 2, 3].map((index) => conversationOf({ id: `c${index}` }))), small)).toEqual({
-      added: 1, same: 0, faults: [2, 3].map((place) => ({ place, title: 'Monads', why: 'the browser gives no more room' })),
+      added: 1,
+      same: 0,
+      faults: [2, 3].map((place) => ({ place, title: 'Monads', why: 'the browser gives no more room' })),
     })
     expect((await history.heads()).map(({ id }) => id)).toEqual(['c1'])
   })
@@ -102,13 +166,37 @@ describe('a file of conversations', () => {
 describe('a file is refused', () => {
   test.each([
     ['empty', '', 'The file is no JSON, or only a part of it.'],
-    ['cut', '{"format":"svc-conversations","version":1,"conversations":[{', 'The file is no JSON, or only a part of it.'],
+    [
+      'cut',
+      '{"format":"svc-conversations","version":1,"conversations":[{',
+      'The file is no JSON, or only a part of it.',
+    ],
     ['a list', '[]', 'The file holds no conversations of this service. Take one that was made by Export here.'],
-    ['another format', '{"format":"chat","version":1,"conversations":[]}', 'The file holds no conversations of this service. Take one that was made by Export here.'],
-    ['without conversations', '{"format":"svc-conversations","version":1,"conversations":{}}', 'The file holds no conversations of this service. Take one that was made by Export here.'],
-    ['newer', '{"format":"svc-conversations","version":2,"conversations":[]}', 'The file is of version 2. This page reads version 1.'],
-    ['all in a prototype', '{"__proto__":{"format":"svc-conversations","version":1,"conversations":[]}}', 'The file holds no conversations of this service. Take one that was made by Export here.'],
-    ['too many', `{"format":"svc-conversations","version":1,"conversations":[${'0,'.repeat(100_000)}0]}`, 'The file holds 100001 conversations. At most 100000 are read.'],
+    [
+      'another format',
+      '{"format":"chat","version":1,"conversations":[]}',
+      'The file holds no conversations of this service. Take one that was made by Export here.',
+    ],
+    [
+      'without conversations',
+      '{"format":"svc-conversations","version":1,"conversations":{}}',
+      'The file holds no conversations of this service. Take one that was made by Export here.',
+    ],
+    [
+      'newer',
+      '{"format":"svc-conversations","version":2,"conversations":[]}',
+      'The file is of version 2. This page reads version 1.',
+    ],
+    [
+      'all in a prototype',
+      '{"__proto__":{"format":"svc-conversations","version":1,"conversations":[]}}',
+      'The file holds no conversations of this service. Take one that was made by Export here.',
+    ],
+    [
+      'too many',
+      `{"format":"svc-conversations","version":1,"conversations":[${'0,'.repeat(100_000)}0]}`,
+      'The file holds 100001 conversations. At most 100000 are read.',
+    ],
     ['very deep', `${'['.repeat(1_000_000)}`, 'The file is no JSON, or only a part of it.'],
   ])('that is %s', async (_what, text, message) => {
     expect(await refusal(new Blob([text]))).toBe(`ImportRefused: ${message}`)
@@ -124,51 +212,100 @@ describe('a file is refused', () => {
 
 describe('a hostile file', () => {
   test('of odd names harms no object', async () => {
-    const text = JSON.stringify(conversationOf()).replace('{', '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},')
+    const text = JSON.stringify(conversationOf()).replace(
+      '{',
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},',
+    )
     const history = memoryHistory()
-    expect((await importJson(new Blob([`{"format":"svc-conversations","version":1,"__proto__":{"polluted":1},"conversations":[${text}]}`]), history)).added).toBe(1)
+    expect(
+      (
+        await importJson(
+          new Blob([`{"format":"svc-conversations","version":1,"__proto__":{"polluted":1},"conversations":[${text}]}`]),
+          history,
+        )
+      ).added,
+    ).toBe(1)
     expect(await history.all()).toEqual([conversationOf()])
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
   test('with a conversation that is too large loses that one only', async () => {
     const history = memoryHistory()
-    const report = await importJson(fileOf([conversationOf({ id: 'big', messages: [questionOf('m1', 'x'.repeat(conversationSizeMax))] }), conversationOf()]), history)
+    const report = await importJson(
+      fileOf([
+        conversationOf({ id: 'big', messages: [questionOf('m1', 'x'.repeat(conversationSizeMax))] }),
+        conversationOf(),
+      ]),
+      history,
+    )
     expect([report.added, report.faults.map(({ why }) => why.slice(0, 12))]).toEqual([1, ['is too large']])
   })
 
   test('of anything at all is refused or taken in part, and never throws anything else', async () => {
-    const part = fc.oneof(fc.anything(), fc.record({ role: fc.constantFrom('user', 'assistant', 'x'), id: fc.string(), time: fc.anything(), text: fc.anything(), images: fc.anything() }))
+    const part = fc.oneof(
+      fc.anything(),
+      fc.record({
+        role: fc.constantFrom('user', 'assistant', 'x'),
+        id: fc.string(),
+        time: fc.anything(),
+        text: fc.anything(),
+        images: fc.anything(),
+      }),
+    )
     const entry = fc.oneof(
       fc.anything(),
-      fc.record({ id: fc.constantFrom('a', 'b', '', '__proto__'), title: fc.oneof(fc.string(), fc.anything()), messages: fc.oneof(fc.array(part), fc.anything()) }).map((changes) => ({ ...conversationOf(), ...changes })),
+      fc
+        .record({
+          id: fc.constantFrom('a', 'b', '', '__proto__'),
+          title: fc.oneof(fc.string(), fc.anything()),
+          messages: fc.oneof(fc.array(part), fc.anything()),
+        })
+        .map((changes) => ({ ...conversationOf(), ...changes })),
     )
-    await fc.assert(fc.asyncProperty(fc.array(entry, { maxLength: 5 }), async (entries) => {
-      const history = memoryHistory()
-      let text: string | undefined
-      try {
-        text = JSON.stringify({ format: 'svc-conversations', version: 1, conversations: entries }, (_name, value: unknown) => typeof value === 'bigint' ? String(value) : value)
-      } catch {
-        // fc.anything makes objects with a toJSON that cannot be called.
-        return
-      }
-      const { added, same, faults } = await importJson(new Blob([text]), history)
-      expect(added + same + faults.length).toBe(entries.length)
-      const kept = await history.all()
-      expect(kept.length).toBe(added)
-      const again = memoryHistory()
-      expect((await importJson(await exportJson(kept, now), again)).faults).toEqual([])
-      expect(JSON.stringify(await again.all())).toBe(JSON.stringify(kept))
-    }), { numRuns: 200 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { maxLength: 5 }), async (entries) => {
+        const history = memoryHistory()
+        let text: string | undefined
+        try {
+          text = JSON.stringify(
+            { format: 'svc-conversations', version: 1, conversations: entries },
+            (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
+          )
+        } catch {
+          // fc.anything makes objects with a toJSON that cannot be called.
+          return
+        }
+        const { added, same, faults } = await importJson(new Blob([text]), history)
+        expect(added + same + faults.length).toBe(entries.length)
+        const kept = await history.all()
+        expect(kept.length).toBe(added)
+        const again = memoryHistory()
+        expect((await importJson(await exportJson(kept, now), again)).faults).toEqual([])
+        expect(JSON.stringify(await again.all())).toBe(JSON.stringify(kept))
+      }),
+      { numRuns: 200 },
+    )
   })
 })
 
 describe('Markdown', () => {
   test('has the questions, the answers and what they took', () => {
-    expect(exportMarkdown(conversationOf())).toBe([
-      '# Monads', '*gpt · 1970-01-01*', '## System', 'Be brief', '## You', '![a.png](data:image/png;base64,AAAA)', 'What is a monad?',
-      '## Assistant (gpt-1 · openai)', '<details><summary>Reasoning</summary>', 'Hm', '</details>', 'A burrito.',
-    ].join('\n\n') + '\n')
+    expect(exportMarkdown(conversationOf())).toBe(
+      [
+        '# Monads',
+        '*gpt · 1970-01-01*',
+        '## System',
+        'Be brief',
+        '## You',
+        '![a.png](data:image/png;base64,AAAA)',
+        'What is a monad?',
+        '## Assistant (gpt-1 · openai)',
+        '<details><summary>Reasoning</summary>',
+        'Hm',
+        '</details>',
+        'A burrito.',
+      ].join('\n\n') + '\n',
+    )
   })
 
   test.each([
@@ -178,22 +315,39 @@ describe('Markdown', () => {
     ['```\na\n```\nb', '```\na\n```\nb'],
     ['    ```', '    ```'],
   ])('closes the code of %j', (text, closed) => {
-    expect(exportMarkdown(conversationOf({ messages: [questionOf('m', text), questionOf('n', 'next')] }))).toContain(`## You\n\n${closed}\n\n## You\n\nnext\n`)
+    expect(exportMarkdown(conversationOf({ messages: [questionOf('m', text), questionOf('n', 'next')] }))).toContain(
+      `## You\n\n${closed}\n\n## You\n\nnext\n`,
+    )
   })
 
   test('says how an answer ended, and takes names for text', () => {
     const failed = { ...answerOf('failed'), text: '', error: { kind: 'wire' as const, message: 'All *failed*\n<b>' } }
-    const text = exportMarkdown(conversationOf({ title: '[a](b) # c', settings: { system: ' ', parameters: {} }, messages: [answerOf('stopped'), failed] }))
-    expect(text).toBe('# \\[a\\](b) \\# c\n\n*1970-01-01*\n\n## Assistant\n\nWell\n\n*Stopped*\n\n## Assistant\n\n*Failed: All \\*failed\\* \\<b\\>*\n')
+    const text = exportMarkdown(
+      conversationOf({
+        title: '[a](b) # c',
+        settings: { system: ' ', parameters: {} },
+        messages: [answerOf('stopped'), failed],
+      }),
+    )
+    expect(text).toBe(
+      '# \\[a\\](b) \\# c\n\n*1970-01-01*\n\n## Assistant\n\nWell\n\n*Stopped*\n\n## Assistant\n\n*Failed: All \\*failed\\* \\<b\\>*\n',
+    )
   })
 })
 
-test.each([['Monads & you?', 'monads-you.md'], ['../../etc/passwd', 'etc-passwd.md'], ['\u202e\n', 'conversation.md'], ['Größe 日本', 'größe-日本.md'], ['x'.repeat(99), `${'x'.repeat(60)}.md`]])('the file of %j is %j', (title, name) => {
+test.each([
+  ['Monads & you?', 'monads-you.md'],
+  ['../../etc/passwd', 'etc-passwd.md'],
+  ['\u202e\n', 'conversation.md'],
+  ['Größe 日本', 'größe-日本.md'],
+  ['x'.repeat(99), `${'x'.repeat(60)}.md`],
+])('the file of %j is %j', (title, name) => {
   expect(fileNameOf(title, 'md')).toBe(name)
 })
 
 test('the example in docs/page.md is such a file', async () => {
-  const [, example = ''] = /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/page.md', import.meta.url)).text()) ?? []
+  const [, example = ''] =
+    /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/page.md', import.meta.url)).text()) ?? []
   const history = memoryHistory()
   expect(await importJson(new Blob([example]), history)).toEqual({ added: 1, same: 0, faults: [] })
 })

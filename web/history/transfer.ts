@@ -5,7 +5,8 @@ import { oneLine } from './one-line.ts'
 import { parseConversation } from './parse-conversation.ts'
 
 /** What stands in a file of conversations as `format` and `version` (docs/page.md). */
-const format = 'svc-conversations', version = 1
+const format = 'svc-conversations',
+  version = 1
 
 /** Bytes of a file that is read. */
 export const importBytesMax = 100 * 1024 * 1024
@@ -50,13 +51,20 @@ export async function exportJson(conversations: readonly Conversation[], now: Da
 }
 
 /**
- * Takes over what is in a file of ours, each conversation by itself. One whose id is here already is left out when it is the same, and gets a new id when it is not.
+ * Takes over what is in a file of ours, each conversation by itself. One whose id is here already is left out when it
+ * is the same, and gets a new id when it is not.
+ *
  * @param onProgress told how many of how many are done
  * @throws {ImportRefused} when it is no such file, or too large; then nothing was taken
  */
-export async function importJson(file: Blob, history: HistoryStore, onProgress: (done: number, all: number) => void = () => undefined): Promise<ImportReport> {
+export async function importJson(
+  file: Blob,
+  history: HistoryStore,
+  onProgress: (done: number, all: number) => void = () => undefined,
+): Promise<ImportReport> {
   const entries = entriesOf(await parseFile(file))
-  const report = { added: 0, same: 0 }, faults: ImportFault[] = []
+  const report = { added: 0, same: 0 },
+    faults: ImportFault[] = []
   for (const [index, entry] of entries.entries()) {
     if (index % atOnce === atOnce - 1) await toOthers()
     const why = await takeOver(entry, history, report)
@@ -73,7 +81,10 @@ export async function importJson(file: Blob, history: HistoryStore, onProgress: 
 const full = 'the browser gives no more room'
 
 async function parseFile(file: Blob): Promise<unknown> {
-  if (file.size > importBytesMax) throw new ImportRefused(`The file has ${Math.ceil(file.size / 1024 / 1024)} MB. At most ${importBytesMax / 1024 / 1024} MB are read.`)
+  if (file.size > importBytesMax)
+    throw new ImportRefused(
+      `The file has ${Math.ceil(file.size / 1024 / 1024)} MB. At most ${importBytesMax / 1024 / 1024} MB are read.`,
+    )
   try {
     return JSON.parse(await file.text())
   } catch (error) {
@@ -85,16 +96,26 @@ function entriesOf(content: unknown): readonly unknown[] {
   if (!isRecord(content) || content['format'] !== format || !Array.isArray(content['conversations'])) {
     throw new ImportRefused('The file holds no conversations of this service. Take one that was made by Export here.')
   }
-  if (content['version'] !== version) throw new ImportRefused(`The file is of version ${String(content['version']).slice(0, 20)}. This page reads version ${version}.`)
-  if (content['conversations'].length > conversationsMax) throw new ImportRefused(`The file holds ${content['conversations'].length} conversations. At most ${conversationsMax} are read.`)
+  if (content['version'] !== version)
+    throw new ImportRefused(
+      `The file is of version ${String(content['version']).slice(0, 20)}. This page reads version ${version}.`,
+    )
+  if (content['conversations'].length > conversationsMax)
+    throw new ImportRefused(
+      `The file holds ${content['conversations'].length} conversations. At most ${conversationsMax} are read.`,
+    )
   return content['conversations']
 }
 
 /** Returns why it was not taken. */
-async function takeOver(entry: unknown, history: HistoryStore, report: { added: number; same: number }): Promise<string | undefined> {
+async function takeOver(
+  entry: unknown,
+  history: HistoryStore,
+  report: { added: number; same: number },
+): Promise<string | undefined> {
   const parsed = parseConversation(entry)
   if (parsed.kind === 'damaged') return parsed.why
-  const isKnown = await history.head(parsed.value.id) !== undefined
+  const isKnown = (await history.head(parsed.value.id)) !== undefined
   const known = isKnown ? await history.get(parsed.value.id) : undefined
   if (known !== undefined && isSame(known, parsed.value)) {
     report.same++

@@ -32,7 +32,9 @@ export function UndoBar(): ReactNode {
     }
   }
 
-  const { conversations: [first, ...others] } = last
+  const {
+    conversations: [first, ...others],
+  } = last
   return (
     <aside
       aria-label="Deleted"
@@ -42,7 +44,15 @@ export function UndoBar(): ReactNode {
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      <span className="min-w-0 flex-1 truncate">{others.length === 0 ? <>Deleted “<bdi>{first?.title}</bdi>”</> : `Deleted ${others.length + 1} conversations`}</span>
+      <span className="min-w-0 flex-1 truncate">
+        {others.length === 0 ? (
+          <>
+            Deleted “<bdi>{first?.title}</bdi>”
+          </>
+        ) : (
+          `Deleted ${others.length + 1} conversations`
+        )}
+      </span>
       <Button onClick={() => void undo()}>Undo</Button>
       <IconButton label="Dismiss" icon="close" onClick={forgetDeleted} />
     </aside>

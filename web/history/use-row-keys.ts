@@ -1,4 +1,12 @@
-import { useLayoutEffect, useReducer, useRef, useState, type FocusEvent, type KeyboardEvent, type RefObject } from 'react'
+import {
+  useLayoutEffect,
+  useReducer,
+  useRef,
+  useState,
+  type FocusEvent,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react'
 
 /** What {@link useRowKeys} needs. */
 export interface RowKeysOptions {
@@ -31,7 +39,10 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
   const tabStop = [active, preferred].find((id) => id !== undefined && ids.includes(id)) ?? ids[0]
 
   useLayoutEffect(() => {
-    const link = wanted.current === undefined ? null : container.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"] a`)
+    const link =
+      wanted.current === undefined
+        ? null
+        : container.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"] a`)
     if (!link) return
     wanted.current = undefined
     link.focus({ preventScroll: true })
@@ -51,14 +62,16 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
     const id = target instanceof HTMLAnchorElement ? rowOf(target) : undefined
     if (id === undefined || event.defaultPrevented || event.altKey || event.ctrlKey || event.shiftKey) return
     const at = ids.indexOf(id)
-    const run = event.metaKey ? { Backspace: () => onDelete(id) }[event.key] : {
-      ArrowDown: () => focus(ids[Math.min(at + 1, ids.length - 1)]),
-      ArrowUp: () => focus(ids[at - 1]),
-      Home: () => focus(ids[0]),
-      End: () => focus(ids.at(-1)),
-      F2: () => onRename(id),
-      Delete: () => onDelete(id),
-    }[event.key]
+    const run = event.metaKey
+      ? { Backspace: () => onDelete(id) }[event.key]
+      : {
+          ArrowDown: () => focus(ids[Math.min(at + 1, ids.length - 1)]),
+          ArrowUp: () => focus(ids[at - 1]),
+          Home: () => focus(ids[0]),
+          End: () => focus(ids.at(-1)),
+          F2: () => onRename(id),
+          Delete: () => onDelete(id),
+        }[event.key]
     if (run === undefined) return
     event.preventDefault()
     run()

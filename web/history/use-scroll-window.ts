@@ -14,8 +14,9 @@ export function useScrollWindow(element: RefObject<HTMLElement | null>, step: nu
     if (current === null) return undefined
     function look(): void {
       if (current === null) return
-      const top = Math.floor(current.scrollTop / step) * step, bottom = Math.ceil((current.scrollTop + current.clientHeight) / step) * step
-      setSeen((before) => before.top === top && before.bottom === bottom ? before : { top, bottom })
+      const top = Math.floor(current.scrollTop / step) * step,
+        bottom = Math.ceil((current.scrollTop + current.clientHeight) / step) * step
+      setSeen((before) => (before.top === top && before.bottom === bottom ? before : { top, bottom }))
     }
     look()
     current.addEventListener('scroll', look, { passive: true })

@@ -31,7 +31,8 @@ export function useSearch(history: HistoryStore, query: string): Search {
     const timer = setTimeout(() => {
       history.search(wanted, hitsMost).then(
         (hits) => end({ kind: 'found', query: wanted, hits }),
-        (error: unknown) => end({ kind: 'failed', query: wanted, error: error instanceof Error ? error : new Error(String(error)) }),
+        (error: unknown) =>
+          end({ kind: 'failed', query: wanted, error: error instanceof Error ? error : new Error(String(error)) }),
       )
     }, restMs)
     return () => {

@@ -4,26 +4,48 @@ import type { DecodePicture, WrittenKind } from './picture.ts'
 import { avifOf, bytesOf, exif, gifOf, jpegHead, pngHead, realPictures } from './testing.ts'
 
 /** A browser that decodes everything to this size, and writes as many bytes as `sizes` says of a kind. */
-function fakeBrowser({ width = 10, height = 10, isOpaque = true, sizes = {} as Partial<Record<WrittenKind, number | readonly number[]>> } = {}) {
+function fakeBrowser({
+  width = 10,
+  height = 10,
+  isOpaque = true,
+  sizes = {} as Partial<Record<WrittenKind, number | readonly number[]>>,
+} = {}) {
   const written: string[] = []
-  let open = 0, most = 0
+  let open = 0,
+    most = 0
   const decode: DecodePicture = async () => {
     open += 1
     most = Math.max(most, open)
     return {
-      width, height,
-      close() { open -= 1 },
+      width,
+      height,
+      close() {
+        open -= 1
+      },
       draw: (size) => ({
         isOpaque: () => isOpaque,
         async write(kind, quality) {
-          const wished = sizes[kind] ?? 3, bytes = typeof wished === 'number' ? wished : wished[written.filter((line) => line.startsWith(kind)).length] ?? 3
+          const wished = sizes[kind] ?? 3,
+            bytes =
+              typeof wished === 'number'
+                ? wished
+                : (wished[written.filter((line) => line.startsWith(kind)).length] ?? 3)
           written.push(`${kind} ${size.width}×${size.height}${quality === undefined ? '' : ` ${quality}`}`)
           return bytes < 0 ? undefined : new Blob([new Uint8Array(bytes)], { type: kind })
         },
       }),
     }
   }
-  return { decode, written, get open() { return open }, get most() { return most } }
+  return {
+    decode,
+    written,
+    get open() {
+      return open
+    },
+    get most() {
+      return most
+    },
+  }
 }
 
 function file(bytes: Uint8Array<ArrayBuffer>, name = 'a.png'): File {
@@ -36,7 +58,10 @@ function padded(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   return whole
 }
 
-async function whyRefused(bytes: Uint8Array<ArrayBuffer>, decode: DecodePicture = fakeBrowser().decode): Promise<string | undefined> {
+async function whyRefused(
+  bytes: Uint8Array<ArrayBuffer>,
+  decode: DecodePicture = fakeBrowser().decode,
+): Promise<string | undefined> {
   const { images, refused } = await readImages([file(bytes)], { decode })
   expect(images.length + refused.length).toBe(1)
   return refused[0]?.why
@@ -49,7 +74,15 @@ describe('readImages', () => {
     const { written, decode } = fakeBrowser({ width: 1, height: 1 })
     const { images, refused } = await readImages([file(realPictures.gif.bytes, 'photo.jpg')], { decode })
     expect(refused).toEqual([])
-    expect(images).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), name: 'photo.jpg', width: 1, height: 1, dataUrl: `data:image/gif;base64,${realPictures.gif.bytes.toBase64()}` }])
+    expect(images).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        name: 'photo.jpg',
+        width: 1,
+        height: 1,
+        dataUrl: `data:image/gif;base64,${realPictures.gif.bytes.toBase64()}`,
+      },
+    ])
     expect(written).toEqual([])
   })
 
@@ -76,7 +109,7 @@ describe('readImages', () => {
     }
   })
 
-  test('keeps a turned picture\'s shape as it is seen', async () => {
+  test("keeps a turned picture's shape as it is seen", async () => {
     const { decode } = fakeBrowser({ width: 1500, height: 3000 })
     const { images } = await readImages([file(jpegHead(3000, 1500, exif(6, false)))], { decode })
     expect(images[0]).toMatchObject({ width: 1024, height: 2048 })
@@ -106,7 +139,12 @@ describe('readImages', () => {
     const heavy = fakeBrowser({ width: 3000, height: 3000, sizes: { 'image/jpeg': [tooLarge, tooLarge, 5] } })
     await readImages([file(jpegHead(3000, 3000))], { decode: heavy.decode })
     expect(heavy.written).toEqual(['image/jpeg 2048×2048 0.9', 'image/jpeg 2048×2048 0.75', 'image/jpeg 2048×2048 0.5'])
-    const noWebp = fakeBrowser({ width: 3000, height: 3000, isOpaque: false, sizes: { 'image/png': imageLimits.sentBytes, 'image/webp': -1 } })
+    const noWebp = fakeBrowser({
+      width: 3000,
+      height: 3000,
+      isOpaque: false,
+      sizes: { 'image/png': imageLimits.sentBytes, 'image/webp': -1 },
+    })
     const { images } = await readImages([file(pngHead(3000, 3000))], { decode: noWebp.decode })
     expect(images[0]?.dataUrl).toStartWith('data:image/png;base64,')
   })
@@ -116,7 +154,11 @@ describe('readImages', () => {
     expect(await whyRefused(bytesOf([0, 0, 0, 24], 'ftypheic', [0, 0, 0, 0], 'mif1heic'))).toContain('HEIC')
     expect(await whyRefused(bytesOf('hello'))).toContain('PNG, JPEG, WebP, GIF and AVIF')
     expect(await whyRefused(realPictures.png.bytes.slice(0, 20))).toContain('broken')
-    expect(await whyRefused(pngHead(9, 9), async () => { throw new Error('no') })).toContain('broken')
+    expect(
+      await whyRefused(pngHead(9, 9), async () => {
+        throw new Error('no')
+      }),
+    ).toContain('broken')
     expect(await whyRefused(padded(pngHead(9, 9), imageLimits.fileBytes + 1))).toContain('larger than 20 MB')
   })
 
@@ -129,13 +171,20 @@ describe('readImages', () => {
   })
 
   test('refuses what cannot be read any more', async () => {
-    const gone = Object.assign(file(pngHead(1, 1)), { arrayBuffer: () => Promise.reject(new DOMException('gone', 'NotFoundError')) })
-    expect((await readImages([gone], { decode: fakeBrowser().decode })).refused).toEqual([{ name: 'a.png', why: 'It could not be read.' }])
+    const gone = Object.assign(file(pngHead(1, 1)), {
+      arrayBuffer: () => Promise.reject(new DOMException('gone', 'NotFoundError')),
+    })
+    expect((await readImages([gone], { decode: fakeBrowser().decode })).refused).toEqual([
+      { name: 'a.png', why: 'It could not be read.' },
+    ])
   })
 
   test('takes ten for a message, those it has already counted, and the others in their place', async () => {
     const { decode } = fakeBrowser()
-    const files = [file(bytesOf('no'), 'no'), ...Array.from({ length: 12 }, (_, index) => file(pngHead(2, 2), `${index}`))]
+    const files = [
+      file(bytesOf('no'), 'no'),
+      ...Array.from({ length: 12 }, (_, index) => file(pngHead(2, 2), `${index}`)),
+    ]
     const first = await readImages(files, { decode })
     expect(first.images.map(({ name }) => name)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
     expect(first.refused.map(({ name }) => name)).toEqual(['no', '10', '11'])
@@ -146,21 +195,35 @@ describe('readImages', () => {
   test('refuses what would make the message too large together', async () => {
     const { decode } = fakeBrowser()
     const heavy = file(padded(pngHead(2, 2), imageLimits.sentBytes))
-    const { images, refused } = await readImages(Array.from({ length: 6 }, () => heavy), { decode })
+    const { images, refused } = await readImages(
+      Array.from({ length: 6 }, () => heavy),
+      { decode },
+    )
     expect([images.length, refused.length]).toEqual([4, 2])
     expect(refused[0]?.why).toContain('Together')
   })
 
   test('has one picture in memory at a time, and gives each back', async () => {
     const browser = fakeBrowser({ width: 3000, height: 3000, sizes: { 'image/png': -1, 'image/jpeg': -1 } })
-    const { refused } = await readImages([file(pngHead(3000, 3000)), file(pngHead(3000, 3000)), file(realPictures.gif.bytes)], { decode: browser.decode })
-    expect(refused.map(({ why }) => why)).toEqual(['This browser could not scale it down.', 'This browser could not scale it down.'])
+    const { refused } = await readImages(
+      [file(pngHead(3000, 3000)), file(pngHead(3000, 3000)), file(realPictures.gif.bytes)],
+      { decode: browser.decode },
+    )
+    expect(refused.map(({ why }) => why)).toEqual([
+      'This browser could not scale it down.',
+      'This browser could not scale it down.',
+    ])
     expect([browser.most, browser.open]).toEqual([1, 0])
   })
 })
 
 describe('fitted', () => {
-  test.each([[4096, 2048, 2048, 1024], [100, 8000, 26, 2048], [2048, 2048, 2048, 2048], [1, 100_000, 1, 2048]])('%d × %d becomes %d × %d', (width, height, toWidth, toHeight) => {
+  test.each([
+    [4096, 2048, 2048, 1024],
+    [100, 8000, 26, 2048],
+    [2048, 2048, 2048, 2048],
+    [1, 100_000, 1, 2048],
+  ])('%d × %d becomes %d × %d', (width, height, toWidth, toHeight) => {
     expect(fitted({ width, height })).toEqual({ width: toWidth, height: toHeight })
   })
 })

@@ -13,7 +13,10 @@ interface Walk {
   height: number
 }
 
-/** The largest picture an AVIF says it holds: its `ispe` properties (ISO/IEC 23008-12 section 6.5.3), and the tracks of a sequence. */
+/**
+ * The largest picture an AVIF says it holds: its `ispe` properties (ISO/IEC 23008-12 section 6.5.3), and the tracks of
+ * a sequence.
+ */
 export function avifSize(reader: ByteReader): { readonly width: number; readonly height: number } | undefined {
   const walk: Walk = { boxes: 0, width: 0, height: 0 }
   readBoxes(reader, 0, reader.length, walk, 0)
@@ -24,11 +27,13 @@ function readBoxes(reader: ByteReader, start: number, end: number, walk: Walk, d
   let offset = start
   while (offset + 8 <= end && walk.boxes < boxesMax) {
     walk.boxes += 1
-    const type = reader.text(offset + 4, 4), size = sizeOfBox(reader, offset, end)
+    const type = reader.text(offset + 4, 4),
+      size = sizeOfBox(reader, offset, end)
     const inner = offset + (reader.big32(offset) === 1 ? 16 : 8)
     if (size < inner - offset) return
     const before = containers[type]
-    if (before !== undefined && depth < depthMax) readBoxes(reader, inner + before, Math.min(end, offset + size), walk, depth + 1)
+    if (before !== undefined && depth < depthMax)
+      readBoxes(reader, inner + before, Math.min(end, offset + size), walk, depth + 1)
     else noteSize(reader, type, inner, walk)
     offset += size
   }

@@ -1,7 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readImageHeader } from './image-header.ts'
-import { avifOf, big, box, bytesOf, exif, gifOf, jpegHead, jpegSegment, little, pngHead, realPictures } from './testing.ts'
+import {
+  avifOf,
+  big,
+  box,
+  bytesOf,
+  exif,
+  gifOf,
+  jpegHead,
+  jpegSegment,
+  little,
+  pngHead,
+  realPictures,
+} from './testing.ts'
 
 function sizeOf(bytes: Uint8Array): readonly [number, number] | string {
   const header = readImageHeader(bytes)
@@ -13,30 +25,58 @@ type Row = readonly [name: string, size: readonly [number, number], bytes: Uint8
 const upright = { isUpright: true, isAnimated: false }
 
 describe('readImageHeader', () => {
-  test.each(Object.entries(realPictures).map(([name, { size, bytes }]): Row => [name, size, bytes]))('reads %s', (name, [width, height], bytes) => {
-    const kind = name.split(',')[0] ?? '', isAnimated = name.includes('animated')
-    expect<unknown>(readImageHeader(bytes)).toEqual({ ...upright, kind, isAnimated, size: { width, height } })
-  })
+  test.each(Object.entries(realPictures).map(([name, { size, bytes }]): Row => [name, size, bytes]))(
+    'reads %s',
+    (name, [width, height], bytes) => {
+      const kind = name.split(',')[0] ?? '',
+        isAnimated = name.includes('animated')
+      expect<unknown>(readImageHeader(bytes)).toEqual({ ...upright, kind, isAnimated, size: { width, height } })
+    },
+  )
 
   test('reads sizes of PNG, JPEG, WebP and AVIF as large as they get', () => {
     expect(sizeOf(pngHead(2 ** 31 - 1, 70_000))).toEqual([2 ** 31 - 1, 70_000])
     expect(sizeOf(jpegHead(65_535, 40_000))).toEqual([65_535, 40_000])
-    expect(sizeOf(bytesOf('RIFF', big(0, 4), 'WEBPVP8X', little(10, 4), big(0, 4), little(2 ** 24 - 1, 3), little(99_999, 3)))).toEqual([2 ** 24, 100_000])
-    expect(sizeOf(bytesOf('RIFF', big(0, 4), 'WEBPVP8L', little(9, 4), 0x2f, little(16_383 + 16_382 * 2 ** 14, 4)))).toEqual([16_384, 16_383])
+    expect(
+      sizeOf(
+        bytesOf('RIFF', big(0, 4), 'WEBPVP8X', little(10, 4), big(0, 4), little(2 ** 24 - 1, 3), little(99_999, 3)),
+      ),
+    ).toEqual([2 ** 24, 100_000])
+    expect(
+      sizeOf(bytesOf('RIFF', big(0, 4), 'WEBPVP8L', little(9, 4), 0x2f, little(16_383 + 16_382 * 2 ** 14, 4))),
+    ).toEqual([16_384, 16_383])
     expect(sizeOf(avifOf([512, 512], [40_000, 30_000], [8, 8]))).toEqual([40_000, 30_000])
   })
 
   test('walks over what stands before the frame of a JPEG', () => {
-    const before = [jpegSegment(0xe0, 'JFIF\0'), bytesOf([0xff, 0xff, 0xff, 0x01]), jpegSegment(0xc4, [1, 2, 3]), jpegSegment(0xe1, 'http://ns.adobe.com/xap/')]
+    const before = [
+      jpegSegment(0xe0, 'JFIF\0'),
+      bytesOf([0xff, 0xff, 0xff, 0x01]),
+      jpegSegment(0xc4, [1, 2, 3]),
+      jpegSegment(0xe1, 'http://ns.adobe.com/xap/'),
+    ]
     expect(sizeOf(jpegHead(30, 20, ...before))).toEqual([30, 20])
   })
 
-  test.each([[1, true], [6, true], [8, false], [3, false], [1, false]])('sees in EXIF whether a JPEG is upright: %d', (orientation, isLittle) => {
-    expect(readImageHeader(jpegHead(3, 2, exif(orientation, isLittle)))).toMatchObject({ size: { width: 3, height: 2 }, isUpright: orientation === 1 })
+  test.each([
+    [1, true],
+    [6, true],
+    [8, false],
+    [3, false],
+    [1, false],
+  ])('sees in EXIF whether a JPEG is upright: %d', (orientation, isLittle) => {
+    expect(readImageHeader(jpegHead(3, 2, exif(orientation, isLittle)))).toMatchObject({
+      size: { width: 3, height: 2 },
+      isUpright: orientation === 1,
+    })
   })
 
   test('takes the first picture of a GIF where it reaches beyond the screen, and sees whether it moves', () => {
-    expect(readImageHeader(gifOf(10, 10, [0, 0, 10, 10]))).toEqual({ ...upright, kind: 'gif', size: { width: 10, height: 10 } })
+    expect(readImageHeader(gifOf(10, 10, [0, 0, 10, 10]))).toEqual({
+      ...upright,
+      kind: 'gif',
+      size: { width: 10, height: 10 },
+    })
     expect(sizeOf(gifOf(1, 1, [5, 0, 60_000, 50_000]))).toEqual([60_005, 50_000])
     expect(readImageHeader(gifOf(10, 10, [0, 0, 10, 10], [1, 1, 2, 2]))).toMatchObject({ isAnimated: true })
   })
@@ -47,7 +87,10 @@ describe('readImageHeader', () => {
   })
 
   test('reads the tracks of an AVIF that moves', () => {
-    const track = box('moov', box('trak', box('tkhd', new Uint8Array(76), big(640, 2), big(0, 2), big(480, 2), big(0, 2))))
+    const track = box(
+      'moov',
+      box('trak', box('tkhd', new Uint8Array(76), big(640, 2), big(0, 2), big(480, 2), big(0, 2))),
+    )
     expect(sizeOf(bytesOf(box('ftyp', 'avis', big(0, 4), 'avis'), track))).toEqual([640, 480])
   })
 
@@ -66,25 +109,49 @@ describe('readImageHeader', () => {
   })
 
   const broken: readonly (readonly [string, Uint8Array])[] = [
-    ['png', pngHead(0, 5)], ['png', bytesOf('\x89PNG\r\n\x1a\n')], ['jpeg', bytesOf([0xff, 0xd8, 0xff, 0xd9])], ['jpeg', bytesOf([0xff, 0xd8, 0xff, 0xe0, 0, 0])],
-    ['jpeg', bytesOf([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 1, 0x55])], ['gif', bytesOf('GIF89a')], ['webp', bytesOf('RIFF', big(0, 4), 'WEBPVP8 ')], ['avif', box('ftyp', 'avif', big(0, 4))], ['avif', avifOf([0, 9])],
+    ['png', pngHead(0, 5)],
+    ['png', bytesOf('\x89PNG\r\n\x1a\n')],
+    ['jpeg', bytesOf([0xff, 0xd8, 0xff, 0xd9])],
+    ['jpeg', bytesOf([0xff, 0xd8, 0xff, 0xe0, 0, 0])],
+    ['jpeg', bytesOf([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 1, 0x55])],
+    ['gif', bytesOf('GIF89a')],
+    ['webp', bytesOf('RIFF', big(0, 4), 'WEBPVP8 ')],
+    ['avif', box('ftyp', 'avif', big(0, 4))],
+    ['avif', avifOf([0, 9])],
   ]
   test.each(broken)('finds a broken %s', (of, bytes) => {
     expect<unknown>(readImageHeader(bytes)).toEqual({ kind: 'broken', of })
   })
 
   test('never throws and always ends, whatever the bytes', () => {
-    const starts = [...Object.values(realPictures).map(({ bytes }) => bytes), jpegHead(3, 2, exif(6, true)), gifOf(2, 2, [0, 0, 2, 2]), avifOf([1, 1]), bytesOf('<svg>')]
-    const damaged = fc.tuple(fc.constantFrom(...starts), fc.array(fc.tuple(fc.nat(400), fc.integer({ min: 0, max: 255 })), { maxLength: 12 }), fc.nat(400))
+    const starts = [
+      ...Object.values(realPictures).map(({ bytes }) => bytes),
+      jpegHead(3, 2, exif(6, true)),
+      gifOf(2, 2, [0, 0, 2, 2]),
+      avifOf([1, 1]),
+      bytesOf('<svg>'),
+    ]
+    const damaged = fc
+      .tuple(
+        fc.constantFrom(...starts),
+        fc.array(fc.tuple(fc.nat(400), fc.integer({ min: 0, max: 255 })), { maxLength: 12 }),
+        fc.nat(400),
+      )
       .map(([bytes, changes, length]) => {
         const copy = bytes.slice(0, length)
         for (const [at, value] of changes) if (at < copy.length) copy[at] = value
         return copy
       })
-    fc.assert(fc.property(fc.oneof(damaged, fc.uint8Array({ maxLength: 200 })), (bytes) => {
-      const header = readImageHeader(bytes)
-      if ('size' in header) expect(header.size.width >= 1 && header.size.height >= 1 && Number.isSafeInteger(header.size.width * 1)).toBe(true)
-    }), { numRuns: 2_000 })
+    fc.assert(
+      fc.property(fc.oneof(damaged, fc.uint8Array({ maxLength: 200 })), (bytes) => {
+        const header = readImageHeader(bytes)
+        if ('size' in header)
+          expect(header.size.width >= 1 && header.size.height >= 1 && Number.isSafeInteger(header.size.width * 1)).toBe(
+            true,
+          )
+      }),
+      { numRuns: 2_000 },
+    )
   })
 
   test('is quick with a file made of the smallest boxes, chunks or blocks', () => {

@@ -15,13 +15,13 @@ export interface Size {
 /** What the first bytes of a file say, by its signature and not by its name. */
 export type ImageHeader =
   | {
-    readonly kind: ImageKind
-    /** As it is stored, before it is turned; the largest there is in the file. */
-    readonly size: Size
-    /** Shown as it is stored. Else it says how to turn or mirror it (EXIF orientation 2 to 8). */
-    readonly isUpright: boolean
-    readonly isAnimated: boolean
-  }
+      readonly kind: ImageKind
+      /** As it is stored, before it is turned; the largest there is in the file. */
+      readonly size: Size
+      /** Shown as it is stored. Else it says how to turn or mirror it (EXIF orientation 2 to 8). */
+      readonly isUpright: boolean
+      readonly isAnimated: boolean
+    }
   /** It begins as such a picture, and does not go on as one. */
   | { readonly kind: 'broken'; readonly of: ImageKind }
   /** A picture of a kind that is not sent. */
@@ -72,10 +72,14 @@ function isSvg(reader: ByteReader): boolean {
 
 function factsOf(kind: ImageKind, reader: ByteReader): Facts | undefined {
   switch (kind) {
-    case 'png': return pngFacts(reader)
-    case 'jpeg': return jpegHeader(reader)
-    case 'gif': return gifFacts(reader)
-    case 'webp': return webpFacts(reader)
+    case 'png':
+      return pngFacts(reader)
+    case 'jpeg':
+      return jpegHeader(reader)
+    case 'gif':
+      return gifFacts(reader)
+    case 'webp':
+      return webpFacts(reader)
     case 'avif': {
       const size = avifSize(reader)
       return size === undefined ? undefined : { size }
@@ -97,13 +101,17 @@ function pngFacts(reader: ByteReader): Facts | undefined {
 
 /** GIF89a sections 18 to 23. Decoders grow the screen to the first picture where that is larger. */
 function gifFacts(reader: ByteReader): Facts | undefined {
-  let size: Size = { width: reader.little16(6), height: reader.little16(8) }, pictures = 0
+  let size: Size = { width: reader.little16(6), height: reader.little16(8) },
+    pictures = 0
   let offset = 13 + colourTableBytes(reader.at(10))
   while (offset < reader.length && pictures < 2) {
     const block = reader.at(offset)
     if (block === 0x2c) {
       pictures += 1
-      size = larger(size, { width: reader.little16(offset + 1) + reader.little16(offset + 5), height: reader.little16(offset + 3) + reader.little16(offset + 7) })
+      size = larger(size, {
+        width: reader.little16(offset + 1) + reader.little16(offset + 5),
+        height: reader.little16(offset + 3) + reader.little16(offset + 7),
+      })
       offset = afterSubBlocks(reader, offset + 11 + colourTableBytes(reader.at(offset + 9)))
     } else if (block === 0x21) offset = afterSubBlocks(reader, offset + 2)
     else break
@@ -125,15 +133,21 @@ function afterSubBlocks(reader: ByteReader, start: number): number {
 function webpFacts(reader: ByteReader): Facts | undefined {
   switch (reader.text(12, 4)) {
     case 'VP8 ':
-      return reader.text(23, 3) === '\x9d\x01\x2a' ? { size: { width: reader.little16(26) & 0x3fff, height: reader.little16(28) & 0x3fff } } : undefined
+      return reader.text(23, 3) === '\x9d\x01\x2a'
+        ? { size: { width: reader.little16(26) & 0x3fff, height: reader.little16(28) & 0x3fff } }
+        : undefined
     case 'VP8L': {
       if (reader.at(20) !== 0x2f) return undefined
       const bits = reader.little32(21)
       return { size: { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 } }
     }
     case 'VP8X':
-      return { size: { width: reader.little24(24) + 1, height: reader.little24(27) + 1 }, isAnimated: (reader.at(20) & 0x02) !== 0 }
-    default: return undefined
+      return {
+        size: { width: reader.little24(24) + 1, height: reader.little24(27) + 1 },
+        isAnimated: (reader.at(20) & 0x02) !== 0,
+      }
+    default:
+      return undefined
   }
 }
 

@@ -20,7 +20,12 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
       <ul aria-label="Pictures" className="flex flex-wrap gap-3">
         {images.map((image) => (
           <li key={image.id} className="relative">
-            <button type="button" title={image.name} onClick={() => setShown(image.id)} className="block overflow-hidden rounded-lg border border-line bg-panel">
+            <button
+              type="button"
+              title={image.name}
+              onClick={() => setShown(image.id)}
+              className="block overflow-hidden rounded-lg border border-line bg-panel"
+            >
               <span className="sr-only">Show </span>
               <img src={sourceOf(image)} alt={image.name} width={80} height={80} className="size-20 object-cover" />
             </button>
@@ -38,11 +43,24 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
           </li>
         ))}
       </ul>
-      <Dialog title={large?.name ?? 'Picture'} isOpen={large !== undefined} onClose={() => setShown(undefined)} size="lg">
+      <Dialog
+        title={large?.name ?? 'Picture'}
+        isOpen={large !== undefined}
+        onClose={() => setShown(undefined)}
+        size="lg"
+      >
         {large === undefined ? null : (
           <figure className="flex flex-col items-center gap-2">
-            <img src={sourceOf(large)} alt={large.name} width={large.width} height={large.height} className="h-auto max-h-[70dvh] w-auto max-w-full object-contain" />
-            <figcaption className="text-xs text-muted">{large.width} × {large.height}</figcaption>
+            <img
+              src={sourceOf(large)}
+              alt={large.name}
+              width={large.width}
+              height={large.height}
+              className="h-auto max-h-[70dvh] w-auto max-w-full object-contain"
+            />
+            <figcaption className="text-xs text-muted">
+              {large.width} × {large.height}
+            </figcaption>
           </figure>
         )}
       </Dialog>

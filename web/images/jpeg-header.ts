@@ -8,14 +8,21 @@ export interface JpegHeader {
 
 /** Walks the segments (ITU-T T.81 annex B) up to the first scan. `undefined`: there is no frame before it. */
 export function jpegHeader(reader: ByteReader): JpegHeader | undefined {
-  let size: JpegHeader['size'] | undefined, orientation = 1
+  let size: JpegHeader['size'] | undefined,
+    orientation = 1
   let offset = 2
   while (offset + 4 <= reader.length) {
     if (reader.at(offset) !== 0xff) return undefined
     const marker = reader.at(offset + 1)
     // Any number of fill bytes may come before a marker; a few markers stand alone.
-    if (marker === 0xff) { offset += 1; continue }
-    if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) { offset += 2; continue }
+    if (marker === 0xff) {
+      offset += 1
+      continue
+    }
+    if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
+      offset += 2
+      continue
+    }
     if (marker === 0xda || marker === 0xd9) break
     const length = reader.big16(offset + 2)
     if (length < 2) return undefined
@@ -35,9 +42,11 @@ const orientationTag = 0x0112
 /** EXIF 2.32 section 4.6: a TIFF header, and the entries of its first directory. */
 function exifOrientation(reader: ByteReader, start: number, length: number): number | undefined {
   if (reader.text(start, 6) !== 'Exif\0\0') return undefined
-  const tiff = start + 6, end = start + length
+  const tiff = start + 6,
+    end = start + length
   const isLittle = reader.text(tiff, 2) === 'II'
-  const number16 = isLittle ? reader.little16 : reader.big16, number32 = isLittle ? reader.little32 : reader.big32
+  const number16 = isLittle ? reader.little16 : reader.big16,
+    number32 = isLittle ? reader.little32 : reader.big32
   const directory = tiff + number32(tiff + 4)
   const entries = directory + 2 <= end ? number16(directory) : 0
   for (let index = 0; index < entries; index += 1) {

@@ -5,7 +5,10 @@ const domain = /[a-z0-9_-]+(?:\.[a-z0-9_-]+)+/iy
 /** Ends a sentence that has no spaces. */
 const punctuation = '、。〈-】！（），：；？'
 
-/** Reads the address that begins with `https://`, `http://` or `www.`. Within brackets, which may be the text of a link, it ends where they do; after `**` it ends before `*`. */
+/**
+ * Reads the address that begins with `https://`, `http://` or `www.`. Within brackets, which may be the text of a link,
+ * it ends where they do; after `**` it ends before `*`.
+ */
 export function readAddress(text: string, offset: number, beginning: string, isInBrackets: boolean): Found | undefined {
   const marks = /[*~]?$/.exec(text.slice(Math.max(0, offset - 1), offset))?.[0] ?? ''
   const address = new RegExp(`[\\p{L}\\p{N}][^\\s<${punctuation}${marks}${isInBrackets ? '[\\]' : ''}]*`, 'uy')
@@ -13,7 +16,10 @@ export function readAddress(text: string, offset: number, beginning: string, isI
   const rest = address.exec(text)?.[0]
   if (rest === undefined) return undefined
   const written = beginning + withoutEnd(rest)
-  return { token: addressOf(/^w/i.test(beginning) ? `http://${written}` : written, written), end: offset + written.length }
+  return {
+    token: addressOf(/^w/i.test(beginning) ? `http://${written}` : written, written),
+    end: offset + written.length,
+  }
 }
 
 /** Takes the mailboxes out of text. */
@@ -37,9 +43,13 @@ function addressOf(target: string, written: string): Address {
   return { kind: 'address', target, text: written, source: written }
 }
 
-/** An address without what belongs to the sentence around it: marks, a parenthesis that was not opened in it, a reference. */
+/**
+ * An address without what belongs to the sentence around it: marks, a parenthesis that was not opened in it, a
+ * reference.
+ */
 function withoutEnd(address: string): string {
-  let end = address.length, open = 0
+  let end = address.length,
+    open = 0
   for (const character of address) open += character === '(' ? 1 : character === ')' ? -1 : 0
   for (;;) {
     const last = address.charAt(end - 1)

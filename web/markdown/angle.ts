@@ -2,8 +2,10 @@ import type { Found } from './inline-token.ts'
 
 // CommonMark 0.31, sections 6.5 and 6.6. Nothing in the patterns can be read in two ways.
 const address = /<([a-z][a-z0-9+.-]{1,31}:[^<>\x00-\x20]*)>/iy
-const mailbox = /<([a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)>/iy
-const tag = /<(?:\/[a-z][a-z0-9-]*\s*|[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?)>/iy
+const mailbox =
+  /<([a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)>/iy
+const tag =
+  /<(?:\/[a-z][a-z0-9-]*\s*|[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?)>/iy
 
 /** Marks of HTML that go on to another mark, whatever is between. `from`: where that is sought. */
 const enclosures = [
@@ -13,15 +15,23 @@ const enclosures = [
   { opening: /<![a-z]/iy, closing: '>', from: 2 },
 ]
 
-/** Reads what a `<` begins: an address or a mailbox in angle brackets, or HTML. @param missing what was sought before and is not there any more */
+/**
+ * Reads what a `<` begins: an address or a mailbox in angle brackets, or HTML. @param missing what was sought before
+ * and is not there any more
+ */
 export function readAngle(text: string, offset: number, missing: Set<string>): Found | undefined {
   const [link, linked = ''] = matchAt(address, text, offset)
-  if (link !== undefined) return { token: { kind: 'address', target: linked, text: linked, source: link }, end: offset + link.length }
+  if (link !== undefined)
+    return { token: { kind: 'address', target: linked, text: linked, source: link }, end: offset + link.length }
   const [mail, box = ''] = matchAt(mailbox, text, offset)
-  if (mail !== undefined) return { token: { kind: 'address', target: `mailto:${box}`, text: box, source: mail }, end: offset + mail.length }
+  if (mail !== undefined)
+    return { token: { kind: 'address', target: `mailto:${box}`, text: box, source: mail }, end: offset + mail.length }
   const [html = readEnclosure(text, offset, missing)] = matchAt(tag, text, offset)
   if (html === undefined) return undefined
-  return { token: /^<br\s*\/?>$/i.test(html) ? { kind: 'break' } : { kind: 'text', text: html }, end: offset + html.length }
+  return {
+    token: /^<br\s*\/?>$/i.test(html) ? { kind: 'break' } : { kind: 'text', text: html },
+    end: offset + html.length,
+  }
 }
 
 function readEnclosure(text: string, offset: number, missing: Set<string>): string | undefined {

@@ -11,30 +11,71 @@ interface Within {
   readonly definitions: Definitions
 }
 
-/** Blocks within another block. Its direction is found in their text, so they have none by themselves; each line of text still has its own. */
+/**
+ * Blocks within another block. Its direction is found in their text, so they have none by themselves; each line of text
+ * still has its own.
+ */
 function NestedBlocks({ blocks, definitions }: Within & { readonly blocks: Sequence<Block> }): ReactNode {
   return blocks.groups.map((group, index) => <NestedGroup key={index} group={group} definitions={definitions} />)
 }
 
-const NestedGroup = memo(function NestedGroup({ group, definitions }: Within & { readonly group: readonly Block[] }): ReactNode {
-  return group.map((block, index) => <BlockView key={index} block={block} direction={undefined} definitions={definitions} />)
+const NestedGroup = memo(function NestedGroup({
+  group,
+  definitions,
+}: Within & { readonly group: readonly Block[] }): ReactNode {
+  return group.map((block, index) => (
+    <BlockView key={index} block={block} direction={undefined} definitions={definitions} />
+  ))
 })
 
 /** One block. A block that is the same object is not shown anew. */
-export const BlockView = memo(function BlockView({ block, direction, definitions }: Within & { readonly block: Block; readonly direction: 'auto' | undefined }): ReactNode {
+export const BlockView = memo(function BlockView({
+  block,
+  direction,
+  definitions,
+}: Within & { readonly block: Block; readonly direction: 'auto' | undefined }): ReactNode {
   switch (block.kind) {
-    case 'paragraph': return <p dir={direction} className="[unicode-bidi:plaintext]"><InlineText text={block.text} definitions={definitions} /></p>
-    case 'heading': return <Heading depth={block.depth} level={block.level} direction={direction}><InlineText text={block.text} definitions={definitions} /></Heading>
-    case 'rule': return <hr className="border-line" />
-    case 'quote': return <blockquote dir="auto" className="space-y-3 border-s-4 border-line ps-4 text-muted"><NestedBlocks blocks={block.children} definitions={definitions} /></blockquote>
-    case 'list': return <List block={block} definitions={definitions} />
-    case 'table': return <TableView table={block} definitions={definitions} />
-    case 'code': return <CodeBlock code={block} />
-    case 'html': return <pre dir="auto" className="text-sm whitespace-pre-wrap"><CodeLines chunks={block.chunks} /></pre>
+    case 'paragraph':
+      return (
+        <p dir={direction} className="[unicode-bidi:plaintext]">
+          <InlineText text={block.text} definitions={definitions} />
+        </p>
+      )
+    case 'heading':
+      return (
+        <Heading depth={block.depth} level={block.level} direction={direction}>
+          <InlineText text={block.text} definitions={definitions} />
+        </Heading>
+      )
+    case 'rule':
+      return <hr className="border-line" />
+    case 'quote':
+      return (
+        <blockquote dir="auto" className="space-y-3 border-s-4 border-line ps-4 text-muted">
+          <NestedBlocks blocks={block.children} definitions={definitions} />
+        </blockquote>
+      )
+    case 'list':
+      return <List block={block} definitions={definitions} />
+    case 'table':
+      return <TableView table={block} definitions={definitions} />
+    case 'code':
+      return <CodeBlock code={block} />
+    case 'html':
+      return (
+        <pre dir="auto" className="text-sm whitespace-pre-wrap">
+          <CodeLines chunks={block.chunks} />
+        </pre>
+      )
   }
 })
 
-const headingStyles = ['text-xl font-bold', 'text-xl font-semibold', 'text-base font-bold', 'text-base font-semibold'] as const
+const headingStyles = [
+  'text-xl font-bold',
+  'text-xl font-semibold',
+  'text-base font-bold',
+  'text-base font-semibold',
+] as const
 
 interface HeadingProps {
   readonly depth: number
@@ -47,10 +88,30 @@ interface HeadingProps {
 function Heading({ depth, level, direction, children }: HeadingProps): ReactNode {
   const className = `pt-2 [unicode-bidi:plaintext] ${headingStyles[Math.min(depth, 4) - 1] ?? ''}`
   switch (level) {
-    case 1: return <h3 dir={direction} className={className}>{children}</h3>
-    case 2: return <h4 dir={direction} className={className}>{children}</h4>
-    case 3: return <h5 dir={direction} className={className}>{children}</h5>
-    default: return <h6 dir={direction} className={className}>{children}</h6>
+    case 1:
+      return (
+        <h3 dir={direction} className={className}>
+          {children}
+        </h3>
+      )
+    case 2:
+      return (
+        <h4 dir={direction} className={className}>
+          {children}
+        </h4>
+      )
+    case 3:
+      return (
+        <h5 dir={direction} className={className}>
+          {children}
+        </h5>
+      )
+    default:
+      return (
+        <h6 dir={direction} className={className}>
+          {children}
+        </h6>
+      )
   }
 }
 
@@ -61,13 +122,32 @@ function List({ block, definitions }: Within & { readonly block: Extract<Block, 
   const { groups } = block.items
   const digits = String(block.start + groups.length * groupSize).length
   return Array.from({ length: Math.ceil(groups.length / groupsInList) }, (_, index) => {
-    const items = groups.slice(index * groupsInList, (index + 1) * groupsInList).map((group, each) => <ItemGroup key={each} group={group} definitions={definitions} />)
-    if (!block.isOrdered) return <ul key={index} dir="auto" className="list-disc ps-6">{items}</ul>
-    return <ol key={index} dir="auto" start={block.start + index * groupsInList * groupSize} className={`list-decimal ${digits > 2 ? 'ps-14' : 'ps-8'}`}>{items}</ol>
+    const items = groups
+      .slice(index * groupsInList, (index + 1) * groupsInList)
+      .map((group, each) => <ItemGroup key={each} group={group} definitions={definitions} />)
+    if (!block.isOrdered)
+      return (
+        <ul key={index} dir="auto" className="list-disc ps-6">
+          {items}
+        </ul>
+      )
+    return (
+      <ol
+        key={index}
+        dir="auto"
+        start={block.start + index * groupsInList * groupSize}
+        className={`list-decimal ${digits > 2 ? 'ps-14' : 'ps-8'}`}
+      >
+        {items}
+      </ol>
+    )
   })
 }
 
-const ItemGroup = memo(function ItemGroup({ group, definitions }: Within & { readonly group: readonly Item[] }): ReactNode {
+const ItemGroup = memo(function ItemGroup({
+  group,
+  definitions,
+}: Within & { readonly group: readonly Item[] }): ReactNode {
   return group.map((item, index) => <ListItem key={index} item={item} definitions={definitions} />)
 })
 
@@ -77,7 +157,14 @@ const ListItem = memo(function ListItem({ item, definitions }: Within & { readon
   if (item.task === 'none') return <li className={`space-y-2 ${spacing}`}>{children}</li>
   return (
     <li className={`flex list-none items-baseline gap-2 ${spacing}`}>
-      <input type="checkbox" disabled checked={item.task === 'done'} readOnly aria-label={item.task === 'done' ? 'Done' : 'Not done'} className="-ms-6 size-4 shrink-0 self-start translate-y-1" />
+      <input
+        type="checkbox"
+        disabled
+        checked={item.task === 'done'}
+        readOnly
+        aria-label={item.task === 'done' ? 'Done' : 'Not done'}
+        className="-ms-6 size-4 shrink-0 self-start translate-y-1"
+      />
       <div className="min-w-0 space-y-2">{children}</div>
     </li>
   )

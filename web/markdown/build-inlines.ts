@@ -1,8 +1,8 @@
 import { findMailboxes } from './address.ts'
 import { showBidiControls, showOverrides } from './bidi.ts'
 import { decodeEntities } from './entities.ts'
-import type { Inline, Style } from './inline.ts'
 import type { Leaf, Run, Token } from './inline-token.ts'
+import type { Inline, Style } from './inline.ts'
 import { showAddress, showImage, showLink } from './show-link.ts'
 
 const depthMax = 16
@@ -34,17 +34,22 @@ export function buildInlines(tokens: readonly Token[]): readonly Inline[] {
 
 function addToken(build: Build, token: Token): void {
   switch (token.kind) {
-    case 'source': build.source += token.text
+    case 'source':
+      build.source += token.text
       return
-    case 'run': return addRun(build, token)
-    case 'opening': if (token.target === undefined) build.source += token.mark
+    case 'run':
+      return addRun(build, token)
+    case 'opening':
+      if (token.target === undefined) build.source += token.mark
       else open(build, token.mark === '[' ? 'link' : 'image', token.mark, token.target)
       return
-    case 'closing': return close(build, token.source)
+    case 'closing':
+      return close(build, token.source)
     case 'text':
     case 'code':
     case 'break':
-    case 'address': flush(build)
+    case 'address':
+      flush(build)
       return addLeaf(innermost(build), token)
   }
 }
@@ -65,7 +70,13 @@ function open(build: Build, kind: Frame['kind'], marks: string, target: string):
   if (isFlat) build.source += marks
   else flush(build)
   const { isInLink, children } = innermost(build)
-  build.frames.push({ kind, target, children: isFlat ? children : [], isInLink: isInLink || kind === 'link' || kind === 'image', isFlat })
+  build.frames.push({
+    kind,
+    target,
+    children: isFlat ? children : [],
+    isInLink: isInLink || kind === 'link' || kind === 'image',
+    isFlat,
+  })
 }
 
 function close(build: Build, marks: string): void {
@@ -80,12 +91,16 @@ function close(build: Build, marks: string): void {
 
 function shown({ kind, target, children }: Frame, isInLink: boolean): readonly Inline[] {
   switch (kind) {
-    case 'link': return showLink(target, children, isInLink)
-    case 'image': return showImage(target, children, isInLink)
-    case 'all': return children
+    case 'link':
+      return showLink(target, children, isInLink)
+    case 'image':
+      return showImage(target, children, isInLink)
+    case 'all':
+      return children
     case 'emphasis':
     case 'strong':
-    case 'deleted': return [{ kind, children }]
+    case 'deleted':
+      return [{ kind, children }]
   }
 }
 
@@ -98,12 +113,20 @@ function flush(build: Build): void {
 
 function addLeaf(frame: Frame, leaf: Leaf): void {
   switch (leaf.kind) {
-    case 'source': return add(frame, textOf(frame, decodeEntities(leaf.text)))
-    case 'text': return add(frame, textOf(frame, leaf.text))
-    case 'code': return add(frame, { kind: 'code', text: showBidiControls(leaf.text) })
-    case 'break': return add(frame, leaf)
+    case 'source':
+      return add(frame, textOf(frame, decodeEntities(leaf.text)))
+    case 'text':
+      return add(frame, textOf(frame, leaf.text))
+    case 'code':
+      return add(frame, { kind: 'code', text: showBidiControls(leaf.text) })
+    case 'break':
+      return add(frame, leaf)
     // No link is within another.
-    case 'address': return add(frame, frame.isInLink ? textOf(frame, leaf.text) : showAddress(leaf.target, leaf.text) ?? textOf(frame, leaf.source))
+    case 'address':
+      return add(
+        frame,
+        frame.isInLink ? textOf(frame, leaf.text) : (showAddress(leaf.target, leaf.text) ?? textOf(frame, leaf.source)),
+      )
   }
 }
 
@@ -114,7 +137,8 @@ function textOf(frame: Frame, text: string): Inline {
 /** Adds to what is there; text goes on with the text before it. */
 function add(frame: Frame, inline: Inline): void {
   const last = frame.children.at(-1)
-  if (inline.kind === 'text' && last?.kind === 'text') frame.children[frame.children.length - 1] = { kind: 'text', text: last.text + inline.text }
+  if (inline.kind === 'text' && last?.kind === 'text')
+    frame.children[frame.children.length - 1] = { kind: 'text', text: last.text + inline.text }
   else if (inline.kind !== 'text' || inline.text !== '') frame.children.push(inline)
 }
 

@@ -1,4 +1,7 @@
-/** Lines that keep coming, in chunks that end with a line: what is full never changes again, so a long block is not shown anew for each line. */
+/**
+ * Lines that keep coming, in chunks that end with a line: what is full never changes again, so a long block is not
+ * shown anew for each line.
+ */
 export interface Chunks {
   readonly full: readonly string[]
   readonly open: string
@@ -25,7 +28,8 @@ export function allChunks(chunks: Chunks): readonly string[] {
 function cut(text: string): readonly string[] {
   const parts: string[] = []
   for (let start = 0; start < text.length;) {
-    const isLast = text.length - start <= lineCharactersMax * 2, end = isLast ? text.length : endOfCharacter(text, start + lineCharactersMax)
+    const isLast = text.length - start <= lineCharactersMax * 2,
+      end = isLast ? text.length : endOfCharacter(text, start + lineCharactersMax)
     parts.push(text.slice(start, end))
     start = end
   }

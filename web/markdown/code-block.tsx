@@ -10,7 +10,8 @@ const longBlockChunks = 6
 
 /** A block of code: its language, a button that copies it, and its lines, which are coloured once it is complete. */
 export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'code' }> }): ReactNode {
-  const { chunks, info } = code, language = languageOf(info)
+  const { chunks, info } = code,
+    language = languageOf(info)
   const isLong = chunks.length >= longBlockChunks
   const parts = useColours(chunks, language, code.isOpen)
   return (
@@ -19,9 +20,16 @@ export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'cod
         <span className="truncate">{info === '' ? 'text' : showBidiControls(info)}</span>
         <CopyButton label="Copy code" text={() => chunks.join('')} />
       </div>
-      <pre role="group" tabIndex={0} aria-label={language === '' ? 'Code' : `Code, ${language}`} className="overflow-x-auto p-3 font-mono text-sm -outline-offset-2">
+      <pre
+        role="group"
+        tabIndex={0}
+        aria-label={language === '' ? 'Code' : `Code, ${language}`}
+        className="overflow-x-auto p-3 font-mono text-sm -outline-offset-2"
+      >
         <code>
-          {parts.map((part, index) => <ColouredChunk key={index} part={part} isLong={isLong} />)}
+          {parts.map((part, index) => (
+            <ColouredChunk key={index} part={part} isLong={isLong} />
+          ))}
           <CodeLines chunks={chunks.slice(parts.at(-1)?.end ?? 0)} isLong={isLong} />
         </code>
       </pre>
@@ -34,10 +42,24 @@ function languageOf(info: string): string {
   return info.split(/[\s{,:]/, 1)[0]?.toLowerCase() ?? ''
 }
 
-const ColouredChunk = memo(function ColouredChunk({ part, isLong }: { readonly part: ColouredPart; readonly isLong: boolean }): ReactNode {
+const ColouredChunk = memo(function ColouredChunk({
+  part,
+  isLong,
+}: {
+  readonly part: ColouredPart
+  readonly isLong: boolean
+}): ReactNode {
   return (
     <ChunkBox text={part.text} isLong={isLong}>
-      {part.runs.map((run, index) => run.colour === undefined ? showBidiControls(run.text) : <span key={index} className={run.colour}>{showBidiControls(run.text)}</span>)}
+      {part.runs.map((run, index) =>
+        run.colour === undefined ? (
+          showBidiControls(run.text)
+        ) : (
+          <span key={index} className={run.colour}>
+            {showBidiControls(run.text)}
+          </span>
+        ),
+      )}
     </ChunkBox>
   )
 })

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
-const colours = [...readFileSync(new URL('./code.css', import.meta.url), 'utf8').matchAll(/(--code-[a-z]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)]
+const colours = [
+  ...readFileSync(new URL('./code.css', import.meta.url), 'utf8').matchAll(
+    /(--code-[a-z]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g,
+  ),
+]
 const style = readFileSync(new URL('../style.css', import.meta.url), 'utf8')
 
 function background(name: string): readonly [light: string, dark: string] {
@@ -12,7 +16,9 @@ function background(name: string): readonly [light: string, dark: string] {
 
 /** Relative luminance (WCAG 2.2). */
 function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((offset) => Number.parseInt(colour.slice(offset, offset + 2), 16) / 255).map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((offset) => Number.parseInt(colour.slice(offset, offset + 2), 16) / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
@@ -26,7 +32,11 @@ describe('colours of code', () => {
     expect(colours).toHaveLength(10)
   })
 
-  test.each(colours.flatMap(([, name = '', light = '', dark = '']) => ['page', 'panel', 'raised'].map((place): [string, string, string, string] => [name, place, light, dark])))('%s is readable on %s', (_name, place, light, dark) => {
+  test.each(
+    colours.flatMap(([, name = '', light = '', dark = '']) =>
+      ['page', 'panel', 'raised'].map((place): [string, string, string, string] => [name, place, light, dark]),
+    ),
+  )('%s is readable on %s', (_name, place, light, dark) => {
     const [lightBackground, darkBackground] = background(place)
     expect(contrast(light, lightBackground)).toBeGreaterThanOrEqual(4.5)
     expect(contrast(dark, darkBackground)).toBeGreaterThanOrEqual(4.5)

@@ -1,12 +1,21 @@
 import type { Found } from './inline-token.ts'
 
 /** Reads a span of code behind its opening back-ticks (CommonMark 0.31, section 6.1). @param last of `lastTicks` */
-export function readCodeSpan(text: string, start: number, length: number, last: ReadonlyMap<number, number>): Found | undefined {
+export function readCodeSpan(
+  text: string,
+  start: number,
+  length: number,
+  last: ReadonlyMap<number, number>,
+): Found | undefined {
   if ((last.get(length) ?? -1) < start) return undefined
   const ticks = /`+/g
   ticks.lastIndex = start
   for (let match = ticks.exec(text); match !== null; match = ticks.exec(text)) {
-    if (match[0].length === length) return { token: { kind: 'code', text: withoutMargin(text.slice(start, match.index).replaceAll('\n', ' ')) }, end: ticks.lastIndex }
+    if (match[0].length === length)
+      return {
+        token: { kind: 'code', text: withoutMargin(text.slice(start, match.index).replaceAll('\n', ' ')) },
+        end: ticks.lastIndex,
+      }
   }
   return undefined
 }

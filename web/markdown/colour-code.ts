@@ -11,9 +11,14 @@ export interface ColouredPart {
 const partCharacters = 4_000
 const partCharactersMax = 24_000
 
-/** Colours the chunks from `start`: as few as make one part, and more while the code is in the middle of something that began in them, such as a comment. */
+/**
+ * Colours the chunks from `start`: as few as make one part, and more while the code is in the middle of something that
+ * began in them, such as a comment.
+ */
 export function colourPart(highlight: Highlighter, chunks: readonly string[], start: number): ColouredPart {
-  let end = start, text = '', wanted = partCharacters
+  let end = start,
+    text = '',
+    wanted = partCharacters
   for (;;) {
     while (end < chunks.length && text.length < wanted) {
       text += chunks[end] ?? ''

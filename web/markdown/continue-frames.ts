@@ -25,14 +25,21 @@ function continueFrame(work: Work, frame: Frame): 'yes' | 'no' | 'ended' {
   const indent = indentAt(work.cursor)
   switch (frame.kind) {
     case 'document':
-    case 'list': return 'yes'
-    case 'quote': return skipQuoteMark(work, indent) ? 'yes' : 'no'
-    case 'item': return continueItem(work, frame, indent)
+    case 'list':
+      return 'yes'
+    case 'quote':
+      return skipQuoteMark(work, indent) ? 'yes' : 'no'
+    case 'item':
+      return continueItem(work, frame, indent)
     case 'paragraph':
-    case 'table': return indent.isBlank ? 'no' : 'yes'
-    case 'fence': return continueFence(work, frame, indent)
-    case 'indented': return continueIndented(work, indent)
-    case 'html': return indent.isBlank && frame.end === 'blank line' ? 'no' : 'yes'
+    case 'table':
+      return indent.isBlank ? 'no' : 'yes'
+    case 'fence':
+      return continueFence(work, frame, indent)
+    case 'indented':
+      return continueIndented(work, indent)
+    case 'html':
+      return indent.isBlank && frame.end === 'blank line' ? 'no' : 'yes'
   }
 }
 

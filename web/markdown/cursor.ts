@@ -1,4 +1,7 @@
-/** A place in a line. A tab reaches to the next column divisible by four, and part of it can be behind us (CommonMark 0.31, section 2.2). */
+/**
+ * A place in a line. A tab reaches to the next column divisible by four, and part of it can be behind us (CommonMark
+ * 0.31, section 2.2).
+ */
 export interface Cursor {
   readonly line: string
   readonly offset: number
@@ -23,7 +26,8 @@ export function startOf(line: string): Cursor {
 
 /** The white space ahead. */
 export function indentAt(cursor: Cursor): Indent {
-  let offset = cursor.offset, column = cursor.column + cursor.tabRest
+  let offset = cursor.offset,
+    column = cursor.column + cursor.tabRest
   for (; offset < cursor.line.length; offset += 1) {
     const character = cursor.line[offset]
     if (character === ' ') column += 1

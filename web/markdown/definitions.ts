@@ -15,7 +15,8 @@ export const noDefinitions: Definitions = new Map()
 
 // A label of at most 999 characters; `[^1]:` is a footnote of other dialects, and stays as it is. A title is read over.
 // Sticky, and nothing in it can be read in two ways, so that it takes linear time.
-const definition = /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|([^\s<]\S*))(?:[ \t]*(?:\n[ \t]*)?(?<=\s)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*(?:\n|$)/sy
+const definition =
+  /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|([^\s<]\S*))(?:[ \t]*(?:\n[ \t]*)?(?<=\s)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*(?:\n|$)/sy
 
 /** The same text for labels that mean the same (CommonMark 0.31, section 4.7). */
 export function normaliseLabel(label: string): string {
@@ -24,8 +25,12 @@ export function normaliseLabel(label: string): string {
 }
 
 /** Takes the definitions from the beginning of a paragraph. */
-export function takeDefinitions(text: string, known: FoundDefinition | undefined): { readonly rest: string; readonly found: FoundDefinition | undefined } {
-  let found = known, offset = 0
+export function takeDefinitions(
+  text: string,
+  known: FoundDefinition | undefined,
+): { readonly rest: string; readonly found: FoundDefinition | undefined } {
+  let found = known,
+    offset = 0
   while (text[offset] === '[') {
     definition.lastIndex = offset
     const match = definition.exec(text)
@@ -41,7 +46,8 @@ export function takeDefinitions(text: string, known: FoundDefinition | undefined
 export function definitionsOf(found: FoundDefinition | undefined): Definitions {
   if (found === undefined) return noDefinitions
   const definitions = new Map<string, string>()
-  for (let one: FoundDefinition | undefined = found; one !== undefined; one = one.earlier) definitions.set(one.label, one.destination)
+  for (let one: FoundDefinition | undefined = found; one !== undefined; one = one.earlier)
+    definitions.set(one.label, one.destination)
   return definitions
 }
 
@@ -50,7 +56,8 @@ export function definitionsFor(text: string, definitions: Definitions): Definiti
   if (definitions.size === 0 || !text.includes('[')) return noDefinitions
   const used = new Map<string, string>()
   for (const match of text.matchAll(/\[((?:[^[\]\\]|\\.){1,999})\]/gs)) {
-    const label = normaliseLabel(match[1] ?? ''), destination = definitions.get(label)
+    const label = normaliseLabel(match[1] ?? ''),
+      destination = definitions.get(label)
     if (destination !== undefined) used.set(label, destination)
   }
   return used.size === 0 ? noDefinitions : used

@@ -1,12 +1,17 @@
-import type { Style } from './inline.ts'
 import type { Run } from './inline-token.ts'
+import type { Style } from './inline.ts'
 
 // Emphasis, by CommonMark 0.31, section 6.2 and the appendix "An algorithm for parsing nested emphasis and links"; strikethrough by GFM, section 6.5.
 
-/** The run of marks that stands there. Whether it may open or close depends on what is around it, tildes left out: `**~~a~~**b` (as GitHub does). */
+/**
+ * The run of marks that stands there. Whether it may open or close depends on what is around it, tildes left out:
+ * `**~~a~~**b` (as GitHub does).
+ */
 export function readRun(text: string, offset: number, marks: string): Run {
-  const character = marks.charAt(0), length = marks.length
-  const before = kindBefore(text, offset), after = kindAfter(text, offset + length)
+  const character = marks.charAt(0),
+    length = marks.length
+  const before = kindBefore(text, offset),
+    after = kindAfter(text, offset + length)
   const isLeft = after !== 'space' && (after === 'word' || before !== 'word')
   const isRight = before !== 'space' && (before === 'word' || after !== 'word')
   const isWithinWord = isLeft && isRight && character === '_'
@@ -48,9 +53,13 @@ interface Opener {
   readonly index: number
 }
 
-/** Tells the runs what begins and ends at each. Takes linear time: where nothing was found once, nothing is sought again. */
+/**
+ * Tells the runs what begins and ends at each. Takes linear time: where nothing was found once, nothing is sought
+ * again.
+ */
 export function matchRuns(runs: readonly Run[]): void {
-  const openers: Opener[] = [], floors = new Map<string, number>()
+  const openers: Opener[] = [],
+    floors = new Map<string, number>()
   for (const [index, run] of runs.entries()) {
     const key = `${run.character}${run.canOpen}${run.character === '~' ? run.length : run.length % 3}`
     while (run.canClose && run.rest > 0) {

@@ -7,9 +7,13 @@ export type Destination =
   /** Nowhere: it is shown as text. */
   | { readonly kind: 'none' }
 
-/** Judges a destination as it stands in a text, references decoded. Only what is plainly allowed is a link; relative ones mean nothing here. */
+/**
+ * Judges a destination as it stands in a text, references decoded. Only what is plainly allowed is a link; relative
+ * ones mean nothing here.
+ */
 export function judgeDestination(text: string): Destination {
-  if (/^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(text)) return { kind: 'image', source: text }
+  if (/^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(text))
+    return { kind: 'image', source: text }
   // A browser reads over white space and control characters, so nothing with any is a link.
   if (!/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return { kind: 'none' }
   const url = new URL(text)

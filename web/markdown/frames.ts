@@ -9,9 +9,20 @@ import { append, isEmpty, type Sequence } from './sequence.ts'
 /** An open block that holds blocks. */
 export type Container =
   | { readonly kind: 'document' | 'quote'; readonly children: Sequence<Block> }
-  | { readonly kind: 'list'; readonly style: string; readonly start: number | undefined; readonly items: Sequence<Item> }
+  | {
+      readonly kind: 'list'
+      readonly style: string
+      readonly start: number | undefined
+      readonly items: Sequence<Item>
+    }
   /** `width`: the columns its content is indented by. */
-  | { readonly kind: 'item'; readonly width: number; readonly isSpaced: boolean; readonly task: Item['task']; readonly children: Sequence<Block> }
+  | {
+      readonly kind: 'item'
+      readonly width: number
+      readonly isSpaced: boolean
+      readonly task: Item['task']
+      readonly children: Sequence<Block>
+    }
 
 /** An open block that holds lines. */
 export type Leaf =
@@ -21,7 +32,12 @@ export type Leaf =
   /** `blank`: blank lines, which are part of it when another line follows. */
   | { readonly kind: 'indented'; readonly lines: Chunks; readonly blank: string }
   | { readonly kind: 'html'; readonly end: HtmlEnd; readonly lines: Chunks }
-  | { readonly kind: 'table'; readonly header: Row; readonly alignments: readonly Alignment[]; readonly rows: Sequence<Row> }
+  | {
+      readonly kind: 'table'
+      readonly header: Row
+      readonly alignments: readonly Alignment[]
+      readonly rows: Sequence<Row>
+    }
 
 /** A block that may go on. */
 export type Frame = Container | Leaf
@@ -102,7 +118,10 @@ export function closeInnermost(work: Work, isOpen: boolean): void {
 function makeRoomFor(work: Work, kind: Frame['kind'] | Block['kind']): void {
   closeUnmatched(work)
   const frame = innermost(work)
-  const isOpenToIt = frame.kind === 'list' ? kind === 'item' : frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item'
+  const isOpenToIt =
+    frame.kind === 'list'
+      ? kind === 'item'
+      : frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item'
   if (!isOpenToIt) closeInnermost(work, false)
 }
 
@@ -125,13 +144,23 @@ function closeParagraph(work: Work, paragraph: FrameOf<'paragraph'>, isOpen: boo
 
 function toBlock(frame: Exclude<Frame, { kind: 'paragraph' }>, isOpen: boolean): Block | Item | undefined {
   switch (frame.kind) {
-    case 'document': return undefined
-    case 'quote': return { kind: 'quote', children: frame.children }
-    case 'list': return isEmpty(frame.items) ? undefined : { kind: 'list', isOrdered: frame.start !== undefined, start: frame.start ?? 1, items: frame.items }
-    case 'item': return { kind: 'item', isSpaced: frame.isSpaced, task: frame.task, children: frame.children }
-    case 'fence': return { kind: 'code', info: frame.fence.info, chunks: allChunks(frame.lines), isOpen }
-    case 'indented': return { kind: 'code', info: '', chunks: allChunks(frame.lines), isOpen }
-    case 'html': return { kind: 'html', chunks: allChunks(frame.lines) }
-    case 'table': return { kind: 'table', header: frame.header, alignments: frame.alignments, rows: frame.rows }
+    case 'document':
+      return undefined
+    case 'quote':
+      return { kind: 'quote', children: frame.children }
+    case 'list':
+      return isEmpty(frame.items)
+        ? undefined
+        : { kind: 'list', isOrdered: frame.start !== undefined, start: frame.start ?? 1, items: frame.items }
+    case 'item':
+      return { kind: 'item', isSpaced: frame.isSpaced, task: frame.task, children: frame.children }
+    case 'fence':
+      return { kind: 'code', info: frame.fence.info, chunks: allChunks(frame.lines), isOpen }
+    case 'indented':
+      return { kind: 'code', info: '', chunks: allChunks(frame.lines), isOpen }
+    case 'html':
+      return { kind: 'html', chunks: allChunks(frame.lines) }
+    case 'table':
+      return { kind: 'table', header: frame.header, alignments: frame.alignments, rows: frame.rows }
   }
 }

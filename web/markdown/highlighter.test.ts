@@ -5,9 +5,27 @@ import { languages } from './languages.ts'
 
 /** Pieces of code that have something to colour in each language. */
 const samples: Readonly<Record<string, string>> = {
-  bash: 'if [ "$a" ]; then echo b; fi # c', cpp: '#include <a>\nint main() { return 0; } // b', csharp: 'public class A { string b = "c"; }', css: '.a { color: #fff }', diff: '- a\n+ b', go: 'func main() { var a = "b" }',
-  ini: '[a]\nb = 1', java: 'public class A { int b = 1; }', javascript: 'const a = `b ${c}`', json: '{"a": 1, "b": null}', kotlin: 'fun main() { val a = "b" }', markdown: '# a\n**b**', php: '<?php echo "a";', python: 'def a(b):\n    return None',
-  ruby: 'def a; "b"; end', rust: 'fn main() { let a = 1; }', sql: 'SELECT a FROM b WHERE c = 1', swift: 'func a() -> Int { return 1 }', typescript: 'type A = { b: string }', xml: '<a b="c">d</a>', yaml: 'a: 1\nb: "c"',
+  bash: 'if [ "$a" ]; then echo b; fi # c',
+  cpp: '#include <a>\nint main() { return 0; } // b',
+  csharp: 'public class A { string b = "c"; }',
+  css: '.a { color: #fff }',
+  diff: '- a\n+ b',
+  go: 'func main() { var a = "b" }',
+  ini: '[a]\nb = 1',
+  java: 'public class A { int b = 1; }',
+  javascript: 'const a = `b ${c}`',
+  json: '{"a": 1, "b": null}',
+  kotlin: 'fun main() { val a = "b" }',
+  markdown: '# a\n**b**',
+  php: '<?php echo "a";',
+  python: 'def a(b):\n    return None',
+  ruby: 'def a; "b"; end',
+  rust: 'fn main() { let a = 1; }',
+  sql: 'SELECT a FROM b WHERE c = 1',
+  swift: 'func a() -> Int { return 1 }',
+  typescript: 'type A = { b: string }',
+  xml: '<a b="c">d</a>',
+  yaml: 'a: 1\nb: "c"',
 }
 
 async function highlight(code: string, language: string): Promise<Highlighted> {
@@ -16,7 +34,8 @@ async function highlight(code: string, language: string): Promise<Highlighted> {
 
 describe('colours of code', () => {
   test.each([...languages])('%s is coloured, and no character is lost', async (name, grammar) => {
-    const code = samples[grammar] ?? '', { runs } = await highlight(code, name)
+    const code = samples[grammar] ?? '',
+      { runs } = await highlight(code, name)
     expect(runs.map(({ text }) => text).join('')).toBe(code)
     expect(runs.filter(({ colour }) => colour !== undefined).length).toBeGreaterThan(0)
   })
@@ -32,24 +51,39 @@ describe('colours of code', () => {
   })
 
   test('are none within what a string takes in', async () => {
-    expect((await highlight('`a ${b} c`', 'js')).runs.map(({ text, colour }) => [text, colour])).toEqual([['`a ', 'code-string'], ['${b}', undefined], [' c`', 'code-string']])
+    expect((await highlight('`a ${b} c`', 'js')).runs.map(({ text, colour }) => [text, colour])).toEqual([
+      ['`a ', 'code-string'],
+      ['${b}', undefined],
+      [' c`', 'code-string'],
+    ])
   })
 
   test('reach into another language', async () => {
-    expect((await highlight('<script>let a = 1</script>', 'html')).runs).toContainEqual({ text: 'let', colour: 'code-keyword' })
+    expect((await highlight('<script>let a = 1</script>', 'html')).runs).toContainEqual({
+      text: 'let',
+      colour: 'code-keyword',
+    })
   })
 
   test('are none for a language that is not known', async () => {
-    expect(await highlight('let a', 'none')).toEqual({ runs: [{ text: 'let a', colour: undefined }], isInMiddle: false })
+    expect(await highlight('let a', 'none')).toEqual({
+      runs: [{ text: 'let a', colour: undefined }],
+      isInMiddle: false,
+    })
   })
 })
 
 describe('a part of a block of code', async () => {
   const highlight = await highlighterFor('js')
-  const line = 'const value = 1 // and some more\n', chunk = line.repeat(60)
+  const line = 'const value = 1 // and some more\n',
+    chunk = line.repeat(60)
 
   test('is some chunks, not all of them', () => {
-    const part = colourPart(highlight, Array.from({ length: 20 }, () => chunk), 4)
+    const part = colourPart(
+      highlight,
+      Array.from({ length: 20 }, () => chunk),
+      4,
+    )
     expect(part.end).toBe(7)
     expect(part.text).toBe(chunk.repeat(3))
   })

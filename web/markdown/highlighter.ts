@@ -33,7 +33,23 @@ export type Highlighter = (code: string) => Highlighted
 
 const highlighter = core.newInstance()
 highlighter.configure({ __emitter: RunEmitter })
-const grammars = { bash, cpp, diff, go, ini, java, javascript, json, markdown, python, rust, sql, typescript, xml, yaml }
+const grammars = {
+  bash,
+  cpp,
+  diff,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  markdown,
+  python,
+  rust,
+  sql,
+  typescript,
+  xml,
+  yaml,
+}
 for (const [name, grammar] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar)
 
 /** Loaded when there is a block in one of them: what is written less, and what is large. */
@@ -46,13 +62,18 @@ const others: ReadonlyMap<string, () => Promise<{ readonly default: LanguageFn }
   ['swift', () => import('highlight.js/lib/languages/swift')],
 ])
 
-/** Colours code, once what the language needs is loaded. A language that is not known has no colours. @param language as after a fence */
+/**
+ * Colours code, once what the language needs is loaded. A language that is not known has no colours. @param language as
+ * after a fence
+ */
 export async function highlighterFor(language: string): Promise<Highlighter> {
   const grammar = languages.get(language)
   // There is CSS in HTML.
-  const other = grammar === 'xml' ? 'css' : grammar ?? '', load = others.get(other)
-  if (load !== undefined && highlighter.getLanguage(other) === undefined) highlighter.registerLanguage(other, (await load()).default)
-  return (code) => grammar === undefined ? plain(code) : highlight(code, grammar)
+  const other = grammar === 'xml' ? 'css' : (grammar ?? ''),
+    load = others.get(other)
+  if (load !== undefined && highlighter.getLanguage(other) === undefined)
+    highlighter.registerLanguage(other, (await load()).default)
+  return (code) => (grammar === undefined ? plain(code) : highlight(code, grammar))
 }
 
 function highlight(code: string, grammar: string): Highlighted {

@@ -1,12 +1,17 @@
 /** What ends a block of raw HTML: a line that holds this, or a blank line. */
 export type HtmlEnd = '</script>' | '-->' | '?>' | '>' | ']]>' | 'blank line'
 
-const blockNames = 'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
+const blockNames =
+  'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
 const blockTag = new RegExp(`^</?(?:${blockNames})(?:\\s|/?>|$)`, 'i')
-const anyTag = /^<(?:[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?|\/[a-z][a-z0-9-]*\s*)>\s*$/i
+const anyTag =
+  /^<(?:[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?|\/[a-z][a-z0-9-]*\s*)>\s*$/i
 const verbatimEnd = /<\/(?:script|pre|style|textarea)>/i
 
-/** What ends the block of raw HTML that the line begins, or undefined (CommonMark 0.31, section 4.6). Only the beginning of a very long line is looked at. */
+/**
+ * What ends the block of raw HTML that the line begins, or undefined (CommonMark 0.31, section 4.6). Only the beginning
+ * of a very long line is looked at.
+ */
 export function readHtmlStart(line: string, isInParagraph: boolean): HtmlEnd | undefined {
   if (line[0] !== '<') return undefined
   const head = line.slice(0, 1_000)
@@ -22,11 +27,14 @@ export function readHtmlStart(line: string, isInParagraph: boolean): HtmlEnd | u
 /** Whether the block ends with this line. */
 export function endsHtml(line: string, end: HtmlEnd): boolean {
   switch (end) {
-    case 'blank line': return false
-    case '</script>': return verbatimEnd.test(line)
+    case 'blank line':
+      return false
+    case '</script>':
+      return verbatimEnd.test(line)
     case '-->':
     case '?>':
     case '>':
-    case ']]>': return line.includes(end)
+    case ']]>':
+      return line.includes(end)
   }
 }

@@ -1,6 +1,9 @@
 import type { Style } from './inline.ts'
 
-/** What running text is made of, one after the other. Where things begin and end is told by tokens too, so nothing is nested yet. */
+/**
+ * What running text is made of, one after the other. Where things begin and end is told by tokens too, so nothing is
+ * nested yet.
+ */
 export type Token =
   | Leaf
   | Run

@@ -9,7 +9,13 @@ export function InlineText({ text, definitions }: TextProps): ReactNode {
   const parts = groupPieces(splitPieces(text))
   return parts.map((part, index) => {
     const pieces = <Pieces key={index} pieces={part} definitions={definitions} />
-    return parts.length === 1 ? pieces : <span key={index} className="block [unicode-bidi:plaintext]">{pieces}</span>
+    return parts.length === 1 ? (
+      pieces
+    ) : (
+      <span key={index} className="block [unicode-bidi:plaintext]">
+        {pieces}
+      </span>
+    )
   })
 }
 
@@ -18,10 +24,23 @@ interface TextProps {
   readonly definitions: Definitions
 }
 
-function Pieces({ pieces, definitions }: { readonly pieces: readonly Piece[]; readonly definitions: Definitions }): ReactNode {
+function Pieces({
+  pieces,
+  definitions,
+}: {
+  readonly pieces: readonly Piece[]
+  readonly definitions: Definitions
+}): ReactNode {
   return pieces.map((piece, index) => {
-    if (piece.kind === 'image') return <ArrivingImage key={index} alternative={piece.alternative} source={piece.source} />
-    return <TextPiece key={index} text={piece.text} definitions={definitionsFor(piece.text, definitions) === noDefinitions ? noDefinitions : definitions} />
+    if (piece.kind === 'image')
+      return <ArrivingImage key={index} alternative={piece.alternative} source={piece.source} />
+    return (
+      <TextPiece
+        key={index}
+        text={piece.text}
+        definitions={definitionsFor(piece.text, definitions) === noDefinitions ? noDefinitions : definitions}
+      />
+    )
   })
 }
 
@@ -35,22 +54,62 @@ function showAll(inlines: readonly Inline[]): ReactNode {
 
 function show(inline: Inline, index: number): ReactNode {
   switch (inline.kind) {
-    case 'text': return inline.text
-    case 'code': return <code key={index} dir="ltr" className="rounded-sm bg-hover px-1 py-0.5 font-mono text-sm">{inline.text}</code>
-    case 'break': return <br key={index} />
-    case 'emphasis': return <em key={index}>{showAll(inline.children)}</em>
-    case 'strong': return <strong key={index}>{showAll(inline.children)}</strong>
-    case 'deleted': return <del key={index}>{showAll(inline.children)}</del>
-    case 'link': return <a key={index} href={inline.address} title={inline.address} rel="noreferrer noopener" target="_blank" dir="auto" className="text-accent underline">{showAll(inline.children)}</a>
-    case 'image': return <ShownImage key={index} source={inline.source} alternative={inline.alternative} />
+    case 'text':
+      return inline.text
+    case 'code':
+      return (
+        <code key={index} dir="ltr" className="rounded-sm bg-hover px-1 py-0.5 font-mono text-sm">
+          {inline.text}
+        </code>
+      )
+    case 'break':
+      return <br key={index} />
+    case 'emphasis':
+      return <em key={index}>{showAll(inline.children)}</em>
+    case 'strong':
+      return <strong key={index}>{showAll(inline.children)}</strong>
+    case 'deleted':
+      return <del key={index}>{showAll(inline.children)}</del>
+    case 'link':
+      return (
+        <a
+          key={index}
+          href={inline.address}
+          title={inline.address}
+          rel="noreferrer noopener"
+          target="_blank"
+          dir="auto"
+          className="text-accent underline"
+        >
+          {showAll(inline.children)}
+        </a>
+      )
+    case 'image':
+      return <ShownImage key={index} source={inline.source} alternative={inline.alternative} />
   }
 }
 
-function ArrivingImage({ source, alternative }: { readonly source: string | undefined; readonly alternative: string }): ReactNode {
+function ArrivingImage({
+  source,
+  alternative,
+}: {
+  readonly source: string | undefined
+  readonly alternative: string
+}): ReactNode {
   if (source !== undefined) return <ShownImage source={source} alternative={alternative} />
-  return <span className="text-muted">{alternative === '' ? 'An image is arriving…' : `An image is arriving: ${alternative}…`}</span>
+  return (
+    <span className="text-muted">
+      {alternative === '' ? 'An image is arriving…' : `An image is arriving: ${alternative}…`}
+    </span>
+  )
 }
 
-const ShownImage = memo(function ShownImage({ source, alternative }: { readonly source: string; readonly alternative: string }): ReactNode {
+const ShownImage = memo(function ShownImage({
+  source,
+  alternative,
+}: {
+  readonly source: string
+  readonly alternative: string
+}): ReactNode {
   return <img src={source} alt={alternative} decoding="async" className="my-2 max-h-[32rem] max-w-full rounded-lg" />
 })

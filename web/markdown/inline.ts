@@ -14,16 +14,22 @@ export type Style = 'emphasis' | 'strong' | 'deleted'
 
 /** The text without its form. */
 export function plainText(inlines: readonly Inline[]): string {
-  return inlines.map((inline) => {
-    switch (inline.kind) {
-      case 'text':
-      case 'code': return inline.text
-      case 'break': return ' '
-      case 'image': return inline.alternative
-      case 'emphasis':
-      case 'strong':
-      case 'deleted':
-      case 'link': return plainText(inline.children)
-    }
-  }).join('')
+  return inlines
+    .map((inline) => {
+      switch (inline.kind) {
+        case 'text':
+        case 'code':
+          return inline.text
+        case 'break':
+          return ' '
+        case 'image':
+          return inline.alternative
+        case 'emphasis':
+        case 'strong':
+        case 'deleted':
+        case 'link':
+          return plainText(inline.children)
+      }
+    })
+    .join('')
 }

@@ -1,4 +1,7 @@
-/** How each language is highlighted, by the names it is known by. A small table, so that nothing is loaded for a language we do not know. */
+/**
+ * How each language is highlighted, by the names it is known by. A small table, so that nothing is loaded for a
+ * language we do not know.
+ */
 export const languages: ReadonlyMap<string, string> = new Map([
   ...names('bash', 'sh shell zsh console shell-session shellsession'),
   ...names('cpp', 'c c++ cc h hpp cxx arduino'),

@@ -68,7 +68,8 @@ export function readUnderline(line: string): 1 | 2 | undefined {
 /** The mark of a list's item, or undefined. */
 export function readMarker(line: string): Marker | undefined {
   const first = line[0] ?? ''
-  if ('*+-'.includes(first) && first !== '') return isSpaceOrEnd(line, 1) ? { style: first, length: 1, number: undefined } : undefined
+  if ('*+-'.includes(first) && first !== '')
+    return isSpaceOrEnd(line, 1) ? { style: first, length: 1, number: undefined } : undefined
   const match = /^(\d{1,9})([.)])/.exec(line)
   if (match === null || !isSpaceOrEnd(line, match[0].length)) return undefined
   return { style: match[2] ?? '', length: match[0].length, number: Number(match[1]) }
@@ -101,7 +102,8 @@ function readAlignment(cell: string): Alignment | undefined {
 
 /** The cells of a table's line; `\|` is a bar within one. */
 export function splitCells(line: string): Row {
-  const trimmed = line.trim(), cells: string[] = []
+  const trimmed = line.trim(),
+    cells: string[] = []
   let start = trimmed.startsWith('|') ? 1 : 0
   for (let offset = start; offset < trimmed.length; offset += 1) {
     if (trimmed[offset] === '\\') offset += 1

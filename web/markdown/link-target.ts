@@ -15,23 +15,38 @@ const label = /\[((?:[^[\]\\]|\\.){0,999})\]/sy
 const pause = /\\[!-~]|[()\x00-\x20\x7F]/g
 const depthMax = 32
 
-/** What stands behind the text of a link: `(destination "title")`, which need not have a title (CommonMark 0.31, section 6.3). */
+/**
+ * What stands behind the text of a link: `(destination "title")`, which need not have a title (CommonMark 0.31, section
+ * 6.3).
+ */
 export function readTarget(text: string, offset: number): FoundTarget | undefined {
   if (text[offset] !== '(') return undefined
-  const start = endOf(spaces, text, offset + 1) ?? offset, isBracketed = text[start] === '<'
+  const start = endOf(spaces, text, offset + 1) ?? offset,
+    isBracketed = text[start] === '<'
   const end = isBracketed ? endOf(bracketed, text, start) : endOfDestination(text, start)
   if (end === undefined) return undefined
   const titleStart = endOf(spaces, text, end) ?? end
-  const titleEnd = titleStart === end ? end : endOf(title, text, titleStart) ?? titleStart
+  const titleEnd = titleStart === end ? end : (endOf(title, text, titleStart) ?? titleStart)
   const last = endOf(spaces, text, titleEnd) ?? titleEnd
-  return text[last] === ')' ? { target: unescapeText(isBracketed ? text.slice(start + 1, end - 1) : text.slice(start, end)), end: last + 1 } : undefined
+  return text[last] === ')'
+    ? { target: unescapeText(isBracketed ? text.slice(start + 1, end - 1) : text.slice(start, end)), end: last + 1 }
+    : undefined
 }
 
-/** What stands behind the text of a link by label: `[label]`, `[]`, or nothing. @param own the link's text as a label, if it can be one */
-export function readReference(text: string, offset: number, own: string, definitions: Definitions): FoundTarget | undefined {
+/**
+ * What stands behind the text of a link by label: `[label]`, `[]`, or nothing. @param own the link's text as a label,
+ * if it can be one
+ */
+export function readReference(
+  text: string,
+  offset: number,
+  own: string,
+  definitions: Definitions,
+): FoundTarget | undefined {
   if (definitions.size === 0) return undefined
   label.lastIndex = offset
-  const match = label.exec(text), target = definitions.get(normaliseLabel(match?.[1] || own))
+  const match = label.exec(text),
+    target = definitions.get(normaliseLabel(match?.[1] || own))
   return target === undefined ? undefined : { target, end: match === null ? offset : label.lastIndex }
 }
 

@@ -10,7 +10,9 @@ function markup(text: string, isStreaming = false): string {
 
 /** The markup without what is of the looks only, and without the boxes around all. */
 function bare(text: string): string {
-  return markup(text).replace(/ (?:class|style)="[^"]*"/g, '').replace(/^<div><div>|<\/div><\/div>$/g, '')
+  return markup(text)
+    .replace(/ (?:class|style)="[^"]*"/g, '')
+    .replace(/^<div><div>|<\/div><\/div>$/g, '')
 }
 
 interface Tag {
@@ -22,32 +24,72 @@ interface Tag {
 function tagsOf(html: string): readonly Tag[] {
   return [...html.matchAll(/<([a-zA-Z][^\s/>]*)((?:\s+[^\s=>]+="[^"]*")*)\s*\/?>/g)].map((match) => ({
     name: match[1] ?? '',
-    attributes: new Map([...(match[2] ?? '').matchAll(/([^\s=]+)="([^"]*)"/g)].map((attribute) => [attribute[1] ?? '', attribute[2] ?? ''])),
+    attributes: new Map(
+      [...(match[2] ?? '').matchAll(/([^\s=]+)="([^"]*)"/g)].map((attribute) => [
+        attribute[1] ?? '',
+        attribute[2] ?? '',
+      ]),
+    ),
   }))
 }
 
 /** What a person reads. */
 function visibleText(html: string): string {
-  return html.replace(/<[^>]*>/g, '').replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#x27;/g, '\'').replace(/&amp;/g, '&')
+  return html
+    .replace(/<[^>]*>/g, '')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#x27;/g, "'")
+    .replace(/&amp;/g, '&')
 }
 
 const everywhere = ['class', 'dir', 'role']
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  div: ['tabindex', 'aria-label'], p: [], h3: [], h4: [], h5: [], h6: [], hr: [], blockquote: [], ul: [], ol: ['start'], li: [], br: [], em: [], strong: [], del: [], code: [],
-  input: ['type', 'disabled', 'checked', 'readOnly', 'aria-label'], table: [], thead: [], tbody: [], tr: [], th: ['scope'], td: ['colSpan'],
-  pre: ['tabindex', 'aria-label'], span: ['style'], a: ['href', 'title', 'rel', 'target'], img: ['src', 'alt', 'decoding'],
-  button: ['type', 'aria-label', 'title'], svg: ['viewBox', 'fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'aria-hidden'], path: ['d'],
+  div: ['tabindex', 'aria-label'],
+  p: [],
+  h3: [],
+  h4: [],
+  h5: [],
+  h6: [],
+  hr: [],
+  blockquote: [],
+  ul: [],
+  ol: ['start'],
+  li: [],
+  br: [],
+  em: [],
+  strong: [],
+  del: [],
+  code: [],
+  input: ['type', 'disabled', 'checked', 'readOnly', 'aria-label'],
+  table: [],
+  thead: [],
+  tbody: [],
+  tr: [],
+  th: ['scope'],
+  td: ['colSpan'],
+  pre: ['tabindex', 'aria-label'],
+  span: ['style'],
+  a: ['href', 'title', 'rel', 'target'],
+  img: ['src', 'alt', 'decoding'],
+  button: ['type', 'aria-label', 'title'],
+  svg: ['viewBox', 'fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'aria-hidden'],
+  path: ['d'],
 }
 
 function expectHarmless(html: string): void {
   for (const { name, attributes } of tagsOf(html)) {
     const known = allowed[name]
     if (known === undefined) throw new Error(`<${name}> in ${html}`)
-    for (const attribute of attributes.keys()) if (![...everywhere, ...known].includes(attribute)) throw new Error(`${attribute} of <${name}> in ${html}`)
-    const href = attributes.get('href'), source = attributes.get('src')
+    for (const attribute of attributes.keys())
+      if (![...everywhere, ...known].includes(attribute)) throw new Error(`${attribute} of <${name}> in ${html}`)
+    const href = attributes.get('href'),
+      source = attributes.get('src')
     if (href !== undefined) expect(href).toMatch(/^(?:https?:\/\/|mailto:)[\x21-\x7e]*$/)
     if (source !== undefined) expect(source).toMatch(/^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]*$/)
-    if (name === 'a') expect([attributes.get('rel'), attributes.get('target')]).toEqual(['noreferrer noopener', '_blank'])
+    if (name === 'a')
+      expect([attributes.get('rel'), attributes.get('target')]).toEqual(['noreferrer noopener', '_blank'])
     if (name === 'a') expect(attributes.get('title')).toBe(href)
   }
   // Whatever is left outside the tags cannot be read as one.
@@ -57,17 +99,49 @@ function expectHarmless(html: string): void {
 describe('Markdown', () => {
   test.each([
     ['paragraphs', 'a\n\nb', '<p dir="auto">a</p><p dir="auto">b</p>'],
-    ['headings below those of the page', '# a\n## b\n### c\n#### d\n##### e', '<h3 dir="auto">a</h3><h4 dir="auto">b</h4><h5 dir="auto">c</h5><h6 dir="auto">d</h6><h6 dir="auto">e</h6>'],
-    ['headings without a level left out', '### a\n###### b\n#### c\n# d\n## e', '<h3 dir="auto">a</h3><h4 dir="auto">b</h4><h4 dir="auto">c</h4><h3 dir="auto">d</h3><h4 dir="auto">e</h4>'],
+    [
+      'headings below those of the page',
+      '# a\n## b\n### c\n#### d\n##### e',
+      '<h3 dir="auto">a</h3><h4 dir="auto">b</h4><h5 dir="auto">c</h5><h6 dir="auto">d</h6><h6 dir="auto">e</h6>',
+    ],
+    [
+      'headings without a level left out',
+      '### a\n###### b\n#### c\n# d\n## e',
+      '<h3 dir="auto">a</h3><h4 dir="auto">b</h4><h4 dir="auto">c</h4><h3 dir="auto">d</h3><h4 dir="auto">e</h4>',
+    ],
     ['lists', '- a\n  1. b', '<ul dir="auto"><li><p>a</p><ol dir="auto" start="1"><li><p>b</p></li></ol></li></ul>'],
-    ['tasks', '- [x] a', '<ul dir="auto"><li><input type="checkbox" disabled="" readOnly="" aria-label="Done" checked=""/><div><p>a</p></div></li></ul>'],
+    [
+      'tasks',
+      '- [x] a',
+      '<ul dir="auto"><li><input type="checkbox" disabled="" readOnly="" aria-label="Done" checked=""/><div><p>a</p></div></li></ul>',
+    ],
     ['quotes', '> a', '<blockquote dir="auto"><p>a</p></blockquote>'],
     ['rules', '---', '<hr/>'],
-    ['tables', '|a|b|\n|-|-|\n|`1`|', '<div role="group" tabindex="0" aria-label="Table: a, b"><div dir="auto"><table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tbody><tr><td><code dir="ltr">1</code></td><td colSpan="1"></td></tr></tbody></table></div></div>'],
-    ['running text', '*a* **b** ~~c~~ `d`  \ne', '<p dir="auto"><em>a</em> <strong>b</strong> <del>c</del> <code dir="ltr">d</code><br/>e</p>'],
-    ['links', '[a](https://b.example)', '<p dir="auto"><a href="https://b.example/" title="https://b.example/" rel="noreferrer noopener" target="_blank" dir="auto">a</a></p>'],
-    ['images that are in the text', '![a](data:image/png;base64,AA==)', '<p dir="auto"><img src="data:image/png;base64,AA==" alt="a" decoding="async"/></p>'],
-    ['raw HTML as text', '<div onclick="a()">\nb\n</div>', '<pre dir="auto"><span>&lt;div onclick=&quot;a()&quot;&gt;\nb\n&lt;/div&gt;\n</span></pre>'],
+    [
+      'tables',
+      '|a|b|\n|-|-|\n|`1`|',
+      '<div role="group" tabindex="0" aria-label="Table: a, b"><div dir="auto"><table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tbody><tr><td><code dir="ltr">1</code></td><td colSpan="1"></td></tr></tbody></table></div></div>',
+    ],
+    [
+      'running text',
+      '*a* **b** ~~c~~ `d`  \ne',
+      '<p dir="auto"><em>a</em> <strong>b</strong> <del>c</del> <code dir="ltr">d</code><br/>e</p>',
+    ],
+    [
+      'links',
+      '[a](https://b.example)',
+      '<p dir="auto"><a href="https://b.example/" title="https://b.example/" rel="noreferrer noopener" target="_blank" dir="auto">a</a></p>',
+    ],
+    [
+      'images that are in the text',
+      '![a](data:image/png;base64,AA==)',
+      '<p dir="auto"><img src="data:image/png;base64,AA==" alt="a" decoding="async"/></p>',
+    ],
+    [
+      'raw HTML as text',
+      '<div onclick="a()">\nb\n</div>',
+      '<pre dir="auto"><span>&lt;div onclick=&quot;a()&quot;&gt;\nb\n&lt;/div&gt;\n</span></pre>',
+    ],
   ])('shows %s', (_name, text, expected) => {
     expect(bare(text)).toBe(expected)
   })
@@ -75,7 +149,9 @@ describe('Markdown', () => {
   test('shows code with its language and a button that copies it', () => {
     const html = bare('```ts file.ts\nlet a = "<b>" // \u202E\n```')
     expect(html).toContain('<span>ts file.ts</span><button type="button" aria-label="Copy code"')
-    expect(html).toContain('<pre role="group" tabindex="0" aria-label="Code, ts"><code><span>let a = &quot;&lt;b&gt;&quot; // ⟨U+202E⟩\n</span></code></pre>')
+    expect(html).toContain(
+      '<pre role="group" tabindex="0" aria-label="Code, ts"><code><span>let a = &quot;&lt;b&gt;&quot; // ⟨U+202E⟩\n</span></code></pre>',
+    )
   })
 
   test('resolves links by label when the text has ended', () => {
@@ -90,7 +166,10 @@ describe('Markdown', () => {
   })
 
   test('has a very long list in parts that count on', () => {
-    expect(bare('1. a\n'.repeat(200)).match(/<ol [^>]*>/g)).toEqual(['<ol dir="auto" start="1">', '<ol dir="auto" start="129">'])
+    expect(bare('1. a\n'.repeat(200)).match(/<ol [^>]*>/g)).toEqual([
+      '<ol dir="auto" start="1">',
+      '<ol dir="auto" start="129">',
+    ])
   })
 
   test('has a very long table in parts that are one for a screen reader', () => {
@@ -115,13 +194,22 @@ describe('a hostile text', () => {
     ['a frame', '<iframe srcdoc="<script>alert(1)</script>"></iframe>'],
     ['a style', '<style>*{display:none}</style>'],
     ['a link to a script', '[a](javascript:alert(1))'],
-    ['a link to a script by a reference', '[a](javascript&colon;alert(1)) [b](&#106;avascript:alert(1)) [c](&#x6A;avascript:alert(1))'],
-    ['a link to a script with white space', '[a](<java\tscript:alert(1)>) [b](< javascript:alert(1)>) [c](java&Tab;script:alert(1)) [d](java&#10;script:alert(1))'],
+    [
+      'a link to a script by a reference',
+      '[a](javascript&colon;alert(1)) [b](&#106;avascript:alert(1)) [c](&#x6A;avascript:alert(1))',
+    ],
+    [
+      'a link to a script with white space',
+      '[a](<java\tscript:alert(1)>) [b](< javascript:alert(1)>) [c](java&Tab;script:alert(1)) [d](java&#10;script:alert(1))',
+    ],
     ['a link to a script by label', '[a][b]\n\n[b]: javascript:alert(1)'],
     ['a link to a script as an address', '<javascript:alert(1)> <vbscript:x> <data:text/html,x>'],
     ['a link to HTML', '[a](data:text/html;base64,PHNjcmlwdD4=) ![b](data:text/html,<script>)'],
     ['an image that is a script', '![a](javascript:alert(1)) ![b](data:image/svg+xml,<svg/onload=alert(1)>)'],
-    ['an attribute that ends early', '[a](https://b.example/"onmouseover="alert(1)) ![c"onerror="x](data:image/png;base64,AA==)'],
+    [
+      'an attribute that ends early',
+      '[a](https://b.example/"onmouseover="alert(1)) ![c"onerror="x](data:image/png;base64,AA==)',
+    ],
     ['a language that ends early', '```"><script>alert(1)</script>\na\n```'],
     ['a header that ends early', '|"><script>|\n|-|\n'],
   ])('with %s is shown harmlessly', (_name, text) => {
@@ -129,21 +217,122 @@ describe('a hostile text', () => {
   })
 
   test('never makes an element, an attribute or a destination that is not allowed', () => {
-    fc.assert(fc.property(markdownText, fc.boolean(), (text, isStreaming) => expectHarmless(markup(text, isStreaming))), { numRuns: 400 })
+    fc.assert(
+      fc.property(markdownText, fc.boolean(), (text, isStreaming) => expectHarmless(markup(text, isStreaming))),
+      { numRuns: 400 },
+    )
   })
 
   test('loses no word', () => {
-    const words = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'], marks = ['*', '**', '_', '~~', '`', ' ', ' ', '\n', '\n\n', '> ', '- ', '1. ', '# ', '|', '|-|-|\n', '---\n', '[', ']', '(', ')', '![', '](', '<', '>', '\\', '    ', '\n```\n', '<div>', '<!--', '&']
+    const words = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'],
+      marks = [
+        '*',
+        '**',
+        '_',
+        '~~',
+        '`',
+        ' ',
+        ' ',
+        '\n',
+        '\n\n',
+        '> ',
+        '- ',
+        '1. ',
+        '# ',
+        '|',
+        '|-|-|\n',
+        '---\n',
+        '[',
+        ']',
+        '(',
+        ')',
+        '![',
+        '](',
+        '<',
+        '>',
+        '\\',
+        '    ',
+        '\n```\n',
+        '<div>',
+        '<!--',
+        '&',
+      ]
     const text = fc.array(fc.constantFrom(...words, ...marks), { maxLength: 50 })
-    fc.assert(fc.property(text, (parts) => {
-      const shown = markup(parts.join(''))
-      const places = visibleText(shown) + tagsOf(shown).flatMap(({ attributes }) => [...attributes.values()]).join(' ')
-      for (const word of words) expect(count(places, word)).toBeGreaterThanOrEqual(parts.filter((part) => part === word).length)
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(text, (parts) => {
+        const shown = markup(parts.join(''))
+        const places =
+          visibleText(shown) +
+          tagsOf(shown)
+            .flatMap(({ attributes }) => [...attributes.values()])
+            .join(' ')
+        for (const word of words)
+          expect(count(places, word)).toBeGreaterThanOrEqual(parts.filter((part) => part === word).length)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   // None takes a second; what takes the square of its length takes minutes.
-  test.each(['[', '![', '](', '[a](b', '[a](<b', '[a](b "', '[a][b]', '*', '_', '*a ', '**a', '*_a', '_*', '**a**b', '~~a ', '`', '`a', '``a`', '<', '<a ', '<a b=', '<!--', '<?', '> ', '- ', '- - ', '1. ', '    ', '\t', '|', '|-', '|a|\n|-|\n', '\\', '\\[', '&', '&#', '&amp;', 'a@', 'a@b.', 'www.', 'http://', 'mailto:a', '[a]: b\n', '[a]: b\n[a] ', '#', '# ', '=\n', 'a\n=\n', '-\n', '>\n', '> -\n', '```\n', '~~~\n\n', ' \n', '\n', '😀*', '![a](data:image/png;base64,A'])('of %p over and over is read in linear time', (part) => {
+  test.each([
+    '[',
+    '![',
+    '](',
+    '[a](b',
+    '[a](<b',
+    '[a](b "',
+    '[a][b]',
+    '*',
+    '_',
+    '*a ',
+    '**a',
+    '*_a',
+    '_*',
+    '**a**b',
+    '~~a ',
+    '`',
+    '`a',
+    '``a`',
+    '<',
+    '<a ',
+    '<a b=',
+    '<!--',
+    '<?',
+    '> ',
+    '- ',
+    '- - ',
+    '1. ',
+    '    ',
+    '\t',
+    '|',
+    '|-',
+    '|a|\n|-|\n',
+    '\\',
+    '\\[',
+    '&',
+    '&#',
+    '&amp;',
+    'a@',
+    'a@b.',
+    'www.',
+    'http://',
+    'mailto:a',
+    '[a]: b\n',
+    '[a]: b\n[a] ',
+    '#',
+    '# ',
+    '=\n',
+    'a\n=\n',
+    '-\n',
+    '>\n',
+    '> -\n',
+    '```\n',
+    '~~~\n\n',
+    ' \n',
+    '\n',
+    '😀*',
+    '![a](data:image/png;base64,A',
+  ])('of %p over and over is read in linear time', (part) => {
     const text = part.repeat(Math.ceil(50_000 / part.length))
     expect(processorMs(() => void markup(text))).toBeLessThan(5_000)
   })

@@ -2,12 +2,35 @@ import { noLines } from './chunks.ts'
 import { skipQuoteMark } from './continue-frames.ts'
 import { indentAt, restOf, skipCharacters, skipColumns, skipIndent, type Indent } from './cursor.ts'
 import { takeDefinitions } from './definitions.ts'
-import { addBlock, closeInnermost, closeUnmatched, dropParagraph, innermost, openFrame, openParagraph, textOf, type Work } from './frames.ts'
+import {
+  addBlock,
+  closeInnermost,
+  closeUnmatched,
+  dropParagraph,
+  innermost,
+  openFrame,
+  openParagraph,
+  textOf,
+  type Work,
+} from './frames.ts'
 import { readHtmlStart } from './html-rules.ts'
-import { isRule, readAlignments, readFence, readHeading, readMarker, readTask, readUnderline, splitCells, type Marker } from './line-rules.ts'
+import {
+  isRule,
+  readAlignments,
+  readFence,
+  readHeading,
+  readMarker,
+  readTask,
+  readUnderline,
+  splitCells,
+  type Marker,
+} from './line-rules.ts'
 import { emptySequence, isEmpty } from './sequence.ts'
 
-/** What a line may begin: something that holds blocks, something that holds what is left of the line, something that the line is all of, or nothing of the kind. */
+/**
+ * What a line may begin: something that holds blocks, something that holds what is left of the line, something that the
+ * line is all of, or nothing of the kind.
+ */
 type Opened = 'container' | 'lines' | 'whole line' | 'nothing'
 
 // Deeper marks of quotes and lists are text: what is nested without end would be drawn without end.
@@ -41,7 +64,16 @@ function openNext(work: Work): Opened {
 }
 
 // In the order of precedence: a line of hyphens is an underline or a table's before it is a rule, and a rule before it is an item.
-const openers: readonly ((work: Work, text: string, indent: Indent) => Opened)[] = [openQuote, openHeading, openFence, openHtml, underline, openTable, openRule, openItem]
+const openers: readonly ((work: Work, text: string, indent: Indent) => Opened)[] = [
+  openQuote,
+  openHeading,
+  openFence,
+  openHtml,
+  underline,
+  openTable,
+  openRule,
+  openItem,
+]
 
 function openIndented(work: Work): Opened {
   // An indented line goes on with a paragraph, even with one whose marks it lacks.
@@ -84,7 +116,8 @@ function openHtml(work: Work, text: string): Opened {
 }
 
 function underline(work: Work, text: string): Opened {
-  const paragraph = openParagraph(work), depth = paragraph && readUnderline(text)
+  const paragraph = openParagraph(work),
+    depth = paragraph && readUnderline(text)
   if (paragraph === undefined || depth === undefined) return 'nothing'
   const { rest, found } = takeDefinitions(textOf(paragraph), work.found)
   if (rest.trim() === '' || rest.length > underlinedCharactersMax) return 'nothing'
@@ -96,7 +129,8 @@ function underline(work: Work, text: string): Opened {
 
 /** A table begins with the line under its header, so its header is the last line of a paragraph until then. */
 function openTable(work: Work, text: string): Opened {
-  const paragraph = openParagraph(work), alignments = paragraph && readAlignments(text)
+  const paragraph = openParagraph(work),
+    alignments = paragraph && readAlignments(text)
   if (paragraph === undefined || alignments === undefined || alignments.length > columnsMax) return 'nothing'
   const header = splitCells(paragraph.lastLine)
   if (header.length !== alignments.length) return 'nothing'
@@ -121,11 +155,18 @@ function openItem(work: Work, text: string, indent: Indent): Opened {
   const isContentless = text.slice(marker.length).trim() === ''
   // A number in running text begins no list: only one that starts at 1, and has content, interrupts a paragraph.
   if (openParagraph(work) !== undefined && (isContentless || (marker.number ?? 1) !== 1)) return 'nothing'
-  const afterMarker = skipCharacters(skipIndent(work.cursor), marker.length), space = indentAt(afterMarker).width
+  const afterMarker = skipCharacters(skipIndent(work.cursor), marker.length),
+    space = indentAt(afterMarker).width
   const padding = isContentless || space > 4 ? 1 : space
   work.cursor = skipColumns(afterMarker, padding)
   const isSpaced = goOnWithList(work, marker) && work.isAfterBlankLine
-  openFrame(work, { kind: 'item', width: indent.width + marker.length + padding, isSpaced, task: takeTask(work), children: emptySequence })
+  openFrame(work, {
+    kind: 'item',
+    width: indent.width + marker.length + padding,
+    isSpaced,
+    task: takeTask(work),
+    children: emptySequence,
+  })
   return 'container'
 }
 

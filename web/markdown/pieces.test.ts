@@ -19,12 +19,16 @@ describe('pieces of a text', () => {
     for (const piece of pieces) expect(source(piece)).toEndWith('. ')
   })
 
-  test.each(['word ', 'x', '*_a', '😀', '![a](data:image/png;base64,AAAA) '])('of %p over and over are all of the text, and bounded', (part) => {
-    const text = `x${part.repeat(20_000)}`, pieces = splitPieces(text)
-    expect(pieces.map(source).join('')).toBe(text)
-    for (const piece of pieces) expect(source(piece).length).toBeLessThanOrEqual(16_000)
-    expect(pieces.every((piece) => source(piece).isWellFormed())).toBe(true)
-  })
+  test.each(['word ', 'x', '*_a', '😀', '![a](data:image/png;base64,AAAA) '])(
+    'of %p over and over are all of the text, and bounded',
+    (part) => {
+      const text = `x${part.repeat(20_000)}`,
+        pieces = splitPieces(text)
+      expect(pieces.map(source).join('')).toBe(text)
+      for (const piece of pieces) expect(source(piece).length).toBeLessThanOrEqual(16_000)
+      expect(pieces.every((piece) => source(piece).isWellFormed())).toBe(true)
+    },
+  )
 
   test('end after a word where no sentence ends', () => {
     for (const piece of splitPieces('words '.repeat(6_000))) expect(source(piece)).toEndWith('words ')
@@ -36,10 +40,14 @@ describe('pieces of a text', () => {
   })
 
   test('stay while the text grows, but for the last', () => {
-    fc.assert(fc.property(fc.array(markdownText, { maxLength: 40 }), fc.nat(), (parts, cut) => {
-      const text = parts.join(''), before = splitPieces(text.slice(0, cut % (text.length + 1))), after = splitPieces(text)
-      expect(after.slice(0, Math.max(0, before.length - 2))).toEqual(before.slice(0, Math.max(0, before.length - 2)))
-    }))
+    fc.assert(
+      fc.property(fc.array(markdownText, { maxLength: 40 }), fc.nat(), (parts, cut) => {
+        const text = parts.join(''),
+          before = splitPieces(text.slice(0, cut % (text.length + 1))),
+          after = splitPieces(text)
+        expect(after.slice(0, Math.max(0, before.length - 2))).toEqual(before.slice(0, Math.max(0, before.length - 2)))
+      }),
+    )
   })
 
   test('have the images of the text for themselves, however long', () => {
@@ -49,17 +57,28 @@ describe('pieces of a text', () => {
       { kind: 'image', alternative: 'b c', source: `data:image/webp;base64,${bytes}` },
       { kind: 'text', text: ' d' },
     ])
-    expect(splitPieces(`![](data:image/png;base64,${bytes}`)).toEqual([{ kind: 'image', alternative: '', source: undefined }])
+    expect(splitPieces(`![](data:image/png;base64,${bytes}`)).toEqual([
+      { kind: 'image', alternative: '', source: undefined },
+    ])
   })
 
-  test.each(['![a](data:image/svg+xml;base64,AAAA)', '![a](data:image/png,AAAA)', '![a](data:image/png;base64,AA"A)', '[a](data:image/png;base64,AAAA)', '![a](data:text/html;base64,AAAA)'])('take %p for text', (text) => {
+  test.each([
+    '![a](data:image/svg+xml;base64,AAAA)',
+    '![a](data:image/png,AAAA)',
+    '![a](data:image/png;base64,AA"A)',
+    '[a](data:image/png;base64,AAAA)',
+    '![a](data:text/html;base64,AAAA)',
+  ])('take %p for text', (text) => {
     expect(splitPieces(text)).toEqual([{ kind: 'text', text }])
   })
 
-  test.each(['](data:image/', '![](data:image/png;base64,', '![a](data:image/png;base64,A)'])('of %p over and over are found in linear time', (part) => {
-    const text = part.repeat(400_000 / part.length)
-    expect(processorMs(() => void splitPieces(text))).toBeLessThan(500)
-  })
+  test.each(['](data:image/', '![](data:image/png;base64,', '![a](data:image/png;base64,A)'])(
+    'of %p over and over are found in linear time',
+    (part) => {
+      const text = part.repeat(400_000 / part.length)
+      expect(processorMs(() => void splitPieces(text))).toBeLessThan(500)
+    },
+  )
 })
 
 describe('parts of a text', () => {

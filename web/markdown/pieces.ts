@@ -12,7 +12,10 @@ const alternativeMax = 1_000
 const partLength = 16_000
 const imageLength = 2_000
 
-/** The text in pieces, each small enough to be read quickly. What is before a cut does not depend on what comes after it, so pieces stay while a text grows. */
+/**
+ * The text in pieces, each small enough to be read quickly. What is before a cut does not depend on what comes after
+ * it, so pieces stay while a text grows.
+ */
 export function splitPieces(text: string): readonly Piece[] {
   const pieces: Piece[] = []
   let start = 0
@@ -25,7 +28,10 @@ export function splitPieces(text: string): readonly Piece[] {
   return pieces
 }
 
-/** The pieces in parts. Each is laid out for itself, so that a browser lays out only the last part of a very long text anew while it grows. */
+/**
+ * The pieces in parts. Each is laid out for itself, so that a browser lays out only the last part of a very long text
+ * anew while it grows.
+ */
 export function groupPieces(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
   const parts: Piece[][] = []
   let length = partLength
@@ -50,8 +56,10 @@ interface FoundImage {
 /** Images with their bytes in base64. They are found before anything else, since they are far longer than a piece. */
 function* imagesIn(text: string): Generator<FoundImage> {
   for (let at = text.indexOf('](data:image/'); at !== -1; at = text.indexOf('](data:image/', at + 1)) {
-    const before = text.slice(Math.max(0, at - alternativeMax), at), opening = before.lastIndexOf('![')
-    const alternative = before.slice(opening + 2), start = at - alternative.length - 2
+    const before = text.slice(Math.max(0, at - alternativeMax), at),
+      opening = before.lastIndexOf('![')
+    const alternative = before.slice(opening + 2),
+      start = at - alternative.length - 2
     if (opening === -1 || /[[\]`\n]/.test(alternative)) continue
     const source = /data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]*/y
     source.lastIndex = at + 2
@@ -75,8 +83,10 @@ function addText(pieces: Piece[], text: string, start: number, end: number): voi
 /** Where the piece that begins at `from` ends: if it is long, after a sentence, or after a word, or where it must. */
 function findCut(text: string, from: number, end: number): number {
   for (let offset = from + sentencesLength; offset < Math.min(end, from + lengthMax); offset += 1) {
-    const character = text.charAt(offset), isAfterSentence = character === '\n' || '.!?'.includes(text.charAt(offset - 1))
-    if ((character === ' ' || character === '\n') && (isAfterSentence || offset >= from + wordsLength)) return offset + 1
+    const character = text.charAt(offset),
+      isAfterSentence = character === '\n' || '.!?'.includes(text.charAt(offset - 1))
+    if ((character === ' ' || character === '\n') && (isAfterSentence || offset >= from + wordsLength))
+      return offset + 1
   }
   if (end <= from + lengthMax) return end
   return from + lengthMax - (isHighSurrogate(text.charCodeAt(from + lengthMax - 1)) ? 1 : 0)

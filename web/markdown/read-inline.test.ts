@@ -5,11 +5,21 @@ import { plainText, type Inline } from './inline.ts'
 import { readInline } from './read-inline.ts'
 import { markdownText, outlineInlines, processorMs } from './testing.ts'
 
-const definitions = new Map([['k', 'https://k.example/'], ['two words', 'https://two.example/'], ['a]', 'https://bracket.example/']])
+const definitions = new Map([
+  ['k', 'https://k.example/'],
+  ['two words', 'https://two.example/'],
+  ['a]', 'https://bracket.example/'],
+])
 
 /** Emphasis is `{e …}`, strong `{s …}`, deleted `{d …}`, a break `{/}`, a link `{→address …}`. */
 function read(text: string): string {
-  return outlineInlines(readInline(text, definitions)).replaceAll('{emphasis ', '{e ').replaceAll('{strong ', '{s ').replaceAll('{deleted ', '{d ').replaceAll('{break}', '{/}').replaceAll('{http', '{→http').replaceAll('{mailto', '{→mailto')
+  return outlineInlines(readInline(text, definitions))
+    .replaceAll('{emphasis ', '{e ')
+    .replaceAll('{strong ', '{s ')
+    .replaceAll('{deleted ', '{d ')
+    .replaceAll('{break}', '{/}')
+    .replaceAll('{http', '{→http')
+    .replaceAll('{mailto', '{→mailto')
 }
 
 // Each case says what the specification says, in words and examples of our own (CommonMark 0.31, chapter 6; GFM, sections 6.5 and 6.9).
@@ -21,7 +31,11 @@ describe('emphasis', () => {
     ['1: not before a wide space', '*\u00A0one *', '*\u00A0one *'],
     ['1: within words', 'un*frigging*believable 5*6*7', 'un{e frigging}believable 5{e 6}7'],
     ['2: `_` opens before what is no space', '_one two_', '{e one two}'],
-    ['2: not within words, of whatever letters', 'snake_case_name пристань_стоп_ 5_6_7', 'snake_case_name пристань_стоп_ 5_6_7'],
+    [
+      '2: not within words, of whatever letters',
+      'snake_case_name пристань_стоп_ 5_6_7',
+      'snake_case_name пристань_стоп_ 5_6_7',
+    ],
     ['2: not after a letter, before punctuation', 'x_"one"_', 'x_"one"_'],
     ['2: after punctuation', 'one-_(two)_', 'one-{e (two)}'],
     ['3: `*` does not close after a space', '*one two *', '*one two *'],
@@ -41,7 +55,11 @@ describe('emphasis', () => {
     ['7: before letters', '**one**two', '{s one}two'],
     ['8: `__` does not close within a word', '__one__two', '__one__two'],
     ['8: but before punctuation', '__(one)__.', '{s (one)}.'],
-    ['9: what is in emphasis', '*one [two](https://a.example) **three***', '{e one {→https://a.example/ two} {s three}}'],
+    [
+      '9: what is in emphasis',
+      '*one [two](https://a.example) **three***',
+      '{e one {→https://a.example/ two} {s three}}',
+    ],
     ['9: of two lengths, where three in sum are none', '*one**two**three*', '{e one{s two}three}'],
     ['9: where they are not next to each other', 'one**two*three**four', 'one{s two*three}four'],
     ['9: where both are of a length of three', 'one***two***three', 'one{e {s two}}three'],
@@ -63,7 +81,11 @@ describe('emphasis', () => {
     ['16: also of one', '*one *two three*', '*one {e two three}'],
     ['17: links go before', '*[one*](https://a.example)', '*{→https://a.example/ one*}'],
     ['17: HTML goes before', '**<a href="**">', '**<a href="**">'],
-    ['17: addresses in angle brackets go before', '__a <https://a.example/?q=__>', '__a {→https://a.example/?q=__ https://a.example/?q=__}'],
+    [
+      '17: addresses in angle brackets go before',
+      '__a <https://a.example/?q=__>',
+      '__a {→https://a.example/?q=__ https://a.example/?q=__}',
+    ],
     ['17: code goes before', '*one `*`', '*one {code *}'],
     ['signs are punctuation', 'x*£*one *€*.', 'x*£*one {e €}.'],
     ['a character of two units is one', '*𝒜*b a*𝒜* **😀** 1*😀* *2😀*b', '{e 𝒜}b a{e 𝒜} {s 😀} 1*😀* *2😀*b'],
@@ -87,7 +109,11 @@ describe('strikethrough', () => {
 
 describe('code', () => {
   test.each([
-    ['one space at each end is taken away', '`` `one` `` ` two ` `  three  `', '{code `one`} {code two} {code  three }'],
+    [
+      'one space at each end is taken away',
+      '`` `one` `` ` two ` `  three  `',
+      '{code `one`} {code two} {code  three }',
+    ],
     ['but not of spaces only, nor at one end', '` ` `  ` ` one`', '{code  } {code   } {code  one}'],
     ['only spaces are', '`\u00A0one\u00A0`', '{code \u00A0one\u00A0}'],
     ['lines end as spaces', '`one\ntwo  \nthree`', '{code one two   three}'],
@@ -95,7 +121,11 @@ describe('code', () => {
     ['as many close as open', '`one``two` ```three`` four```', '{code one``two} {code three`` four}'],
     ['what is not closed is text', '```one`` *two*', '```one`` {e two}'],
     ['an escaped back-tick opens none', '\\`one` two`', '`one{code  two}'],
-    ['it goes before links, HTML and addresses', '[one`](k)` `<a href="`"> <https://a.example/`b`>', '[one{code ](k)} {code <a href="}"> {→https://a.example/%60b%60 https://a.example/`b`}'],
+    [
+      'it goes before links, HTML and addresses',
+      '[one`](k)` `<a href="`"> <https://a.example/`b`>',
+      '[one{code ](k)} {code <a href="}"> {→https://a.example/%60b%60 https://a.example/`b`}',
+    ],
     ['references stay', '`&amp;`', '{code &amp;}'],
   ])('%s', (_rule, text, expected) => {
     expect(read(text)).toBe(expected)
@@ -104,26 +134,62 @@ describe('code', () => {
 
 describe('links', () => {
   test.each([
-    ['with titles of three kinds', '[a](https://b.example "c") [a](https://b.example \'c\') [a](https://b.example (c))', '{→https://b.example/ a} {→https://b.example/ a} {→https://b.example/ a}'],
+    [
+      'with titles of three kinds',
+      '[a](https://b.example "c") [a](https://b.example \'c\') [a](https://b.example (c))',
+      '{→https://b.example/ a} {→https://b.example/ a} {→https://b.example/ a}',
+    ],
     ['with white space, and a line', '[a](  https://b.example\n  "c \\" d"  )', '{→https://b.example/ a}'],
     ['a title is after white space', '[a](<https://b.example>"c")', '[a]({→https://b.example/ https://b.example}"c")'],
     ['a title ends', '[a](https://b.example "c" d")', '[a]({→https://b.example/ https://b.example} "c" d")'],
     ['a destination has no spaces', '[a](b c)', '[a](b c)'],
     ['but in angle brackets', '[a](<b c>) [d](<e\nf>) [g](<h\\>i>)', 'a (b c) [d](<e\nf>) g (h>i)'],
     ['what begins so ends so', '[a](<b)c', '[a](<b)c'],
-    ['parentheses are balanced, or escaped', '[a](https://b.example/c(d(e)f)) [g](h\\)i) [j](k(l)', '{→https://b.example/c(d(e)f) a} g (h)i) [j](k(l)'],
-    ['parentheses are not nested without end', `[a](${'('.repeat(40)}b${')'.repeat(40)})`, `[a](${'('.repeat(40)}b${')'.repeat(40)})`],
-    ['escapes and references in a destination', '[a](https://b.example/\\*&amp;\\&amp;)', '{→https://b.example/*&&amp; a}'],
+    [
+      'parentheses are balanced, or escaped',
+      '[a](https://b.example/c(d(e)f)) [g](h\\)i) [j](k(l)',
+      '{→https://b.example/c(d(e)f) a} g (h)i) [j](k(l)',
+    ],
+    [
+      'parentheses are not nested without end',
+      `[a](${'('.repeat(40)}b${')'.repeat(40)})`,
+      `[a](${'('.repeat(40)}b${')'.repeat(40)})`,
+    ],
+    [
+      'escapes and references in a destination',
+      '[a](https://b.example/\\*&amp;\\&amp;)',
+      '{→https://b.example/*&&amp; a}',
+    ],
     ['a parenthesis stands right after', '[a] (https://b.example)', '[a] ({→https://b.example/ https://b.example})'],
-    ['brackets in the text are balanced, or escaped', '[a [b] c](https://d.example) [e\\]](https://f.example) [g] h](https://i.example)', '{→https://d.example/ a [b] c} {→https://f.example/ e]} [g] h]({→https://i.example/ https://i.example})'],
+    [
+      'brackets in the text are balanced, or escaped',
+      '[a [b] c](https://d.example) [e\\]](https://f.example) [g] h](https://i.example)',
+      '{→https://d.example/ a [b] c} {→https://f.example/ e]} [g] h]({→https://i.example/ https://i.example})',
+    ],
     ['none is in another; the inner one counts', '[a [b](https://c.example) d](e)', '[a {→https://c.example/ b} d](e)'],
-    ['nor in emphasis in another', '[a *b [c](https://d.example) e* f](g) [h](https://i.example)', '[a {e b {→https://d.example/ c} e} f](g) {→https://i.example/ h}'],
-    ['an image may have one in its text', '![a [b](https://c.example) d](https://e.example)', '{→https://e.example/ a b (https://c.example) d}'],
+    [
+      'nor in emphasis in another',
+      '[a *b [c](https://d.example) e* f](g) [h](https://i.example)',
+      '[a {e b {→https://d.example/ c} e} f](g) {→https://i.example/ h}',
+    ],
+    [
+      'an image may have one in its text',
+      '![a [b](https://c.example) d](https://e.example)',
+      '{→https://e.example/ a b (https://c.example) d}',
+    ],
     ['an exclamation mark may stand before one', '\\![a](https://b.example)', '!{→https://b.example/ a}'],
     ['marks do not cross its brackets', '*a [b* c](https://d.example)', '*a {→https://d.example/ b* c}'],
-    ['by label, in whatever case and spacing', '[a][Two\n WORDS] ![b][k] [two  words][]', '{→https://two.example/ a} {→https://k.example/ b} {→https://two.example/ two  words}'],
+    [
+      'by label, in whatever case and spacing',
+      '[a][Two\n WORDS] ![b][k] [two  words][]',
+      '{→https://two.example/ a} {→https://k.example/ b} {→https://two.example/ two  words}',
+    ],
     ['a label has no brackets', '[a][b[k]] [[k]]', '[a][b{→https://k.example/ k}] [{→https://k.example/ k}]'],
-    ['what is behind a label decides', '[k][none] [k](none) [k] [k]', '[k][none] k (none) {→https://k.example/ k} {→https://k.example/ k}'],
+    [
+      'what is behind a label decides',
+      '[k][none] [k](none) [k] [k]',
+      '[k][none] k (none) {→https://k.example/ k} {→https://k.example/ k}',
+    ],
     ['what is no destination leaves a label', '[k](not a link)', '{→https://k.example/ k}(not a link)'],
     ['the last two of three labels', '[none][none][k]', '[none]{→https://k.example/ none}'],
   ])('%s', (_rule, text, expected) => {
@@ -133,24 +199,88 @@ describe('links', () => {
 
 describe('addresses', () => {
   test.each([
-    ['in angle brackets, of any scheme; what leads nowhere stays', '<HTTP://A.example> <made-up-scheme:b> vector<std::string>', '{→http://a.example/ HTTP://A.example} <made-up-scheme:b> vector<std::string>'],
-    ['in angle brackets, without spaces or escapes', '<https://a.example/b c> <https://a.example/?\\*>', '<{→https://a.example/b https://a.example/b} c> {→https://a.example/?\\* https://a.example/?\\*}'],
-    ['mailboxes in angle brackets', '<a.b+c@d-e.example> <a\\+@b.example> <@b.example>', '{→mailto:a.b+c@d-e.example a.b+c@d-e.example} <a+@b.example> <@b.example>'],
-    ['in the text, after spaces or marks', 'www.a.example **https://b.example** (http://c.example) xhttps://d.example xwww.e.example', '{→http://www.a.example/ www.a.example} {s {→https://b.example/ https://b.example}} ({→http://c.example/ http://c.example}) xhttps://d.example xwww.e.example'],
-    ['without the punctuation behind them', 'https://a.example/b.c?! https://a.example/b,c, "https://a.example/d":', '{→https://a.example/b.c https://a.example/b.c}?! {→https://a.example/b,c https://a.example/b,c}, "{→https://a.example/d https://a.example/d}":'],
-    ['with balanced parentheses', '(https://a.example/b_(c)) (https://a.example/d)) https://a.example/(e)?f=(g)', '({→https://a.example/b_(c) https://a.example/b_(c)}) ({→https://a.example/d https://a.example/d})) {→https://a.example/(e)?f=(g) https://a.example/(e)?f=(g)}'],
-    ['without a reference behind them', 'https://a.example/?b=c&lt; https://a.example/?b=c&d=e;', '{→https://a.example/?b=c https://a.example/?b=c}< {→https://a.example/?b=c&d=e https://a.example/?b=c&d=e};'],
-    ['up to `<`', 'https://a.example/b<c https://a.example/d<br>e', '{→https://a.example/b https://a.example/b}<c {→https://a.example/d https://a.example/d}{/}e'],
-    ['with marks in them', 'https://a.example/*b*_c_~d~`e', '{→https://a.example/*b*_c_~d~%60e https://a.example/*b*_c_~d~`e}'],
-    ['up to the marks around them', '**https://a.example/b**c ~~www.d.example~~.', '{s {→https://a.example/b https://a.example/b}}c {d {→http://www.d.example/ www.d.example}}.'],
-    ['up to the brackets around them', '[see https://a.example/b] [www.c.example][k]', '[see {→https://a.example/b https://a.example/b}] {→https://k.example/ www.c.example} (k.example)'],
-    ['up to the punctuation of Chinese and Japanese', '见https://a.example/路。然后（https://b.example）', '见{→https://a.example/%E8%B7%AF https://a.example/路}。然后（{→https://b.example/ https://b.example}）'],
-    ['hosts of this machine and with ports', 'http://localhost:8080/a http://[::1]/', '{→http://localhost:8080/a http://localhost:8080/a} http://[::1]/'],
+    [
+      'in angle brackets, of any scheme; what leads nowhere stays',
+      '<HTTP://A.example> <made-up-scheme:b> vector<std::string>',
+      '{→http://a.example/ HTTP://A.example} <made-up-scheme:b> vector<std::string>',
+    ],
+    [
+      'in angle brackets, without spaces or escapes',
+      '<https://a.example/b c> <https://a.example/?\\*>',
+      '<{→https://a.example/b https://a.example/b} c> {→https://a.example/?\\* https://a.example/?\\*}',
+    ],
+    [
+      'mailboxes in angle brackets',
+      '<a.b+c@d-e.example> <a\\+@b.example> <@b.example>',
+      '{→mailto:a.b+c@d-e.example a.b+c@d-e.example} <a+@b.example> <@b.example>',
+    ],
+    [
+      'in the text, after spaces or marks',
+      'www.a.example **https://b.example** (http://c.example) xhttps://d.example xwww.e.example',
+      '{→http://www.a.example/ www.a.example} {s {→https://b.example/ https://b.example}} ({→http://c.example/ http://c.example}) xhttps://d.example xwww.e.example',
+    ],
+    [
+      'without the punctuation behind them',
+      'https://a.example/b.c?! https://a.example/b,c, "https://a.example/d":',
+      '{→https://a.example/b.c https://a.example/b.c}?! {→https://a.example/b,c https://a.example/b,c}, "{→https://a.example/d https://a.example/d}":',
+    ],
+    [
+      'with balanced parentheses',
+      '(https://a.example/b_(c)) (https://a.example/d)) https://a.example/(e)?f=(g)',
+      '({→https://a.example/b_(c) https://a.example/b_(c)}) ({→https://a.example/d https://a.example/d})) {→https://a.example/(e)?f=(g) https://a.example/(e)?f=(g)}',
+    ],
+    [
+      'without a reference behind them',
+      'https://a.example/?b=c&lt; https://a.example/?b=c&d=e;',
+      '{→https://a.example/?b=c https://a.example/?b=c}< {→https://a.example/?b=c&d=e https://a.example/?b=c&d=e};',
+    ],
+    [
+      'up to `<`',
+      'https://a.example/b<c https://a.example/d<br>e',
+      '{→https://a.example/b https://a.example/b}<c {→https://a.example/d https://a.example/d}{/}e',
+    ],
+    [
+      'with marks in them',
+      'https://a.example/*b*_c_~d~`e',
+      '{→https://a.example/*b*_c_~d~%60e https://a.example/*b*_c_~d~`e}',
+    ],
+    [
+      'up to the marks around them',
+      '**https://a.example/b**c ~~www.d.example~~.',
+      '{s {→https://a.example/b https://a.example/b}}c {d {→http://www.d.example/ www.d.example}}.',
+    ],
+    [
+      'up to the brackets around them',
+      '[see https://a.example/b] [www.c.example][k]',
+      '[see {→https://a.example/b https://a.example/b}] {→https://k.example/ www.c.example} (k.example)',
+    ],
+    [
+      'up to the punctuation of Chinese and Japanese',
+      '见https://a.example/路。然后（https://b.example）',
+      '见{→https://a.example/%E8%B7%AF https://a.example/路}。然后（{→https://b.example/ https://b.example}）',
+    ],
+    [
+      'hosts of this machine and with ports',
+      'http://localhost:8080/a http://[::1]/',
+      '{→http://localhost:8080/a http://localhost:8080/a} http://[::1]/',
+    ],
     ['none without a host', 'https:// www. http://* https://?', 'https:// www. http://* https://?'],
-    ['mailboxes in the text', 'a.b+c_d@e-f.example, g@h.example. i@j k@l.example- m@n.example_ @o.example', '{→mailto:a.b+c_d@e-f.example a.b+c_d@e-f.example}, {→mailto:g@h.example g@h.example}. i@j k@l.example- m@n.example_ @o.example'],
-    ['mailboxes in emphasis, and not where an at sign is escaped', '*a@b.example* _c@d.example_ e\\@f.example', '{e {→mailto:a@b.example a@b.example}} {e {→mailto:c@d.example c@d.example}} e@f.example'],
+    [
+      'mailboxes in the text',
+      'a.b+c_d@e-f.example, g@h.example. i@j k@l.example- m@n.example_ @o.example',
+      '{→mailto:a.b+c_d@e-f.example a.b+c_d@e-f.example}, {→mailto:g@h.example g@h.example}. i@j k@l.example- m@n.example_ @o.example',
+    ],
+    [
+      'mailboxes in emphasis, and not where an at sign is escaped',
+      '*a@b.example* _c@d.example_ e\\@f.example',
+      '{e {→mailto:a@b.example a@b.example}} {e {→mailto:c@d.example c@d.example}} e@f.example',
+    ],
     ['no mailbox in a path', '/a@b.example c/d@e.example', '/a@b.example c/d@e.example'],
-    ['none in a link', '[see https://k.example a@b.example <c@d.example>][k]', '{→https://k.example/ see https://k.example a@b.example c@d.example}'],
+    [
+      'none in a link',
+      '[see https://k.example a@b.example <c@d.example>][k]',
+      '{→https://k.example/ see https://k.example a@b.example c@d.example}',
+    ],
   ])('%s', (_rule, text, expected) => {
     expect(read(text)).toBe(expected)
   })
@@ -158,15 +288,27 @@ describe('addresses', () => {
 
 describe('the rest of running text', () => {
   test.each([
-    ['all punctuation of ASCII can be escaped', '\\!\\"\\#\\$\\%\\&\\\'\\(\\)\\*\\+\\,\\-\\.\\/\\:\\;\\<\\=\\>\\?\\@\\[\\\\\\]\\^\\_\\`\\{\\|\\}\\~', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'],
+    [
+      'all punctuation of ASCII can be escaped',
+      '\\!\\"\\#\\$\\%\\&\\\'\\(\\)\\*\\+\\,\\-\\.\\/\\:\\;\\<\\=\\>\\?\\@\\[\\\\\\]\\^\\_\\`\\{\\|\\}\\~',
+      '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+    ],
     ['nothing else can', '\\a\\ \\3\\«\\\t\\', '\\a\\ \\3\\«\\\t\\'],
     ['what is escaped is no mark', '\\*a* \\[k] \\<br> \\&amp; \\\\*b* \\`c`', '*a* [k] <br> &amp; \\{e b} `c`'],
     ['references are text', '&#42;a&#42; &lsqb;k] &lt;br>', '*a* &lsqb;k] <br>'],
     ['two spaces or a backslash break a line', 'a  \nb     \n   c\\\nd', 'a{/}b{/}c{/}d'],
     ['one space does not', 'a \n b', 'a\nb'],
     ['in emphasis, not in code or HTML', '*a  \nb* `c  \nd` <a b="  \n">', '{e a{/}b} {code c   d} <a b="  \n">'],
-    ['HTML is tags', '<a/><b2/><c d=e f=\'*g*\' _h:.-i="*j*"\n/></k > <33> <a h*#ref="*b*"> <a href=\'*c*\'*d*>', '<a/><b2/><c d=e f=\'*g*\' _h:.-i="*j*"\n/></k > <33> <a h*#ref="{e b}"> <a href=\'{e c}\'{e d}>'],
-    ['HTML is comments, instructions, declarations and data', '<!--> *a* <!---> *b* <!-- *c*\n-- d --> <?e *f* ?> <!G *h*> <![CDATA[*i*]]>', '<!--> {e a} <!---> {e b} <!-- *c*\n-- d --> <?e *f* ?> <!G *h*> <![CDATA[*i*]]>'],
+    [
+      'HTML is tags',
+      '<a/><b2/><c d=e f=\'*g*\' _h:.-i="*j*"\n/></k > <33> <a h*#ref="*b*"> <a href=\'*c*\'*d*>',
+      '<a/><b2/><c d=e f=\'*g*\' _h:.-i="*j*"\n/></k > <33> <a h*#ref="{e b}"> <a href=\'{e c}\'{e d}>',
+    ],
+    [
+      'HTML is comments, instructions, declarations and data',
+      '<!--> *a* <!---> *b* <!-- *c*\n-- d --> <?e *f* ?> <!G *h*> <![CDATA[*i*]]>',
+      '<!--> {e a} <!---> {e b} <!-- *c*\n-- d --> <?e *f* ?> <!G *h*> <![CDATA[*i*]]>',
+    ],
     ['what does not end is text', '<!-- *a* <? *b* <a c="*d*', '<!-- {e a} <? {e b} <a c="{e d}'],
   ])('%s', (_rule, text, expected) => {
     expect(read(text)).toBe(expected)
@@ -174,35 +316,124 @@ describe('the rest of running text', () => {
 })
 
 describe('a hostile text', () => {
-  test.each(['**a ', '*a _b ', '~~a *b '])('of %p over and over is nested to some depth, and the rest is shown as written', (opening) => {
-    const closing = [...opening.trim()].toReversed().join('').replace(/[a-z]/g, 'c'), inlines = readInline(opening.repeat(40) + closing.repeat(40), noDefinitions)
-    expect(depthOf(inlines)).toBe(16)
-    expect(plainText(inlines).match(/[abc]/g)?.length).toBe(80 * (opening.length > 4 ? 2 : 1))
-    expect(plainText(inlines)).toContain(opening.trim())
-  })
+  test.each(['**a ', '*a _b ', '~~a *b '])(
+    'of %p over and over is nested to some depth, and the rest is shown as written',
+    (opening) => {
+      const closing = [...opening.trim()].toReversed().join('').replace(/[a-z]/g, 'c'),
+        inlines = readInline(opening.repeat(40) + closing.repeat(40), noDefinitions)
+      expect(depthOf(inlines)).toBe(16)
+      expect(plainText(inlines).match(/[abc]/g)?.length).toBe(80 * (opening.length > 4 ? 2 : 1))
+      expect(plainText(inlines)).toContain(opening.trim())
+    },
+  )
 
   test('is read, whatever it is', () => {
-    const anything = fc.oneof(markdownText, fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: fc.constantFrom(...marks), maxLength: 40 }))
-    fc.assert(fc.property(anything, (text) => expect(plainText(readInline(text, definitions)).length).toBeLessThan(20 * text.length + 20)), { numRuns: 1_000 })
+    const anything = fc.oneof(
+      markdownText,
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: fc.constantFrom(...marks), maxLength: 40 }),
+    )
+    fc.assert(
+      fc.property(anything, (text) =>
+        expect(plainText(readInline(text, definitions)).length).toBeLessThan(20 * text.length + 20),
+      ),
+      { numRuns: 1_000 },
+    )
   })
 
   test('loses nothing but its marks', () => {
-    const text = fc.array(fc.constantFrom(...marks, ...words, ...words), { maxLength: 40 }).map((parts) => parts.join('').replaceAll('](', '] ('))
-    fc.assert(fc.property(text, (written) => expect(withoutMarks(plainText(readInline(written, noDefinitions)))).toBe(withoutMarks(written))), { numRuns: 2_000 })
+    const text = fc
+      .array(fc.constantFrom(...marks, ...words, ...words), { maxLength: 40 })
+      .map((parts) => parts.join('').replaceAll('](', '] ('))
+    fc.assert(
+      fc.property(text, (written) =>
+        expect(withoutMarks(plainText(readInline(written, noDefinitions)))).toBe(withoutMarks(written)),
+      ),
+      { numRuns: 2_000 },
+    )
   })
 
   // A hundred thousand characters take up to 0.1 s; what takes the square of its length takes more than 10 s.
   test.each([
-    ...['[', '![', '](', '[a](b', '[a](<b', '[a](b "', '[a](b (\\', '[a](b "\' ', '[a](((', '[a][k]', '[a][', '[a]', '][', '[[a](b)', '![[a](b)', '*', '_', '*a ', 'a*', '**a', '*_', '*_a', '**a**b', 'a**b*c***', '~~a ', '~a~~b', '`', '`a', '``a`', '\\`'],
-    ...['<', '<a ', '<a b=', '<a b="', '<a b=" c=\'', '<a b   ', '<!--', '<?', '<!A', '<![CDATA[', '<a@', '<a:', '\\', '&', '&#', '&a', 'a@', 'a@b.', 'a@b.c_', 'www.', 'www.a', 'www._', 'http://', 'https://a)', 'https://a&b;', '[https://a', '*https://a', ' ', '  \n', '\n ', '😀*'],
+    ...[
+      '[',
+      '![',
+      '](',
+      '[a](b',
+      '[a](<b',
+      '[a](b "',
+      '[a](b (\\',
+      '[a](b "\' ',
+      '[a](((',
+      '[a][k]',
+      '[a][',
+      '[a]',
+      '][',
+      '[[a](b)',
+      '![[a](b)',
+      '*',
+      '_',
+      '*a ',
+      'a*',
+      '**a',
+      '*_',
+      '*_a',
+      '**a**b',
+      'a**b*c***',
+      '~~a ',
+      '~a~~b',
+      '`',
+      '`a',
+      '``a`',
+      '\\`',
+    ],
+    ...[
+      '<',
+      '<a ',
+      '<a b=',
+      '<a b="',
+      '<a b=" c=\'',
+      '<a b   ',
+      '<!--',
+      '<?',
+      '<!A',
+      '<![CDATA[',
+      '<a@',
+      '<a:',
+      '\\',
+      '&',
+      '&#',
+      '&a',
+      'a@',
+      'a@b.',
+      'a@b.c_',
+      'www.',
+      'www.a',
+      'www._',
+      'http://',
+      'https://a)',
+      'https://a&b;',
+      '[https://a',
+      '*https://a',
+      ' ',
+      '  \n',
+      '\n ',
+      '😀*',
+    ],
   ])('of %p over and over is read in linear time', (part) => {
     const text = part.repeat(Math.ceil(100_000 / part.length))
     expect(processorMs(() => void readInline(text, definitions))).toBeLessThan(1_000)
   })
 
   test.each([
-    ['runs of back-ticks, each longer than the one before', Array.from({ length: 2_000 }, (_, index) => '`'.repeat(index)).join('a')],
-    ['runs of back-ticks, each shorter', Array.from({ length: 2_000 }, (_, index) => '`'.repeat(2_000 - index)).join('a')],
+    [
+      'runs of back-ticks, each longer than the one before',
+      Array.from({ length: 2_000 }, (_, index) => '`'.repeat(index)).join('a'),
+    ],
+    [
+      'runs of back-ticks, each shorter',
+      Array.from({ length: 2_000 }, (_, index) => '`'.repeat(2_000 - index)).join('a'),
+    ],
     ['runs of stars, each longer', Array.from({ length: 440 }, (_, index) => '*'.repeat(index)).join('a')],
     ['HTML that does not end', '<?'.repeat(250_000)],
     ['brackets within brackets', '['.repeat(33_000) + '](b)'.repeat(16_000)],
@@ -216,8 +447,48 @@ describe('a hostile text', () => {
   })
 })
 
-const marks = ['*', '**', '_', '__', '~', '~~', '`', '``', '[', ']', '![', '(', ')', '<', '>', '<!--', '-->', '\\', '!', '"', '\'', ' ', ' ', '\n', '  \n']
-const words = ['alpha', 'beta', 'é', '😀', '文', '1', 'www.a.example', 'https://b.example/c', 'd@e.example', '<https://f.example>', '<g@h.example>', '<i j="k">', '</l>']
+const marks = [
+  '*',
+  '**',
+  '_',
+  '__',
+  '~',
+  '~~',
+  '`',
+  '``',
+  '[',
+  ']',
+  '![',
+  '(',
+  ')',
+  '<',
+  '>',
+  '<!--',
+  '-->',
+  '\\',
+  '!',
+  '"',
+  "'",
+  ' ',
+  ' ',
+  '\n',
+  '  \n',
+]
+const words = [
+  'alpha',
+  'beta',
+  'é',
+  '😀',
+  '文',
+  '1',
+  'www.a.example',
+  'https://b.example/c',
+  'd@e.example',
+  '<https://f.example>',
+  '<g@h.example>',
+  '<i j="k">',
+  '</l>',
+]
 
 /** What is no mark, and so has to be seen. */
 function withoutMarks(text: string): string {
@@ -225,5 +496,5 @@ function withoutMarks(text: string): string {
 }
 
 function depthOf(inlines: readonly Inline[]): number {
-  return Math.max(0, ...inlines.map((inline) => 'children' in inline ? 1 + depthOf(inline.children) : 0))
+  return Math.max(0, ...inlines.map((inline) => ('children' in inline ? 1 + depthOf(inline.children) : 0)))
 }

@@ -12,14 +12,22 @@ function outline(blocks: Sequence<Block>): string {
 
 function outlineOf(block: Block): string {
   switch (block.kind) {
-    case 'paragraph': return `p${JSON.stringify(block.text)}`
-    case 'heading': return `h${block.depth}${JSON.stringify(block.text)}`
-    case 'rule': return 'hr'
-    case 'quote': return `quote(${outline(block.children)})`
-    case 'list': return `${block.isOrdered ? `ol${block.start}` : 'ul'}(${block.items.groups.flat().map(outlineOfItem).join(' ')})`
-    case 'table': return `table(${[block.header, ...block.rows.groups.flat()].map((row) => row.join('|')).join(' / ')}; ${block.alignments.join(' ')})`
-    case 'code': return `code${block.info === '' ? '' : `:${block.info}`}${JSON.stringify(block.chunks.join(''))}${block.isOpen ? '…' : ''}`
-    case 'html': return `html${JSON.stringify(block.chunks.join(''))}`
+    case 'paragraph':
+      return `p${JSON.stringify(block.text)}`
+    case 'heading':
+      return `h${block.depth}${JSON.stringify(block.text)}`
+    case 'rule':
+      return 'hr'
+    case 'quote':
+      return `quote(${outline(block.children)})`
+    case 'list':
+      return `${block.isOrdered ? `ol${block.start}` : 'ul'}(${block.items.groups.flat().map(outlineOfItem).join(' ')})`
+    case 'table':
+      return `table(${[block.header, ...block.rows.groups.flat()].map((row) => row.join('|')).join(' / ')}; ${block.alignments.join(' ')})`
+    case 'code':
+      return `code${block.info === '' ? '' : `:${block.info}`}${JSON.stringify(block.chunks.join(''))}${block.isOpen ? '…' : ''}`
+    case 'html':
+      return `html${JSON.stringify(block.chunks.join(''))}`
   }
 }
 
@@ -46,7 +54,11 @@ describe('reading a text', () => {
     ['a number that begins no list', 'in the year\n1984. It was', 'p"in the year\\n1984. It was"'],
     ['items after blank lines', '- a\n\n- b\n- c', 'ul(li(p"a") ~li(p"b") li(p"c"))'],
     ['items of several blocks', '1. a\n\n   b\n\n       code\n2. c', 'ol1(li(p"a" p"b" code"code\\n") li(p"c"))'],
-    ['tasks', '- [ ] a\n- [x] b\n- [X] c\n- [y] d\n- [ ]\n- [x]e', 'ul([ ]li(p"a") [x]li(p"b") [x]li(p"c") li(p"[y] d") li(p"[ ]") li(p"[x]e"))'],
+    [
+      'tasks',
+      '- [ ] a\n- [x] b\n- [X] c\n- [y] d\n- [ ]\n- [x]e',
+      'ul([ ]li(p"a") [x]li(p"b") [x]li(p"c") li(p"[y] d") li(p"[ ]") li(p"[x]e"))',
+    ],
     ['lazy lines of an item', '- a\nb\n\nc', 'ul(li(p"a\\nb")) p"c"'],
     ['an empty item', '-\n- a\n-\n\n  b', 'ul(li() li(p"a") li()) p"b"'],
     ['quotes', '> a\nb\n> > c\n\n> d', 'quote(p"a\\nb" quote(p"c")) quote(p"d")'],
@@ -64,17 +76,28 @@ describe('reading a text', () => {
     ['more cells than columns', '|a|b|\n|-|-|\n|1|2|3|4|', 'table(a|b / 1|2 | 3 | 4; start start)'],
     ['what ends a table', '|a|\n|-|\n|1|\n> b', 'table(a / 1; start) quote(p"b")'],
     ['no table: columns differ', '|a|b|\n|-|', 'p"|a|b|\\n|-|"'],
-    ['raw HTML', '<div>\n*a*\n\nb\n\n<script>\n\nc\n</script>\nd', 'html"<div>\\n*a*\\n" p"b" html"<script>\\n\\nc\\n</script>\\n" p"d"'],
+    [
+      'raw HTML',
+      '<div>\n*a*\n\nb\n\n<script>\n\nc\n</script>\nd',
+      'html"<div>\\n*a*\\n" p"b" html"<script>\\n\\nc\\n</script>\\n" p"d"',
+    ],
     ['a tag that goes on with a paragraph', 'a\n<b>\nc\n\n<b>\n*c*', 'p"a\\n<b>\\nc" html"<b>\\n*c*\\n"'],
     ['a comment', '<!-- a\n\nb --> c\nd', 'html"<!-- a\\n\\nb --> c\\n" p"d"'],
-    ['definitions, which are not shown', '[a]: http://x\n[b]:\n <http://y>\n "t"\nc\n\n[^1]: note', 'p"c" p"[^1]: note"'],
+    [
+      'definitions, which are not shown',
+      '[a]: http://x\n[b]:\n <http://y>\n "t"\nc\n\n[^1]: note',
+      'p"c" p"[^1]: note"',
+    ],
   ])('finds %s', (_name, text, expected) => {
     expect(read(text)).toBe(expected)
   })
 
   test('takes the first definition of a label, whatever its case', () => {
     const { definitions } = textReader().read('[A  b]: http://one\n[a B]: http://two\n\n> [c]: <http://x y>\n', false)
-    expect([...definitions]).toEqual([['c', 'http://x y'], ['a b', 'http://one']])
+    expect([...definitions]).toEqual([
+      ['c', 'http://x y'],
+      ['a b', 'http://one'],
+    ])
   })
 
   test('has no definitions while the text grows, so that nothing above changes', () => {
@@ -104,24 +127,32 @@ describe('reading a text that grows', () => {
   })
 
   test('ends as it is when it is read at once', () => {
-    fc.assert(fc.property(markdownText, fc.array(fc.nat(400), { maxLength: 12 }), (text, cuts) => {
-      const reader = textReader()
-      for (const cut of cuts.toSorted((one, other) => one - other)) reader.read(text.slice(0, cut), true)
-      expect(reader.read(text, false)).toEqual(textReader().read(text, false))
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(markdownText, fc.array(fc.nat(400), { maxLength: 12 }), (text, cuts) => {
+        const reader = textReader()
+        for (const cut of cuts.toSorted((one, other) => one - other)) reader.read(text.slice(0, cut), true)
+        expect(reader.read(text, false)).toEqual(textReader().read(text, false))
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('shows at every moment what does not depend on how it came', () => {
-    fc.assert(fc.property(markdownText, fc.nat(400), fc.nat(400), (text, one, other) => {
-      const reader = textReader(), [early, late] = [Math.min(one, other), Math.max(one, other)]
-      reader.read(text.slice(0, early), true)
-      expect(reader.read(text.slice(0, late), true)).toEqual(textReader().read(text.slice(0, late), true))
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(markdownText, fc.nat(400), fc.nat(400), (text, one, other) => {
+        const reader = textReader(),
+          [early, late] = [Math.min(one, other), Math.max(one, other)]
+        reader.read(text.slice(0, early), true)
+        expect(reader.read(text.slice(0, late), true)).toEqual(textReader().read(text.slice(0, late), true))
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('keeps what is complete as the same objects', () => {
     const reader = textReader()
-    const before = reader.read('# a\n\nb\n\n- c\n- d\n- e', true), after = reader.read('# a\n\nb\n\n- c\n- d\n- e and more\n\nf', true)
+    const before = reader.read('# a\n\nb\n\n- c\n- d\n- e', true),
+      after = reader.read('# a\n\nb\n\n- c\n- d\n- e and more\n\nf', true)
     expect(after.blocks.groups[0]?.[0]).toBe(before.blocks.groups[0]?.[0])
     expect(after.blocks.groups[0]?.[1]).toBe(before.blocks.groups[0]?.[1])
     const [listBefore, listAfter] = [before.blocks.groups[0]?.[2], after.blocks.groups[0]?.[2]]
@@ -132,25 +163,40 @@ describe('reading a text that grows', () => {
 
   test('keeps full groups of a long list, table and block of code as the same objects', () => {
     for (const line of ['- item\n', '> - item\n', '|a|\n']) {
-      const reader = textReader(), text = `${line.startsWith('|') ? '|h|\n|-|\n' : ''}${line.repeat(200)}`
-      const groups = (grown: string) => JSON.stringify(reader.read(grown, true)) && innerGroups(reader.read(grown, true).blocks)
-      const before = groups(text), after = groups(text + line)
+      const reader = textReader(),
+        text = `${line.startsWith('|') ? '|h|\n|-|\n' : ''}${line.repeat(200)}`
+      const groups = (grown: string) =>
+        JSON.stringify(reader.read(grown, true)) && innerGroups(reader.read(grown, true).blocks)
+      const before = groups(text),
+        after = groups(text + line)
       expect(after.length).toBeGreaterThan(6)
       for (let index = 0; index < before.length - 1; index += 1) expect(after[index]).toBe(before[index])
     }
-    const reader = textReader(), code = `\`\`\`\n${'a line of code\n'.repeat(1_000)}`
+    const reader = textReader(),
+      code = `\`\`\`\n${'a line of code\n'.repeat(1_000)}`
     const chunksOf = (grown: string) => {
       const block = reader.read(grown, true).blocks.groups[0]?.[0]
       return block?.kind === 'code' ? block.chunks : []
     }
-    const before = chunksOf(code), after = chunksOf(`${code}more\n`)
+    const before = chunksOf(code),
+      after = chunksOf(`${code}more\n`)
     expect(before.length).toBeGreaterThan(5)
     for (let index = 0; index < before.length - 1; index += 1) expect(after[index]).toBe(before[index] ?? '')
   })
 
   // A hundred thousand characters in a thousand steps take some 0.2 s; read anew at each step they take more than 5 s.
-  test.each(['- item and more\n', '> a quote\n', 'a paragraph\n\n', 'a line of a paragraph\n', '|a|b|\n|-|-|\n', '    code\n', 'word ', '`'])('takes as long for a step at the end as for one at the beginning: %p', (part) => {
-    const text = part.repeat(100_000 / part.length), reader = textReader()
+  test.each([
+    '- item and more\n',
+    '> a quote\n',
+    'a paragraph\n\n',
+    'a line of a paragraph\n',
+    '|a|b|\n|-|-|\n',
+    '    code\n',
+    'word ',
+    '`',
+  ])('takes as long for a step at the end as for one at the beginning: %p', (part) => {
+    const text = part.repeat(100_000 / part.length),
+      reader = textReader()
     const readAll = () => {
       for (let length = 100; length <= text.length; length += 100) reader.read(text.slice(0, length), true)
     }
@@ -177,9 +223,13 @@ describe('reading a text that grows', () => {
 function innerGroups(blocks: Sequence<Block>): readonly unknown[] {
   const block = blocks.groups[0]?.[0]
   switch (block?.kind) {
-    case 'quote': return innerGroups(block.children)
-    case 'list': return block.items.groups
-    case 'table': return block.rows.groups
-    default: return []
+    case 'quote':
+      return innerGroups(block.children)
+    case 'list':
+      return block.items.groups
+    case 'table':
+      return block.rows.groups
+    default:
+      return []
   }
 }

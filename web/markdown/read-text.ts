@@ -6,7 +6,10 @@ import type { Sequence } from './sequence.ts'
 /** A text as blocks. */
 export interface Document {
   readonly blocks: Sequence<Block>
-  /** None while the text grows: a link by label is resolved when the text has ended, since a definition may come last and change much of what is shown. */
+  /**
+   * None while the text grows: a link by label is resolved when the text has ended, since a definition may come last
+   * and change much of what is shown.
+   */
   readonly definitions: Definitions
 }
 
@@ -18,7 +21,8 @@ export interface TextReader {
 
 /** A reader that has read nothing. */
 export function textReader(): TextReader {
-  let reading: Reading = emptyReading, seen = ''
+  let reading: Reading = emptyReading,
+    seen = ''
   let last: { readonly text: string; readonly isGrowing: boolean; readonly document: Document } | undefined
 
   /** Reads the complete lines; the text behind them is left. */
@@ -55,7 +59,10 @@ function cleanLine(line: string): string {
   return withoutReturn.includes('\0') ? withoutReturn.replaceAll('\0', '\uFFFD') : withoutReturn
 }
 
-/** Whether the beginning of a line may still become several things: a rule or an item, a heading or a word. Showing it would flicker. */
+/**
+ * Whether the beginning of a line may still become several things: a rule or an item, a heading or a word. Showing it
+ * would flicker.
+ */
 function isUndecided(line: string): boolean {
   return line.length < 40 && /^[\s>]*(?:[-+*=_#`~|: ]+|\d{1,9}[.)]?)?\s*(?:\[[ xX]?\]?)?$/.test(line)
 }

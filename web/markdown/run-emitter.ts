@@ -61,7 +61,8 @@ export class RunEmitter implements Emitter {
   /** Adds what another emitter took of a language within this one. */
   __addSublanguage(emitter: Emitter): void {
     if (!(emitter instanceof RunEmitter)) return
-    for (const run of emitter.runs) this.#add(run.colour === undefined ? { text: run.text, colour: this.#scopes.at(-1) } : run)
+    for (const run of emitter.runs)
+      this.#add(run.colour === undefined ? { text: run.text, colour: this.#scopes.at(-1) } : run)
   }
 
   /** Nothing is left to do at the end. */
@@ -75,7 +76,8 @@ export class RunEmitter implements Emitter {
   #add(run: Run): void {
     const last = this.runs.at(-1)
     if (run.text === '') return
-    if (last !== undefined && last.colour === run.colour) this.runs[this.runs.length - 1] = { text: last.text + run.text, colour: run.colour }
+    if (last !== undefined && last.colour === run.colour)
+      this.runs[this.runs.length - 1] = { text: last.text + run.text, colour: run.colour }
     else this.runs.push(run)
   }
 }

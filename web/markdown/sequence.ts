@@ -1,4 +1,7 @@
-/** Things in order, in groups: what is full never changes again, so a view remembers it as one piece however long the whole grows. */
+/**
+ * Things in order, in groups: what is full never changes again, so a view remembers it as one piece however long the
+ * whole grows.
+ */
 export interface Sequence<Item> {
   readonly groups: readonly (readonly Item[])[]
 }

@@ -6,21 +6,47 @@ import { useColumnWidths } from './use-column-widths.ts'
 
 type Table = Extract<Block, { kind: 'table' }>
 
-const alignmentStyles: Readonly<Record<Alignment, string>> = { start: 'text-start', left: 'text-left', center: 'text-center', right: 'text-right' }
+const alignmentStyles: Readonly<Record<Alignment, string>> = {
+  start: 'text-start',
+  left: 'text-left',
+  center: 'text-center',
+  right: 'text-right',
+}
 const groupsInPart = 2
 
 /**
- * A table, which scrolls in a box of its own. A very long one is several for the browser, with columns as wide as those of the first: it would lay out
- * all rows anew for each one that is added. Roles say that it is one.
+ * A table, which scrolls in a box of its own. A very long one is several for the browser, with columns as wide as those
+ * of the first: it would lay out all rows anew for each one that is added. Roles say that it is one.
  */
-export function TableView({ table, definitions }: { readonly table: Table; readonly definitions: Definitions }): ReactNode {
-  const first = useRef<HTMLTableElement>(null), { groups } = table.rows
-  const isLong = groups.length > groupsInPart, widths = useColumnWidths(first, isLong)
-  const parts = Array.from({ length: Math.max(1, Math.ceil(groups.length / groupsInPart)) }, (_, index) => groups.slice(index * groupsInPart, (index + 1) * groupsInPart))
+export function TableView({
+  table,
+  definitions,
+}: {
+  readonly table: Table
+  readonly definitions: Definitions
+}): ReactNode {
+  const first = useRef<HTMLTableElement>(null),
+    { groups } = table.rows
+  const isLong = groups.length > groupsInPart,
+    widths = useColumnWidths(first, isLong)
+  const parts = Array.from({ length: Math.max(1, Math.ceil(groups.length / groupsInPart)) }, (_, index) =>
+    groups.slice(index * groupsInPart, (index + 1) * groupsInPart),
+  )
   return (
     <div role="group" tabIndex={0} aria-label={labelOf(table.header)} className="overflow-x-auto">
       <div role={isLong ? 'table' : undefined} dir="auto" className="w-max max-w-full">
-        {parts.map((part, index) => <TablePart key={index} table={table} groups={part} definitions={definitions} isPart={isLong} isFirst={index === 0} box={index === 0 ? first : undefined} widths={index === 0 ? [] : widths} />)}
+        {parts.map((part, index) => (
+          <TablePart
+            key={index}
+            table={table}
+            groups={part}
+            definitions={definitions}
+            isPart={isLong}
+            isFirst={index === 0}
+            box={index === 0 ? first : undefined}
+            widths={index === 0 ? [] : widths}
+          />
+        ))}
       </div>
     </div>
   )
@@ -38,16 +64,42 @@ interface PartProps {
 
 function TablePart({ table, groups, definitions, isPart, isFirst, box, widths }: PartProps): ReactNode {
   const { header, alignments } = table
-  const isFixed = widths.length > 0, width = widths.reduce((sum, each) => sum + each, 0)
+  const isFixed = widths.length > 0,
+    width = widths.reduce((sum, each) => sum + each, 0)
   return (
-    <table ref={box} role={isPart ? 'presentation' : undefined} style={isFixed ? { width } : undefined} className={`border-collapse text-sm wrap-break-word ${isFixed ? 'table-fixed' : ''} ${isFirst ? '' : '-mt-px'}`}>
-      {isFixed && <colgroup>{widths.map((each, index) => <col key={index} style={{ width: each }} />)}</colgroup>}
+    <table
+      ref={box}
+      role={isPart ? 'presentation' : undefined}
+      style={isFixed ? { width } : undefined}
+      className={`border-collapse text-sm wrap-break-word ${isFixed ? 'table-fixed' : ''} ${isFirst ? '' : '-mt-px'}`}
+    >
+      {isFixed && (
+        <colgroup>
+          {widths.map((each, index) => (
+            <col key={index} style={{ width: each }} />
+          ))}
+        </colgroup>
+      )}
       {isFirst && (
         <thead role={isPart ? 'rowgroup' : undefined}>
-          <tr role={isPart ? 'row' : undefined}>{header.map((cell, index) => <HeaderCell key={index} text={cell} alignment={alignments[index] ?? 'start'} definitions={definitions} isPart={isPart} />)}</tr>
+          <tr role={isPart ? 'row' : undefined}>
+            {header.map((cell, index) => (
+              <HeaderCell
+                key={index}
+                text={cell}
+                alignment={alignments[index] ?? 'start'}
+                definitions={definitions}
+                isPart={isPart}
+              />
+            ))}
+          </tr>
         </thead>
       )}
-      <tbody role={isPart ? 'rowgroup' : undefined}>{groups.map((group, index) => <RowGroup key={index} group={group} alignments={alignments} definitions={definitions} isPart={isPart} />)}</tbody>
+      <tbody role={isPart ? 'rowgroup' : undefined}>
+        {groups.map((group, index) => (
+          <RowGroup key={index} group={group} alignments={alignments} definitions={definitions} isPart={isPart} />
+        ))}
+      </tbody>
     </table>
   )
 }
@@ -62,11 +114,21 @@ const RowGroup = memo(function RowGroup({ group, ...props }: RowProps & { readon
   return group.map((row, index) => <TableRow key={index} row={row} {...props} />)
 })
 
-const TableRow = memo(function TableRow({ row, alignments, definitions, isPart }: RowProps & { readonly row: Row }): ReactNode {
-  const missing = alignments.length - row.length, role = isPart ? 'cell' : undefined
+const TableRow = memo(function TableRow({
+  row,
+  alignments,
+  definitions,
+  isPart,
+}: RowProps & { readonly row: Row }): ReactNode {
+  const missing = alignments.length - row.length,
+    role = isPart ? 'cell' : undefined
   return (
     <tr role={isPart ? 'row' : undefined}>
-      {row.map((cell, index) => <td key={index} role={role} className={`${cellStyle} ${alignmentStyles[alignments[index] ?? 'start']}`}><InlineText text={cell} definitions={definitions} /></td>)}
+      {row.map((cell, index) => (
+        <td key={index} role={role} className={`${cellStyle} ${alignmentStyles[alignments[index] ?? 'start']}`}>
+          <InlineText text={cell} definitions={definitions} />
+        </td>
+      ))}
       {missing > 0 && <td role={role} colSpan={missing} className="border border-line" />}
     </tr>
   )
@@ -82,10 +144,21 @@ interface HeaderCellProps {
 }
 
 function HeaderCell({ text, alignment, definitions, isPart }: HeaderCellProps): ReactNode {
-  return <th scope="col" role={isPart ? 'columnheader' : undefined} className={`bg-panel font-semibold ${cellStyle} ${alignmentStyles[alignment]}`}><InlineText text={text} definitions={definitions} /></th>
+  return (
+    <th
+      scope="col"
+      role={isPart ? 'columnheader' : undefined}
+      className={`bg-panel font-semibold ${cellStyle} ${alignmentStyles[alignment]}`}
+    >
+      <InlineText text={text} definitions={definitions} />
+    </th>
+  )
 }
 
 function labelOf(header: Row): string {
-  const names = header.map((cell) => cell.replace(/[*_`~]/g, '').trim()).filter((name) => name !== '').join(', ')
+  const names = header
+    .map((cell) => cell.replace(/[*_`~]/g, '').trim())
+    .filter((name) => name !== '')
+    .join(', ')
   return names === '' ? 'Table' : `Table: ${names.slice(0, 120)}`
 }

@@ -2,31 +2,115 @@ import fc from 'fast-check'
 import type { Inline } from './inline.ts'
 
 const parts = [
-  'alpha', 'beta', 'gamma', 'delta', ' ', ' ', '\n', '\n', '\n\n', '    ', '\t', '*', '**', '_', '__', '`', '``', '\n```\n', '\n```js\n', '\n~~~\n', '~~', '[', ']', '](', ')', '(', '![', '<', '>', '> ', '# ', '## ', '- ', '1. ', '+ ',
-  '- [ ] ', '- [x] ', '|', '|-|-|\n', '|a|b|\n', '---\n', '===\n', '\\', '&lt;', '&#60;', '&', '&amp;lt;', 'https://example.com/a', 'http://b.c', 'www.d.ef', 'g@h.ij', 'javascript:alert(1)', 'data:text/html,x',
-  '[k]: http://l.m\n', '[k]', '[n](http://o.p "q")', '![r](data:image/png;base64,AAAA)', '<script>', '</script>', '<img src=x onerror=alert(1)>', '<!--', '-->', '<br>', '<div>', '"', '\'', ':', '=', '\u202E', '\u2066', 'שלום', '😀', '\r\n', '\0',
+  'alpha',
+  'beta',
+  'gamma',
+  'delta',
+  ' ',
+  ' ',
+  '\n',
+  '\n',
+  '\n\n',
+  '    ',
+  '\t',
+  '*',
+  '**',
+  '_',
+  '__',
+  '`',
+  '``',
+  '\n```\n',
+  '\n```js\n',
+  '\n~~~\n',
+  '~~',
+  '[',
+  ']',
+  '](',
+  ')',
+  '(',
+  '![',
+  '<',
+  '>',
+  '> ',
+  '# ',
+  '## ',
+  '- ',
+  '1. ',
+  '+ ',
+  '- [ ] ',
+  '- [x] ',
+  '|',
+  '|-|-|\n',
+  '|a|b|\n',
+  '---\n',
+  '===\n',
+  '\\',
+  '&lt;',
+  '&#60;',
+  '&',
+  '&amp;lt;',
+  'https://example.com/a',
+  'http://b.c',
+  'www.d.ef',
+  'g@h.ij',
+  'javascript:alert(1)',
+  'data:text/html,x',
+  '[k]: http://l.m\n',
+  '[k]',
+  '[n](http://o.p "q")',
+  '![r](data:image/png;base64,AAAA)',
+  '<script>',
+  '</script>',
+  '<img src=x onerror=alert(1)>',
+  '<!--',
+  '-->',
+  '<br>',
+  '<div>',
+  '"',
+  "'",
+  ':',
+  '=',
+  '\u202E',
+  '\u2066',
+  'שלום',
+  '😀',
+  '\r\n',
+  '\0',
 ]
 
 /** Running text as text that is easy to compare: `a {emphasis b}`, marks of HTML as they are. */
 export function outlineInlines(inlines: readonly Inline[]): string {
-  return inlines.map((inline) => {
-    switch (inline.kind) {
-      case 'text': return inline.text
-      case 'code': return `{code ${inline.text}}`
-      case 'break': return '{break}'
-      case 'emphasis':
-      case 'strong':
-      case 'deleted': return `{${inline.kind} ${outlineInlines(inline.children)}}`
-      case 'link': return `{${inline.address} ${outlineInlines(inline.children)}}`
-      case 'image': return `{image ${inline.source} ${inline.alternative}}`
-    }
-  }).join('')
+  return inlines
+    .map((inline) => {
+      switch (inline.kind) {
+        case 'text':
+          return inline.text
+        case 'code':
+          return `{code ${inline.text}}`
+        case 'break':
+          return '{break}'
+        case 'emphasis':
+        case 'strong':
+        case 'deleted':
+          return `{${inline.kind} ${outlineInlines(inline.children)}}`
+        case 'link':
+          return `{${inline.address} ${outlineInlines(inline.children)}}`
+        case 'image':
+          return `{image ${inline.source} ${inline.alternative}}`
+      }
+    })
+    .join('')
 }
 
 /** Text as hostile and as unlucky as Markdown can be. */
-export const markdownText: fc.Arbitrary<string> = fc.array(fc.constantFrom(...parts), { maxLength: 60 }).map((chosen) => chosen.join(''))
+export const markdownText: fc.Arbitrary<string> = fc
+  .array(fc.constantFrom(...parts), { maxLength: 60 })
+  .map((chosen) => chosen.join(''))
 
-/** What something takes of the processor in milliseconds; unlike the time it takes, it does not depend on what else the machine does. */
+/**
+ * What something takes of the processor in milliseconds; unlike the time it takes, it does not depend on what else the
+ * machine does.
+ */
 export function processorMs(run: () => void): number {
   const before = process.cpuUsage()
   run()

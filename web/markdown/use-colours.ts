@@ -13,7 +13,10 @@ interface Coloured {
 
 const nothing: readonly ColouredPart[] = []
 
-/** The parts of a block of code that are coloured so far. It begins when the code is complete and has not changed for a moment, and goes on part by part, so that nobody waits for it. */
+/**
+ * The parts of a block of code that are coloured so far. It begins when the code is complete and has not changed for a
+ * moment, and goes on part by part, so that nobody waits for it.
+ */
 export function useColours(chunks: readonly string[], language: string, isOpen: boolean): readonly ColouredPart[] {
   const text = isOpen ? '' : chunks.join('')
   const isWanted = text !== '' && text.length <= charactersMax && languages.has(language)
@@ -21,7 +24,10 @@ export function useColours(chunks: readonly string[], language: string, isOpen: 
   useEffect(() => {
     if (!isWanted) return undefined
     const controller = new AbortController()
-    const timer = setTimeout(() => void colourAll(chunks, language, controller.signal, (parts) => setColoured({ text, parts })), quietMs)
+    const timer = setTimeout(
+      () => void colourAll(chunks, language, controller.signal, (parts) => setColoured({ text, parts })),
+      quietMs,
+    )
     return () => {
       clearTimeout(timer)
       controller.abort()
@@ -31,10 +37,19 @@ export function useColours(chunks: readonly string[], language: string, isOpen: 
   return isWanted && coloured?.text === text ? coloured.parts : nothing
 }
 
-async function colourAll(chunks: readonly string[], language: string, signal: AbortSignal, show: (parts: readonly ColouredPart[]) => void): Promise<void> {
+async function colourAll(
+  chunks: readonly string[],
+  language: string,
+  signal: AbortSignal,
+  show: (parts: readonly ColouredPart[]) => void,
+): Promise<void> {
   const highlight = await loadHighlighter(language)
   let parts: readonly ColouredPart[] = []
-  for (let start = 0; start < chunks.length && highlight !== undefined && !signal.aborted; start = parts.at(-1)?.end ?? chunks.length) {
+  for (
+    let start = 0;
+    start < chunks.length && highlight !== undefined && !signal.aborted;
+    start = parts.at(-1)?.end ?? chunks.length
+  ) {
     parts = [...parts, colourPart(highlight, chunks, start)]
     show(parts)
     await new Promise((resolve) => setTimeout(resolve, 0))

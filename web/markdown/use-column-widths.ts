@@ -8,10 +8,11 @@ export function useColumnWidths(table: RefObject<HTMLTableElement | null>, isWan
   useLayoutEffect(() => {
     const element = table.current
     if (!isWanted || element === null) return undefined
-    const measure = () => setWidths((before) => {
-      const now = widthsOf(element)
-      return now.length === before.length && now.every((width, index) => width === before[index]) ? before : now
-    })
+    const measure = () =>
+      setWidths((before) => {
+        const now = widthsOf(element)
+        return now.length === before.length && now.every((width, index) => width === before[index]) ? before : now
+      })
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(element)
@@ -21,5 +22,5 @@ export function useColumnWidths(table: RefObject<HTMLTableElement | null>, isWan
 }
 
 function widthsOf(table: HTMLTableElement): readonly number[] {
-  return [...table.rows[0]?.cells ?? []].map((cell) => cell.getBoundingClientRect().width)
+  return [...(table.rows[0]?.cells ?? [])].map((cell) => cell.getBoundingClientRect().width)
 }

@@ -14,11 +14,17 @@ export function formatPrice({ input, output }: Price): string {
 
 /** The same, for ears. */
 export function spokenPrice({ input, output }: Price): string {
-  return input === 0 && output === 0 ? 'free' : `${formatDollars(input)} in, ${formatDollars(output)} out per million tokens`
+  return input === 0 && output === 0
+    ? 'free'
+    : `${formatDollars(input)} in, ${formatDollars(output)} out per million tokens`
 }
 
 const wholeDollars = new Intl.NumberFormat('en', { maximumFractionDigits: 0, useGrouping: false })
-const dollarsAndLess = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 8, useGrouping: false })
+const dollarsAndLess = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 8,
+  useGrouping: false,
+})
 
 /** Four digits that say something at most: reckoning may have left more. */
 function formatDollars(amount: number): string {
@@ -46,11 +52,17 @@ export function otherInputs({ offers }: ModelEntry): readonly string[] {
   return [...new Set(offers.flatMap(({ input = [] }) => input))].filter((kind) => kind !== 'text' && kind !== 'image')
 }
 
-/** Whether a name asks for something that is offered: a model, or one pinned to a provider (`groq/llama`). Case does not matter. */
+/**
+ * Whether a name asks for something that is offered: a model, or one pinned to a provider (`groq/llama`). Case does not
+ * matter.
+ */
 export function isOffered(models: readonly ModelEntry[], name: string): boolean {
   const wanted = name.toLowerCase()
   return models.some((model) => {
     const known = model.name.toLowerCase()
-    return known === wanted || (wanted.endsWith(`/${known}`) && model.offers.some(({ provider }) => `${provider}/${known}` === wanted))
+    return (
+      known === wanted ||
+      (wanted.endsWith(`/${known}`) && model.offers.some(({ provider }) => `${provider}/${known}` === wanted))
+    )
   })
 }

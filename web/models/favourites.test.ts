@@ -8,19 +8,28 @@ import type { NameKeeper } from './stored-names.ts'
 function tab(kept = new Map<string, string>()): NameKeeper & { readonly kept: Map<string, string> } {
   return Object.assign(new EventTarget(), {
     kept,
-    localStorage: { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, text: string) => void kept.set(key, text) },
+    localStorage: {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, text: string) => void kept.set(key, text),
+    },
   })
 }
 
 function full(): NameKeeper {
   return Object.assign(new EventTarget(), {
-    localStorage: { getItem: () => null, setItem: () => { throw new DOMException('full', 'QuotaExceededError') } },
+    localStorage: {
+      getItem: () => null,
+      setItem: () => {
+        throw new DOMException('full', 'QuotaExceededError')
+      },
+    },
   })
 }
 
 describe('favourites', () => {
   test('are added, kept, and removed', () => {
-    const here = tab(), favourites = favouriteModels('u', here)
+    const here = tab(),
+      favourites = favouriteModels('u', here)
     expect(toggleFavourite(favourites, 'a')).toBe('added')
     expect(toggleFavourite(favourites, 'b')).toBe('added')
     expect(favouriteModels('u', tab(here.kept)).get()).toEqual(['a', 'b'])
@@ -35,9 +44,12 @@ describe('favourites', () => {
   })
 
   test('are told of in this tab, whoever changed them', () => {
-    const here = tab(), listed = favouriteModels('u', here)
+    const here = tab(),
+      listed = favouriteModels('u', here)
     let told = 0
-    const stop = listed.subscribe(() => { told += 1 })
+    const stop = listed.subscribe(() => {
+      told += 1
+    })
     toggleFavourite(favouriteModels('u', here), 'a')
     expect([told, listed.get()]).toEqual([1, ['a']])
     here.kept.set('svc.favourite-models.u', '["z"]')
@@ -77,15 +89,32 @@ describe('recent models', () => {
 })
 
 describe('parseNames', () => {
-  test.each([['', []], ['[', []], ['{"a":1}', []], ['null', []], ['["a",1,null,"","a","b"]', ['a', 'b']], [`["${'x'.repeat(301)}"]`, []]])('%s → %j', (text, names) => {
+  test.each([
+    ['', []],
+    ['[', []],
+    ['{"a":1}', []],
+    ['null', []],
+    ['["a",1,null,"","a","b"]', ['a', 'b']],
+    [`["${'x'.repeat(301)}"]`, []],
+  ])('%s → %j', (text, names) => {
     expect(parseNames(text, 200)).toEqual(names)
   })
 
   test('gives at most as many different names as asked, whatever it reads', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json(), fc.array(fc.string()).map((names) => JSON.stringify(names))), fc.nat(5), (text, limit) => {
-      const names = parseNames(text, limit)
-      expect(names.length).toBeLessThanOrEqual(limit)
-      expect(new Set(names).size).toBe(names.length)
-    }))
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.array(fc.string()).map((names) => JSON.stringify(names)),
+        ),
+        fc.nat(5),
+        (text, limit) => {
+          const names = parseNames(text, limit)
+          expect(names.length).toBeLessThanOrEqual(limit)
+          expect(new Set(names).size).toBe(names.length)
+        },
+      ),
+    )
   })
 })

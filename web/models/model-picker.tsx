@@ -25,7 +25,10 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
   const button = useRef<HTMLButtonElement>(null)
   const state = useStore(models.state)
   // While an answer grows this is drawn often, and the list may be long.
-  const isUnlisted = useMemo(() => model !== undefined && state.kind === 'ready' && !isOffered(state.answer.models, model), [model, state])
+  const isUnlisted = useMemo(
+    () => model !== undefined && state.kind === 'ready' && !isOffered(state.answer.models, model),
+    [model, state],
+  )
 
   useEffect(() => pagePickers.add(() => setOpen(true)), [])
   useEffect(() => {
@@ -54,7 +57,16 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
         className="inline-flex min-h-9 max-w-full min-w-0 items-center gap-1.5 rounded-lg px-2.5 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11"
       >
         {isUnlisted ? <Icon name="warn" className="size-4 text-warn" /> : null}
-        <span className="truncate">{model === undefined ? 'Choose a model' : <><span className="sr-only">Model: </span>{model}</>}</span>
+        <span className="truncate">
+          {model === undefined ? (
+            'Choose a model'
+          ) : (
+            <>
+              <span className="sr-only">Model: </span>
+              {model}
+            </>
+          )}
+        </span>
         {isUnlisted ? <span className="sr-only"> (not listed by any provider)</span> : null}
         <Icon name="chevron" className="size-4 text-muted" />
       </button>

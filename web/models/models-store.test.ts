@@ -3,7 +3,10 @@ import type { ModelsAnswer } from '../../src/http/page-api.ts'
 import { modelsStore } from './models-store.ts'
 import type { ModelsState, VisiblePage } from './models-store.ts'
 
-const answer: ModelsAnswer = { isEchoOnly: false, models: [{ name: 'm', offers: [{ provider: 'groq', upstream: 'm' }] }] }
+const answer: ModelsAnswer = {
+  isEchoOnly: false,
+  models: [{ name: 'm', offers: [{ provider: 'groq', upstream: 'm' }] }],
+}
 
 /** A client whose answers a test gives one by one. */
 function scriptedClient() {
@@ -14,7 +17,11 @@ function scriptedClient() {
       // The answer's type is the caller's to say, as in the real client.
       get<Answer>(): Promise<Answer> {
         const call = Promise.withResolvers<Answer>()
-        asked.push({ promise: call.promise, resolve: (value) => call.resolve(JSON.parse(JSON.stringify(value))), reject: call.reject })
+        asked.push({
+          promise: call.promise,
+          resolve: (value) => call.resolve(JSON.parse(JSON.stringify(value))),
+          reject: call.reject,
+        })
         return call.promise
       },
     },
@@ -79,7 +86,8 @@ describe('modelsStore', () => {
     const first = store.refresh()
     asked[0]?.resolve(answer)
     await first
-    const second = store.refresh(), error = new Error('gone')
+    const second = store.refresh(),
+      error = new Error('gone')
     asked[1]?.reject(error)
     await second
     expect(store.state.get()).toEqual({ kind: 'ready', answer, refreshError: error })

@@ -20,8 +20,14 @@ export interface ModelsStore {
 /** The part of `document` that tells whether somebody looks at the page. */
 export type VisiblePage = Pick<Document, 'visibilityState' | 'addEventListener'>
 
-/** The models, asked for at the first refresh, and again whenever the page comes back into view. @param page absent: nothing to look at */
-export function modelsStore(client: Pick<ApiClient, 'get'>, page: VisiblePage | undefined = globalThis.document): ModelsStore {
+/**
+ * The models, asked for at the first refresh, and again whenever the page comes back into view. @param page absent:
+ * nothing to look at
+ */
+export function modelsStore(
+  client: Pick<ApiClient, 'get'>,
+  page: VisiblePage | undefined = globalThis.document,
+): ModelsStore {
   const state = createStore<ModelsState>({ kind: 'loading' })
   let underWay: Promise<void> | undefined
 
@@ -35,7 +41,9 @@ export function modelsStore(client: Pick<ApiClient, 'get'>, page: VisiblePage | 
   }
 
   function refresh(): Promise<void> {
-    underWay ??= load().finally(() => { underWay = undefined })
+    underWay ??= load().finally(() => {
+      underWay = undefined
+    })
     return underWay
   }
 

@@ -16,7 +16,12 @@ export function PickerFilters({ filters, onChange, providers }: PickerFiltersPro
   return (
     <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
       <Chip label="Free" isOn={filters.isFree} onPress={() => onChange({ ...filters, isFree: !filters.isFree })} />
-      <Chip label="Images" icon="image" isOn={filters.takesImages} onPress={() => onChange({ ...filters, takesImages: !filters.takesImages })} />
+      <Chip
+        label="Images"
+        icon="image"
+        isOn={filters.takesImages}
+        onPress={() => onChange({ ...filters, takesImages: !filters.takesImages })}
+      />
       <select
         aria-label="Provider"
         value={provider ?? ''}
@@ -24,13 +29,27 @@ export function PickerFilters({ filters, onChange, providers }: PickerFiltersPro
         className={`min-h-8 max-w-40 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 ${provider === undefined ? 'border-line' : 'border-accent text-accent'}`}
       >
         <option value="">All providers</option>
-        {providers.map((name) => <option key={name} value={name}>{name}</option>)}
+        {providers.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
       </select>
     </div>
   )
 }
 
-function Chip({ label, icon, isOn, onPress }: { readonly label: string; readonly icon?: IconName; readonly isOn: boolean; readonly onPress: () => void }): ReactNode {
+function Chip({
+  label,
+  icon,
+  isOn,
+  onPress,
+}: {
+  readonly label: string
+  readonly icon?: IconName
+  readonly isOn: boolean
+  readonly onPress: () => void
+}): ReactNode {
   return (
     <button
       type="button"

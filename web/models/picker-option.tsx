@@ -18,10 +18,23 @@ export interface PickerOptionProps {
 }
 
 /** One row of the picker. Its star and its arrow are for pointers; keys do the same. */
-export const PickerOption = memo(function PickerOption({ id, index, row, isActive, isCurrent, isFavourite }: PickerOptionProps): ReactNode {
+export const PickerOption = memo(function PickerOption({
+  id,
+  index,
+  row,
+  isActive,
+  isCurrent,
+  isFavourite,
+}: PickerOptionProps): ReactNode {
   const look = isActive ? 'bg-hover outline-2 -outline-offset-2 outline-accent' : 'hover:bg-hover'
   return (
-    <div id={id} role="option" aria-selected={isActive} data-index={index} className={`flex cursor-pointer items-stretch rounded-lg [contain-intrinsic-size:auto_3rem] [content-visibility:auto] ${look}`}>
+    <div
+      id={id}
+      role="option"
+      aria-selected={isActive}
+      data-index={index}
+      className={`flex cursor-pointer items-stretch rounded-lg [contain-intrinsic-size:auto_3rem] [content-visibility:auto] ${look}`}
+    >
       {row.kind === 'model' ? <ModelRow row={row} isCurrent={isCurrent} isFavourite={isFavourite} /> : null}
       {row.kind === 'pin' ? <PinRow row={row} isCurrent={isCurrent} /> : null}
       {row.kind === 'typed' ? <TypedRow name={row.name} /> : null}
@@ -31,19 +44,40 @@ export const PickerOption = memo(function PickerOption({ id, index, row, isActiv
 
 const side = 'flex w-9 shrink-0 items-center justify-center rounded-lg pointer-coarse:w-11'
 
-function ModelRow({ row, isCurrent, isFavourite }: { readonly row: Extract<PickerRow, { kind: 'model' }>; readonly isCurrent: boolean; readonly isFavourite: boolean }): ReactNode {
+function ModelRow({
+  row,
+  isCurrent,
+  isFavourite,
+}: {
+  readonly row: Extract<PickerRow, { kind: 'model' }>
+  readonly isCurrent: boolean
+  readonly isFavourite: boolean
+}): ReactNode {
   const { entry, isExpanded } = row
-  const [first] = entry.offers, others = otherInputs(entry)
+  const [first] = entry.offers,
+    others = otherInputs(entry)
   return (
     <>
-      <span data-act="favourite" aria-hidden="true" className={`${side} ${isFavourite ? 'text-warn' : 'text-muted hover:text-ink'}`}>
+      <span
+        data-act="favourite"
+        aria-hidden="true"
+        className={`${side} ${isFavourite ? 'text-warn' : 'text-muted hover:text-ink'}`}
+      >
         <Icon name="star" className={isFavourite ? 'size-4 fill-current' : 'size-4'} />
       </span>
       <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 py-1.5 max-sm:py-2">
         <span className="min-w-0 flex-1 basis-56">
           <ModelName name={entry.name} isCurrent={isCurrent} />
           {isFavourite ? <span className="sr-only">, favourite</span> : null}
-          <span className="block text-xs text-muted [overflow-wrap:anywhere]"><Servers names={entry.offers.map(({ provider }) => provider)} />{others.length === 0 ? null : <><span aria-hidden="true"> · </span><span className="sr-only">, </span>takes {others.join(', ')}</>}</span>
+          <span className="block text-xs text-muted [overflow-wrap:anywhere]">
+            <Servers names={entry.offers.map(({ provider }) => provider)} />
+            {others.length === 0 ? null : (
+              <>
+                <span aria-hidden="true"> · </span>
+                <span className="sr-only">, </span>takes {others.join(', ')}
+              </>
+            )}
+          </span>
         </span>
         {first === undefined ? null : <Facts offer={first} hasImages={takesImages(entry)} />}
       </span>
@@ -55,15 +89,25 @@ function ModelRow({ row, isCurrent, isFavourite }: { readonly row: Extract<Picke
   )
 }
 
-function PinRow({ row, isCurrent }: { readonly row: Extract<PickerRow, { kind: 'pin' }>; readonly isCurrent: boolean }): ReactNode {
+function PinRow({
+  row,
+  isCurrent,
+}: {
+  readonly row: Extract<PickerRow, { kind: 'pin' }>
+  readonly isCurrent: boolean
+}): ReactNode {
   const { name, offer } = row
   return (
     <>
-      <span aria-hidden="true" className={`${side} text-muted`}><Icon name="pin" className="size-4" /></span>
+      <span aria-hidden="true" className={`${side} text-muted`}>
+        <Icon name="pin" className="size-4" />
+      </span>
       <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 py-1.5 pr-9 max-sm:py-2 pointer-coarse:pr-11">
         <span className="min-w-0 flex-1 basis-56">
           <ModelName name={name} isCurrent={isCurrent} />
-          <span className="block text-xs text-muted [overflow-wrap:anywhere]">only {offer.provider}, as {offer.upstream}</span>
+          <span className="block text-xs text-muted [overflow-wrap:anywhere]">
+            only {offer.provider}, as {offer.upstream}
+          </span>
         </span>
         <Facts offer={offer} hasImages={offer.input?.includes('image') === true} />
       </span>
@@ -74,7 +118,9 @@ function PinRow({ row, isCurrent }: { readonly row: Extract<PickerRow, { kind: '
 function TypedRow({ name }: { readonly name: string }): ReactNode {
   return (
     <>
-      <span aria-hidden="true" className={`${side} text-muted`}><Icon name="send" className="size-4 rotate-90" /></span>
+      <span aria-hidden="true" className={`${side} text-muted`}>
+        <Icon name="send" className="size-4 rotate-90" />
+      </span>
       <span className="min-w-0 flex-1 py-1.5 pr-3 text-sm max-sm:py-2 [overflow-wrap:anywhere]">
         Ask for “{name}” anyway
         <span className="block text-xs text-muted">A provider may serve more models than it lists</span>
@@ -87,25 +133,74 @@ function ModelName({ name, isCurrent }: { readonly name: string; readonly isCurr
   return (
     <span className="flex items-center gap-1.5 text-sm font-medium">
       <span className="min-w-0 [overflow-wrap:anywhere]">{name}</span>
-      {isCurrent ? <><Icon name="check" className="size-4 text-accent" /><span className="sr-only">, in use</span></> : null}
+      {isCurrent ? (
+        <>
+          <Icon name="check" className="size-4 text-accent" />
+          <span className="sr-only">, in use</span>
+        </>
+      ) : null}
     </span>
   )
 }
 
 function Servers({ names }: { readonly names: readonly string[] }): ReactNode {
-  return <><span className="sr-only">, served by </span>{names.map((name, index) => <span key={name}>{index === 0 ? null : <><span aria-hidden="true"> → </span><span className="sr-only">, then </span></>}{name}</span>)}</>
+  return (
+    <>
+      <span className="sr-only">, served by </span>
+      {names.map((name, index) => (
+        <span key={name}>
+          {index === 0 ? null : (
+            <>
+              <span aria-hidden="true"> → </span>
+              <span className="sr-only">, then </span>
+            </>
+          )}
+          {name}
+        </span>
+      ))}
+    </>
+  )
 }
 
 /** Pictures, context, price: in columns, so that rows can be compared. */
-function Facts({ offer: { context, price }, hasImages }: { readonly offer: ModelOffer; readonly hasImages: boolean }): ReactNode {
+function Facts({
+  offer: { context, price },
+  hasImages,
+}: {
+  readonly offer: ModelOffer
+  readonly hasImages: boolean
+}): ReactNode {
   return (
     <span className="flex shrink-0 items-center gap-3 text-xs text-muted tabular-nums max-sm:basis-full">
-      <span className="empty:hidden sm:w-5 sm:empty:block" title={hasImages ? 'Takes pictures' : undefined}>{hasImages ? <><Icon name="image" className="size-4" /><span className="sr-only">, takes pictures</span></> : null}</span>
-      <span className="empty:hidden sm:w-11 sm:text-right sm:empty:block" title={context === undefined ? undefined : `Context of ${context} tokens`}>
-        {context === undefined ? null : <><span className="sr-only">, context </span>{formatContext(context)}</>}
+      <span className="empty:hidden sm:w-5 sm:empty:block" title={hasImages ? 'Takes pictures' : undefined}>
+        {hasImages ? (
+          <>
+            <Icon name="image" className="size-4" />
+            <span className="sr-only">, takes pictures</span>
+          </>
+        ) : null}
       </span>
-      <span className="empty:hidden sm:min-w-26 sm:text-right sm:empty:block" title={price === undefined ? undefined : spokenPrice(price)}>
-        {price === undefined ? null : <><span aria-hidden="true">{formatPrice(price)}</span><span className="sr-only">, {spokenPrice(price)}</span></>}
+      <span
+        className="empty:hidden sm:w-11 sm:text-right sm:empty:block"
+        title={context === undefined ? undefined : `Context of ${context} tokens`}
+      >
+        {context === undefined ? null : (
+          <>
+            <span className="sr-only">, context </span>
+            {formatContext(context)}
+          </>
+        )}
+      </span>
+      <span
+        className="empty:hidden sm:min-w-26 sm:text-right sm:empty:block"
+        title={price === undefined ? undefined : spokenPrice(price)}
+      >
+        {price === undefined ? null : (
+          <>
+            <span aria-hidden="true">{formatPrice(price)}</span>
+            <span className="sr-only">, {spokenPrice(price)}</span>
+          </>
+        )}
       </span>
     </span>
   )

@@ -20,7 +20,10 @@ export interface PickerPanelProps {
   readonly onClose: () => void
 }
 
-/** What stands in the open picker: a combobox (WAI-ARIA APG) with filters above its list, and what can be done with the row at hand below. */
+/**
+ * What stands in the open picker: a combobox (WAI-ARIA APG) with filters above its list, and what can be done with the
+ * row at hand below.
+ */
 export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): ReactNode {
   const { boot, models: store } = useServices()
   const state = useStore(store.state)
@@ -80,8 +83,17 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
       </div>
       <PickerFilters filters={picker.filters} onChange={picker.filter} providers={picker.providers} />
       <Trouble state={state} onRetry={() => void store.refresh()} />
-      {rows.length === 0 ? <Nothing state={state} picker={picker} onLeave={onClose} /> : (
-        <div id={listId} role="listbox" aria-label="Models" className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5" onClick={onListClick} onScroll={({ currentTarget }) => picker.scrolled(currentTarget)}>
+      {rows.length === 0 ? (
+        <Nothing state={state} picker={picker} onLeave={onClose} />
+      ) : (
+        <div
+          id={listId}
+          role="listbox"
+          aria-label="Models"
+          className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5"
+          onClick={onListClick}
+          onScroll={({ currentTarget }) => picker.scrolled(currentTarget)}
+        >
           {sectionsOf(rows).map(({ heading, start, rows: ofSection }) => {
             const options = ofSection.map((row, offset) => (
               <PickerOption
@@ -97,7 +109,9 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
             if (heading === undefined) return options
             return (
               <div key={heading} role="group" aria-label={heading}>
-                <div aria-hidden="true" className="px-2.5 pt-2 pb-1 text-xs font-medium text-muted">{heading}</div>
+                <div aria-hidden="true" className="px-2.5 pt-2 pb-1 text-xs font-medium text-muted">
+                  {heading}
+                </div>
                 {options}
               </div>
             )
@@ -105,7 +119,9 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
         </div>
       )}
       <div className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-t border-line px-3 py-1.5 text-xs text-muted">
-        <p role="status" className="min-w-40 flex-1 py-1">{picker.said ?? (state.kind === 'ready' ? countOf(shown) : '')}</p>
+        <p role="status" className="min-w-40 flex-1 py-1">
+          {picker.said ?? (state.kind === 'ready' ? countOf(shown) : '')}
+        </p>
         {active === undefined || active.row.kind === 'typed' ? null : <RowActions row={active.row} picker={picker} />}
       </div>
     </div>
@@ -118,26 +134,48 @@ function keepFocus(event: MouseEvent): void {
 }
 
 /** For pointers, touch and Tab: what Ctrl+D and the arrow keys do with the row at hand. */
-function RowActions({ row, picker }: { readonly row: Exclude<PickerRow, { kind: 'typed' }>; readonly picker: Picker }): ReactNode {
+function RowActions({
+  row,
+  picker,
+}: {
+  readonly row: Exclude<PickerRow, { kind: 'typed' }>
+  readonly picker: Picker
+}): ReactNode {
   const { name } = row.entry
   const isFavourite = picker.isFavourite(name)
   const isExpanded = row.kind === 'pin' || row.isExpanded
   return (
     <div className="flex items-center gap-1">
-      <Button variant="quiet" className="text-xs" aria-pressed={isFavourite} aria-keyshortcuts="Control+D" onClick={() => picker.toggleFavourite(row)}>
+      <Button
+        variant="quiet"
+        className="text-xs"
+        aria-pressed={isFavourite}
+        aria-keyshortcuts="Control+D"
+        onClick={() => picker.toggleFavourite(row)}
+      >
         <Icon name="star" className={isFavourite ? 'size-4 fill-current text-warn' : 'size-4'} />
-        <span>Favourite<span className="sr-only">: {name}</span></span><Key>Ctrl D</Key>
+        <span>
+          Favourite<span className="sr-only">: {name}</span>
+        </span>
+        <Key>Ctrl D</Key>
       </Button>
       <Button variant="quiet" className="text-xs" aria-expanded={isExpanded} onClick={() => picker.toggleExpanded(row)}>
         <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />
-        <span>Providers<span className="sr-only"> of {name}</span></span><Key>→</Key>
+        <span>
+          Providers<span className="sr-only"> of {name}</span>
+        </span>
+        <Key>→</Key>
       </Button>
     </div>
   )
 }
 
 function Key({ children }: { readonly children: ReactNode }): ReactNode {
-  return <kbd aria-hidden="true" className="rounded border border-line px-1 font-mono text-xs pointer-coarse:hidden">{children}</kbd>
+  return (
+    <kbd aria-hidden="true" className="rounded border border-line px-1 font-mono text-xs pointer-coarse:hidden">
+      {children}
+    </kbd>
+  )
 }
 
 function countOf({ count, hidden }: PickerRows): string {

@@ -10,7 +10,10 @@ function model(name: string, ...providers: readonly string[]): ModelEntry {
 
 const models = [model('llama', 'groq', 'openai'), model('llama-small', 'groq'), model('gpt', 'openai')]
 
-function shown(text: string, { limit = 100, expanded = undefined as string | undefined, among = models as readonly ModelEntry[] } = {}) {
+function shown(
+  text: string,
+  { limit = 100, expanded = undefined as string | undefined, among = models as readonly ModelEntry[] } = {},
+) {
   return pickerRows(among, { text, filters: noFilters, favourites: [], recent: [] }, limit, expanded)
 }
 
@@ -20,7 +23,13 @@ function lines(...args: Parameters<typeof shown>): readonly string[] {
 
 describe('pickerRows', () => {
   test('shows the providers of the model that is unfolded, each as a choice', () => {
-    expect(lines('', { expanded: 'llama' })).toEqual(['model llama', 'pin groq/llama', 'pin openai/llama', 'model llama-small', 'model gpt'])
+    expect(lines('', { expanded: 'llama' })).toEqual([
+      'model llama',
+      'pin groq/llama',
+      'pin openai/llama',
+      'model llama-small',
+      'model gpt',
+    ])
   })
 
   test('shows what of a provider matches when its name and a slash are typed, and what was typed', () => {
@@ -32,7 +41,13 @@ describe('pickerRows', () => {
   test('has no choice of a provider where a model of that very name would be asked', () => {
     const among = [...models, model('groq/llama', 'router')]
     expect(lines('groq/llama', { among })).toEqual(['model groq/llama', 'pin groq/llama-small'])
-    expect(lines('', { among, expanded: 'llama' })).toEqual(['model llama', 'pin openai/llama', 'model llama-small', 'model gpt', 'model groq/llama'])
+    expect(lines('', { among, expanded: 'llama' })).toEqual([
+      'model llama',
+      'pin openai/llama',
+      'model llama-small',
+      'model gpt',
+      'model groq/llama',
+    ])
   })
 
   test('has what was typed as the last choice, unless it is one already', () => {
@@ -55,22 +70,31 @@ describe('pickerRows', () => {
   })
 
   test('has every name once, whatever is typed', () => {
-    const anyModel = fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), fc.array(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }))
-    fc.assert(fc.property(fc.uniqueArray(anyModel, { selector: ([name]) => name, maxLength: 6 }), fc.string(), (list, text) => {
-      const among = list.map(([name, providers]) => model(name, ...new Set(providers)))
-      const names = shown(text, { among, expanded: list[0]?.[0] }).rows.map(({ name }) => name)
-      expect(new Set(names).size).toBe(names.length)
-    }))
+    const anyModel = fc.tuple(
+      fc.string({ minLength: 1, maxLength: 4 }),
+      fc.array(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(anyModel, { selector: ([name]) => name, maxLength: 6 }), fc.string(), (list, text) => {
+        const among = list.map(([name, providers]) => model(name, ...new Set(providers)))
+        const names = shown(text, { among, expanded: list[0]?.[0] }).rows.map(({ name }) => name)
+        expect(new Set(names).size).toBe(names.length)
+      }),
+    )
   })
 })
 
 describe('sectionsOf', () => {
   const sections = (favourites: readonly string[], text = '') =>
-    sectionsOf(pickerRows(models, { text, filters: noFilters, favourites, recent: ['gpt'] }, 100, 'llama').rows).map(({ heading, start, rows }) => [heading, start, rows.map(({ name }) => name)])
+    sectionsOf(pickerRows(models, { text, filters: noFilters, favourites, recent: ['gpt'] }, 100, 'llama').rows).map(
+      ({ heading, start, rows }) => [heading, start, rows.map(({ name }) => name)],
+    )
 
   test('has a heading for each kind, and leaves the providers with their model', () => {
     expect(sections(['llama'])).toEqual([
-      ['Favourites', 0, ['llama', 'groq/llama', 'openai/llama']], ['Recent', 3, ['gpt']], ['All models', 4, ['llama-small']],
+      ['Favourites', 0, ['llama', 'groq/llama', 'openai/llama']],
+      ['Recent', 3, ['gpt']],
+      ['All models', 4, ['llama-small']],
     ])
   })
 
@@ -81,8 +105,17 @@ describe('sectionsOf', () => {
 
 describe('moved', () => {
   test.each([
-    ['ArrowDown', 0, 1], ['ArrowDown', 19, 0], ['ArrowUp', 0, 19], ['ArrowUp', 5, 4], ['PageDown', 3, 11], ['PageDown', 15, 19],
-    ['PageUp', 11, 3], ['PageUp', 3, 0], ['Home', 9, 0], ['End', 9, 19], ['x', 9, undefined],
+    ['ArrowDown', 0, 1],
+    ['ArrowDown', 19, 0],
+    ['ArrowUp', 0, 19],
+    ['ArrowUp', 5, 4],
+    ['PageDown', 3, 11],
+    ['PageDown', 15, 19],
+    ['PageUp', 11, 3],
+    ['PageUp', 3, 0],
+    ['Home', 9, 0],
+    ['End', 9, 19],
+    ['x', 9, undefined],
   ])('%s from %d leads to %p of 20', (key, at, to) => {
     expect(moved(key, at, 20)).toBe(to)
   })

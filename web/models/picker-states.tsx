@@ -12,18 +12,34 @@ export function Trouble({ state, onRetry }: { readonly state: ModelsState; reado
   if (state.kind !== 'ready' || state.refreshError === undefined) return null
   return (
     <div className="flex flex-wrap items-center gap-x-3 border-b border-line bg-warn-soft px-4 py-1 text-sm">
-      <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">The list may be out of date. {state.refreshError.message}.</span>
-      <Button variant="quiet" icon="retry" onClick={onRetry}>Retry</Button>
+      <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+        The list may be out of date. {state.refreshError.message}.
+      </span>
+      <Button variant="quiet" icon="retry" onClick={onRetry}>
+        Retry
+      </Button>
     </div>
   )
 }
 
 /** In the place of the list, when it has no rows. */
-export function Nothing({ state, picker, onLeave }: { readonly state: ModelsState; readonly picker: Picker; readonly onLeave: () => void }): ReactNode {
+export function Nothing({
+  state,
+  picker,
+  onLeave,
+}: {
+  readonly state: ModelsState
+  readonly picker: Picker
+  readonly onLeave: () => void
+}): ReactNode {
   if (state.kind === 'loading') return <Skeleton />
   return (
     <div className="flex min-h-40 flex-1 flex-col items-stretch justify-center p-4 text-sm">
-      {state.kind === 'failed' ? <Failed error={state.error} /> : <Empty state={state} picker={picker} onLeave={onLeave} />}
+      {state.kind === 'failed' ? (
+        <Failed error={state.error} />
+      ) : (
+        <Empty state={state} picker={picker} onLeave={onLeave} />
+      )}
     </div>
   )
 }
@@ -31,18 +47,37 @@ export function Nothing({ state, picker, onLeave }: { readonly state: ModelsStat
 function Failed({ error }: { readonly error: Error }): ReactNode {
   const { models } = useServices()
   return (
-    <Notice kind="error" title="The models could not be loaded" actions={<Button icon="retry" onClick={() => void models.refresh()}>Retry</Button>}>
+    <Notice
+      kind="error"
+      title="The models could not be loaded"
+      actions={
+        <Button icon="retry" onClick={() => void models.refresh()}>
+          Retry
+        </Button>
+      }
+    >
       {error.message}. A model whose name you know can be typed above.
     </Notice>
   )
 }
 
-function Empty({ state, picker, onLeave }: { readonly state: Extract<ModelsState, { kind: 'ready' }>; readonly picker: Picker; readonly onLeave: () => void }): ReactNode {
+function Empty({
+  state,
+  picker,
+  onLeave,
+}: {
+  readonly state: Extract<ModelsState, { kind: 'ready' }>
+  readonly picker: Picker
+  readonly onLeave: () => void
+}): ReactNode {
   if (state.answer.models.length === 0) {
     return (
       <p className="text-center text-muted">
         No provider offers a model. Whether one is switched off, or in trouble, is told under{' '}
-        <a className="text-accent underline" href={hrefOf({ view: 'providers' })} onClick={onLeave}>Providers</a>.
+        <a className="text-accent underline" href={hrefOf({ view: 'providers' })} onClick={onLeave}>
+          Providers
+        </a>
+        .
       </p>
     )
   }

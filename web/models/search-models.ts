@@ -33,20 +33,24 @@ export interface FoundModel {
 export const noFilters: ModelFilters = { isFree: false, takesImages: false }
 
 /**
- * The models that match, the best first. Every word must be in the name, or in that of a provider or an upstream's model. By name: the whole of it,
- * then its beginning, beginnings of words in it, anywhere in it, and without its hyphens and dots; last those found by their providers. Among equals
- * favourites come first. Without words: favourites, then recent ones, then the others in their order.
+ * The models that match, the best first. Every word must be in the name, or in that of a provider or an upstream's
+ * model. By name: the whole of it, then its beginning, beginnings of words in it, anywhere in it, and without its
+ * hyphens and dots; last those found by their providers. Among equals favourites come first. Without words: favourites,
+ * then recent ones, then the others in their order.
  */
 export function searchModels(models: readonly ModelEntry[], query: ModelQuery): readonly FoundModel[] {
   const { favourites, filters, recent } = query
   const text = query.text.trim().toLowerCase()
   const wanted = models.filter((model) => passes(model, filters))
   if (text === '') return inGroups(wanted, favourites, recent)
-  const liked = new Set(favourites), words = text.split(/\s+/)
+  const liked = new Set(favourites),
+    words = text.split(/\s+/)
   return wanted
     .map((entry) => ({ entry, rank: rankOf(entry, text, words) }))
     .filter(({ rank }) => rank < ranks.none)
-    .toSorted((one, other) => one.rank - other.rank || Number(liked.has(other.entry.name)) - Number(liked.has(one.entry.name)))
+    .toSorted(
+      (one, other) => one.rank - other.rank || Number(liked.has(other.entry.name)) - Number(liked.has(one.entry.name)),
+    )
     .map(({ entry }) => ({ entry, group: 'found' }))
 }
 
@@ -61,15 +65,26 @@ function passes(model: ModelEntry, { isFree: onlyFree, takesImages: onlyImages, 
   return provider === undefined || model.offers.some((offer) => offer.provider === provider)
 }
 
-function inGroups(models: readonly ModelEntry[], favourites: readonly string[], recent: readonly string[]): readonly FoundModel[] {
+function inGroups(
+  models: readonly ModelEntry[],
+  favourites: readonly string[],
+  recent: readonly string[],
+): readonly FoundModel[] {
   const byName = new Map(models.map((entry) => [entry.name, entry]))
-  const liked = new Set(favourites), latest = recent.filter((name) => !liked.has(name)), above = new Set([...favourites, ...latest])
-  const named = (names: readonly string[], group: ModelGroup) => names.flatMap((name) => {
-    const entry = byName.get(name)
-    return entry === undefined ? [] : [{ entry, group }]
-  })
+  const liked = new Set(favourites),
+    latest = recent.filter((name) => !liked.has(name)),
+    above = new Set([...favourites, ...latest])
+  const named = (names: readonly string[], group: ModelGroup) =>
+    names.flatMap((name) => {
+      const entry = byName.get(name)
+      return entry === undefined ? [] : [{ entry, group }]
+    })
   const others = models.filter(({ name }) => !above.has(name))
-  return [...named(favourites, 'favourites'), ...named(latest, 'recent'), ...others.map((entry) => ({ entry, group: 'others' as const }))]
+  return [
+    ...named(favourites, 'favourites'),
+    ...named(latest, 'recent'),
+    ...others.map((entry) => ({ entry, group: 'others' as const })),
+  ]
 }
 
 const ranks = { exact: 0, prefix: 1, word: 2, substring: 3, squeezed: 4, elsewhere: 5, none: 6 } as const
@@ -79,8 +94,14 @@ function rankOf({ name, offers }: ModelEntry, text: string, words: readonly stri
   if (known === text) return ranks.exact
   if (known.startsWith(text)) return ranks.prefix
   const squeezed = squeeze(known)
-  const elsewhere = offers.map(({ provider, upstream }) => `${provider} ${upstream}`).join(' ').toLowerCase()
-  return words.reduce<number>((worst, word) => Math.max(worst, rankOfWord(word, known, squeezed, elsewhere)), ranks.word)
+  const elsewhere = offers
+    .map(({ provider, upstream }) => `${provider} ${upstream}`)
+    .join(' ')
+    .toLowerCase()
+  return words.reduce<number>(
+    (worst, word) => Math.max(worst, rankOfWord(word, known, squeezed, elsewhere)),
+    ranks.word,
+  )
 }
 
 function rankOfWord(word: string, name: string, squeezed: string, elsewhere: string): number {

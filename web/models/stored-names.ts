@@ -64,6 +64,8 @@ export function parseNames(text: string, limit: number): readonly string[] {
 }
 
 function cleanNames(values: readonly unknown[], limit: number): readonly string[] {
-  const names = values.filter((value) => typeof value === 'string').filter((name) => name !== '' && name.length <= nameCharactersMax)
+  const names = values
+    .filter((value) => typeof value === 'string')
+    .filter((name) => name !== '' && name.length <= nameCharactersMax)
   return [...new Set(names)].slice(0, limit)
 }

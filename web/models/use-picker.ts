@@ -32,7 +32,12 @@ export interface Picker {
 }
 
 /** The state of an open picker. @param model the one in use */
-export function usePicker(state: ModelsState, favourites: StoredNames, recent: StoredNames, model: string | undefined): Picker {
+export function usePicker(
+  state: ModelsState,
+  favourites: StoredNames,
+  recent: StoredNames,
+  model: string | undefined,
+): Picker {
   const models = state.kind === 'ready' ? state.answer.models : none
   const [text, setText] = useState('')
   const [filters, setFilters] = useState(noFilters)
@@ -43,11 +48,18 @@ export function usePicker(state: ModelsState, favourites: StoredNames, recent: S
   const liked = useStore(favourites)
   // What was chosen last stays in its place while the picker is open.
   const [latest] = useState(() => recent.get())
-  const shown = useMemo(() => pickerRows(models, { text, filters, favourites: liked, recent: latest }, limit, expanded), [models, text, filters, liked, latest, limit, expanded])
+  const shown = useMemo(
+    () => pickerRows(models, { text, filters, favourites: liked, recent: latest }, limit, expanded),
+    [models, text, filters, liked, latest, limit, expanded],
+  )
   const likedNames = useMemo(() => new Set(liked), [liked])
   const providers = useMemo(() => providersOf(models), [models])
   const { rows } = shown
-  const at = Math.max(0, rows.findIndex(({ name }) => name === activeName)), row = rows[at]
+  const at = Math.max(
+      0,
+      rows.findIndex(({ name }) => name === activeName),
+    ),
+    row = rows[at]
   const active = row === undefined ? undefined : { at, row }
 
   function startOver(): void {
@@ -78,8 +90,15 @@ export function usePicker(state: ModelsState, favourites: StoredNames, recent: S
     if (active === undefined) return false
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'd') toggle(active.row)
     else if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
-    else if (event.key === 'ArrowRight' && isAtEnd(event.currentTarget) && active.row.kind === 'model' && expanded !== active.row.name) toggleExpanded(active.row)
-    else if (event.key === 'ArrowLeft' && active.row.kind !== 'typed' && expanded === active.row.entry.name) toggleExpanded(active.row)
+    else if (
+      event.key === 'ArrowRight' &&
+      isAtEnd(event.currentTarget) &&
+      active.row.kind === 'model' &&
+      expanded !== active.row.name
+    )
+      toggleExpanded(active.row)
+    else if (event.key === 'ArrowLeft' && active.row.kind !== 'typed' && expanded === active.row.entry.name)
+      toggleExpanded(active.row)
     else {
       const next = moved(event.key, active.at, rows.length)
       if (next === undefined) return false
@@ -90,7 +109,16 @@ export function usePicker(state: ModelsState, favourites: StoredNames, recent: S
   }
 
   return {
-    text, filters, providers, shown, rows, active, said, toggleFavourite: toggle, toggleExpanded, handleKey,
+    text,
+    filters,
+    providers,
+    shown,
+    rows,
+    active,
+    said,
+    toggleFavourite: toggle,
+    toggleExpanded,
+    handleKey,
     isFavourite: (name) => likedNames.has(name),
     type(next) {
       setText(next)
@@ -114,9 +142,13 @@ function isAtEnd({ selectionStart, value }: HTMLInputElement): boolean {
 
 function saidOf(toggled: ReturnType<typeof toggleFavourite>, name: string): string {
   switch (toggled) {
-    case 'added': return `${name} is a favourite now`
-    case 'removed': return `${name} is no favourite any more`
-    case 'full': return `There are ${favouritesMax} favourites already: remove one first`
-    case 'not-kept': return 'This browser keeps nothing for this page, so there are no favourites'
+    case 'added':
+      return `${name} is a favourite now`
+    case 'removed':
+      return `${name} is no favourite any more`
+    case 'full':
+      return `There are ${favouritesMax} favourites already: remove one first`
+    case 'not-kept':
+      return 'This browser keeps nothing for this page, so there are no favourites'
   }
 }

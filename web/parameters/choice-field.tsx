@@ -15,9 +15,17 @@ export interface ChoiceFieldProps {
 export function ChoiceField({ parameter: { name, common, rare }, value, onChange }: ChoiceFieldProps): ReactNode {
   return (
     <Select name={name} value={value ?? ''} onChange={(next) => onChange(next === '' ? undefined : next)}>
-      {common.map((word) => <option key={word} value={word}>{word}</option>)}
+      {common.map((word) => (
+        <option key={word} value={word}>
+          {word}
+        </option>
+      ))}
       <optgroup label="Not every provider knows">
-        {rare.map((word) => <option key={word} value={word}>{word}</option>)}
+        {rare.map((word) => (
+          <option key={word} value={word}>
+            {word}
+          </option>
+        ))}
       </optgroup>
     </Select>
   )
@@ -34,7 +42,11 @@ export interface FlagFieldProps {
 /** A parameter that is on, off, or not set. */
 export function FlagField({ parameter: { name }, value, onChange }: FlagFieldProps): ReactNode {
   return (
-    <Select name={name} value={value === undefined ? '' : String(value)} onChange={(next) => onChange(next === '' ? undefined : next === 'true')}>
+    <Select
+      name={name}
+      value={value === undefined ? '' : String(value)}
+      onChange={(next) => onChange(next === '' ? undefined : next === 'true')}
+    >
       <option value="true">On</option>
       <option value="false">Off</option>
     </Select>
@@ -52,7 +64,13 @@ function Select({ name, value, onChange, children }: SelectProps): ReactNode {
   const id = useId()
   return (
     <Field id={id} {...parameterWords[name]}>
-      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} {...describedBy({ id })} className={`${inputLook} w-full`}>
+      <select
+        id={id}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        {...describedBy({ id })}
+        className={`${inputLook} w-full`}
+      >
         <option value="">Not set</option>
         {children}
       </select>

@@ -14,7 +14,10 @@ export interface NumberFieldProps {
   readonly hint?: string | undefined
 }
 
-/** A parameter that is a number: a field, and a slider where there are boundaries. What may not be sent is told, and is not set. */
+/**
+ * A parameter that is a number: a field, and a slider where there are boundaries. What may not be sent is told, and is
+ * not set.
+ */
 export function NumberField({ parameter, value, onChange, hint }: NumberFieldProps): ReactNode {
   const { name, isInteger, range } = parameter
   const { label, explanation } = parameterWords[name]

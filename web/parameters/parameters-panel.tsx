@@ -32,16 +32,28 @@ export function ParametersPanel({ settings, onChange }: ParametersPanelProps): R
   return (
     <div className="@container flex flex-col gap-6">
       <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
-      <Fields key={resets} values={settings.parameters} onChange={(values) => onChange({ ...settings, parameters: values })} />
+      <Fields
+        key={resets}
+        values={settings.parameters}
+        onChange={(values) => onChange({ ...settings, parameters: values })}
+      />
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-3">
         <p className="text-xs text-muted">{summaryOf(countSet(settings.parameters))}</p>
-        <Button icon="retry" onClick={resetAll}>Reset all parameters</Button>
+        <Button icon="retry" onClick={resetAll}>
+          Reset all parameters
+        </Button>
       </div>
     </div>
   )
 }
 
-function SystemPrompt({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
+function SystemPrompt({
+  value,
+  onChange,
+}: {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}): ReactNode {
   const id = useId()
   return (
     <Field id={id} label="System prompt" explanation="Comes before the conversation. Says how the model should answer.">
@@ -69,7 +81,12 @@ function Fields({ values, onChange }: FieldsProps): ReactNode {
   }
 
   const number = (parameter: NumberParameter) => (
-    <NumberField parameter={parameter} value={values[parameter.name]} onChange={setter(parameter.name)} hint={hintOf(parameter, values)} />
+    <NumberField
+      parameter={parameter}
+      value={values[parameter.name]}
+      onChange={setter(parameter.name)}
+      hint={hintOf(parameter, values)}
+    />
   )
   return (
     <>
@@ -86,12 +103,24 @@ function Fields({ values, onChange }: FieldsProps): ReactNode {
         <StopField parameter={parameters.stop} value={values.stop} onChange={setter('stop')} />
       </Group>
       <Group title="Reasoning">
-        <ChoiceField parameter={parameters.reasoning_effort} value={values.reasoning_effort} onChange={setter('reasoning_effort')} />
-        <FlagField parameter={parameters.enable_thinking} value={values.enable_thinking} onChange={setter('enable_thinking')} />
+        <ChoiceField
+          parameter={parameters.reasoning_effort}
+          value={values.reasoning_effort}
+          onChange={setter('reasoning_effort')}
+        />
+        <FlagField
+          parameter={parameters.enable_thinking}
+          value={values.enable_thinking}
+          onChange={setter('enable_thinking')}
+        />
       </Group>
       <Group title="Answer">
         <div className="flex flex-col gap-1">
-          <Switch label={parameterWords.stream.label} isOn={values.stream !== false} onChange={(isOn) => setter('stream')(isOn ? undefined : false)} />
+          <Switch
+            label={parameterWords.stream.label}
+            isOn={values.stream !== false}
+            onChange={(isOn) => setter('stream')(isOn ? undefined : false)}
+          />
           <p className="text-xs text-muted">{parameterWords.stream.explanation}</p>
         </div>
         <FlagField parameter={parameters.logprobs} value={values.logprobs} onChange={setter('logprobs')} />
@@ -111,8 +140,10 @@ function Group({ title, children }: { readonly title: string; readonly children:
 }
 
 function hintOf({ name }: NumberParameter, values: Parameters): string | undefined {
-  if (name === 'top_logprobs' && values.top_logprobs !== undefined && values.logprobs !== true) return 'Providers take this only while log probabilities are on.'
-  if (name === 'max_tokens' && values.max_tokens !== undefined && values.max_completion_tokens !== undefined) return 'Both limits are sent. Most providers take one of them only.'
+  if (name === 'top_logprobs' && values.top_logprobs !== undefined && values.logprobs !== true)
+    return 'Providers take this only while log probabilities are on.'
+  if (name === 'max_tokens' && values.max_tokens !== undefined && values.max_completion_tokens !== undefined)
+    return 'Both limits are sent. Most providers take one of them only.'
   return undefined
 }
 

@@ -6,12 +6,16 @@ import type { NumberParameter } from './parameters.ts'
 import { rangeOf, readNumber } from './read-number.ts'
 import { readStop, showStop } from './stop-text.ts'
 
-const numbers = Object.values(parameters).filter((parameter): parameter is Extract<typeof parameter, { kind: 'number' }> => parameter.kind === 'number')
+const numbers = Object.values(parameters).filter(
+  (parameter): parameter is Extract<typeof parameter, { kind: 'number' }> => parameter.kind === 'number',
+)
 
 /** Whether the service takes a request with these members. */
 function isTaken(members: object): boolean {
   try {
-    parseChatRequest(new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }], ...members })))
+    parseChatRequest(
+      new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }], ...members })),
+    )
     return true
   } catch {
     return false
@@ -20,13 +24,30 @@ function isTaken(members: object): boolean {
 
 describe('readNumber', () => {
   const cases: readonly (readonly [NumberParameter['name'], string, number | 'unset' | RegExp])[] = [
-    ['temperature', '0.7', 0.7], ['temperature', '0,7', 0.7], ['temperature', ' 2 ', 2], ['temperature', '0', 0], ['temperature', '.5', 0.5],
-    ['temperature', '', 'unset'], ['temperature', '  ', 'unset'],
-    ['temperature', '2.01', /0 to 2/], ['temperature', '-0.1', /0 to 2/], ['temperature', 'warm', /a number, 0 to 2/], ['temperature', '0x1', /0 to 2/],
-    ['top_p', '1.1', /0 to 1/], ['presence_penalty', '-2', -2], ['frequency_penalty', '-2.1', /-2 to 2/],
-    ['top_logprobs', '20', 20], ['top_logprobs', '21', /whole number, 0 to 20/], ['top_logprobs', '1.5', /whole number, 0 to 20/],
-    ['seed', '-7', -7], ['seed', '1.5', /a whole number/], ['seed', '9007199254740993', /9007199254740991/], ['max_tokens', '1e3', 1000], ['max_tokens', '1e999', /whole number/],
-    ['max_tokens', 'NaN', /whole number/], ['max_tokens', 'Infinity', /whole number/],
+    ['temperature', '0.7', 0.7],
+    ['temperature', '0,7', 0.7],
+    ['temperature', ' 2 ', 2],
+    ['temperature', '0', 0],
+    ['temperature', '.5', 0.5],
+    ['temperature', '', 'unset'],
+    ['temperature', '  ', 'unset'],
+    ['temperature', '2.01', /0 to 2/],
+    ['temperature', '-0.1', /0 to 2/],
+    ['temperature', 'warm', /a number, 0 to 2/],
+    ['temperature', '0x1', /0 to 2/],
+    ['top_p', '1.1', /0 to 1/],
+    ['presence_penalty', '-2', -2],
+    ['frequency_penalty', '-2.1', /-2 to 2/],
+    ['top_logprobs', '20', 20],
+    ['top_logprobs', '21', /whole number, 0 to 20/],
+    ['top_logprobs', '1.5', /whole number, 0 to 20/],
+    ['seed', '-7', -7],
+    ['seed', '1.5', /a whole number/],
+    ['seed', '9007199254740993', /9007199254740991/],
+    ['max_tokens', '1e3', 1000],
+    ['max_tokens', '1e999', /whole number/],
+    ['max_tokens', 'NaN', /whole number/],
+    ['max_tokens', 'Infinity', /whole number/],
   ]
   test.each(cases)('%s: %p', (name, text, expected) => {
     const read = readNumber(parameters[name], text)
@@ -35,29 +56,56 @@ describe('readNumber', () => {
   })
 
   test('gives only what the service takes, whatever is typed', () => {
-    fc.assert(fc.property(fc.constantFrom(...numbers), fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String)), (parameter, text) => {
-      const read = readNumber(parameter, text)
-      if (read.kind === 'value') expect(isTaken({ [parameter.name]: read.value })).toBe(true)
-    }))
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...numbers),
+        fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String)),
+        (parameter, text) => {
+          const read = readNumber(parameter, text)
+          if (read.kind === 'value') expect(isTaken({ [parameter.name]: read.value })).toBe(true)
+        },
+      ),
+    )
   })
 
   test('refuses nothing that the service takes, but integers no browser holds', () => {
-    fc.assert(fc.property(fc.constantFrom(...numbers), fc.oneof(fc.double({ min: -3, max: 22, noNaN: true }), fc.maxSafeInteger()), (parameter, value) => {
-      expect(readNumber(parameter, String(value)).kind === 'value').toBe(isTaken({ [parameter.name]: value }))
-    }))
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...numbers),
+        fc.oneof(fc.double({ min: -3, max: 22, noNaN: true }), fc.maxSafeInteger()),
+        (parameter, value) => {
+          expect(readNumber(parameter, String(value)).kind === 'value').toBe(isTaken({ [parameter.name]: value }))
+        },
+      ),
+    )
   })
 })
 
 describe('rangeOf', () => {
   test('says what may be sent', () => {
-    expect([parameters.temperature, parameters.top_logprobs, parameters.seed].map(rangeOf)).toEqual(['0 to 2', 'a whole number, 0 to 20', 'a whole number'])
+    expect([parameters.temperature, parameters.top_logprobs, parameters.seed].map(rangeOf)).toEqual([
+      '0 to 2',
+      'a whole number, 0 to 20',
+      'a whole number',
+    ])
   })
 })
 
 describe('parseParameters', () => {
   const all = {
-    temperature: 0.5, top_p: 1, frequency_penalty: -2, presence_penalty: 2, max_tokens: 100, max_completion_tokens: 200, stop: ['a', '\n'], seed: 7,
-    logprobs: true, top_logprobs: 20, reasoning_effort: 'xhigh', enable_thinking: false, stream: false,
+    temperature: 0.5,
+    top_p: 1,
+    frequency_penalty: -2,
+    presence_penalty: 2,
+    max_tokens: 100,
+    max_completion_tokens: 200,
+    stop: ['a', '\n'],
+    seed: 7,
+    logprobs: true,
+    top_logprobs: 20,
+    reasoning_effort: 'xhigh',
+    enable_thinking: false,
+    stream: false,
   }
 
   test('keeps each parameter there is', () => {
@@ -66,10 +114,19 @@ describe('parseParameters', () => {
   })
 
   test.each(Object.keys(all))('leaves %s out when it is nothing the service takes', (name) => {
-    expect(parseParameters({ ...all, [name]: { no: 1 } })).toEqual(Object.fromEntries(Object.entries(all).filter(([each]) => each !== name)))
+    expect(parseParameters({ ...all, [name]: { no: 1 } })).toEqual(
+      Object.fromEntries(Object.entries(all).filter(([each]) => each !== name)),
+    )
   })
 
-  test.each([[null], [undefined], ['text'], [[1]], [{ model: 'x', unknown: 1, constructor: 2 }], [{ temperature: 3, top_p: '1', seed: 1.5, stop: [], reasoning_effort: 'huge', max_tokens: null }]])('makes none of %j', (value) => {
+  test.each([
+    [null],
+    [undefined],
+    ['text'],
+    [[1]],
+    [{ model: 'x', unknown: 1, constructor: 2 }],
+    [{ temperature: 3, top_p: '1', seed: 1.5, stop: [], reasoning_effort: 'huge', max_tokens: null }],
+  ])('makes none of %j', (value) => {
     expect(parseParameters(value)).toEqual({})
   })
 
@@ -79,12 +136,22 @@ describe('parseParameters', () => {
   })
 
   test('gives only what the service takes, and the same when read again', () => {
-    const members = fc.record(Object.fromEntries(Object.keys(all).map((name) => [name, fc.oneof(fc.jsonValue(), fc.double(), fc.integer(), fc.boolean(), fc.constantFrom('low', 'max'))])), { requiredKeys: [] })
-    fc.assert(fc.property(fc.oneof(members, fc.anything()), (value) => {
-      const parsed = parseParameters(value)
-      expect(isTaken(parsed)).toBe(true)
-      expect(parseParameters(JSON.parse(JSON.stringify(parsed)))).toEqual(JSON.parse(JSON.stringify(parsed)))
-    }))
+    const members = fc.record(
+      Object.fromEntries(
+        Object.keys(all).map((name) => [
+          name,
+          fc.oneof(fc.jsonValue(), fc.double(), fc.integer(), fc.boolean(), fc.constantFrom('low', 'max')),
+        ]),
+      ),
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(members, fc.anything()), (value) => {
+        const parsed = parseParameters(value)
+        expect(isTaken(parsed)).toBe(true)
+        expect(parseParameters(JSON.parse(JSON.stringify(parsed)))).toEqual(JSON.parse(JSON.stringify(parsed)))
+      }),
+    )
   })
 })
 
@@ -99,14 +166,23 @@ describe('withParameter', () => {
 })
 
 describe('stop sequences', () => {
-  test.each([['\\n', '\n'], ['a\\tb', 'a\tb'], ['\\\\n', '\\n'], ['\\x', '\\x'], ['\\', '\\'], ['END', 'END']])('%s is read', (typed, text) => {
+  test.each([
+    ['\\n', '\n'],
+    ['a\\tb', 'a\tb'],
+    ['\\\\n', '\\n'],
+    ['\\x', '\\x'],
+    ['\\', '\\'],
+    ['END', 'END'],
+  ])('%s is read', (typed, text) => {
     expect(readStop(typed)).toBe(text)
   })
 
   test('are read as what they are shown as', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', '\\', 'n', '\n', '\t', '\r', 't') }), (text) => {
-      expect(readStop(showStop(text))).toBe(text)
-      expect(showStop(text)).not.toMatch(/[\n\r\t]/)
-    }))
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '\\', 'n', '\n', '\t', '\r', 't') }), (text) => {
+        expect(readStop(showStop(text))).toBe(text)
+        expect(showStop(text)).not.toMatch(/[\n\r\t]/)
+      }),
+    )
   })
 })

@@ -4,7 +4,9 @@ import type { Parameters } from '../history/conversation.ts'
 /** Name of a parameter, as it is sent. */
 export type ParameterName = keyof Parameters
 
-type NameOf<Value> = { [Name in ParameterName]-?: Required<Parameters>[Name] extends Value ? Name : never }[ParameterName]
+type NameOf<Value> = {
+  [Name in ParameterName]-?: Required<Parameters>[Name] extends Value ? Name : never
+}[ParameterName]
 
 /** What is known of a parameter that is a number (docs/api.md). */
 export interface NumberParameter {
@@ -12,7 +14,12 @@ export interface NumberParameter {
   readonly name: NameOf<number>
   readonly isInteger: boolean
   /** Boundaries, included; absent: any number. */
-  readonly range?: { readonly min: number; readonly max: number; readonly step: number; /** Where a slider stands while nothing is set. */ readonly rest: number }
+  readonly range?: {
+    readonly min: number
+    readonly max: number
+    readonly step: number
+    /** Where a slider stands while nothing is set. */ readonly rest: number
+  }
 }
 
 /** A parameter that is on, off, or not sent. */
@@ -52,7 +59,12 @@ export const parameters = {
   max_completion_tokens: { kind: 'number', name: 'max_completion_tokens', isInteger: true },
   max_tokens: { kind: 'number', name: 'max_tokens', isInteger: true },
   stop: { kind: 'list', name: 'stop' },
-  reasoning_effort: { kind: 'choice', name: 'reasoning_effort', common: ['low', 'medium', 'high'], rare: ['none', 'minimal', 'xhigh', 'max'] },
+  reasoning_effort: {
+    kind: 'choice',
+    name: 'reasoning_effort',
+    common: ['low', 'medium', 'high'],
+    rare: ['none', 'minimal', 'xhigh', 'max'],
+  },
   enable_thinking: { kind: 'flag', name: 'enable_thinking' },
   logprobs: { kind: 'flag', name: 'logprobs' },
   top_logprobs: { kind: 'number', name: 'top_logprobs', isInteger: true, range: { min: 0, max: 20, step: 1, rest: 0 } },
@@ -70,7 +82,11 @@ export function parseParameters(value: unknown): Parameters {
 }
 
 /** The parameters with one of them changed; `undefined` is what is not sent. */
-export function withParameter<Name extends ParameterName>(before: Parameters, name: Name, value: Parameters[Name] | undefined): Parameters {
+export function withParameter<Name extends ParameterName>(
+  before: Parameters,
+  name: Name,
+  value: Parameters[Name] | undefined,
+): Parameters {
   const { [name]: _, ...others } = before
   return value === undefined ? others : { ...others, [name]: value }
 }
@@ -82,16 +98,22 @@ export function countSet(values: Parameters): number {
 
 function parseValue(parameter: Parameter, value: unknown): unknown {
   switch (parameter.kind) {
-    case 'number': return typeof value === 'number' && isAllowed(parameter, value) ? value : undefined
-    case 'flag': return typeof value === 'boolean' ? value : undefined
-    case 'choice': return typeof value === 'string' && [...parameter.common, ...parameter.rare].includes(value) ? value : undefined
-    case 'list': return parseStop(value)
+    case 'number':
+      return typeof value === 'number' && isAllowed(parameter, value) ? value : undefined
+    case 'flag':
+      return typeof value === 'boolean' ? value : undefined
+    case 'choice':
+      return typeof value === 'string' && [...parameter.common, ...parameter.rare].includes(value) ? value : undefined
+    case 'list':
+      return parseStop(value)
   }
 }
 
 /** One text or several, as the format allows. */
 function parseStop(value: unknown): readonly string[] | undefined {
-  const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string').filter((text) => text !== '')
+  const texts = (Array.isArray(value) ? value : [value])
+    .filter((text) => typeof text === 'string')
+    .filter((text) => text !== '')
   return texts.length === 0 ? undefined : [...new Set(texts)]
 }
 

@@ -23,6 +23,7 @@ export function rangeOf({ isInteger, range }: NumberParameter): string {
 
 function faultOf(parameter: NumberParameter, value: number): string {
   const { isInteger, range } = parameter
-  if (range === undefined && isInteger && Number.isInteger(value)) return `This is not sent: it must lie between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`
+  if (range === undefined && isInteger && Number.isInteger(value))
+    return `This is not sent: it must lie between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`
   return `This is not sent: it must be ${range === undefined || isInteger ? rangeOf(parameter) : `a number, ${rangeOf(parameter)}`}.`
 }

@@ -45,7 +45,9 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
     <Field id={id} label={label} explanation={`${explanation} Type \\n for a new line.`} fault={fault}>
       {value.length === 0 ? null : (
         <ul aria-label={label} className="flex flex-wrap gap-1.5">
-          {value.map((each) => <Stop key={each} text={showStop(each)} onRemove={() => remove(each)} />)}
+          {value.map((each) => (
+            <Stop key={each} text={showStop(each)} onRemove={() => remove(each)} />
+          ))}
         </ul>
       )}
       <div className="flex gap-2">
@@ -63,7 +65,13 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
           {...describedBy({ id, fault })}
           className={`${inputLook} min-w-0 flex-1 font-mono`}
         />
-        <Button onClick={add} disabled={text === '' || fault !== undefined} aria-label={`Add to ${label.toLowerCase()}`}>Add</Button>
+        <Button
+          onClick={add}
+          disabled={text === '' || fault !== undefined}
+          aria-label={`Add to ${label.toLowerCase()}`}
+        >
+          Add
+        </Button>
       </div>
     </Field>
   )
@@ -73,7 +81,13 @@ function Stop({ text, onRemove }: { readonly text: string; readonly onRemove: ()
   return (
     <li className="inline-flex max-w-full items-center rounded-lg border border-line bg-panel pl-2.5">
       <code className="min-w-0 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</code>
-      <button type="button" aria-label={`Remove ${text}`} title={`Remove ${text}`} onClick={onRemove} className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11">
+      <button
+        type="button"
+        aria-label={`Remove ${text}`}
+        title={`Remove ${text}`}
+        onClick={onRemove}
+        className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
+      >
         <Icon name="close" className="size-4" />
       </button>
     </li>

@@ -10,7 +10,11 @@ interface Place {
 const entry = '{ "id": "groq", "api_key": "$GROQ_API_KEY" },'
 
 /** How to add a provider, in three lines. @param isOpen whether it is shown at once */
-export function AddProvider({ source, file, isOpen }: Pick<ProvidersAnswer, 'source'> & Place & { readonly isOpen: boolean }): ReactNode {
+export function AddProvider({
+  source,
+  file,
+  isOpen,
+}: Pick<ProvidersAnswer, 'source'> & Place & { readonly isOpen: boolean }): ReactNode {
   return (
     <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
       <summary className="w-fit text-base font-medium">Add a provider</summary>
@@ -23,7 +27,10 @@ function NewFile({ file }: Place): ReactNode {
   const lines = firstLines(file)
   return (
     <div className="mt-2 flex flex-col gap-2">
-      <p>These three lines, with your key and any known brand (groq, openai, anthropic, gemini, openrouter and more), make a first file. It is taken over at once, without a restart.</p>
+      <p>
+        These three lines, with your key and any known brand (groq, openai, anthropic, gemini, openrouter and more),
+        make a first file. It is taken over at once, without a restart.
+      </p>
       <Lines text={lines} label="Copy the three lines" />
     </div>
   )
@@ -32,9 +39,17 @@ function NewFile({ file }: Place): ReactNode {
 function IntoFile({ file = 'providers.json' }: Place): ReactNode {
   return (
     <ol className="mt-2 flex list-decimal flex-col gap-2 pl-5">
-      <li>Open <code className="font-mono [overflow-wrap:anywhere]">{file}</code>.</li>
-      <li>Add a line to <code className="font-mono">providers</code>, at its place in the order: <Lines text={entry} label="Copy the line" /></li>
-      <li>Save. It is taken over at once. A key named with <code className="font-mono">$</code> is read from the environment the service was started in: after setting a new one, start the service again.</li>
+      <li>
+        Open <code className="font-mono [overflow-wrap:anywhere]">{file}</code>.
+      </li>
+      <li>
+        Add a line to <code className="font-mono">providers</code>, at its place in the order:{' '}
+        <Lines text={entry} label="Copy the line" />
+      </li>
+      <li>
+        Save. It is taken over at once. A key named with <code className="font-mono">$</code> is read from the
+        environment the service was started in: after setting a new one, start the service again.
+      </li>
     </ol>
   )
 }
@@ -42,7 +57,9 @@ function IntoFile({ file = 'providers.json' }: Place): ReactNode {
 function Lines({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   return (
     <div className="flex items-start gap-1 rounded-lg border border-line bg-raised">
-      <pre tabIndex={0} className="min-w-0 flex-1 overflow-x-auto p-3 font-mono text-xs">{text}</pre>
+      <pre tabIndex={0} className="min-w-0 flex-1 overflow-x-auto p-3 font-mono text-xs">
+        {text}
+      </pre>
       <CopyButton text={text} label={label} />
     </div>
   )

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { formatTime } from '../ui/format.ts'
-import { describeFirstToken, describeLastError, describeState, describeSuccess, describeTest } from './describe-provider.ts'
 import type { ProviderState } from '../../src/http/page-api.ts'
+import { formatTime } from '../ui/format.ts'
+import {
+  describeFirstToken,
+  describeLastError,
+  describeState,
+  describeSuccess,
+  describeTest,
+} from './describe-provider.ts'
 
 const now = 1_760_000_000_000
 const some = { count: 3, ok: 2 }
@@ -9,10 +15,22 @@ const some = { count: 3, ok: 2 }
 describe('a state in words', () => {
   test.each<[ProviderState, string, string | undefined]>([
     [{ kind: 'ok' }, 'OK', undefined],
-    [{ kind: 'cooling', until: now + 6_400, why: 'rate_limit' }, 'Cooling', `rate limit, until ${formatTime(now + 6_400)}, in 7 s`],
-    [{ kind: 'cooling', until: now + 150_000, why: 'quota' }, 'Cooling', `quota, until ${formatTime(now + 150_000)}, in 3 min`],
+    [
+      { kind: 'cooling', until: now + 6_400, why: 'rate_limit' },
+      'Cooling',
+      `rate limit, until ${formatTime(now + 6_400)}, in 7 s`,
+    ],
+    [
+      { kind: 'cooling', until: now + 150_000, why: 'quota' },
+      'Cooling',
+      `quota, until ${formatTime(now + 150_000)}, in 3 min`,
+    ],
     [{ kind: 'cooling', until: now - 1, why: 'open' }, 'Cooling', 'open, to be asked again now'],
-    [{ kind: 'failing', why: '3 attempts in a row: 500 server error' }, 'Failing', '3 attempts in a row: 500 server error'],
+    [
+      { kind: 'failing', why: '3 attempts in a row: 500 server error' },
+      'Failing',
+      '3 attempts in a row: 500 server error',
+    ],
     [{ kind: 'off' }, 'Off', 'not asked'],
     [{ kind: 'unavailable', why: 'GROQ_API_KEY is not set' }, 'Unavailable', 'GROQ_API_KEY is not set'],
   ])('%p is %s: %p', (state, word, more) => {
@@ -21,15 +39,21 @@ describe('a state in words', () => {
   })
 
   test('tells that nobody was asked', () => {
-    expect(describeState({ state: { kind: 'ok' }, attempts: { count: 0, ok: 0 } }, now).more).toBe('not asked in the last hour')
+    expect(describeState({ state: { kind: 'ok' }, attempts: { count: 0, ok: 0 } }, now).more).toBe(
+      'not asked in the last hour',
+    )
   })
 })
 
 test('the last error says what, of which model, and when', () => {
   const lastError = { time: now - 125_000, why: 'rate_limit', model: 'x', status: 429 }
   expect(describeLastError({ lastError }, now)).toBe('429 rate limit, model x, 2 min ago')
-  expect(describeLastError({ lastError: { time: now, why: 'no answer in time', model: '' } }, now)).toBe('no answer in time, now')
-  expect(describeLastError({ lastError: { ...lastError, why: 'status 429: Rate limit reached' } }, now)).toBe('429 Rate limit reached, model x, 2 min ago')
+  expect(describeLastError({ lastError: { time: now, why: 'no answer in time', model: '' } }, now)).toBe(
+    'no answer in time, now',
+  )
+  expect(describeLastError({ lastError: { ...lastError, why: 'status 429: Rate limit reached' } }, now)).toBe(
+    '429 Rate limit reached, model x, 2 min ago',
+  )
   expect(describeLastError({ lastError: { ...lastError, why: 'status 429' } }, now)).toBe('429, model x, 2 min ago')
   expect(describeLastError({}, now)).toBeUndefined()
 })
@@ -40,12 +64,18 @@ test('success has its share and its count', () => {
 })
 
 test('the first token has its median, and how long most take', () => {
-  expect(describeFirstToken({ attempts: { count: 2, ok: 2, firstTokenP50: 340, firstTokenP95: 1_200 } })).toBe('340 ms, 95 % within 1.2 s')
+  expect(describeFirstToken({ attempts: { count: 2, ok: 2, firstTokenP50: 340, firstTokenP95: 1_200 } })).toBe(
+    '340 ms, 95 % within 1.2 s',
+  )
   expect(describeFirstToken({ attempts: { count: 1, ok: 1 } })).toBeUndefined()
 })
 
 test('a test says how long it took, and why it failed', () => {
   expect(describeTest({ ok: true, ms: 340, model: 'm' })).toBe('Answered in 340 ms (model m)')
-  expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, why: 'credential' })).toBe('Failed after 12 ms (model m): 401 credential')
-  expect(describeTest({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })).toBe('Failed after 0 ms: GROQ_API_KEY is not set')
+  expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, why: 'credential' })).toBe(
+    'Failed after 12 ms (model m): 401 credential',
+  )
+  expect(describeTest({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })).toBe(
+    'Failed after 0 ms: GROQ_API_KEY is not set',
+  )
 })

@@ -16,9 +16,19 @@ export interface StateLook {
 export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' | 'attempts'>, now: number): StateLook {
   switch (state.kind) {
     case 'ok':
-      return { icon: 'check', word: 'OK', tone: 'ok', ...(attempts.count === 0 ? { more: 'not asked in the last hour' } : {}) }
+      return {
+        icon: 'check',
+        word: 'OK',
+        tone: 'ok',
+        ...(attempts.count === 0 ? { more: 'not asked in the last hour' } : {}),
+      }
     case 'cooling':
-      return { icon: 'clock', word: 'Cooling', tone: 'warn', more: `${inWords(state.why)}, ${remaining(state.until, now)}` }
+      return {
+        icon: 'clock',
+        word: 'Cooling',
+        tone: 'warn',
+        more: `${inWords(state.why)}, ${remaining(state.until, now)}`,
+      }
     case 'failing':
       return { icon: 'warn', word: 'Failing', tone: 'bad', more: inWords(state.why) }
     case 'off':
@@ -31,7 +41,9 @@ export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' |
 /** `until 12:03:10, in 7 s`. */
 function remaining(until: number, now: number): string {
   const seconds = Math.ceil((until - now) / 1_000)
-  return seconds <= 0 ? 'to be asked again now' : `until ${formatTime(until)}, in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`
+  return seconds <= 0
+    ? 'to be asked again now'
+    : `until ${formatTime(until)}, in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`
 }
 
 /** `429 rate limit, model x, 2 min ago`; `undefined`: none is known. */
@@ -47,7 +59,9 @@ export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry,
 }
 
 /** `340 ms, 95 % within 1.2 s`; `undefined`: there was no stream. */
-export function describeFirstToken({ attempts: { firstTokenP50, firstTokenP95 } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
+export function describeFirstToken({
+  attempts: { firstTokenP50, firstTokenP95 },
+}: Pick<ProviderEntry, 'attempts'>): string | undefined {
   if (firstTokenP50 === undefined) return undefined
   return `${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, 95 % within ${formatMs(firstTokenP95)}`}`
 }

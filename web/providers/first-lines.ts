@@ -1,6 +1,10 @@
-/** Three lines for a shell that make a first providers.json. A running service takes it over at once. @param file its path */
+/**
+ * Three lines for a shell that make a first providers.json. A running service takes it over at once. @param file its
+ * path
+ */
 export function firstLines(file: string = '~/.svc/providers.json'): string {
-  const path = quoted(file), folder = quoted(file.replace(/\/[^/]*$/, ''))
+  const path = quoted(file),
+    folder = quoted(file.replace(/\/[^/]*$/, ''))
   const text = '{ "providers": [{ "id": "groq", "api_key": "YOUR-KEY" }] }'
   return `mkdir -p ${folder}\necho '${text}' > ${path}\nchmod 600 ${path}`
 }

@@ -7,7 +7,11 @@ const filterFrom = 12
 const listedMost = 200
 
 /** The models of a provider: the first few, all others on demand, with a filter where they are many. */
-export function ModelsServed({ provider: { id, models, modelCount } }: { readonly provider: ProviderEntry }): ReactNode {
+export function ModelsServed({
+  provider: { id, models, modelCount },
+}: {
+  readonly provider: ProviderEntry
+}): ReactNode {
   const [isOpen, setOpen] = useState(false)
   if (models === undefined) return <p className="mt-3 text-sm text-muted">It has not told its models yet.</p>
   if (models.length === 0) return <p className="mt-3 text-sm text-muted">It offers no model.</p>
@@ -16,11 +20,15 @@ export function ModelsServed({ provider: { id, models, modelCount } }: { readonl
     <div className="mt-3 text-sm">
       <p className="flex flex-wrap items-center gap-1.5">
         <span className="text-muted">Serves</span>
-        {models.slice(0, shownFirst).map((model) => <ModelName key={model} model={model} />)}
+        {models.slice(0, shownFirst).map((model) => (
+          <ModelName key={model} model={model} />
+        ))}
       </p>
       {count <= shownFirst ? null : (
         <details className="mt-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary className="w-fit rounded-md py-1 text-accent pointer-coarse:py-2.5">All {formatCount(count)} models<span className="sr-only"> of {id}</span></summary>
+          <summary className="w-fit rounded-md py-1 text-accent pointer-coarse:py-2.5">
+            All {formatCount(count)} models<span className="sr-only"> of {id}</span>
+          </summary>
           {isOpen ? <AllModels id={id} models={models} count={count} /> : null}
         </details>
       )}
@@ -28,7 +36,15 @@ export function ModelsServed({ provider: { id, models, modelCount } }: { readonl
   )
 }
 
-function AllModels({ id, models, count }: { readonly id: string; readonly models: readonly string[]; readonly count: number }): ReactNode {
+function AllModels({
+  id,
+  models,
+  count,
+}: {
+  readonly id: string
+  readonly models: readonly string[]
+  readonly count: number
+}): ReactNode {
   const [wanted, setWanted] = useState('')
   const found = models.filter((model) => model.toLowerCase().includes(wanted.trim().toLowerCase()))
   const listed = found.slice(0, listedMost)
@@ -36,19 +52,41 @@ function AllModels({ id, models, count }: { readonly id: string; readonly models
     <div className="mt-1 flex flex-col gap-2">
       {models.length < filterFrom ? null : (
         <input
-          type="search" aria-label={`Filter the models of ${id}`} placeholder="Filter" value={wanted} onChange={(event) => setWanted(event.target.value)}
+          type="search"
+          aria-label={`Filter the models of ${id}`}
+          placeholder="Filter"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
           className="min-h-9 w-full max-w-xs rounded-lg border border-muted bg-page px-3 text-base pointer-coarse:min-h-11"
         />
       )}
-      {found.length === 0 ? <p className="text-muted">None of them is named so.</p> : (
-        <ul className="flex flex-wrap gap-1.5">{listed.map((model) => <li key={model} className="min-w-0"><ModelName model={model} /></li>)}</ul>
+      {found.length === 0 ? (
+        <p className="text-muted">None of them is named so.</p>
+      ) : (
+        <ul className="flex flex-wrap gap-1.5">
+          {listed.map((model) => (
+            <li key={model} className="min-w-0">
+              <ModelName model={model} />
+            </li>
+          ))}
+        </ul>
       )}
-      {found.length > listed.length ? <p className="text-muted">and {formatCount(found.length - listed.length)} more</p> : null}
-      {count > models.length ? <p className="text-muted">Only the first {formatCount(models.length)} of {formatCount(count)} are listed here.</p> : null}
+      {found.length > listed.length ? (
+        <p className="text-muted">and {formatCount(found.length - listed.length)} more</p>
+      ) : null}
+      {count > models.length ? (
+        <p className="text-muted">
+          Only the first {formatCount(models.length)} of {formatCount(count)} are listed here.
+        </p>
+      ) : null}
     </div>
   )
 }
 
 function ModelName({ model }: { readonly model: string }): ReactNode {
-  return <code className="inline-block max-w-full rounded-md border border-line bg-raised px-1.5 py-0.5 font-mono text-xs [overflow-wrap:anywhere]">{model}</code>
+  return (
+    <code className="inline-block max-w-full rounded-md border border-line bg-raised px-1.5 py-0.5 font-mono text-xs [overflow-wrap:anywhere]">
+      {model}
+    </code>
+  )
 }

@@ -12,25 +12,45 @@ export type ChangeTrouble = Exclude<ChangeOutcome, { readonly kind: 'done' }> & 
 const initCommand = 'npm run svc -- init'
 
 /** That the file as it is now is not in force, and why. */
-export function FaultsNotice({ notice, file }: { readonly notice: ReloadNotice; readonly file: string | undefined }): ReactNode {
+export function FaultsNotice({
+  notice,
+  file,
+}: {
+  readonly notice: ReloadNotice
+  readonly file: string | undefined
+}): ReactNode {
   return (
     <Notice kind="error" title="providers.json has a fault: what was in force before stays in force">
       <ul className="list-disc pl-5">
-        {notice.faults.map((fault) => <li key={fault} className="whitespace-pre-wrap">{fault}</li>)}
+        {notice.faults.map((fault) => (
+          <li key={fault} className="whitespace-pre-wrap">
+            {fault}
+          </li>
+        ))}
       </ul>
-      <p className="mt-1 text-muted">Since {formatMoment(notice.time)}{file === undefined ? '' : `, in ${file}`}. It is taken over as soon as it is put right.</p>
+      <p className="mt-1 text-muted">
+        Since {formatMoment(notice.time)}
+        {file === undefined ? '' : `, in ${file}`}. It is taken over as soon as it is put right.
+      </p>
     </Notice>
   )
 }
 
-/** That a change was not made: the file was changed meanwhile, or the service refused. It comes into view, since what was pressed may stand far below. */
+/**
+ * That a change was not made: the file was changed meanwhile, or the service refused. It comes into view, since what
+ * was pressed may stand far below.
+ */
 export function ChangeNotice(props: ChangeNoticeProps): ReactNode {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // Some browsers answer with a promise.
     void box.current?.scrollIntoView({ block: 'nearest' })
   }, [props.trouble])
-  return <div ref={box} className="scroll-my-4"><ChangeWords {...props} /></div>
+  return (
+    <div ref={box} className="scroll-my-4">
+      <ChangeWords {...props} />
+    </div>
+  )
 }
 
 /** What {@link ChangeNotice} says. */
@@ -42,42 +62,71 @@ export interface ChangeNoticeProps {
 }
 
 function ChangeWords({ trouble, answer, onRetry, onClose }: ChangeNoticeProps): ReactNode {
-  const { wanted } = trouble, words = changeWords(wanted)
+  const { wanted } = trouble,
+    words = changeWords(wanted)
   const isThere = answer.version !== undefined && answer.providers.some(({ id }) => id === wanted.id)
   const actions = (
     <>
-      {isThere ? <Button variant="primary" icon="retry" onClick={onRetry}>{trouble.kind === 'conflict' ? `${words} as it is now` : 'Try again'}</Button> : null}
+      {isThere ? (
+        <Button variant="primary" icon="retry" onClick={onRetry}>
+          {trouble.kind === 'conflict' ? `${words} as it is now` : 'Try again'}
+        </Button>
+      ) : null}
       <Button onClick={onClose}>Leave it</Button>
     </>
   )
-  if (trouble.kind === 'failed') return <Notice kind="error" title={`“${words}” was not done`} actions={actions}>{trouble.error.message}</Notice>
+  if (trouble.kind === 'failed')
+    return (
+      <Notice kind="error" title={`“${words}” was not done`} actions={actions}>
+        {trouble.error.message}
+      </Notice>
+    )
   return (
     <Notice kind="warn" title="providers.json was changed meanwhile" actions={actions}>
-      “{words}” was not done. Shown below is what is in the file now{isThere ? '' : `; ${wanted.id} is not in it any more`}: {answer.providers.map(({ id, enabled }) => (enabled ? id : `${id} (off)`)).join(', ')}.
+      “{words}” was not done. Shown below is what is in the file now
+      {isThere ? '' : `; ${wanted.id} is not in it any more`}:{' '}
+      {answer.providers.map(({ id, enabled }) => (enabled ? id : `${id} (off)`)).join(', ')}.
     </Notice>
   )
 }
 
 function changeWords({ id, change }: WantedChange): string {
   switch (change) {
-    case 'enable': return `Switch ${id} on`
-    case 'disable': return `Switch ${id} off`
-    case 'up': return `Move ${id} up`
-    case 'down': return `Move ${id} down`
+    case 'enable':
+      return `Switch ${id} on`
+    case 'disable':
+      return `Switch ${id} off`
+    case 'up':
+      return `Move ${id} up`
+    case 'down':
+      return `Move ${id} down`
   }
 }
 
 /** That there is no file to change, and how to come by one. */
-export function NoFileNotice({ source, isOwner }: { readonly source: 'detected' | 'echo'; readonly isOwner: boolean }): ReactNode {
+export function NoFileNotice({
+  source,
+  isOwner,
+}: {
+  readonly source: 'detected' | 'echo'
+  readonly isOwner: boolean
+}): ReactNode {
   return (
-    <Notice kind="info" title={source === 'echo' ? 'Nothing is configured and nothing was found: the built-in echo answers' : 'There is no providers.json yet: these were found on this machine'}>
+    <Notice
+      kind="info"
+      title={
+        source === 'echo'
+          ? 'Nothing is configured and nothing was found: the built-in echo answers'
+          : 'There is no providers.json yet: these were found on this machine'
+      }
+    >
       {!isOwner ? null : (
         <>
           <p>
             {source === 'echo'
               ? 'It answers with the words of the question, so that everything can be tried. The order cannot be changed, since there is no file it could be written to.'
-              : 'They are tried in a fixed order. The order cannot be changed here, since there is no file it could be written to.'}
-            {' '}This command writes one from what it finds:
+              : 'They are tried in a fixed order. The order cannot be changed here, since there is no file it could be written to.'}{' '}
+            This command writes one from what it finds:
           </p>
           <p className="mt-1 flex items-center gap-1">
             <code className="rounded-md border border-line bg-raised px-2 py-1 font-mono">{initCommand}</code>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { ProvidersAnswer } from '../../src/http/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import { providersFeed } from './providers-feed.ts'
-import type { ProvidersAnswer } from '../../src/http/page-api.ts'
 
 function answer(version: string): ProvidersAnswer {
   return { version, source: 'file', providers: [] }
@@ -71,7 +71,11 @@ describe('a change', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test.each([[403, 'owners_only'], [409, 'faulty_file'], [409, 'not_writable']])('that fails says why, and leaves what is shown: %s %s', async (status, code) => {
+  test.each([
+    [403, 'owners_only'],
+    [409, 'faulty_file'],
+    [409, 'not_writable'],
+  ])('that fails says why, and leaves what is shown: %s %s', async (status, code) => {
     const error = apiError(status, code)
     const { feed } = subject(answer('1'), error)
     await feed.refresh()
@@ -91,7 +95,9 @@ describe('a change', () => {
   test('is not made after one that was not, unless it is wanted anew', async () => {
     const { feed, asked } = subject(answer('1'), apiError(409, 'conflict'), answer('3'), answer('4'))
     await feed.refresh()
-    expect(await Promise.all([feed.change({ id: 'a', change: 'up' }), feed.change({ id: 'b', change: 'up' })])).toEqual([{ kind: 'conflict' }, { kind: 'conflict' }])
+    expect(await Promise.all([feed.change({ id: 'a', change: 'up' }), feed.change({ id: 'b', change: 'up' })])).toEqual(
+      [{ kind: 'conflict' }, { kind: 'conflict' }],
+    )
     expect(asked).toHaveLength(3)
     expect(await feed.change({ id: 'b', change: 'up' })).toEqual({ kind: 'done' })
     expect(asked[3]).toEqual(['/api/providers', { version: '3', id: 'b', change: 'up' }])

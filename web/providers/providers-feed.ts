@@ -16,14 +16,20 @@ export interface ProvidersState {
 export type WantedChange = Pick<ProviderChange, 'id' | 'change'>
 
 /** What came of a change. `conflict`: the file is another one than was shown; it is shown now, and was left as it is. */
-export type ChangeOutcome = { readonly kind: 'done' } | { readonly kind: 'conflict' } | { readonly kind: 'failed'; readonly error: Error }
+export type ChangeOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'failed'; readonly error: Error }
 
 /** The providers as the service tells of them, and what may be done about them. */
 export interface ProvidersFeed {
   readonly state: Store<ProvidersState>
   /** Asks how they are. Never rejects: see {@link ProvidersState.error}. */
   refresh(): Promise<void>
-  /** Makes one change to the file that was shown last, after those that are on their way; when one of these is not made, it is not either. Never rejects. */
+  /**
+   * Makes one change to the file that was shown last, after those that are on their way; when one of these is not made,
+   * it is not either. Never rejects.
+   */
   change(wanted: WantedChange): Promise<ChangeOutcome>
   /** Has one provider asked for one token. Never rejects. */
   test(id: string): Promise<ProviderTest>
@@ -32,7 +38,8 @@ export interface ProvidersFeed {
 /** @param now Unix milliseconds; for tests, another clock */
 export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () => number = Date.now): ProvidersFeed {
   const state = createStore<ProvidersState>({})
-  let asked = 0, taken = 0
+  let asked = 0,
+    taken = 0
   let underWay: Promise<ChangeOutcome> | undefined
 
   /** Takes an answer, unless one to a later question is there already: what was changed does not flicker back. */
@@ -71,7 +78,10 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
     refresh,
     async change(wanted) {
       // Of the file as the change before will have left it: pressed twice, a button is no conflict with itself.
-      const mine = underWay === undefined ? make(wanted) : underWay.then((before) => (before.kind === 'done' ? make(wanted) : before))
+      const mine =
+        underWay === undefined
+          ? make(wanted)
+          : underWay.then((before) => (before.kind === 'done' ? make(wanted) : before))
       underWay = mine
       const outcome = await mine
       if (underWay === mine) underWay = undefined

@@ -27,10 +27,17 @@ export function ProvidersView(): ReactNode {
       <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 @2xl:p-6">
         <header>
           <h1 className="text-xl font-semibold">Providers</h1>
-          <p className="text-sm text-muted">In the order in which they are tried: the first one that offers the model is asked, and when it fails the next.</p>
+          <p className="text-sm text-muted">
+            In the order in which they are tried: the first one that offers the model is asked, and when it fails the
+            next.
+          </p>
         </header>
         <StaleNotice state={state} onRetry={() => void feed.refresh()} />
-        {state.answer === undefined ? <Waiting state={state} /> : <Providers feed={feed} answer={state.answer} isOwner={boot.isOwner} />}
+        {state.answer === undefined ? (
+          <Waiting state={state} />
+        ) : (
+          <Providers feed={feed} answer={state.answer} isOwner={boot.isOwner} />
+        )}
       </div>
     </div>
   )
@@ -47,7 +54,15 @@ function useRefreshing(feed: ProvidersFeed): void {
   }, [feed, isVisible])
 }
 
-function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; readonly answer: ProvidersAnswer; readonly isOwner: boolean }): ReactNode {
+function Providers({
+  feed,
+  answer,
+  isOwner,
+}: {
+  readonly feed: ProvidersFeed
+  readonly answer: ProvidersAnswer
+  readonly isOwner: boolean
+}): ReactNode {
   const [trouble, setTrouble] = useState<ChangeTrouble>()
   const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
   const mode: CardMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
@@ -76,20 +91,49 @@ function Providers({ feed, answer, isOwner }: { readonly feed: ProvidersFeed; re
   return (
     <>
       {answer.notice === undefined ? null : <FaultsNotice notice={answer.notice} file={answer.file} />}
-      {trouble === undefined ? null : <div id="trouble"><ChangeNotice trouble={trouble} answer={answer} onRetry={() => void change(trouble.wanted)} onClose={leaveTrouble} /></div>}
+      {trouble === undefined ? null : (
+        <div id="trouble">
+          <ChangeNotice
+            trouble={trouble}
+            answer={answer}
+            onRetry={() => void change(trouble.wanted)}
+            onClose={leaveTrouble}
+          />
+        </div>
+      )}
       {answer.source === 'file' ? null : <NoFileNotice source={answer.source} isOwner={isOwner} />}
-      {isOwner ? null : <Notice kind="info" title="You can look, but not change anything">Only the owners of this service may change its providers.</Notice>}
-      {answer.providers.length === 0 ? <p className="rounded-xl border border-line bg-panel p-4">There is no provider yet, so no request can be answered.</p> : (
+      {isOwner ? null : (
+        <Notice kind="info" title="You can look, but not change anything">
+          Only the owners of this service may change its providers.
+        </Notice>
+      )}
+      {answer.providers.length === 0 ? (
+        <p className="rounded-xl border border-line bg-panel p-4">
+          There is no provider yet, so no request can be answered.
+        </p>
+      ) : (
         <ol role="list" className="flex flex-col gap-3">
           {answer.providers.map((provider, index) => (
             <ProviderCard
-              key={provider.id} provider={provider} place={index + 1} isLast={index === answer.providers.length - 1} mode={mode}
-              test={tests.get(provider.id)} onChange={(kind) => void change({ id: provider.id, change: kind })} onTest={() => void test(provider.id)}
+              key={provider.id}
+              provider={provider}
+              place={index + 1}
+              isLast={index === answer.providers.length - 1}
+              mode={mode}
+              test={tests.get(provider.id)}
+              onChange={(kind) => void change({ id: provider.id, change: kind })}
+              onTest={() => void test(provider.id)}
             />
           ))}
         </ol>
       )}
-      {isOwner ? <AddProvider source={answer.source} file={answer.file} isOpen={answer.source === 'echo' || answer.providers.length === 0} /> : null}
+      {isOwner ? (
+        <AddProvider
+          source={answer.source}
+          file={answer.file}
+          isOpen={answer.source === 'echo' || answer.providers.length === 0}
+        />
+      ) : null}
     </>
   )
 }
@@ -107,16 +151,32 @@ function Waiting({ state: { error } }: { readonly state: ProvidersState }): Reac
   return (
     <div role="status" className="flex flex-col gap-3">
       <span className="sr-only">Loading</span>
-      {[0, 1, 2].map((place) => <div key={place} className="h-36 animate-pulse rounded-xl border border-line bg-panel" />)}
+      {[0, 1, 2].map((place) => (
+        <div key={place} className="h-36 animate-pulse rounded-xl border border-line bg-panel" />
+      ))}
     </div>
   )
 }
 
 /** That what is shown is not what is now, how old it is, and why. */
-function StaleNotice({ state: { answer, time, error }, onRetry }: { readonly state: ProvidersState; readonly onRetry: () => void }): ReactNode {
+function StaleNotice({
+  state: { answer, time, error },
+  onRetry,
+}: {
+  readonly state: ProvidersState
+  readonly onRetry: () => void
+}): ReactNode {
   if (error === undefined) return null
   return (
-    <Notice kind={answer === undefined ? 'error' : 'warn'} title={error.message} actions={<Button icon="retry" onClick={onRetry}>Try again</Button>}>
+    <Notice
+      kind={answer === undefined ? 'error' : 'warn'}
+      title={error.message}
+      actions={
+        <Button icon="retry" onClick={onRetry}>
+          Try again
+        </Button>
+      }
+    >
       {time === undefined ? null : <StaleWords time={time} />}
     </Notice>
   )
@@ -124,5 +184,9 @@ function StaleNotice({ state: { answer, time, error }, onRetry }: { readonly sta
 
 function StaleWords({ time }: { readonly time: number }): ReactNode {
   const now = useNow(1_000)
-  return <>What is shown here was told {formatAgo(time, now)}. It is tried again every {refreshMs / 1_000} seconds.</>
+  return (
+    <>
+      What is shown here was told {formatAgo(time, now)}. It is tried again every {refreshMs / 1_000} seconds.
+    </>
+  )
 }

@@ -4,7 +4,12 @@ import { axisTicks, linearScale, linePath, lonePoints, placeAt } from './chart-s
 
 describe('the marks of an axis', () => {
   test.each([
-    [0, [0, 1]], [1, [0, 1]], [3, [0, 1, 2, 3]], [7, [0, 2, 4, 6, 8]], [10, [0, 5, 10]], [950, [0, 500, 1000]],
+    [0, [0, 1]],
+    [1, [0, 1]],
+    [3, [0, 1, 2, 3]],
+    [7, [0, 2, 4, 6, 8]],
+    [10, [0, 5, 10]],
+    [950, [0, 500, 1000]],
   ])('up to %d, of what is counted, are %p', (max, ticks) => {
     expect(axisTicks(max, 4, 1)).toEqual(ticks)
   })
@@ -14,14 +19,20 @@ describe('the marks of an axis', () => {
   })
 
   test('ascend evenly from nothing to the greatest value or more', () => {
-    fc.assert(fc.property(fc.oneof(fc.constant(0), fc.double({ min: 1e-6, max: 1e12, noNaN: true })), fc.integer({ min: 1, max: 8 }), (max, most) => {
-      const ticks = axisTicks(max, most)
-      expect(ticks[0]).toBe(0)
-      expect(ticks.at(-1) ?? -1).toBeGreaterThanOrEqual(max * (1 - 1e-8))
-      expect(ticks.length).toBeGreaterThan(1)
-      expect(ticks.length).toBeLessThanOrEqual(most + 1)
-      expect(ticks).toEqual(ticks.toSorted((left, right) => left - right))
-    }))
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.constant(0), fc.double({ min: 1e-6, max: 1e12, noNaN: true })),
+        fc.integer({ min: 1, max: 8 }),
+        (max, most) => {
+          const ticks = axisTicks(max, most)
+          expect(ticks[0]).toBe(0)
+          expect(ticks.at(-1) ?? -1).toBeGreaterThanOrEqual(max * (1 - 1e-8))
+          expect(ticks.length).toBeGreaterThan(1)
+          expect(ticks.length).toBeLessThanOrEqual(most + 1)
+          expect(ticks).toEqual(ticks.toSorted((left, right) => left - right))
+        },
+      ),
+    )
   })
 })
 
@@ -32,7 +43,9 @@ test('a scale is linear, and may go upwards', () => {
 
 describe('a line', () => {
   test('goes through its points and leaves a gap where there is none', () => {
-    expect(linePath([{ x: 0, y: 1 }, { x: 1, y: 2.25 }, undefined, { x: 3, y: 4 }, { x: 4, y: 5 }])).toBe('M0 1L1 2.3M3 4L4 5')
+    expect(linePath([{ x: 0, y: 1 }, { x: 1, y: 2.25 }, undefined, { x: 3, y: 4 }, { x: 4, y: 5 }])).toBe(
+      'M0 1L1 2.3M3 4L4 5',
+    )
   })
 
   test('leaves out points that stand alone, which are dots', () => {
@@ -41,14 +54,24 @@ describe('a line', () => {
   })
 
   test('and dots are together as many as there are runs of points', () => {
-    fc.assert(fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined })), (values) => {
-      const points = values.map((y, x) => (y === undefined ? undefined : { x, y }))
-      const runs = values.filter((value, index) => value !== undefined && values[index - 1] === undefined)
-      expect(linePath(points).split('M').length - 1 + lonePoints(points).length).toBe(runs.length)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined })), (values) => {
+        const points = values.map((y, x) => (y === undefined ? undefined : { x, y }))
+        const runs = values.filter((value, index) => value !== undefined && values[index - 1] === undefined)
+        expect(linePath(points).split('M').length - 1 + lonePoints(points).length).toBe(runs.length)
+      }),
+    )
   })
 })
 
-test.each([[0, 0], [9.9, 0], [10, 1], [599, 59], [600, 59], [900, 59], [-5, 0]])('at %d of 600 pixels, of 60 places, is place %d', (x, place) => {
+test.each([
+  [0, 0],
+  [9.9, 0],
+  [10, 1],
+  [599, 59],
+  [600, 59],
+  [900, 59],
+  [-5, 0],
+])('at %d of 600 pixels, of 60 places, is place %d', (x, place) => {
   expect(placeAt(x, 600, 60)).toBe(place)
 })

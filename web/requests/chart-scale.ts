@@ -8,11 +8,13 @@ const steps = [1, 2, 5, 10]
 
 /**
  * Round values from 0 to at least `max`, for the marks of an axis: steps of 1, 2 or 5 times a power of ten.
+ *
  * @param most how many steps at most
  * @param stepLeast 1 for what is counted: there are no half requests
  */
 export function axisTicks(max: number, most = 4, stepLeast = 0): readonly number[] {
-  const top = max > 0 ? max : 1, needed = top / most
+  const top = max > 0 ? max : 1,
+    needed = top / most
   const power = 10 ** Math.floor(Math.log10(needed))
   const step = Math.max(stepLeast, (steps.find((factor) => factor * power >= needed) ?? 10) * power)
   const count = Math.ceil(top / step - 1e-9)
@@ -26,10 +28,12 @@ export function linearScale(max: number, from: number, to: number): (value: numb
 
 /** The `d` of an SVG path through the points: a line wherever two follow each other, and a gap where there is none. */
 export function linePath(points: readonly (Point | undefined)[]): string {
-  return points.map((point, index) => {
-    if (point === undefined || isAlone(points, index)) return ''
-    return `${points[index - 1] === undefined ? 'M' : 'L'}${round(point.x)} ${round(point.y)}`
-  }).join('')
+  return points
+    .map((point, index) => {
+      if (point === undefined || isAlone(points, index)) return ''
+      return `${points[index - 1] === undefined ? 'M' : 'L'}${round(point.x)} ${round(point.y)}`
+    })
+    .join('')
 }
 
 /** The points that have no neighbour, and so no line: they are to be drawn as dots. */

@@ -1,15 +1,48 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { choiceOptions, countFilters, endings, endingOf, filterRequests, noFilters, readFilters, writeFilters } from './filter-requests.ts'
+import {
+  choiceOptions,
+  countFilters,
+  endings,
+  endingOf,
+  filterRequests,
+  noFilters,
+  readFilters,
+  writeFilters,
+} from './filter-requests.ts'
 import type { Choice, RequestFilters } from './filter-requests.ts'
 import { addRequests } from './request-rows.ts'
 import { requestEntry } from './testing.ts'
 
-const rows = addRequests([], [
-  requestEntry({ id: 'first', user: 'ada' }),
-  requestEntry({ id: 'second', time: 120_000, firstTokenMs: 300, promptTokens: 30, completionTokens: 12, cost: 0.002, model: 'n', provider: 'b', totalMs: 900, trail: [{ provider: 'a', status: 429, failure: 'rate_limit', ms: 3 }, { provider: 'b', status: 200, ms: 9 }] }),
-  requestEntry({ id: 'third', time: 185_000, user: 'bob', status: 502, error: 'provider_error', trail: [{ provider: 'a', failure: 'connect', ms: 1 }] }),
-])
+const rows = addRequests(
+  [],
+  [
+    requestEntry({ id: 'first', user: 'ada' }),
+    requestEntry({
+      id: 'second',
+      time: 120_000,
+      firstTokenMs: 300,
+      promptTokens: 30,
+      completionTokens: 12,
+      cost: 0.002,
+      model: 'n',
+      provider: 'b',
+      totalMs: 900,
+      trail: [
+        { provider: 'a', status: 429, failure: 'rate_limit', ms: 3 },
+        { provider: 'b', status: 200, ms: 9 },
+      ],
+    }),
+    requestEntry({
+      id: 'third',
+      time: 185_000,
+      user: 'bob',
+      status: 502,
+      error: 'provider_error',
+      trail: [{ provider: 'a', failure: 'connect', ms: 1 }],
+    }),
+  ],
+)
 
 function found(filters: Partial<RequestFilters>): readonly string[] {
   return filterRequests(rows, { ...noFilters, ...filters }).map(({ request }) => request.id)
@@ -49,44 +82,80 @@ describe('filters', () => {
   })
 })
 
-test.each([[200, undefined, 'ok'], [200, 'provider_error', 'cut'], [404, 'model_not_found', 'refused'], [499, 'client_left', 'left'], [502, 'provider_error', 'failed']] as const)(
-  'a request with status %d and error %p ended as %s', (status, error, ending) => {
-    expect(endingOf(requestEntry({ status, ...(error === undefined ? {} : { error }) }))).toBe(ending)
-  })
+test.each([
+  [200, undefined, 'ok'],
+  [200, 'provider_error', 'cut'],
+  [404, 'model_not_found', 'refused'],
+  [499, 'client_left', 'left'],
+  [502, 'provider_error', 'failed'],
+] as const)('a request with status %d and error %p ended as %s', (status, error, ending) => {
+  expect(endingOf(requestEntry({ status, ...(error === undefined ? {} : { error }) }))).toBe(ending)
+})
 
 const anyFilters = fc.record({
-  model: fc.constantFrom('', 'm', 'n', 'x'), provider: fc.constantFrom('', 'a', 'b'), user: fc.constantFrom('', 'ada', 'bob'),
-  status: fc.constantFrom('', ...endings), error: fc.constantFrom('', 'provider_error'), text: fc.constantFrom('', 'a', 'first', 'ö'),
-  from: fc.constantFrom(0, 120_000), to: fc.constantFrom(0, 120_000), firstTokenMsLeast: fc.constantFrom(0, 300), totalMsLeast: fc.constantFrom(0, 10, 900),
-  tokensLeast: fc.constantFrom(0, 42), costLeast: fc.constantFrom(0, 0.001),
+  model: fc.constantFrom('', 'm', 'n', 'x'),
+  provider: fc.constantFrom('', 'a', 'b'),
+  user: fc.constantFrom('', 'ada', 'bob'),
+  status: fc.constantFrom('', ...endings),
+  error: fc.constantFrom('', 'provider_error'),
+  text: fc.constantFrom('', 'a', 'first', 'ö'),
+  from: fc.constantFrom(0, 120_000),
+  to: fc.constantFrom(0, 120_000),
+  firstTokenMsLeast: fc.constantFrom(0, 300),
+  totalMsLeast: fc.constantFrom(0, 10, 900),
+  tokensLeast: fc.constantFrom(0, 42),
+  costLeast: fc.constantFrom(0, 0.001),
 })
 
 describe('the values to choose among', () => {
   test('come commonest first, each with the rows it would leave', () => {
-    expect(choiceOptions(rows, noFilters, 'provider')).toEqual([{ value: 'a', count: 3 }, { value: 'b', count: 1 }])
+    expect(choiceOptions(rows, noFilters, 'provider')).toEqual([
+      { value: 'a', count: 3 },
+      { value: 'b', count: 1 },
+    ])
     expect(choiceOptions(rows, { ...noFilters, provider: 'b' }, 'user')).toEqual([])
   })
 
   test('are counted as the filter would count them, and hold what is chosen', () => {
-    fc.assert(fc.property(anyFilters, fc.constantFrom<Choice>('model', 'provider', 'user', 'status', 'error'), (filters, choice) => {
-      const options = choiceOptions(rows, filters, choice)
-      for (const { value, count } of options) expect(filterRequests(rows, { ...filters, [choice]: value })).toHaveLength(count)
-      if (filters[choice] !== '') expect(options.map(({ value }) => value)).toContain(filters[choice])
-    }))
+    fc.assert(
+      fc.property(
+        anyFilters,
+        fc.constantFrom<Choice>('model', 'provider', 'user', 'status', 'error'),
+        (filters, choice) => {
+          const options = choiceOptions(rows, filters, choice)
+          for (const { value, count } of options)
+            expect(filterRequests(rows, { ...filters, [choice]: value })).toHaveLength(count)
+          if (filters[choice] !== '') expect(options.map(({ value }) => value)).toContain(filters[choice])
+        },
+      ),
+    )
   })
 })
 
 describe('filters in an address', () => {
   test('are read as they were written', () => {
-    const text = fc.string({ unit: 'grapheme' }), number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs)
+    const text = fc.string({ unit: 'grapheme' }),
+      number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs)
     const strange = fc.record({
-      model: text, provider: text, user: text, status: fc.constantFrom('', ...endings), error: text, text,
-      from: number, to: number, firstTokenMsLeast: number, totalMsLeast: number, tokensLeast: number, costLeast: number,
+      model: text,
+      provider: text,
+      user: text,
+      status: fc.constantFrom('', ...endings),
+      error: text,
+      text,
+      from: number,
+      to: number,
+      firstTokenMsLeast: number,
+      totalMsLeast: number,
+      tokensLeast: number,
+      costLeast: number,
     })
-    fc.assert(fc.property(fc.oneof(anyFilters, strange), (filters) => {
-      expect(readFilters(writeFilters(filters))).toEqual(filters)
-      expect(readFilters(`?${writeFilters(filters)}`)).toEqual(filters)
-    }))
+    fc.assert(
+      fc.property(fc.oneof(anyFilters, strange), (filters) => {
+        expect(readFilters(writeFilters(filters))).toEqual(filters)
+        expect(readFilters(`?${writeFilters(filters)}`)).toEqual(filters)
+      }),
+    )
   })
 
   test('are none, and take no place, when none is set', () => {
@@ -96,12 +165,17 @@ describe('filters in an address', () => {
 
   test('are left aside where they are nonsense', () => {
     expect(readFilters('status=odd&slower=-3&other=1&slower=x')).toEqual(noFilters)
-    fc.assert(fc.property(fc.string(), (query) => {
-      filterRequests(rows, readFilters(query))
-    }))
+    fc.assert(
+      fc.property(fc.string(), (query) => {
+        filterRequests(rows, readFilters(query))
+      }),
+    )
   })
 })
 
 test('filters are counted', () => {
-  expect([countFilters(noFilters), countFilters({ ...noFilters, model: 'm', totalMsLeast: 1, from: 1, text: ' ' })]).toEqual([0, 3])
+  expect([
+    countFilters(noFilters),
+    countFilters({ ...noFilters, model: 'm', totalMsLeast: 1, from: 1, text: ' ' }),
+  ]).toEqual([0, 3])
 })

@@ -56,7 +56,18 @@ export type Edge = 'from' | 'to'
 
 /** Filters that let every request through. */
 export const noFilters: RequestFilters = {
-  model: '', provider: '', user: '', status: '', error: '', from: 0, to: 0, firstTokenMsLeast: 0, totalMsLeast: 0, tokensLeast: 0, costLeast: 0, text: '',
+  model: '',
+  provider: '',
+  user: '',
+  status: '',
+  error: '',
+  from: 0,
+  to: 0,
+  firstTokenMsLeast: 0,
+  totalMsLeast: 0,
+  tokensLeast: 0,
+  costLeast: 0,
+  text: '',
 }
 
 const choices: readonly Choice[] = ['status', 'model', 'provider', 'user', 'error']
@@ -67,20 +78,32 @@ const minuteMs = 60_000
 /** The values of a request that a choice is among. */
 function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
   switch (choice) {
-    case 'model': return [request.model]
-    case 'provider': return [...new Set(request.trail.map(({ provider }) => provider))]
-    case 'user': return request.user === undefined ? [] : [request.user]
-    case 'status': return [endingOf(request)]
-    case 'error': return request.error === undefined ? [] : [request.error]
+    case 'model':
+      return [request.model]
+    case 'provider':
+      return [...new Set(request.trail.map(({ provider }) => provider))]
+    case 'user':
+      return request.user === undefined ? [] : [request.user]
+    case 'status':
+      return [endingOf(request)]
+    case 'error':
+      return request.error === undefined ? [] : [request.error]
   }
 }
 
-function figureOf({ firstTokenMs, totalMs, promptTokens = 0, completionTokens = 0, cost }: RequestEntry, least: Least): number {
+function figureOf(
+  { firstTokenMs, totalMs, promptTokens = 0, completionTokens = 0, cost }: RequestEntry,
+  least: Least,
+): number {
   switch (least) {
-    case 'firstTokenMsLeast': return firstTokenMs ?? 0
-    case 'totalMsLeast': return totalMs
-    case 'tokensLeast': return promptTokens + completionTokens
-    case 'costLeast': return cost ?? 0
+    case 'firstTokenMsLeast':
+      return firstTokenMs ?? 0
+    case 'totalMsLeast':
+      return totalMs
+    case 'tokensLeast':
+      return promptTokens + completionTokens
+    case 'costLeast':
+      return cost ?? 0
   }
 }
 
@@ -96,14 +119,21 @@ export function isFiltering(filters: RequestFilters): boolean {
 
 /** How many filters are set. */
 export function countFilters(filters: RequestFilters): number {
-  return choices.filter((choice) => filters[choice] !== '').length + numbers.filter((name) => filters[name] > 0).length + (filters.text.trim() === '' ? 0 : 1)
+  return (
+    choices.filter((choice) => filters[choice] !== '').length +
+    numbers.filter((name) => filters[name] > 0).length +
+    (filters.text.trim() === '' ? 0 : 1)
+  )
 }
 
 function passes({ request, text }: RequestRow, filters: RequestFilters): boolean {
-  return request.time >= filters.from && (filters.to === 0 || request.time < filters.to + minuteMs)
-    && leasts.every((least) => figureOf(request, least) >= filters[least])
-    && text.includes(filters.text.trim().toLowerCase())
-    && choices.every((choice) => filters[choice] === '' || valuesOf(request, choice).includes(filters[choice]))
+  return (
+    request.time >= filters.from &&
+    (filters.to === 0 || request.time < filters.to + minuteMs) &&
+    leasts.every((least) => figureOf(request, least) >= filters[least]) &&
+    text.includes(filters.text.trim().toLowerCase()) &&
+    choices.every((choice) => filters[choice] === '' || valuesOf(request, choice).includes(filters[choice]))
+  )
 }
 
 /** One value that may be chosen. */
@@ -114,7 +144,11 @@ export interface ChoiceOption {
 }
 
 /** The values to choose among, commonest first. What is chosen stays among them, if with none. */
-export function choiceOptions(rows: readonly RequestRow[], filters: RequestFilters, choice: Choice): readonly ChoiceOption[] {
+export function choiceOptions(
+  rows: readonly RequestRow[],
+  filters: RequestFilters,
+  choice: Choice,
+): readonly ChoiceOption[] {
   const counts = new Map<string, number>(filters[choice] === '' ? [] : [[filters[choice], 0]])
   for (const { request } of filterRequests(rows, { ...filters, [choice]: '' })) {
     for (const value of valuesOf(request, choice)) counts.set(value, (counts.get(value) ?? 0) + 1)
@@ -124,11 +158,24 @@ export function choiceOptions(rows: readonly RequestRow[], filters: RequestFilte
 }
 
 const names = {
-  model: 'model', provider: 'provider', user: 'user', status: 'status', error: 'error', from: 'from', to: 'to',
-  firstTokenMsLeast: 'waited', totalMsLeast: 'slower', tokensLeast: 'tokens', costLeast: 'cost', text: 'text',
+  model: 'model',
+  provider: 'provider',
+  user: 'user',
+  status: 'status',
+  error: 'error',
+  from: 'from',
+  to: 'to',
+  firstTokenMsLeast: 'waited',
+  totalMsLeast: 'slower',
+  tokensLeast: 'tokens',
+  costLeast: 'cost',
+  text: 'text',
 } as const
 
-/** The filters of an address, as {@link writeFilters} made it. What is no filter is left aside. @param query with or without its question mark */
+/**
+ * The filters of an address, as {@link writeFilters} made it. What is no filter is left aside. @param query with or
+ * without its question mark
+ */
 export function readFilters(query: string): RequestFilters {
   const members = new URLSearchParams(query)
   const text = (name: string): string => members.get(name) ?? ''
@@ -137,10 +184,18 @@ export function readFilters(query: string): RequestFilters {
     return Number.isFinite(value) && value > 0 ? value : 0
   }
   return {
-    model: text(names.model), provider: text(names.provider), user: text(names.user), error: text(names.error), text: text(names.text),
+    model: text(names.model),
+    provider: text(names.provider),
+    user: text(names.user),
+    error: text(names.error),
+    text: text(names.text),
     status: endings.find((ending) => ending === text(names.status)) ?? '',
-    from: number(names.from), to: number(names.to),
-    firstTokenMsLeast: number(names.firstTokenMsLeast), totalMsLeast: number(names.totalMsLeast), tokensLeast: number(names.tokensLeast), costLeast: number(names.costLeast),
+    from: number(names.from),
+    to: number(names.to),
+    firstTokenMsLeast: number(names.firstTokenMsLeast),
+    totalMsLeast: number(names.totalMsLeast),
+    tokensLeast: number(names.tokensLeast),
+    costLeast: number(names.costLeast),
   }
 }
 

@@ -5,12 +5,20 @@ import { formatMinute } from './format-minute.ts'
 import { MinuteChart } from './minute-chart.tsx'
 import type { MinutePlotProps } from './minute-plot.tsx'
 
-/** The last hour in three charts: requests and errors, first token, tokens. On a phone they stand in a row that is pushed aside. */
+/**
+ * The last hour in three charts: requests and errors, first token, tokens. On a phone they stand in a row that is
+ * pushed aside.
+ */
 export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteEntry[] }): ReactNode {
   const charts = useMemo(() => [requestsChart(hour), firstTokenChart(hour), tokensChart(hour)], [hour])
   return (
-    <section aria-label="The last hour, by minute" className="relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 @2xl:overflow-visible @2xl:px-0">
-      {charts.map((chart) => <MinuteChart key={chart.title} {...chart} />)}
+    <section
+      aria-label="The last hour, by minute"
+      className="relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 @2xl:overflow-visible @2xl:px-0"
+    >
+      {charts.map((chart) => (
+        <MinuteChart key={chart.title} {...chart} />
+      ))}
     </section>
   )
 })
@@ -18,27 +26,42 @@ export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: re
 type Chart = MinutePlotProps & { readonly title: string }
 
 function requestsChart(hour: readonly MinuteEntry[]): Chart {
-  const requests = hour.map((minute) => minute.requests), errors = hour.map((minute) => minute.errors)
+  const requests = hour.map((minute) => minute.requests),
+    errors = hour.map((minute) => minute.errors)
   return {
     title: 'Requests',
     times: hour.map(({ time }) => time),
     bars: [
-      { name: 'without error', values: requests.map((count, index) => count - (errors[index] ?? 0)), colour: 'text-accent' },
+      {
+        name: 'without error',
+        values: requests.map((count, index) => count - (errors[index] ?? 0)),
+        colour: 'text-accent',
+      },
       { name: 'with error', values: errors, colour: 'text-bad' },
     ],
-    columns: [{ name: 'Requests', values: requests }, { name: 'Errors', values: errors }],
+    columns: [
+      { name: 'Requests', values: requests },
+      { name: 'Errors', values: errors },
+    ],
     format: formatCount,
     summary: `Requests by minute: ${formatCount(total(requests))} in the last hour, ${formatCount(total(errors))} of them with an error. ${peak(hour, requests, formatCount)}`,
   }
 }
 
 function firstTokenChart(hour: readonly MinuteEntry[]): Chart {
-  const median = hour.map(({ firstTokenP50 }) => firstTokenP50), p95 = hour.map(({ firstTokenP95 }) => firstTokenP95)
+  const median = hour.map(({ firstTokenP50 }) => firstTokenP50),
+    p95 = hour.map(({ firstTokenP95 }) => firstTokenP95)
   return {
     title: 'First token',
     times: hour.map(({ time }) => time),
-    lines: [{ name: 'median', values: median, colour: 'text-accent' }, { name: '95 % within', values: p95, colour: 'text-warn', isDashed: true }],
-    columns: [{ name: 'Median', values: median }, { name: '95 % within', values: p95 }],
+    lines: [
+      { name: 'median', values: median, colour: 'text-accent' },
+      { name: '95 % within', values: p95, colour: 'text-warn', isDashed: true },
+    ],
+    columns: [
+      { name: 'Median', values: median },
+      { name: '95 % within', values: p95 },
+    ],
     format: formatMs,
     formatAxis: (ms) => (ms >= 10_000 ? `${ms / 1_000} s` : formatMs(ms)),
     summary: `Time to the first token of streams, by minute, in the last hour. ${peak(hour, p95, formatMs)}`,
@@ -46,14 +69,25 @@ function firstTokenChart(hour: readonly MinuteEntry[]): Chart {
 }
 
 function tokensChart(hour: readonly MinuteEntry[]): Chart {
-  const prompt = hour.map(({ promptTokens }) => promptTokens), completion = hour.map(({ completionTokens }) => completionTokens)
+  const prompt = hour.map(({ promptTokens }) => promptTokens),
+    completion = hour.map(({ completionTokens }) => completionTokens)
   return {
     title: 'Tokens',
     times: hour.map(({ time }) => time),
-    bars: [{ name: 'in', values: prompt, colour: 'text-muted' }, { name: 'out', values: completion, colour: 'text-accent' }],
-    columns: [{ name: 'In', values: prompt }, { name: 'Out', values: completion }],
+    bars: [
+      { name: 'in', values: prompt, colour: 'text-muted' },
+      { name: 'out', values: completion, colour: 'text-accent' },
+    ],
+    columns: [
+      { name: 'In', values: prompt },
+      { name: 'Out', values: completion },
+    ],
     format: formatCount,
-    summary: `Tokens by minute: ${formatCount(total(prompt))} in and ${formatCount(total(completion))} out in the last hour. ${peak(hour, prompt.map((count, index) => count + (completion[index] ?? 0)), formatCount)}`,
+    summary: `Tokens by minute: ${formatCount(total(prompt))} in and ${formatCount(total(completion))} out in the last hour. ${peak(
+      hour,
+      prompt.map((count, index) => count + (completion[index] ?? 0)),
+      formatCount,
+    )}`,
   }
 }
 
@@ -62,7 +96,11 @@ function total(values: readonly number[]): number {
 }
 
 /** `At most 40, at 12:03.` */
-function peak(hour: readonly MinuteEntry[], values: readonly (number | undefined)[], format: (value: number) => string): string {
+function peak(
+  hour: readonly MinuteEntry[],
+  values: readonly (number | undefined)[],
+  format: (value: number) => string,
+): string {
   const most = Math.max(0, ...values.map((value) => value ?? 0))
   const time = hour[values.indexOf(most)]?.time
   return most === 0 || time === undefined ? 'Nothing yet.' : `At most ${format(most)}, at ${formatMinute(time)}.`

@@ -9,17 +9,34 @@ export function HourStats({ figures }: { readonly figures: HourFigures }): React
   return (
     <dl className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
       <Stat name="Requests" value={formatCount(requests)} more="in the last hour" />
-      <Stat name="Errors" value={errorShare === undefined ? undefined : formatShare(errorShare)} more={errorShare === undefined ? 'no requests' : `${formatCount(errors)} of ${formatCount(requests)}`} />
-      <Stat name="First token, 95 % within" value={firstTokenP95 === undefined ? undefined : formatMs(firstTokenP95)} more={firstTokenP95 === undefined ? 'no streams' : part} />
       <Stat
-        name="Tokens" value={formatShortCount(promptTokens + completionTokens)}
+        name="Errors"
+        value={errorShare === undefined ? undefined : formatShare(errorShare)}
+        more={errorShare === undefined ? 'no requests' : `${formatCount(errors)} of ${formatCount(requests)}`}
+      />
+      <Stat
+        name="First token, 95 % within"
+        value={firstTokenP95 === undefined ? undefined : formatMs(firstTokenP95)}
+        more={firstTokenP95 === undefined ? 'no streams' : part}
+      />
+      <Stat
+        name="Tokens"
+        value={formatShortCount(promptTokens + completionTokens)}
         more={`${formatShortCount(promptTokens)} in, ${formatShortCount(completionTokens)} out${cost === undefined ? '' : `, ${formatCost(cost)}${isPartial ? ' for the requests below' : ''}`}`}
       />
     </dl>
   )
 }
 
-function Stat({ name, value, more }: { readonly name: string; readonly value: string | undefined; readonly more: string }): ReactNode {
+function Stat({
+  name,
+  value,
+  more,
+}: {
+  readonly name: string
+  readonly value: string | undefined
+  readonly more: string
+}): ReactNode {
   return (
     <div className="flex min-w-0 flex-col rounded-xl border border-line bg-panel px-4 py-3">
       <dt className="text-xs text-muted">{name}</dt>

@@ -10,12 +10,24 @@ const looks = {
 } as const
 
 /** Whether requests appear as they come, and a button to hold them. */
-export function LiveState({ connection, isPaused, onPause }: Pick<RequestsState, 'connection'> & { readonly isPaused: boolean; readonly onPause: (isPaused: boolean) => void }): ReactNode {
+export function LiveState({
+  connection,
+  isPaused,
+  onPause,
+}: Pick<RequestsState, 'connection'> & {
+  readonly isPaused: boolean
+  readonly onPause: (isPaused: boolean) => void
+}): ReactNode {
   const { word, dot, text } = looks[isPaused && connection === 'live' ? 'paused' : connection]
   return (
     <div className="flex items-center gap-3">
-      <p role="status" className={`inline-flex items-center gap-1.5 text-sm font-medium ${text}`}><span className={`size-2 rounded-full ${dot}`} />{word}</p>
-      <Button icon={isPaused ? 'play' : 'pause'} onClick={() => onPause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
+      <p role="status" className={`inline-flex items-center gap-1.5 text-sm font-medium ${text}`}>
+        <span className={`size-2 rounded-full ${dot}`} />
+        {word}
+      </p>
+      <Button icon={isPaused ? 'play' : 'pause'} onClick={() => onPause(!isPaused)}>
+        {isPaused ? 'Resume' : 'Pause'}
+      </Button>
     </div>
   )
 }

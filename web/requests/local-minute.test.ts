@@ -9,6 +9,11 @@ describe('a minute here', () => {
   })
 
   test('is none where nothing was chosen', () => {
-    expect([writeLocalMinute(0), readLocalMinute(''), readLocalMinute('1950-01-01T00:00'), readLocalMinute('x')]).toEqual(['', 0, 0, 0])
+    expect([
+      writeLocalMinute(0),
+      readLocalMinute(''),
+      readLocalMinute('1950-01-01T00:00'),
+      readLocalMinute('x'),
+    ]).toEqual(['', 0, 0, 0])
   })
 })

@@ -2,7 +2,13 @@
 export function writeLocalMinute(time: number): string {
   if (time === 0) return ''
   const here = new Date(time)
-  const [year, month, day, hour, minute] = [here.getFullYear(), here.getMonth() + 1, here.getDate(), here.getHours(), here.getMinutes()].map((part) => String(part).padStart(2, '0'))
+  const [year, month, day, hour, minute] = [
+    here.getFullYear(),
+    here.getMonth() + 1,
+    here.getDate(),
+    here.getHours(),
+    here.getMinutes(),
+  ].map((part) => String(part).padStart(2, '0'))
   return `${year?.padStart(4, '0')}-${month}-${day}T${hour}:${minute}`
 }
 

@@ -30,7 +30,11 @@ export interface MinutePlotProps {
   readonly format: (value: number) => string
 }
 
-const height = 148, top = 8, bottom = 22, left = 44, right = 4
+const height = 148,
+  top = 8,
+  bottom = 22,
+  left = 44,
+  right = 4
 const floor = height - bottom
 /** A label of an axis has room in so many pixels. */
 const labelWidth = 72
@@ -42,7 +46,8 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
   const width = useWidth(box)
   const [chosen, setChosen] = useState<number>()
   const index = chosen === undefined ? -1 : times.indexOf(chosen)
-  const told = index === -1 ? undefined : columns.map(({ name, values }) => `${name} ${formatted(values[index], format)}`)
+  const told =
+    index === -1 ? undefined : columns.map(({ name, values }) => `${name} ${formatted(values[index], format)}`)
   const time = times[index] ?? times.at(-1) ?? 0
 
   function onPoint(event: PointerEvent): void {
@@ -62,18 +67,37 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
     <div ref={box} className="relative" style={{ height }}>
       {width === 0 ? null : <Drawing {...props} width={width} chosen={index} />}
       <div
-        role="slider" tabIndex={0} aria-label={`${summary} Minute`} aria-valuemin={0} aria-valuemax={times.length - 1} aria-valuenow={index === -1 ? times.length - 1 : index}
+        role="slider"
+        tabIndex={0}
+        aria-label={`${summary} Minute`}
+        aria-valuemin={0}
+        aria-valuemax={times.length - 1}
+        aria-valuenow={index === -1 ? times.length - 1 : index}
         aria-valuetext={told === undefined ? formatMinute(time) : `${formatMinute(time)}: ${told.join(', ')}`}
         className="absolute inset-0 touch-pan-y rounded-md"
-        onPointerMove={onPoint} onPointerDown={onPoint} onPointerLeave={(event) => { if (event.currentTarget !== document.activeElement) setChosen(undefined) }}
-        onFocus={() => setChosen((known) => known ?? times.at(-1))} onBlur={() => setChosen(undefined)} onKeyDown={onKeyDown}
+        onPointerMove={onPoint}
+        onPointerDown={onPoint}
+        onPointerLeave={(event) => {
+          if (event.currentTarget !== document.activeElement) setChosen(undefined)
+        }}
+        onFocus={() => setChosen((known) => known ?? times.at(-1))}
+        onBlur={() => setChosen(undefined)}
+        onKeyDown={onKeyDown}
       />
       {told === undefined ? null : <Tip time={time} told={told} x={placeX(index, width, times.length)} width={width} />}
     </div>
   )
 }
 
-function Drawing({ times, bars = [], lines = [], formatAxis = formatShortCount, summary, width, chosen }: MinutePlotProps & { readonly width: number; readonly chosen: number }): ReactNode {
+function Drawing({
+  times,
+  bars = [],
+  lines = [],
+  formatAxis = formatShortCount,
+  summary,
+  width,
+  chosen,
+}: MinutePlotProps & { readonly width: number; readonly chosen: number }): ReactNode {
   const step = (width - left - right) / times.length
   const labelEvery = [10, 15, 30].find((minutes) => minutes * step >= labelWidth) ?? 60
   const stacks = times.map((_, index) => bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
@@ -85,45 +109,120 @@ function Drawing({ times, bars = [], lines = [], formatAxis = formatShortCount, 
       {ticks.map((tick) => (
         <g key={tick}>
           <line x1={left} x2={width - right} y1={y(tick)} y2={y(tick)} className="stroke-line" />
-          <text x={left - 6} y={y(tick)} dy="0.32em" textAnchor="end" className="fill-muted text-xs tabular-nums">{formatAxis(tick)}</text>
+          <text x={left - 6} y={y(tick)} dy="0.32em" textAnchor="end" className="fill-muted text-xs tabular-nums">
+            {formatAxis(tick)}
+          </text>
         </g>
       ))}
-      {times.map((time, index) => (isLabelled(time, labelEvery) && placeX(index, width, times.length) < width - labelWidth / 2 ? <text key={time} x={placeX(index, width, times.length)} y={height - 4} textAnchor="middle" className="fill-muted text-xs tabular-nums">{formatMinute(time)}</text> : null))}
-      {chosen === -1 ? null : <rect x={left + chosen * step} y={top} width={step} height={floor - top} className="fill-hover" />}
-      {times.map((time, index) => <Stack key={time} bars={bars} index={index} x={left + index * step + 0.5} width={Math.max(1, step - 1)} y={y} />)}
-      {lines.map((series) => <Line key={series.name} series={series} x={(index) => placeX(index, width, times.length)} y={y} />)}
+      {times.map((time, index) =>
+        isLabelled(time, labelEvery) && placeX(index, width, times.length) < width - labelWidth / 2 ? (
+          <text
+            key={time}
+            x={placeX(index, width, times.length)}
+            y={height - 4}
+            textAnchor="middle"
+            className="fill-muted text-xs tabular-nums"
+          >
+            {formatMinute(time)}
+          </text>
+        ) : null,
+      )}
+      {chosen === -1 ? null : (
+        <rect x={left + chosen * step} y={top} width={step} height={floor - top} className="fill-hover" />
+      )}
+      {times.map((time, index) => (
+        <Stack key={time} bars={bars} index={index} x={left + index * step + 0.5} width={Math.max(1, step - 1)} y={y} />
+      ))}
+      {lines.map((series) => (
+        <Line key={series.name} series={series} x={(index) => placeX(index, width, times.length)} y={y} />
+      ))}
     </svg>
   )
 }
 
-function Line({ series: { values, colour, isDashed }, x, y }: { readonly series: DrawnSeries; readonly x: (index: number) => number; readonly y: (value: number) => number }): ReactNode {
+function Line({
+  series: { values, colour, isDashed },
+  x,
+  y,
+}: {
+  readonly series: DrawnSeries
+  readonly x: (index: number) => number
+  readonly y: (value: number) => number
+}): ReactNode {
   const points = values.map((value, index) => (value === undefined ? undefined : { x: x(index), y: y(value) }))
   return (
     <g className={colour}>
-      <path d={linePath(points)} fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round" {...(isDashed === true ? { strokeDasharray: '1 4' } : {})} />
-      {lonePoints(points).map((point) => <circle key={point.x} cx={point.x} cy={point.y} r="3" fill="currentColor" />)}
+      <path
+        d={linePath(points)}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="2"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        {...(isDashed === true ? { strokeDasharray: '1 4' } : {})}
+      />
+      {lonePoints(points).map((point) => (
+        <circle key={point.x} cx={point.x} cy={point.y} r="3" fill="currentColor" />
+      ))}
     </g>
   )
 }
 
 /** The bars of one minute, one upon the other. */
-function Stack({ bars, index, x, width, y }: { readonly bars: readonly DrawnSeries[]; readonly index: number; readonly x: number; readonly width: number; readonly y: (value: number) => number }): ReactNode {
+function Stack({
+  bars,
+  index,
+  x,
+  width,
+  y,
+}: {
+  readonly bars: readonly DrawnSeries[]
+  readonly index: number
+  readonly x: number
+  readonly width: number
+  readonly y: (value: number) => number
+}): ReactNode {
   let below = 0
   return bars.map(({ name, values, colour }) => {
     const value = values[index] ?? 0
     if (value === 0) return null
     const from = below
     below += value
-    return <rect key={name} x={x} width={width} y={y(below)} height={Math.max(1, y(from) - y(below))} className={colour} fill="currentColor" />
+    return (
+      <rect
+        key={name}
+        x={x}
+        width={width}
+        y={y(below)}
+        height={Math.max(1, y(from) - y(below))}
+        className={colour}
+        fill="currentColor"
+      />
+    )
   })
 }
 
-function Tip({ time, told, x, width }: { readonly time: number; readonly told: readonly string[]; readonly x: number; readonly width: number }): ReactNode {
+function Tip({
+  time,
+  told,
+  x,
+  width,
+}: {
+  readonly time: number
+  readonly told: readonly string[]
+  readonly x: number
+  readonly width: number
+}): ReactNode {
   const isLeft = x > width / 2
   return (
-    <div className="pointer-events-none absolute top-0 z-[1] rounded-lg border border-line bg-raised px-2 py-1 text-xs whitespace-nowrap tabular-nums shadow-md" style={isLeft ? { right: width - x + 8 } : { left: x + 8 }}>
+    <div
+      className="pointer-events-none absolute top-0 z-[1] rounded-lg border border-line bg-raised px-2 py-1 text-xs whitespace-nowrap tabular-nums shadow-md"
+      style={isLeft ? { right: width - x + 8 } : { left: x + 8 }}
+    >
       <p className="font-medium">{formatMinute(time)}</p>
-      {told.map((line) => <p key={line}>{line}</p>)}
+      {told.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
     </div>
   )
 }
@@ -143,13 +242,22 @@ function isLabelled(time: number, everyMinutes: number): boolean {
 
 function nextPlace(key: string, at: number, count: number): number | undefined {
   switch (key) {
-    case 'ArrowLeft': case 'ArrowDown': return Math.max(0, at - 1)
-    case 'ArrowRight': case 'ArrowUp': return Math.min(count - 1, at + 1)
-    case 'PageUp': return Math.max(0, at - 10)
-    case 'PageDown': return Math.min(count - 1, at + 10)
-    case 'Home': return 0
-    case 'End': return count - 1
-    default: return undefined
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return Math.max(0, at - 1)
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return Math.min(count - 1, at + 1)
+    case 'PageUp':
+      return Math.max(0, at - 10)
+    case 'PageDown':
+      return Math.min(count - 1, at + 10)
+    case 'Home':
+      return 0
+    case 'End':
+      return count - 1
+    default:
+      return undefined
   }
 }
 

@@ -17,7 +17,13 @@ describe('the last hour', () => {
     const hour = lastHour([minute(0), minute(59, { requests: 7 })], now)
     expect(hour).toHaveLength(60)
     expect(hour[0]).toEqual(minute(59, { requests: 7 }))
-    expect(hour[1]).toEqual({ time: thisMinute - 58 * minuteMs, requests: 0, errors: 0, promptTokens: 0, completionTokens: 0 })
+    expect(hour[1]).toEqual({
+      time: thisMinute - 58 * minuteMs,
+      requests: 0,
+      errors: 0,
+      promptTokens: 0,
+      completionTokens: 0,
+    })
     expect(hour[59]).toEqual(minute(0))
   })
 
@@ -28,7 +34,11 @@ describe('the last hour', () => {
 
 describe('merged minutes', () => {
   test('are replaced by those that changed, and stay in order', () => {
-    expect(mergeMinutes([minute(2), minute(1)], [minute(1, { requests: 5 }), minute(0)])).toEqual([minute(2), minute(1, { requests: 5 }), minute(0)])
+    expect(mergeMinutes([minute(2), minute(1)], [minute(1, { requests: 5 }), minute(0)])).toEqual([
+      minute(2),
+      minute(1, { requests: 5 }),
+      minute(0),
+    ])
   })
 
   test('stay the same value when nothing changed', () => {
@@ -37,12 +47,17 @@ describe('merged minutes', () => {
   })
 
   test('are never more than an hour, and ascend', () => {
-    const some = fc.array(fc.integer({ min: 0, max: 200 }).map((ago) => minute(ago)), { maxLength: 100 })
-    fc.assert(fc.property(some, some, (known, changed) => {
-      const times = mergeMinutes(mergeMinutes([], known), changed).map(({ time }) => time)
-      expect(times.length).toBeLessThanOrEqual(60)
-      expect(times).toEqual([...new Set(times)].toSorted((left, right) => left - right))
-    }))
+    const some = fc.array(
+      fc.integer({ min: 0, max: 200 }).map((ago) => minute(ago)),
+      { maxLength: 100 },
+    )
+    fc.assert(
+      fc.property(some, some, (known, changed) => {
+        const times = mergeMinutes(mergeMinutes([], known), changed).map(({ time }) => time)
+        expect(times.length).toBeLessThanOrEqual(60)
+        expect(times).toEqual([...new Set(times)].toSorted((left, right) => left - right))
+      }),
+    )
   })
 })
 
@@ -51,26 +66,50 @@ describe('the figures of an hour', () => {
     const hour = lastHour([minute(3, { requests: 3, errors: 1 }), minute(0)], now)
     const requests = [100, 300, 200].map((firstTokenMs) => requestEntry({ time: now, firstTokenMs, cost: 0.5 }))
     expect(hourFigures(hour, [...requests, requestEntry({ time: now })])).toEqual({
-      requests: 4, errors: 1, errorShare: 0.25, promptTokens: 4, completionTokens: 6, firstTokenP95: 300, cost: 1.5, isPartial: false,
+      requests: 4,
+      errors: 1,
+      errorShare: 0.25,
+      promptTokens: 4,
+      completionTokens: 6,
+      firstTokenP95: 300,
+      cost: 1.5,
+      isPartial: false,
     })
   })
 
   test('say nothing of shares, times and cost where there were no requests', () => {
-    expect(hourFigures(lastHour([], now), [])).toEqual({ requests: 0, errors: 0, promptTokens: 0, completionTokens: 0, isPartial: false })
+    expect(hourFigures(lastHour([], now), [])).toEqual({
+      requests: 0,
+      errors: 0,
+      promptTokens: 0,
+      completionTokens: 0,
+      isPartial: false,
+    })
   })
 
   test('leave out requests of before, and say when some are forgotten', () => {
     const hour = lastHour([minute(0, { requests: 2 })], now)
     const before = requestEntry({ time: now - 3_600_000, firstTokenMs: 9_000, cost: 9 })
-    expect(hourFigures(hour, [before, requestEntry({ time: now, firstTokenMs: 1 })])).toMatchObject({ firstTokenP95: 1, isPartial: true })
+    expect(hourFigures(hour, [before, requestEntry({ time: now, firstTokenMs: 1 })])).toMatchObject({
+      firstTokenP95: 1,
+      isPartial: true,
+    })
   })
 })
 
 test('a quantile is one of the values, with that share of them at or below it', () => {
   expect(quantile([], 0.5)).toBeUndefined()
-  fc.assert(fc.property(fc.array(fc.double({ noNaN: true }), { minLength: 1 }), fc.double({ min: 0, max: 1, noNaN: true }), (values, share) => {
-    const found = quantile(values, share) ?? NaN
-    expect(values.includes(found)).toBe(true)
-    expect(values.filter((value) => value <= found).length).toBeGreaterThanOrEqual(Math.floor(share * values.length))
-  }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ noNaN: true }), { minLength: 1 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (values, share) => {
+        const found = quantile(values, share) ?? NaN
+        expect(values.includes(found)).toBe(true)
+        expect(values.filter((value) => value <= found).length).toBeGreaterThanOrEqual(
+          Math.floor(share * values.length),
+        )
+      },
+    ),
+  )
 })

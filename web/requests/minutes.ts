@@ -3,7 +3,10 @@ import type { MinuteEntry, RequestEntry } from '../../src/http/page-api.ts'
 const minuteMs = 60_000
 const minutesMost = 60
 
-/** The hour that ends with the minute of `now`, oldest first: always 60 of them, with nothing in those that had no requests. */
+/**
+ * The hour that ends with the minute of `now`, oldest first: always 60 of them, with nothing in those that had no
+ * requests.
+ */
 export function lastHour(minutes: readonly MinuteEntry[], now: number): readonly MinuteEntry[] {
   const known = new Map(minutes.map((minute) => [minuteOf(minute.time), minute]))
   const first = minuteOf(now) - (minutesMost - 1) * minuteMs
@@ -41,8 +44,12 @@ export function hourFigures(hour: readonly MinuteEntry[], requests: readonly Req
   const sum = (of: (minute: MinuteEntry) => number): number => hour.reduce((total, minute) => total + of(minute), 0)
   const from = hour[0]?.time ?? 0
   const remembered = requests.filter(({ time }) => time >= from)
-  const count = sum((minute) => minute.requests), errors = sum((minute) => minute.errors)
-  const p95 = quantile(remembered.flatMap(({ firstTokenMs }) => firstTokenMs ?? []), 0.95)
+  const count = sum((minute) => minute.requests),
+    errors = sum((minute) => minute.errors)
+  const p95 = quantile(
+    remembered.flatMap(({ firstTokenMs }) => firstTokenMs ?? []),
+    0.95,
+  )
   const costs = remembered.flatMap(({ cost }) => cost ?? [])
   return {
     requests: count,

@@ -7,7 +7,13 @@ import { formatCost, formatCount, formatMoment, formatMs } from '../ui/format.ts
 import { StatusWord } from './request-line.tsx'
 
 /** Everything that is remembered of one request. Its content is not. */
-export function RequestDetails({ request, onClose }: { readonly request: RequestEntry | undefined; readonly onClose: () => void }): ReactNode {
+export function RequestDetails({
+  request,
+  onClose,
+}: {
+  readonly request: RequestEntry | undefined
+  readonly onClose: () => void
+}): ReactNode {
   return (
     <Dialog title="Request" size="lg" isOpen={request !== undefined} onClose={onClose}>
       {request === undefined ? null : <Details request={request} />}
@@ -16,20 +22,53 @@ export function RequestDetails({ request, onClose }: { readonly request: Request
 }
 
 function Details({ request }: { readonly request: RequestEntry }): ReactNode {
-  const { id, time, user, model, stream, provider, firstTokenMs, totalMs, promptTokens, completionTokens, cost, error } = request
+  const {
+    id,
+    time,
+    user,
+    model,
+    stream,
+    provider,
+    firstTokenMs,
+    totalMs,
+    promptTokens,
+    completionTokens,
+    cost,
+    error,
+  } = request
   return (
     <div className="flex flex-col gap-4">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm tabular-nums">
-        <Fact name="Request id"><span className="inline-flex max-w-full items-center gap-1"><code className="font-mono [overflow-wrap:anywhere]">{id}</code><CopyButton text={id} label="Copy the request id" /></span></Fact>
+        <Fact name="Request id">
+          <span className="inline-flex max-w-full items-center gap-1">
+            <code className="font-mono [overflow-wrap:anywhere]">{id}</code>
+            <CopyButton text={id} label="Copy the request id" />
+          </span>
+        </Fact>
         <Fact name="Time">{formatMoment(time)}</Fact>
         {user === undefined ? null : <Fact name="User">{user}</Fact>}
-        <Fact name="Model">{model === '' ? 'unreadable' : model}{stream ? ', as a stream' : ''}</Fact>
-        <Fact name="Status"><StatusWord request={request} /></Fact>
-        {error === undefined ? null : <Fact name="Error"><code className="font-mono">{error}</code></Fact>}
+        <Fact name="Model">
+          {model === '' ? 'unreadable' : model}
+          {stream ? ', as a stream' : ''}
+        </Fact>
+        <Fact name="Status">
+          <StatusWord request={request} />
+        </Fact>
+        {error === undefined ? null : (
+          <Fact name="Error">
+            <code className="font-mono">{error}</code>
+          </Fact>
+        )}
         <Fact name="Served by">{provider ?? 'nobody'}</Fact>
-        {stream ? <Fact name="First token">{firstTokenMs === undefined ? 'none came' : formatMs(firstTokenMs)}</Fact> : null}
+        {stream ? (
+          <Fact name="First token">{firstTokenMs === undefined ? 'none came' : formatMs(firstTokenMs)}</Fact>
+        ) : null}
         <Fact name="Total">{formatMs(totalMs)}</Fact>
-        <Fact name="Tokens">{promptTokens === undefined && completionTokens === undefined ? 'not told' : `${formatCount(promptTokens ?? 0)} in, ${formatCount(completionTokens ?? 0)} out`}</Fact>
+        <Fact name="Tokens">
+          {promptTokens === undefined && completionTokens === undefined
+            ? 'not told'
+            : `${formatCount(promptTokens ?? 0)} in, ${formatCount(completionTokens ?? 0)} out`}
+        </Fact>
         <Fact name="Cost">{cost === undefined ? 'price not known' : formatCost(cost)}</Fact>
       </dl>
       <Attempts request={request} />

@@ -1,7 +1,15 @@
 import { useId, useState, type ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { formatCount, inWords } from '../ui/format.ts'
-import { choiceOptions, countFilters, type Choice, type Edge, type Ending, type Least, type RequestFilters } from './filter-requests.ts'
+import {
+  choiceOptions,
+  countFilters,
+  type Choice,
+  type Edge,
+  type Ending,
+  type Least,
+  type RequestFilters,
+} from './filter-requests.ts'
 import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 import type { RequestRow } from './request-rows.ts'
 
@@ -13,14 +21,38 @@ export interface RequestFilterBarProps {
   readonly onClear: () => void
 }
 
-const endingWords: Readonly<Record<Ending, string>> = { ok: 'Answered', failed: 'Failed (5xx)', refused: 'Refused (4xx)', cut: 'Cut off', left: 'Caller left' }
-const labels: Readonly<Record<Choice, string>> = { status: 'Status', model: 'Model', provider: 'Provider tried', user: 'User', error: 'Error' }
-const leastLabels: Readonly<Record<Least, string>> = { firstTokenMsLeast: 'First token after, ms', totalMsLeast: 'Takes at least, ms', tokensLeast: 'Tokens at least', costLeast: 'Costs at least, $' }
+const endingWords: Readonly<Record<Ending, string>> = {
+  ok: 'Answered',
+  failed: 'Failed (5xx)',
+  refused: 'Refused (4xx)',
+  cut: 'Cut off',
+  left: 'Caller left',
+}
+const labels: Readonly<Record<Choice, string>> = {
+  status: 'Status',
+  model: 'Model',
+  provider: 'Provider tried',
+  user: 'User',
+  error: 'Error',
+}
+const leastLabels: Readonly<Record<Least, string>> = {
+  firstTokenMsLeast: 'First token after, ms',
+  totalMsLeast: 'Takes at least, ms',
+  tokensLeast: 'Tokens at least',
+  costLeast: 'Costs at least, $',
+}
 const leasts = ['firstTokenMsLeast', 'totalMsLeast', 'tokensLeast', 'costLeast'] as const satisfies readonly Least[]
 const edgeLabels: Readonly<Record<Edge, string>> = { from: 'From', to: 'To' }
 const edges = ['from', 'to'] as const satisfies readonly Edge[]
-const all: Readonly<Record<Choice, string>> = { status: 'Any status', model: 'All models', provider: 'All providers', user: 'All users', error: 'Any or none' }
-const field = 'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 pointer-coarse:text-base'
+const all: Readonly<Record<Choice, string>> = {
+  status: 'Any status',
+  model: 'All models',
+  provider: 'All providers',
+  user: 'All users',
+  error: 'Any or none',
+}
+const field =
+  'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 pointer-coarse:text-base'
 const wide = '(min-width: 48rem)'
 
 /** Filters for every column, with how many requests each choice would leave. Folded on a phone. */
@@ -28,32 +60,72 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
   const count = countFilters(filters)
   const [isOpen, setOpen] = useState(() => matchMedia(wide).matches || count > 0)
   const hasUsers = filters.user !== '' || rows.some(({ request }) => request.user !== undefined)
-  const choices: readonly Choice[] = hasUsers ? ['status', 'model', 'provider', 'user', 'error'] : ['status', 'model', 'provider', 'error']
+  const choices: readonly Choice[] = hasUsers
+    ? ['status', 'model', 'provider', 'user', 'error']
+    : ['status', 'model', 'provider', 'error']
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
       <details className="min-w-0 flex-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary className="w-fit rounded-md py-1.5 text-sm font-medium pointer-coarse:py-2.5">Filters{count === 0 ? '' : ` (${count})`}</summary>
+        <summary className="w-fit rounded-md py-1.5 text-sm font-medium pointer-coarse:py-2.5">
+          Filters{count === 0 ? '' : ` (${count})`}
+        </summary>
         <div className="mt-2 grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
-          {choices.map((choice) => <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />)}
+          {choices.map((choice) => (
+            <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />
+          ))}
           <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
-          {edges.map((edge) => <MinuteField key={edge} label={edgeLabels[edge]} value={filters[edge]} onChange={(time) => onChange({ ...filters, [edge]: time })} />)}
-          {leasts.map((least) => <LeastField key={least} label={leastLabels[least]} value={filters[least]} onChange={(value) => onChange({ ...filters, [least]: value })} />)}
+          {edges.map((edge) => (
+            <MinuteField
+              key={edge}
+              label={edgeLabels[edge]}
+              value={filters[edge]}
+              onChange={(time) => onChange({ ...filters, [edge]: time })}
+            />
+          ))}
+          {leasts.map((least) => (
+            <LeastField
+              key={least}
+              label={leastLabels[least]}
+              value={filters[least]}
+              onChange={(value) => onChange({ ...filters, [least]: value })}
+            />
+          ))}
         </div>
       </details>
-      {count === 0 ? null : <Button icon="close" onClick={onClear}>Clear filters</Button>}
+      {count === 0 ? null : (
+        <Button icon="close" onClick={onClear}>
+          Clear filters
+        </Button>
+      )}
     </div>
   )
 }
 
-function ChoiceField({ choice, rows, filters, onChange }: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: Choice }): ReactNode {
+function ChoiceField({
+  choice,
+  rows,
+  filters,
+  onChange,
+}: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: Choice }): ReactNode {
   const id = useId()
   const options = choiceOptions(rows, filters, choice)
   return (
     <div className="min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">{labels[choice]}</label>
-      <select id={id} value={filters[choice]} onChange={(event) => onChange({ ...filters, [choice]: event.target.value })} className={field}>
+      <label htmlFor={id} className="block text-xs text-muted">
+        {labels[choice]}
+      </label>
+      <select
+        id={id}
+        value={filters[choice]}
+        onChange={(event) => onChange({ ...filters, [choice]: event.target.value })}
+        className={field}
+      >
         <option value="">{all[choice]}</option>
-        {options.map(({ value, count }) => <option key={value} value={value}>{wordsOf(choice, value)} ({formatCount(count)})</option>)}
+        {options.map(({ value, count }) => (
+          <option key={value} value={value}>
+            {wordsOf(choice, value)} ({formatCount(count)})
+          </option>
+        ))}
       </select>
     </div>
   )
@@ -73,9 +145,16 @@ function LeastField({ label, value, onChange }: NumberFieldProps): ReactNode {
   const text = readNumber(typed) === value ? typed : value === 0 ? '' : String(value)
   return (
     <div className="min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">{label}</label>
+      <label htmlFor={id} className="block text-xs text-muted">
+        {label}
+      </label>
       <input
-        id={id} inputMode="decimal" autoComplete="off" placeholder="0" value={text} className={field}
+        id={id}
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder="0"
+        value={text}
+        className={field}
         onChange={({ target }) => {
           setTyped(target.value)
           onChange(readNumber(target.value))
@@ -95,18 +174,43 @@ function MinuteField({ label, value, onChange }: NumberFieldProps): ReactNode {
   const id = useId()
   return (
     <div className="col-span-2 min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">{label}</label>
-      <input id={id} type="datetime-local" value={writeLocalMinute(value)} onChange={(event) => onChange(readLocalMinute(event.target.value))} className={field} />
+      <label htmlFor={id} className="block text-xs text-muted">
+        {label}
+      </label>
+      <input
+        id={id}
+        type="datetime-local"
+        value={writeLocalMinute(value)}
+        onChange={(event) => onChange(readLocalMinute(event.target.value))}
+        className={field}
+      />
     </div>
   )
 }
 
-function TextField({ label, value, onChange }: { readonly label: string; readonly value: string; readonly onChange: (value: string) => void }): ReactNode {
+function TextField({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}): ReactNode {
   const id = useId()
   return (
     <div className="min-w-0">
-      <label htmlFor={id} className="block text-xs text-muted">{label}</label>
-      <input id={id} type="search" placeholder="id, model, error …" value={value} onChange={(event) => onChange(event.target.value)} className={field} />
+      <label htmlFor={id} className="block text-xs text-muted">
+        {label}
+      </label>
+      <input
+        id={id}
+        type="search"
+        placeholder="id, model, error …"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        className={field}
+      />
     </div>
   )
 }

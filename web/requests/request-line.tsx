@@ -8,13 +8,17 @@ import type { RequestRow } from './request-rows.ts'
 
 /** The grid that headings and rows share where there is room; below it, rows are cards. */
 export const wideColumns = {
-  withUsers: '@5xl:grid-cols-[6.5rem_minmax(0,0.6fr)_minmax(0,1fr)_minmax(0,2.2fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
+  withUsers:
+    '@5xl:grid-cols-[6.5rem_minmax(0,0.6fr)_minmax(0,1fr)_minmax(0,2.2fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
   withoutUsers: '@5xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
 } as const
 
 const endingLooks = {
-  ok: { icon: 'check', tone: 'text-ok' }, failed: { icon: 'warn', tone: 'text-bad' }, refused: { icon: 'warn', tone: 'text-bad' },
-  cut: { icon: 'warn', tone: 'text-bad' }, left: { icon: 'leave', tone: 'text-muted' },
+  ok: { icon: 'check', tone: 'text-ok' },
+  failed: { icon: 'warn', tone: 'text-bad' },
+  refused: { icon: 'warn', tone: 'text-bad' },
+  cut: { icon: 'warn', tone: 'text-bad' },
+  left: { icon: 'leave', tone: 'text-muted' },
 } as const satisfies Readonly<Record<Ending, unknown>>
 
 /** What {@link RequestLine} shows. */
@@ -30,41 +34,107 @@ export interface RequestLineProps {
 }
 
 /** One request as a row, or as a card where it is narrow. Rows are all of one height. */
-export const RequestLine = memo(function RequestLine({ row, place, hasUsers, isTabStop, onOpen, onFocus }: RequestLineProps): ReactNode {
+export const RequestLine = memo(function RequestLine({
+  row,
+  place,
+  hasUsers,
+  isTabStop,
+  onOpen,
+  onFocus,
+}: RequestLineProps): ReactNode {
   const { request } = row
   const { time, user, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = request
   return (
-    <tr role="row" aria-rowindex={place} data-key={row.key} className={`relative grid h-29 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @5xl:h-10 ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}>
+    <tr
+      role="row"
+      aria-rowindex={place}
+      data-key={row.key}
+      className={`relative grid h-29 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @5xl:h-10 ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}
+    >
       <td role="cell" className="[grid-area:1/1] @5xl:[grid-area:auto]">
         <button
-          type="button" aria-haspopup="dialog" tabIndex={isTabStop ? 0 : -1} className="scroll-mt-12 rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-          onClick={() => onOpen(row)} onFocus={() => onFocus(row)}
+          type="button"
+          aria-haspopup="dialog"
+          tabIndex={isTabStop ? 0 : -1}
+          className="scroll-mt-12 rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+          onClick={() => onOpen(row)}
+          onFocus={() => onFocus(row)}
         >
-          <span className="sr-only">Request of </span>{formatTime(time)}
+          <span className="sr-only">Request of </span>
+          {formatTime(time)}
         </button>
       </td>
-      {hasUsers ? <td role="cell" className="truncate text-xs text-muted [grid-area:1/2/2/4] @5xl:text-sm @5xl:[grid-area:auto]">{user ?? '–'}</td> : null}
-      <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @5xl:font-normal @5xl:[grid-area:auto]">{model === '' ? <span className="text-muted">unreadable</span> : model}</td>
-      <td role="cell" className="truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 @5xl:[grid-area:auto]">{trail.length === 0 ? <span className="text-muted">nobody was asked</span> : <TrailLine trail={trail} />}</td>
-      <td role="cell" className="max-w-44 justify-self-end [grid-area:1/4] @5xl:max-w-full @5xl:justify-self-start @5xl:[grid-area:auto]"><StatusWord request={request} /></td>
-      <td role="cell" className="text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @5xl:text-right @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"><span className="@5xl:hidden">first token </span>{firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}</td>
-      <td role="cell" className="text-right [grid-area:2/4] @5xl:[grid-area:auto]">{formatMs(totalMs)}</td>
-      <td role="cell" className="truncate text-right text-xs text-muted [grid-area:4/3] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]">{tokenWords(promptTokens, completionTokens)}</td>
-      <td role="cell" className="text-right text-xs text-muted [grid-area:4/4] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]">{cost === undefined ? '–' : formatCost(cost)}</td>
+      {hasUsers ? (
+        <td role="cell" className="truncate text-xs text-muted [grid-area:1/2/2/4] @5xl:text-sm @5xl:[grid-area:auto]">
+          {user ?? '–'}
+        </td>
+      ) : null}
+      <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @5xl:font-normal @5xl:[grid-area:auto]">
+        {model === '' ? <span className="text-muted">unreadable</span> : model}
+      </td>
+      <td
+        role="cell"
+        className="truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 @5xl:[grid-area:auto]"
+      >
+        {trail.length === 0 ? <span className="text-muted">nobody was asked</span> : <TrailLine trail={trail} />}
+      </td>
+      <td
+        role="cell"
+        className="max-w-44 justify-self-end [grid-area:1/4] @5xl:max-w-full @5xl:justify-self-start @5xl:[grid-area:auto]"
+      >
+        <StatusWord request={request} />
+      </td>
+      <td
+        role="cell"
+        className="text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @5xl:text-right @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
+      >
+        <span className="@5xl:hidden">first token </span>
+        {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
+      </td>
+      <td role="cell" className="text-right [grid-area:2/4] @5xl:[grid-area:auto]">
+        {formatMs(totalMs)}
+      </td>
+      <td
+        role="cell"
+        className="truncate text-right text-xs text-muted [grid-area:4/3] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
+      >
+        {tokenWords(promptTokens, completionTokens)}
+      </td>
+      <td
+        role="cell"
+        className="text-right text-xs text-muted [grid-area:4/4] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
+      >
+        {cost === undefined ? '–' : formatCost(cost)}
+      </td>
     </tr>
   )
 })
 
 /** How a request ended: picture, word, code, colour. */
 export function StatusWord({ request }: { readonly request: RequestEntry }): ReactNode {
-  const ending = endingOf(request), { icon, tone } = endingLooks[ending]
+  const ending = endingOf(request),
+    { icon, tone } = endingLooks[ending]
   const word = ending === 'ok' ? 'OK' : ending === 'left' ? 'caller left' : inWords(request.error ?? 'failed')
-  return <span className={`flex min-w-0 items-center gap-1 ${tone}`} title={`${word} ${request.status}`}><Icon name={icon} className="size-4" /><span className="truncate">{word}</span> <span>{request.status}</span></span>
+  return (
+    <span className={`flex min-w-0 items-center gap-1 ${tone}`} title={`${word} ${request.status}`}>
+      <Icon name={icon} className="size-4" />
+      <span className="truncate">{word}</span> <span>{request.status}</span>
+    </span>
+  )
 }
 
 /** `12 / 340`: in and out. */
 function tokenWords(promptTokens: number | undefined, completionTokens: number | undefined): ReactNode {
   if (promptTokens === undefined && completionTokens === undefined) return '–'
   const words = (count: number | undefined): string => (count === undefined ? '?' : formatCount(count))
-  return <>{words(promptTokens)}<span className="sr-only"> in,</span><span aria-hidden="true"> / </span>{words(completionTokens)}<span className="sr-only"> out</span><span className="@5xl:hidden"> tokens</span></>
+  return (
+    <>
+      {words(promptTokens)}
+      <span className="sr-only"> in,</span>
+      <span aria-hidden="true"> / </span>
+      {words(completionTokens)}
+      <span className="sr-only"> out</span>
+      <span className="@5xl:hidden"> tokens</span>
+    </>
+  )
 }

@@ -5,13 +5,16 @@ import { requestEntry } from './testing.ts'
 
 describe('rows', () => {
   test('have what is newest first', () => {
-    const rows = addRequests(addRequests([], [requestEntry({ id: 'one' }), requestEntry({ id: 'two' })]), [requestEntry({ id: 'three' })])
+    const rows = addRequests(addRequests([], [requestEntry({ id: 'one' }), requestEntry({ id: 'two' })]), [
+      requestEntry({ id: 'three' }),
+    ])
     expect(rows.map(({ request }) => request.id)).toEqual(['three', 'two', 'one'])
   })
 
   test('keep their keys when others come, and when everything is told anew', () => {
     const first = [requestEntry({ time: 1, id: 'one' }), requestEntry({ time: 2, id: 'two' })]
-    const rows = addRequests([], first), later = addRequests(rows, [requestEntry({ time: 3, id: 'three' })])
+    const rows = addRequests([], first),
+      later = addRequests(rows, [requestEntry({ time: 3, id: 'three' })])
     expect(later.slice(1)).toEqual([...rows])
     expect(addRequests([], [...first, requestEntry({ time: 3, id: 'three' })])).toEqual(later)
   })
@@ -22,18 +25,24 @@ describe('rows', () => {
   })
 
   test('are at most 1,000, each with a key of its own, whatever ids callers use', () => {
-    const requests = fc.array(fc.record({ time: fc.constantFrom(1, 2), id: fc.constantFrom('a', 'a 2', 'b') }), { maxLength: 700 })
-    fc.assert(fc.property(requests, requests, (first, second) => {
-      const rows = addRequests(addRequests([], first.map(requestEntry)), second.map(requestEntry))
-      expect(rows).toHaveLength(Math.min(1_000, first.length + second.length))
-      expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length)
-    }), { numRuns: 30 })
+    const requests = fc.array(fc.record({ time: fc.constantFrom(1, 2), id: fc.constantFrom('a', 'a 2', 'b') }), {
+      maxLength: 700,
+    })
+    fc.assert(
+      fc.property(requests, requests, (first, second) => {
+        const rows = addRequests(addRequests([], first.map(requestEntry)), second.map(requestEntry))
+        expect(rows).toHaveLength(Math.min(1_000, first.length + second.length))
+        expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length)
+      }),
+      { numRuns: 30 },
+    )
   })
 })
 
 test('what is new is what came after what is shown, also when everything was told anew', () => {
   const first = [requestEntry({ time: 1, id: 'one' }), requestEntry({ time: 2, id: 'two' })]
-  const shown = addRequests([], first), later = addRequests([], [...first, requestEntry({ time: 1, id: 'slow' })])
+  const shown = addRequests([], first),
+    later = addRequests([], [...first, requestEntry({ time: 1, id: 'slow' })])
   expect(newSince(later, shown).map(({ request }) => request.id)).toEqual(['slow'])
   expect(newSince(shown, shown)).toEqual([])
   expect(newSince(later, [])).toEqual(later)

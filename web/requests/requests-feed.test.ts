@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'bun:test'
+import type { RequestsAnswer } from '../../src/http/page-api.ts'
 import { Unreachable } from '../api/client.ts'
 import { requestsFeed } from './requests-feed.ts'
 import { requestEntry } from './testing.ts'
-import type { RequestsAnswer } from '../../src/http/page-api.ts'
 
 type Connection = { tell(answer: Partial<RequestsAnswer>): void; text(text: string): void; end(): void }
 
 /** A service whose connections the test holds in its hands, and a clock that passes at once. */
 function subject({ isDown = () => false }: { readonly isDown?: () => boolean } = {}) {
-  const connections: Connection[] = [], waits: number[] = [], asked: [string, string | null][] = []
+  const connections: Connection[] = [],
+    waits: number[] = [],
+    asked: [string, string | null][] = []
   let arrived = Promise.withResolvers<Connection>()
   const client = {
     async fetch(path: string, { headers, signal }: RequestInit = {}): Promise<Response> {
@@ -33,12 +35,21 @@ function subject({ isDown = () => false }: { readonly isDown?: () => boolean } =
   /** Resolves when the state is as wanted. */
   function until(isSo: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const look = (): void => { if (isSo()) resolve() }
+    const look = (): void => {
+      if (isSo()) resolve()
+    }
     const stop = feed.state.subscribe(look)
     look()
     return promise.finally(stop)
   }
-  return { feed, asked, waits, until, next: () => arrived.promise, ids: () => feed.state.get().rows?.map(({ request }) => request.id) }
+  return {
+    feed,
+    asked,
+    waits,
+    until,
+    next: () => arrived.promise,
+    ids: () => feed.state.get().rows?.map(({ request }) => request.id),
+  }
 }
 
 async function following(run: (rig: ReturnType<typeof subject>) => Promise<void>, rig = subject()): Promise<void> {
@@ -55,12 +66,26 @@ describe('a feed', () => {
     const first = rig.next()
     await following(async ({ feed, asked, until, ids }) => {
       const connection = await first
-      expect([asked, feed.state.get().connection, ids()]).toEqual([[['/api/requests', 'text/event-stream']], 'connecting', undefined])
-      connection.tell({ requests: [requestEntry({ id: 'one' })], minutes: [{ time: 0, requests: 1, errors: 0, promptTokens: 0, completionTokens: 0 }] })
+      expect([asked, feed.state.get().connection, ids()]).toEqual([
+        [['/api/requests', 'text/event-stream']],
+        'connecting',
+        undefined,
+      ])
+      connection.tell({
+        requests: [requestEntry({ id: 'one' })],
+        minutes: [{ time: 0, requests: 1, errors: 0, promptTokens: 0, completionTokens: 0 }],
+      })
       await until(() => ids()?.length === 1)
-      connection.tell({ requests: [requestEntry({ id: 'two' })], minutes: [{ time: 0, requests: 2, errors: 0, promptTokens: 0, completionTokens: 0 }] })
+      connection.tell({
+        requests: [requestEntry({ id: 'two' })],
+        minutes: [{ time: 0, requests: 2, errors: 0, promptTokens: 0, completionTokens: 0 }],
+      })
       await until(() => ids()?.length === 2)
-      expect([feed.state.get().connection, ids(), feed.state.get().minutes.map(({ requests }) => requests)]).toEqual(['live', ['two', 'one'], [2]])
+      expect([feed.state.get().connection, ids(), feed.state.get().minutes.map(({ requests }) => requests)]).toEqual([
+        'live',
+        ['two', 'one'],
+        [2],
+      ])
     }, rig)
   })
 
@@ -85,14 +110,21 @@ describe('a feed', () => {
     const controller = new AbortController()
     const waits: number[] = []
     const feed = requestsFeed({
-      client: { fetch: async () => { throw new Unreachable('The service cannot be reached') } },
+      client: {
+        fetch: async () => {
+          throw new Unreachable('The service cannot be reached')
+        },
+      },
       async wait(ms) {
         if (waits.push(ms) === 7) controller.abort()
       },
     })
     await feed.follow(controller.signal)
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
-    expect(feed.state.get()).toMatchObject({ connection: 'connecting', error: new Unreachable('The service cannot be reached') })
+    expect(feed.state.get()).toMatchObject({
+      connection: 'connecting',
+      error: new Unreachable('The service cannot be reached'),
+    })
   })
 
   test('begins with short waits again after something was told', async () => {
@@ -125,7 +157,7 @@ describe('a feed', () => {
   test('ends when it is not wanted any more, and is not blamed on the service', async () => {
     const rig = subject()
     const first = rig.next()
-    await following(async () => void await first, rig)
+    await following(async () => void (await first), rig)
     expect([rig.waits, rig.feed.state.get().error]).toEqual([[], undefined])
   })
 })

@@ -56,11 +56,17 @@ export function requestsFeed({ client, wait = waitFor }: RequestsFeedOptions): R
     state,
     async follow(signal) {
       let backOffMs = backOffMsFirst
-      const told = (): void => { backOffMs = backOffMsFirst }
+      const told = (): void => {
+        backOffMs = backOffMsFirst
+      }
       while (!signal.aborted) {
         const error = await listen(signal, told).then(() => undefined, asError)
         if (signal.aborted) break
-        state.update(({ error: _, ...known }) => ({ ...known, connection: known.rows === undefined ? 'connecting' : 'reconnecting', ...(error === undefined ? {} : { error }) }))
+        state.update(({ error: _, ...known }) => ({
+          ...known,
+          connection: known.rows === undefined ? 'connecting' : 'reconnecting',
+          ...(error === undefined ? {} : { error }),
+        }))
         await wait(backOffMs, signal)
         backOffMs = Math.min(backOffMsMost, backOffMs * 2)
       }
@@ -69,7 +75,11 @@ export function requestsFeed({ client, wait = waitFor }: RequestsFeedOptions): R
 }
 
 function take({ rows = [], minutes }: Pick<RequestsState, 'rows' | 'minutes'>, answer: RequestsAnswer): RequestsState {
-  return { connection: 'live', rows: addRequests(rows, answer.requests), minutes: mergeMinutes(minutes, answer.minutes) }
+  return {
+    connection: 'live',
+    rows: addRequests(rows, answer.requests),
+    minutes: mergeMinutes(minutes, answer.minutes),
+  }
 }
 
 function asError(error: unknown): Error {

@@ -13,7 +13,10 @@ export interface RequestsTableProps {
   readonly onReading: (isReading: boolean) => void
 }
 
-/** The requests as a table of which only what is in sight is drawn. One row is in the order of Tab; arrow keys go from row to row. */
+/**
+ * The requests as a table of which only what is in sight is drawn. One row is in the order of Tab; arrow keys go from
+ * row to row.
+ */
 export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTableProps): ReactNode {
   const body = useRef<HTMLTableSectionElement>(null)
   const { first, last, rowHeight, isScrolled } = useSight(body, rows.length)
@@ -41,16 +44,49 @@ export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTab
   const pieces = piecesOf(rows.length, { first, last }, at === -1 ? undefined : at)
   const tabStop = at === -1 ? first : at
   return (
-    <table role="table" aria-label="Requests, newest first" aria-rowcount={rows.length + 1} aria-describedby="requests-keys" className="block overflow-clip rounded-xl border border-line">
-      <thead role="rowgroup" className="@max-5xl:sr-only @5xl:sticky @5xl:top-0 @5xl:z-[1] @5xl:block"><Headings hasUsers={hasUsers} /></thead>
+    <table
+      role="table"
+      aria-label="Requests, newest first"
+      aria-rowcount={rows.length + 1}
+      aria-describedby="requests-keys"
+      className="block overflow-clip rounded-xl border border-line"
+    >
+      <thead role="rowgroup" className="@max-5xl:sr-only @5xl:sticky @5xl:top-0 @5xl:z-[1] @5xl:block">
+        <Headings hasUsers={hasUsers} />
+      </thead>
       <tbody
-        role="rowgroup" ref={body} className="block" onKeyDown={onKeyDown} onFocus={() => setFocus(true)}
-        onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocus(false) }}
+        role="rowgroup"
+        ref={body}
+        className="block"
+        onKeyDown={onKeyDown}
+        onFocus={() => setFocus(true)}
+        onBlur={(event) => {
+          if (!event.currentTarget.contains(event.relatedTarget)) setFocus(false)
+        }}
       >
         {pieces.map((piece, index) => {
-          if (piece.kind === 'gap') return <tr key={`gap ${index}`} role="presentation" aria-hidden="true" className="block" style={{ height: piece.rows * rowHeight }} />
+          if (piece.kind === 'gap')
+            return (
+              <tr
+                key={`gap ${index}`}
+                role="presentation"
+                aria-hidden="true"
+                className="block"
+                style={{ height: piece.rows * rowHeight }}
+              />
+            )
           const row = rows[piece.index]
-          return row === undefined ? null : <RequestLine key={row.key} row={row} place={piece.index + 2} hasUsers={hasUsers} isTabStop={piece.index === tabStop} onOpen={onOpen} onFocus={noteFocus} />
+          return row === undefined ? null : (
+            <RequestLine
+              key={row.key}
+              row={row}
+              place={piece.index + 2}
+              hasUsers={hasUsers}
+              isTabStop={piece.index === tabStop}
+              onOpen={onOpen}
+              onFocus={noteFocus}
+            />
+          )
         })}
       </tbody>
     </table>
@@ -62,20 +98,42 @@ const figures: readonly string[] = ['First token', 'Total', 'Tokens in / out', '
 
 function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
   return (
-    <tr role="row" aria-rowindex={1} className={`grid items-center gap-x-3 bg-panel px-3 py-2 text-xs text-muted ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}>
-      {columns.filter((name) => hasUsers || name !== 'User').map((name) => <th key={name} role="columnheader" scope="col" className={`font-medium ${figures.includes(name) ? 'text-right' : 'text-left'}`}>{name}</th>)}
+    <tr
+      role="row"
+      aria-rowindex={1}
+      className={`grid items-center gap-x-3 bg-panel px-3 py-2 text-xs text-muted ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}
+    >
+      {columns
+        .filter((name) => hasUsers || name !== 'User')
+        .map((name) => (
+          <th
+            key={name}
+            role="columnheader"
+            scope="col"
+            className={`font-medium ${figures.includes(name) ? 'text-right' : 'text-left'}`}
+          >
+            {name}
+          </th>
+        ))}
     </tr>
   )
 }
 
 function nextIndex(key: string, at: number, count: number): number | undefined {
   switch (key) {
-    case 'ArrowDown': return Math.min(count - 1, at + 1)
-    case 'ArrowUp': return Math.max(0, at - 1)
-    case 'PageDown': return Math.min(count - 1, at + 10)
-    case 'PageUp': return Math.max(0, at - 10)
-    case 'Home': return 0
-    case 'End': return count - 1
-    default: return undefined
+    case 'ArrowDown':
+      return Math.min(count - 1, at + 1)
+    case 'ArrowUp':
+      return Math.max(0, at - 1)
+    case 'PageDown':
+      return Math.min(count - 1, at + 10)
+    case 'PageUp':
+      return Math.max(0, at - 10)
+    case 'Home':
+      return 0
+    case 'End':
+      return count - 1
+    default:
+      return undefined
   }
 }

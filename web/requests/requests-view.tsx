@@ -26,7 +26,9 @@ const announceMs = 600
 
 /** The last requests, as they come, and the last hour in charts. */
 export function RequestsView(): ReactNode {
-  const { boot: { isOwner } } = useServices()
+  const {
+    boot: { isOwner },
+  } = useServices()
   const live = useRequests()
   const [isPaused, setPaused] = useState(false)
   const { rows, minutes } = useHeld(live, isPaused)
@@ -36,12 +38,17 @@ export function RequestsView(): ReactNode {
         <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
           <div>
             <h1 className="text-xl font-semibold">Requests</h1>
-            <p className="text-sm text-muted">{isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. What was asked and answered is not kept.</p>
+            <p className="text-sm text-muted">
+              {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. What was asked and answered
+              is not kept.
+            </p>
           </div>
           <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
         </header>
         <Trouble state={live} />
-        {rows === undefined ? <Waiting state={live} /> : (
+        {rows === undefined ? (
+          <Waiting state={live} />
+        ) : (
           <>
             <Hour minutes={minutes} rows={rows} />
             <RequestList live={live.rows ?? none} rows={rows} onResume={() => setPaused(false)} />
@@ -52,11 +59,24 @@ export function RequestsView(): ReactNode {
   )
 }
 
-function Hour({ minutes, rows }: { readonly minutes: RequestsState['minutes']; readonly rows: readonly RequestRow[] }): ReactNode {
+function Hour({
+  minutes,
+  rows,
+}: {
+  readonly minutes: RequestsState['minutes']
+  readonly rows: readonly RequestRow[]
+}): ReactNode {
   const now = Math.max(useNow(5_000), minutes.at(-1)?.time ?? 0)
   const minuteNow = Math.floor(now / 60_000)
   const hour = useMemo(() => lastHour(minutes, minuteNow * 60_000), [minutes, minuteNow])
-  const figures = useMemo(() => hourFigures(hour, rows.map(({ request }) => request)), [hour, rows])
+  const figures = useMemo(
+    () =>
+      hourFigures(
+        hour,
+        rows.map(({ request }) => request),
+      ),
+    [hour, rows],
+  )
   return (
     <>
       <HourStats figures={figures} />
@@ -66,7 +86,15 @@ function Hour({ minutes, rows }: { readonly minutes: RequestsState['minutes']; r
 }
 
 /** The list with its filters. What is being read stays where it is: what came meanwhile waits behind a button. */
-function RequestList({ live, rows, onResume }: { readonly live: readonly RequestRow[]; readonly rows: readonly RequestRow[]; readonly onResume: () => void }): ReactNode {
+function RequestList({
+  live,
+  rows,
+  onResume,
+}: {
+  readonly live: readonly RequestRow[]
+  readonly rows: readonly RequestRow[]
+  readonly onResume: () => void
+}): ReactNode {
   const [filters, setFilters] = useFilters()
   const [opened, setOpened] = useState<RequestEntry>()
   const [isReading, setReading] = useState(false)
@@ -98,17 +126,33 @@ function RequestList({ live, rows, onResume }: { readonly live: readonly Request
   return (
     <section aria-label="Requests" className="flex flex-col gap-3">
       <RequestFilterBar rows={shown} filters={filters} onChange={setFilters} onClear={clear} />
-      <div ref={top} tabIndex={-1} className="flex flex-wrap items-baseline justify-between gap-x-4 text-sm text-muted outline-none">
+      <div
+        ref={top}
+        tabIndex={-1}
+        className="flex flex-wrap items-baseline justify-between gap-x-4 text-sm text-muted outline-none"
+      >
         <p className="tabular-nums">{count}</p>
-        <p id="requests-keys" className="pointer-coarse:sr-only">Arrow keys go from row to row, Enter opens one.</p>
+        <p id="requests-keys" className="pointer-coarse:sr-only">
+          Arrow keys go from row to row, Enter opens one.
+        </p>
       </div>
       {waiting === 0 ? null : (
         <div className="pointer-events-none sticky top-2 z-[2] flex h-0 justify-center">
-          <Button variant="primary" icon="up" className="pointer-events-auto h-9 shadow-md" onClick={showWaiting}>{formatCount(waiting)} new {waiting === 1 ? 'request' : 'requests'}</Button>
+          <Button variant="primary" icon="up" className="pointer-events-auto h-9 shadow-md" onClick={showWaiting}>
+            {formatCount(waiting)} new {waiting === 1 ? 'request' : 'requests'}
+          </Button>
         </div>
       )}
-      {found.length > 0 ? <RequestsTable rows={found} hasUsers={shown.some(({ request }) => request.user !== undefined)} onOpen={({ request }) => setOpened(request)} onReading={setReading} />
-        : <Nothing hasRequests={shown.length > 0} onClear={clear} />}
+      {found.length > 0 ? (
+        <RequestsTable
+          rows={found}
+          hasUsers={shown.some(({ request }) => request.user !== undefined)}
+          onOpen={({ request }) => setOpened(request)}
+          onReading={setReading}
+        />
+      ) : (
+        <Nothing hasRequests={shown.length > 0} onClear={clear} />
+      )}
       <RequestDetails request={opened} onClose={() => setOpened(undefined)} />
     </section>
   )
@@ -117,9 +161,22 @@ function RequestList({ live, rows, onResume }: { readonly live: readonly Request
 function Nothing({ hasRequests, onClear }: { readonly hasRequests: boolean; readonly onClear: () => void }): ReactNode {
   return (
     <div className="flex flex-col items-center gap-3 rounded-xl border border-line bg-panel p-8 text-center">
-      {hasRequests
-        ? <><p>No request is as the filters want it.</p><Button icon="close" onClick={onClear}>Clear filters</Button></>
-        : <><p>No request yet.</p><p className="text-sm text-muted">What is asked in the chat, or of <code className="font-mono">/v1/chat/completions</code>, appears here at once.</p></>}
+      {hasRequests ? (
+        <>
+          <p>No request is as the filters want it.</p>
+          <Button icon="close" onClick={onClear}>
+            Clear filters
+          </Button>
+        </>
+      ) : (
+        <>
+          <p>No request yet.</p>
+          <p className="text-sm text-muted">
+            What is asked in the chat, or of <code className="font-mono">/v1/chat/completions</code>, appears here at
+            once.
+          </p>
+        </>
+      )}
     </div>
   )
 }
@@ -139,5 +196,11 @@ function Waiting({ state: { error } }: { readonly state: RequestsState }): React
 
 function Trouble({ state: { error, rows } }: { readonly state: RequestsState }): ReactNode {
   if (error === undefined) return null
-  return <Notice kind={rows === undefined ? 'error' : 'warn'} title={error.message}>{rows === undefined ? 'It is tried again by itself.' : 'What is shown here is of before. It is tried again by itself.'}</Notice>
+  return (
+    <Notice kind={rows === undefined ? 'error' : 'warn'} title={error.message}>
+      {rows === undefined
+        ? 'It is tried again by itself.'
+        : 'What is shown here is of before. It is tried again by itself.'}
+    </Notice>
+  )
 }

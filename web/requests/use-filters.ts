@@ -11,7 +11,8 @@ export function useFilters(): readonly [RequestFilters, (filters: RequestFilters
   useEffect(() => {
     const timer = setTimeout(() => {
       const query = writeFilters(filters)
-      if (query !== queryNow()) history.replaceState(history.state, '', `${hrefOf({ view: 'requests' })}${query === '' ? '' : `?${query}`}`)
+      if (query !== queryNow())
+        history.replaceState(history.state, '', `${hrefOf({ view: 'requests' })}${query === '' ? '' : `?${query}`}`)
     }, restMs)
     return () => clearTimeout(timer)
   }, [filters])

@@ -13,14 +13,23 @@ const rowHeightGuess = 40
 /** Pixels of the first row that may be out of sight before it counts as scrolled away. */
 const slack = 8
 
-/** Follows what is in sight of a list of rows of one height, whatever scrolls it. @param list holds the rows; those drawn have `data-key` */
+/**
+ * Follows what is in sight of a list of rows of one height, whatever scrolls it. @param list holds the rows; those
+ * drawn have `data-key`
+ */
 export function useSight(list: { readonly current: HTMLElement | null }, count: number): InSight {
-  const [sight, setSight] = useState<InSight>(() => ({ first: 0, last: Math.min(count, 30), rowHeight: rowHeightGuess, isScrolled: false }))
+  const [sight, setSight] = useState<InSight>(() => ({
+    first: 0,
+    last: Math.min(count, 30),
+    rowHeight: rowHeightGuess,
+    isScrolled: false,
+  }))
   useLayoutEffect(() => {
-    const look = (): void => setSight((known) => {
-      const next = list.current === null ? known : lookAt(list.current, count, known.rowHeight)
-      return isSame(known, next) ? known : next
-    })
+    const look = (): void =>
+      setSight((known) => {
+        const next = list.current === null ? known : lookAt(list.current, count, known.rowHeight)
+        return isSame(known, next) ? known : next
+      })
     look()
     addEventListener('scroll', look, { capture: true, passive: true })
     addEventListener('resize', look)
@@ -40,5 +49,10 @@ function lookAt(list: HTMLElement, count: number, rowHeightKnown: number): InSig
 }
 
 function isSame(left: InSight, right: InSight): boolean {
-  return left.first === right.first && left.last === right.last && left.rowHeight === right.rowHeight && left.isScrolled === right.isScrolled
+  return (
+    left.first === right.first &&
+    left.last === right.last &&
+    left.rowHeight === right.rowHeight &&
+    left.isScrolled === right.isScrolled
+  )
 }

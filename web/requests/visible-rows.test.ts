@@ -4,11 +4,26 @@ import { piecesOf, visibleRows } from './visible-rows.ts'
 
 describe('rows in sight', () => {
   test.each([
-    [{ top: 200, height: 800, rowHeight: 40 }, { first: 0, last: 15 }],
-    [{ top: -4_000, height: 800, rowHeight: 40 }, { first: 100, last: 120 }],
-    [{ top: -39_900, height: 800, rowHeight: 40 }, { first: 997, last: 1_000 }],
-    [{ top: 5_000, height: 800, rowHeight: 40 }, { first: 0, last: 0 }],
-    [{ top: -90_000, height: 800, rowHeight: 40 }, { first: 1_000, last: 1_000 }],
+    [
+      { top: 200, height: 800, rowHeight: 40 },
+      { first: 0, last: 15 },
+    ],
+    [
+      { top: -4_000, height: 800, rowHeight: 40 },
+      { first: 100, last: 120 },
+    ],
+    [
+      { top: -39_900, height: 800, rowHeight: 40 },
+      { first: 997, last: 1_000 },
+    ],
+    [
+      { top: 5_000, height: 800, rowHeight: 40 },
+      { first: 0, last: 0 },
+    ],
+    [
+      { top: -90_000, height: 800, rowHeight: 40 },
+      { first: 1_000, last: 1_000 },
+    ],
   ])('%p are %p', (sight, drawn) => {
     expect(visibleRows(1_000, sight, 0)).toEqual(drawn)
   })
@@ -21,26 +36,39 @@ describe('rows in sight', () => {
 describe('pieces', () => {
   test('keep the row with the focus, wherever it is', () => {
     expect(piecesOf(10, { first: 4, last: 6 }, 1)).toEqual([
-      { kind: 'gap', rows: 1 }, { kind: 'row', index: 1 }, { kind: 'gap', rows: 2 }, { kind: 'row', index: 4 }, { kind: 'row', index: 5 }, { kind: 'gap', rows: 4 },
+      { kind: 'gap', rows: 1 },
+      { kind: 'row', index: 1 },
+      { kind: 'gap', rows: 2 },
+      { kind: 'row', index: 4 },
+      { kind: 'row', index: 5 },
+      { kind: 'gap', rows: 4 },
     ])
   })
 
   test('have room for every row, in order, and those that are wanted', () => {
-    const lists = fc.record({ count: fc.nat(50), a: fc.nat(50), b: fc.nat(50), kept: fc.option(fc.integer({ min: -1, max: 60 }), { nil: undefined }) })
-    fc.assert(fc.property(lists, ({ count, a, b, kept }) => {
-      const first = Math.min(a, b, count), last = Math.min(Math.max(a, b), count)
-      const drawn: number[] = []
-      let place = 0
-      for (const piece of piecesOf(count, { first, last }, kept)) {
-        if (piece.kind === 'row') {
-          expect(piece.index).toBe(place)
-          drawn.push(piece.index)
+    const lists = fc.record({
+      count: fc.nat(50),
+      a: fc.nat(50),
+      b: fc.nat(50),
+      kept: fc.option(fc.integer({ min: -1, max: 60 }), { nil: undefined }),
+    })
+    fc.assert(
+      fc.property(lists, ({ count, a, b, kept }) => {
+        const first = Math.min(a, b, count),
+          last = Math.min(Math.max(a, b), count)
+        const drawn: number[] = []
+        let place = 0
+        for (const piece of piecesOf(count, { first, last }, kept)) {
+          if (piece.kind === 'row') {
+            expect(piece.index).toBe(place)
+            drawn.push(piece.index)
+          }
+          place += piece.kind === 'gap' ? piece.rows : 1
         }
-        place += piece.kind === 'gap' ? piece.rows : 1
-      }
-      expect(place).toBe(count)
-      for (let index = first; index < last; index++) expect(drawn).toContain(index)
-      if (kept !== undefined && kept >= 0 && kept < count) expect(drawn).toContain(kept)
-    }))
+        expect(place).toBe(count)
+        for (let index = first; index < last; index++) expect(drawn).toContain(index)
+        if (kept !== undefined && kept >= 0 && kept < count) expect(drawn).toContain(kept)
+      }),
+    )
   })
 })

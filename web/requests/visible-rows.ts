@@ -25,7 +25,10 @@ export type Piece =
   /** Room for rows that are not drawn. */
   | { readonly kind: 'gap'; readonly rows: number }
 
-/** The list in pieces: the drawn rows, one more that must not vanish (the one with the focus), and gaps that keep everything in its place. */
+/**
+ * The list in pieces: the drawn rows, one more that must not vanish (the one with the focus), and gaps that keep
+ * everything in its place.
+ */
 export function piecesOf(count: number, { first, last }: Drawn, kept: number | undefined): readonly Piece[] {
   const indexes = Array.from({ length: last - first }, (_, offset) => first + offset)
   if (kept !== undefined && kept >= 0 && kept < first) indexes.unshift(kept)

@@ -2,20 +2,40 @@ import type { ReactNode } from 'react'
 import type { TrailEntry } from '../../src/http/page-api.ts'
 import { formatMs, inWords } from './format.ts'
 
-/** Every attempt at an answer, in order: who was asked, what came of it, and in what time. Its letters are as large as those around it. */
-export function AttemptsTable({ trail, hasCaption = false }: { readonly trail: readonly TrailEntry[]; readonly hasCaption?: boolean }): ReactNode {
+/**
+ * Every attempt at an answer, in order: who was asked, what came of it, and in what time. Its letters are as large as
+ * those around it.
+ */
+export function AttemptsTable({
+  trail,
+  hasCaption = false,
+}: {
+  readonly trail: readonly TrailEntry[]
+  readonly hasCaption?: boolean
+}): ReactNode {
   const caption = trail.length === 1 ? 'One attempt' : `${trail.length} attempts`
   return (
     <table className="w-full text-left tabular-nums">
       <caption className={hasCaption ? 'pb-1 text-left font-medium' : 'sr-only'}>{caption}</caption>
       <thead className="text-xs text-muted">
-        <tr>{['Provider', 'Outcome', 'Status', 'Time'].map((name) => <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0 last:text-right">{name}</th>)}</tr>
+        <tr>
+          {['Provider', 'Outcome', 'Status', 'Time'].map((name) => (
+            <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0 last:text-right">
+              {name}
+            </th>
+          ))}
+        </tr>
       </thead>
       <tbody className="text-ink">
         {trail.map(({ provider, failure, status, ms }, index) => (
           <tr key={index} className="border-t border-line">
-            <th scope="row" className="py-1 pr-3 font-medium wrap-anywhere">{provider}</th>
-            <td className={`pr-3 ${failure === undefined ? 'text-ok' : 'text-bad'}`}><span aria-hidden="true">{failure === undefined ? '✓' : '✗'} </span>{failure === undefined ? 'answered' : inWords(failure)}</td>
+            <th scope="row" className="py-1 pr-3 font-medium wrap-anywhere">
+              {provider}
+            </th>
+            <td className={`pr-3 ${failure === undefined ? 'text-ok' : 'text-bad'}`}>
+              <span aria-hidden="true">{failure === undefined ? '✓' : '✗'} </span>
+              {failure === undefined ? 'answered' : inWords(failure)}
+            </td>
             <td className="pr-3">{status ?? <span className="text-muted">none</span>}</td>
             <td className="text-right">{formatMs(ms)}</td>
           </tr>

@@ -11,12 +11,19 @@ const looks = {
 /** How a button looks. */
 export type ButtonVariant = keyof typeof looks
 
-const common = 'inline-flex items-center justify-center gap-2 rounded-lg font-medium transition-colors disabled:opacity-50 pointer-coarse:min-h-11'
+const common =
+  'inline-flex items-center justify-center gap-2 rounded-lg font-medium transition-colors disabled:opacity-50 pointer-coarse:min-h-11'
 
 type Attributes = ButtonHTMLAttributes<HTMLButtonElement> & { readonly ref?: Ref<HTMLButtonElement> }
 
 /** A button with a word on it. */
-export function Button({ variant = 'plain', icon, className = '', children, ...rest }: Attributes & { readonly variant?: ButtonVariant; readonly icon?: IconName }): ReactNode {
+export function Button({
+  variant = 'plain',
+  icon,
+  className = '',
+  children,
+  ...rest
+}: Attributes & { readonly variant?: ButtonVariant; readonly icon?: IconName }): ReactNode {
   return (
     <button type="button" className={`${common} min-h-9 px-3 py-1.5 text-sm ${looks[variant]} ${className}`} {...rest}>
       {icon === undefined ? null : <Icon name={icon} className="size-4" />}
@@ -26,14 +33,40 @@ export function Button({ variant = 'plain', icon, className = '', children, ...r
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ href, variant = 'plain', className = '', children }: { readonly href: string; readonly variant?: ButtonVariant; readonly className?: string; readonly children: ReactNode }): ReactNode {
-  return <a href={href} className={`${common} min-h-9 px-3 py-1.5 text-sm ${looks[variant]} ${className}`}>{children}</a>
+export function ButtonLink({
+  href,
+  variant = 'plain',
+  className = '',
+  children,
+}: {
+  readonly href: string
+  readonly variant?: ButtonVariant
+  readonly className?: string
+  readonly children: ReactNode
+}): ReactNode {
+  return (
+    <a href={href} className={`${common} min-h-9 px-3 py-1.5 text-sm ${looks[variant]} ${className}`}>
+      {children}
+    </a>
+  )
 }
 
 /** A button with a picture only; its label is read out, and shown when one points at it. */
-export function IconButton({ label, icon, variant = 'quiet', className = '', ...rest }: Attributes & { readonly label: string; readonly icon: IconName; readonly variant?: ButtonVariant }): ReactNode {
+export function IconButton({
+  label,
+  icon,
+  variant = 'quiet',
+  className = '',
+  ...rest
+}: Attributes & { readonly label: string; readonly icon: IconName; readonly variant?: ButtonVariant }): ReactNode {
   return (
-    <button type="button" aria-label={label} title={label} className={`${common} size-9 pointer-coarse:min-w-11 ${looks[variant]} ${className}`} {...rest}>
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className={`${common} size-9 pointer-coarse:min-w-11 ${looks[variant]} ${className}`}
+      {...rest}
+    >
       <Icon name={icon} />
     </button>
   )

@@ -5,7 +5,13 @@ import { IconButton } from './button.tsx'
 const shownMs = 1_500
 
 /** Copies a text, and says so. @param label what is copied, as in `Copy code` */
-export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label: string }): ReactNode {
+export function CopyButton({
+  text,
+  label,
+}: {
+  readonly text: string | (() => string)
+  readonly label: string
+}): ReactNode {
   const [outcome, setOutcome] = useState<'none' | 'copied' | 'failed'>('none')
   useEffect(() => {
     if (outcome === 'none') return undefined
@@ -19,10 +25,19 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
     announce(isCopied ? 'Copied' : 'Copying is not possible here')
   }
 
-  return <IconButton label={outcome === 'failed' ? 'Copying is not possible here' : label} icon={outcome === 'copied' ? 'check' : outcome === 'failed' ? 'warn' : 'copy'} onClick={() => void copy()} />
+  return (
+    <IconButton
+      label={outcome === 'failed' ? 'Copying is not possible here' : label}
+      icon={outcome === 'copied' ? 'check' : outcome === 'failed' ? 'warn' : 'copy'}
+      onClick={() => void copy()}
+    />
+  )
 }
 
-/** Copies a text. Over plain http from another machine there is no clipboard for scripts but the old way. Returns whether it worked. */
+/**
+ * Copies a text. Over plain http from another machine there is no clipboard for scripts but the old way. Returns
+ * whether it worked.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -14,7 +14,10 @@ export interface DialogProps {
   readonly size?: 'md' | 'lg'
 }
 
-/** A dialog that holds the focus until it is closed: by its button, by Escape, or by a click beside it. The focus then goes back where it was. */
+/**
+ * A dialog that holds the focus until it is closed: by its button, by Escape, or by a click beside it. The focus then
+ * goes back where it was.
+ */
 export function Dialog({ title, isOpen, onClose, children, footer, size = 'md' }: DialogProps): ReactNode {
   const body = useRef<HTMLDivElement>(null)
   const heading = useId()
@@ -29,11 +32,17 @@ export function Dialog({ title, isOpen, onClose, children, footer, size = 'md' }
     >
       <div className="flex max-h-[inherit] flex-col">
         <header className="flex items-center justify-between gap-4 border-b border-line py-2 pr-2 pl-4">
-          <h2 id={heading} className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]">{title}</h2>
+          <h2 id={heading} className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]">
+            {title}
+          </h2>
           <IconButton label="Close" icon="close" onClick={onClose} />
         </header>
-        <div ref={body} className="min-h-0 overflow-y-auto p-4 outline-none" tabIndex={-1}>{children}</div>
-        {footer === undefined ? null : <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer>}
+        <div ref={body} className="min-h-0 overflow-y-auto p-4 outline-none" tabIndex={-1}>
+          {children}
+        </div>
+        {footer === undefined ? null : (
+          <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-4 py-3">{footer}</footer>
+        )}
       </div>
     </dialog>
   )

@@ -43,9 +43,24 @@ const paths = {
 export type IconName = keyof typeof paths
 
 /** A picture beside a word, or in a button that has a label: by itself it says nothing. */
-export function Icon({ name, className = 'size-5' }: { readonly name: IconName; readonly className?: string }): ReactNode {
+export function Icon({
+  name,
+  className = 'size-5',
+}: {
+  readonly name: IconName
+  readonly className?: string
+}): ReactNode {
   return (
-    <svg className={`shrink-0 ${className}`} viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+    <svg
+      className={`shrink-0 ${className}`}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
       <path d={paths[name]} />
     </svg>
   )

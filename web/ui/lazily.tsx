@@ -9,13 +9,19 @@ export interface LazilyOptions {
   readonly failed?: (again: () => void) => ReactNode
 }
 
-interface State<Props> { readonly Part?: ComponentType<Props>; readonly isFailed?: boolean }
+interface State<Props> {
+  readonly Part?: ComponentType<Props>
+  readonly isFailed?: boolean
+}
 
 /**
- * A part of the page that is loaded when it is first shown. When it does not load, that stands in its place, and it can be tried again:
- * what stands around it goes on. (`React.lazy` keeps a failure for as long as the page is open.)
+ * A part of the page that is loaded when it is first shown. When it does not load, that stands in its place, and it can
+ * be tried again: what stands around it goes on. (`React.lazy` keeps a failure for as long as the page is open.)
  */
-export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>, { waiting = null, failed = noticeOf }: LazilyOptions = {}): ComponentType<Props> {
+export function lazily<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  { waiting = null, failed = noticeOf }: LazilyOptions = {},
+): ComponentType<Props> {
   let loading: Promise<ComponentType<Props>> | undefined
   let loaded: ComponentType<Props> | undefined
 
@@ -29,19 +35,26 @@ export function lazily<Props extends object>(load: () => Promise<ComponentType<P
   }
 
   return function Lazily(props: Props): ReactNode {
-    const [{ Part, isFailed = false }, setState] = useState<State<Props>>(() => (loaded === undefined ? {} : { Part: loaded }))
+    const [{ Part, isFailed = false }, setState] = useState<State<Props>>(() =>
+      loaded === undefined ? {} : { Part: loaded },
+    )
     const isWanted = Part === undefined && !isFailed
     useEffect(() => {
       let isThere = isWanted
       if (isWanted) {
-        begin().then(() => {
-          if (isThere && loaded !== undefined) setState({ Part: loaded })
-        }, (error: unknown) => {
-          console.error('a part of the page did not load', error)
-          if (isThere) setState({ isFailed: true })
-        })
+        begin().then(
+          () => {
+            if (isThere && loaded !== undefined) setState({ Part: loaded })
+          },
+          (error: unknown) => {
+            console.error('a part of the page did not load', error)
+            if (isThere) setState({ isFailed: true })
+          },
+        )
       }
-      return () => { isThere = false }
+      return () => {
+        isThere = false
+      }
     }, [isWanted])
     if (Part !== undefined) return <Part {...props} />
     return isFailed ? failed(() => setState({})) : waiting
@@ -51,7 +64,16 @@ export function lazily<Props extends object>(load: () => Promise<ComponentType<P
 function noticeOf(again: () => void): ReactNode {
   return (
     <div className="mx-auto max-w-xl p-4">
-      <Notice kind="error" title="This part of the page did not load" actions={<><Button onClick={again}>Try again</Button><Button onClick={() => location.reload()}>Reload the page</Button></>}>
+      <Notice
+        kind="error"
+        title="This part of the page did not load"
+        actions={
+          <>
+            <Button onClick={again}>Try again</Button>
+            <Button onClick={() => location.reload()}>Reload the page</Button>
+          </>
+        }
+      >
         Check that you are connected and that the service runs. If it was updated meanwhile, reload the page.
       </Notice>
     </div>

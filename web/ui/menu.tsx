@@ -33,12 +33,16 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
   const popover = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
 
-  const entries = (): readonly HTMLElement[] => [...popover.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []]
+  const entries = (): readonly HTMLElement[] => [
+    ...(popover.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? []),
+  ]
 
   function open(at: 'first' | 'last'): void {
     popover.current?.showPopover()
     place()
-    entries().at(at === 'first' ? 0 : -1)?.focus()
+    entries()
+      .at(at === 'first' ? 0 : -1)
+      ?.focus()
   }
 
   function close(): void {
@@ -87,9 +91,19 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
 
   return (
     <>
-      {trigger === undefined
-        ? <IconButton label={label} icon={icon} {...attributes} />
-        : <button type="button" aria-label={label} title={label} className="inline-flex items-center rounded-lg p-1 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11" {...attributes}>{trigger}</button>}
+      {trigger === undefined ? (
+        <IconButton label={label} icon={icon} {...attributes} />
+      ) : (
+        <button
+          type="button"
+          aria-label={label}
+          title={label}
+          className="inline-flex items-center rounded-lg p-1 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11"
+          {...attributes}
+        >
+          {trigger}
+        </button>
+      )}
       <div
         ref={popover}
         id={id}
@@ -123,10 +137,14 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
 
 function nextEntry(key: string, at: number, all: readonly HTMLElement[]): HTMLElement | undefined {
   switch (key) {
-    case 'ArrowDown': return all[(at + 1) % all.length]
-    case 'ArrowUp': return all.at(at <= 0 ? -1 : at - 1)
-    case 'Home': return all[0]
-    case 'End': return all.at(-1)
+    case 'ArrowDown':
+      return all[(at + 1) % all.length]
+    case 'ArrowUp':
+      return all.at(at <= 0 ? -1 : at - 1)
+    case 'Home':
+      return all[0]
+    case 'End':
+      return all.at(-1)
     default: {
       if (key.length !== 1 || key === ' ') return undefined
       const after = [...all.slice(at + 1), ...all.slice(0, at + 1)]

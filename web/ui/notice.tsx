@@ -23,7 +23,9 @@ export function Notice({ kind, title, children, actions }: NoticeProps): ReactNo
   const { box, mark, icon } = looks[kind]
   return (
     <div role={kind === 'error' ? 'alert' : undefined} className={`flex gap-3 rounded-xl border p-3 ${box}`}>
-      <span className={`mt-0.5 ${mark}`}><Icon name={icon} /></span>
+      <span className={`mt-0.5 ${mark}`}>
+        <Icon name={icon} />
+      </span>
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p className="font-medium">{title}</p>
         {children === undefined ? null : <div className="mt-1 text-sm">{children}</div>}

@@ -23,8 +23,12 @@ export function Switch({ label, isOn, onChange, isDisabled = false, hidesLabel =
       onClick={() => onChange(!isOn)}
       className="inline-flex min-h-9 items-center gap-2 rounded-lg text-sm disabled:opacity-60 pointer-coarse:min-h-11"
     >
-      <span className={`relative inline-block h-6 w-10 rounded-full border transition-colors ${isOn ? 'border-accent bg-accent' : 'border-muted bg-page'}`}>
-        <span className={`absolute top-0.5 size-[1.125rem] rounded-full transition-[left] ${isOn ? 'left-[1.125rem] bg-on-accent' : 'left-0.5 bg-muted'}`} />
+      <span
+        className={`relative inline-block h-6 w-10 rounded-full border transition-colors ${isOn ? 'border-accent bg-accent' : 'border-muted bg-page'}`}
+      >
+        <span
+          className={`absolute top-0.5 size-[1.125rem] rounded-full transition-[left] ${isOn ? 'left-[1.125rem] bg-on-accent' : 'left-0.5 bg-muted'}`}
+        />
       </span>
       {hidesLabel ? null : <span>{label}</span>}
     </button>

@@ -8,12 +8,25 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
     <span className="inline-flex flex-wrap items-baseline gap-x-1.5">
       {trail.map((attempt, index) => (
         <span key={index} className="whitespace-nowrap">
-          {index === 0 ? null : <span className="mr-1.5 text-muted" aria-hidden="true">→</span>}
+          {index === 0 ? null : (
+            <span className="mr-1.5 text-muted" aria-hidden="true">
+              →
+            </span>
+          )}
           {index === 0 ? null : <span className="sr-only">, then </span>}
           {attempt.provider}{' '}
-          {attempt.failure === undefined
-            ? <span className="text-ok"><span aria-hidden="true">✓</span><span className="sr-only">answered</span></span>
-            : <span className="text-bad"><span aria-hidden="true">✗ </span><span className="sr-only">failed: </span>{outcomeOf(attempt)}</span>}
+          {attempt.failure === undefined ? (
+            <span className="text-ok">
+              <span aria-hidden="true">✓</span>
+              <span className="sr-only">answered</span>
+            </span>
+          ) : (
+            <span className="text-bad">
+              <span aria-hidden="true">✗ </span>
+              <span className="sr-only">failed: </span>
+              {outcomeOf(attempt)}
+            </span>
+          )}
         </span>
       ))}
     </span>

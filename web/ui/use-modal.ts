@@ -18,7 +18,10 @@ export interface Modal {
   readonly onPointerDown: (event: PointerEvent) => void
 }
 
-/** Makes a `<dialog>` hold the focus while it is open, and ask to be closed at Escape and at a press beside it. The focus then goes back where it was. */
+/**
+ * Makes a `<dialog>` hold the focus while it is open, and ask to be closed at Escape and at a press beside it. The
+ * focus then goes back where it was.
+ */
 export function useModal({ isOpen, onClose, first, opener }: ModalOptions): Modal {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {

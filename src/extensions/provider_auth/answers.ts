@@ -1,7 +1,10 @@
 import { StoreUnavailable } from '../../stores/store.ts'
 import { WireError } from '../../wire/error.ts'
 
-/** On everything this extension answers: it is kept by nobody, told to nobody, taken for nothing else, and shown in no frame. */
+/**
+ * On everything this extension answers: it is kept by nobody, told to nobody, taken for nothing else, and shown in no
+ * frame.
+ */
 export const harmless = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -11,7 +14,11 @@ export const harmless = {
 }
 
 function headersOf(own: Readonly<Record<string, string>>, setCookies: readonly string[]): Headers {
-  const headers = new Headers({ ...harmless, 'content-security-policy': "default-src 'none'; frame-ancestors 'none'", ...own })
+  const headers = new Headers({
+    ...harmless,
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    ...own,
+  })
   for (const cookie of setCookies) headers.append('set-cookie', cookie)
   return headers
 }
@@ -38,12 +45,19 @@ export class ErrorWithHeader extends WireError {
   }
 }
 
-/** Does what needs a store. While that is away nobody knows who is signed in: nobody passes, and nobody is told to sign in again. @throws {WireError} 503 */
+/**
+ * Does what needs a store. While that is away nobody knows who is signed in: nobody passes, and nobody is told to sign
+ * in again. @throws {WireError} 503
+ */
 export async function withStore<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
-    throw new WireError(503, 'overloaded_error', 'store_unavailable', 'Sessions cannot be looked up at the moment', { headers: { 'retry-after': '1' }, advice: 'Try again in a moment.', cause: error })
+    throw new WireError(503, 'overloaded_error', 'store_unavailable', 'Sessions cannot be looked up at the moment', {
+      headers: { 'retry-after': '1' },
+      advice: 'Try again in a moment.',
+      cause: error,
+    })
   }
 }

@@ -30,10 +30,17 @@ export const answerBytesMax = 256 * 1024
 
 /** Asks about the person a token stands for (RFC 6750 section 2.1). */
 export function aboutUser(token: string): Question {
-  return { method: 'GET', headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': userAgent }, bytesMax: answerBytesMax }
+  return {
+    method: 'GET',
+    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': userAgent },
+    bytesMax: answerBytesMax,
+  }
 }
 
-/** Begins to count the time of one sign-in. @param isFit Whether an address may be asked: one that the provider itself has told may lead elsewhere */
+/**
+ * Begins to count the time of one sign-in. @param isFit Whether an address may be asked: one that the provider itself
+ * has told may lead elsewhere
+ */
 export function asking(host: Host, { requestMs, totalMs }: TimeLimits, isFit: (url: URL) => boolean): Ask {
   const end = performance.now() + totalMs
   return async function askWithinTime(stage, url, question) {
@@ -51,9 +58,18 @@ export function asking(host: Host, { requestMs, totalMs }: TimeLimits, isFit: (u
 }
 
 /** The same for `oauth4webapi`. It reads bodies as they are, so that their size is bounded here. */
-export function fetchThrough(ask: Ask, stage: Stage, bytesMax: number): (url: string, options: LibraryRequest) => Promise<Response> {
+export function fetchThrough(
+  ask: Ask,
+  stage: Stage,
+  bytesMax: number,
+): (url: string, options: LibraryRequest) => Promise<Response> {
   return function fetchForLibrary(url, { method, headers, body }) {
-    return ask(stage, url, { method: method === 'POST' ? 'POST' : 'GET', headers, bytesMax, ...(body == null ? {} : { body: String(body) }) })
+    return ask(stage, url, {
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers,
+      bytesMax,
+      ...(body == null ? {} : { body: String(body) }),
+    })
   }
 }
 
@@ -64,10 +80,14 @@ interface LibraryRequest {
   readonly body?: unknown
 }
 
-/** The JSON in an answer that says that it is JSON (RFC 8259 section 11, RFC 6839 section 3.1). @throws {ProviderFailure} */
+/**
+ * The JSON in an answer that says that it is JSON (RFC 8259 section 11, RFC 6839 section 3.1). @throws
+ * {ProviderFailure}
+ */
 export async function readJson(stage: Stage, response: Response): Promise<unknown> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type !== 'application/json' && !type.endsWith('+json')) throw new ProviderFailure(stage, 'unavailable', `status_${response.status}_not_json`)
+  if (type !== 'application/json' && !type.endsWith('+json'))
+    throw new ProviderFailure(stage, 'unavailable', `status_${response.status}_not_json`)
   const text = await response.text()
   return at(stage, (): unknown => JSON.parse(text))
 }

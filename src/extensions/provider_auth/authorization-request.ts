@@ -11,7 +11,10 @@ export interface AuthorizationRequest {
   readonly hasNonce: boolean
 }
 
-/** The address to send a browser to, with PKCE by S256 (RFC 7636) and, for OpenID Connect, a nonce; both are new each time. */
+/**
+ * The address to send a browser to, with PKCE by S256 (RFC 7636) and, for OpenID Connect, a nonce; both are new each
+ * time.
+ */
 export async function authorizationRequest(
   { endpoint, clientId, redirectUri, state, hasNonce }: AuthorizationRequest,
   { scope, hasPkce }: Pick<Settings, 'scope' | 'hasPkce'>,
@@ -29,5 +32,8 @@ export async function authorizationRequest(
     url.searchParams.set('code_challenge_method', 'S256')
   }
   if (nonce !== undefined) url.searchParams.set('nonce', nonce)
-  return { url: url.href, secrets: { ...(codeVerifier === undefined ? {} : { codeVerifier }), ...(nonce === undefined ? {} : { nonce }) } }
+  return {
+    url: url.href,
+    secrets: { ...(codeVerifier === undefined ? {} : { codeVerifier }), ...(nonce === undefined ? {} : { nonce }) },
+  }
 }

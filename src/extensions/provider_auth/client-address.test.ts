@@ -8,7 +8,8 @@ function visit(address: string, headers: Readonly<Record<string, string>> = {}) 
   return { request: new Request('http://svc.test/auth', { headers }), path: '/auth', address, id: 'request-1' }
 }
 
-const keyOf = (address: string, forwarded?: string) => clientAddresses(trusted).keyOf(visit(address, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }))
+const keyOf = (address: string, forwarded?: string) =>
+  clientAddresses(trusted).keyOf(visit(address, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }))
 
 describe('a client', () => {
   test.each([
@@ -49,15 +50,25 @@ describe('a client', () => {
     expect(clientAddresses([]).keyOf(visit('127.0.0.1', { 'x-forwarded-for': '198.51.100.1' }))).toBe('127.0.0.1')
   })
 
-  test.each(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'x-forwarded', 'x-cluster-client-ip'])('is not known by %s', (header) => {
+  test.each([
+    'forwarded',
+    'x-real-ip',
+    'cf-connecting-ip',
+    'true-client-ip',
+    'x-client-ip',
+    'x-forwarded',
+    'x-cluster-client-ip',
+  ])('is not known by %s', (header) => {
     expect(clientAddresses(trusted).keyOf(visit('127.0.0.1', { [header]: 'for=198.51.100.1' }))).toBe('127.0.0.1')
     expect(clientAddresses(trusted).keyOf(visit('127.0.0.1', { [header]: '198.51.100.1' }))).toBe('127.0.0.1')
   })
 
   test('cannot choose its key, whatever it sends through a proxy', () => {
-    fc.assert(fc.property(fc.stringMatching(/^[ -~]{0,60}$/), (sent) => {
-      expect(keyOf('127.0.0.1', `${sent}, 203.0.113.9`)).toBe('203.0.113.9')
-    }))
+    fc.assert(
+      fc.property(fc.stringMatching(/^[ -~]{0,60}$/), (sent) => {
+        expect(keyOf('127.0.0.1', `${sent}, 203.0.113.9`)).toBe('203.0.113.9')
+      }),
+    )
   })
 })
 

@@ -13,8 +13,10 @@ export interface ClientAddresses {
 }
 
 /**
- * Whose request it is: the peer of the connection, or, while that is a proxy to be believed, whom it names last in `X-Forwarded-For`.
- * What stands further left was sent by whoever is out there, and is not read. Nor is any other header.
+ * Whose request it is: the peer of the connection, or, while that is a proxy to be believed, whom it names last in
+ * `X-Forwarded-For`. What stands further left was sent by whoever is out there, and is not read. Nor is any other
+ * header.
+ *
  * @param trustedProxies in CIDR form
  */
 export function clientAddresses(trustedProxies: readonly string[]): ClientAddresses {
@@ -43,7 +45,8 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
       if (client === undefined) return 'unknown'
       return isVersion4(client) ? client.slice(12).join('.') : `${Buffer.from(client.slice(0, 8)).toString('hex')}/64`
     },
-    isForwardedInVain: ({ request, address }) => request.headers.has('x-forwarded-for') && !isTrusted(parseAddress(address)),
+    isForwardedInVain: ({ request, address }) =>
+      request.headers.has('x-forwarded-for') && !isTrusted(parseAddress(address)),
   }
 }
 

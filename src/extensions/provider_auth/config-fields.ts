@@ -12,8 +12,9 @@ export interface TextRule {
 }
 
 /**
- * The members of a configuration file, each read as what it has to be; `undefined`: it is absent. What comes from the environment is text,
- * so that text will do for a boolean or a number too. All methods throw an {@link ExtensionConfigFault} for anything else.
+ * The members of a configuration file, each read as what it has to be; `undefined`: it is absent. What comes from the
+ * environment is text, so that text will do for a boolean or a number too. All methods throw an
+ * {@link ExtensionConfigFault} for anything else.
  */
 export interface ConfigFields {
   /** The variable that was to give this member, and is not set. */
@@ -57,7 +58,9 @@ export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden,
     const variable = unset.get(name)
     if (variable !== undefined && valueOf(name) === undefined) return `$${variable}, which is not set`
     const value = valueOf(name)
-    return hidden.names.includes(`${path}${name}`) && value !== undefined && value !== '' ? `a value of type ${typeof value} (not shown)` : shown(value)
+    return hidden.names.includes(`${path}${name}`) && value !== undefined && value !== ''
+      ? `a value of type ${typeof value} (not shown)`
+      : shown(value)
   }
 
   function shown(value: unknown): string {
@@ -74,7 +77,11 @@ export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden,
       const other = [...Object.keys(values), ...unset.keys()].find((name) => !names.includes(name))
       if (other === undefined) return
       const nearest = nearestName(other, names)
-      refuse(other, `${names.join(', ')}${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}`, 'a member of an unknown name')
+      refuse(
+        other,
+        `${names.join(', ')}${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}`,
+        'a member of an unknown name',
+      )
     },
     text(name, { allowed, pattern, lengthMax }) {
       const value = valueOf(name)
@@ -94,7 +101,10 @@ export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden,
       if (value === undefined) return undefined
       const nearest = typeof value === 'string' ? nearestName(value, words) : undefined
       const question = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
-      return words.find((word) => word === value) ?? refuse(name, `${words.map((word) => `"${word}"`).join(', ')}${question}`)
+      return (
+        words.find((word) => word === value) ??
+        refuse(name, `${words.map((word) => `"${word}"`).join(', ')}${question}`)
+      )
     },
     flag(name) {
       const value = valueOf(name)

@@ -22,11 +22,14 @@ describe('a Cookie header', () => {
     expect(parsed(header)).toEqual(expected)
   })
 
-  test.each(['\u00a0', '\u0085', '\u000b', '\u000c', '\u2000', '\ufeff', '\u1680'])('takes %j for a part of a name or value, as browsers do', (odd) => {
-    const cookies = parseCookies(`${odd}__Host-token=a; __Host-token${odd}=b; other=${odd}c${odd}`)
-    expect(cookies.get('__Host-token')).toBeUndefined()
-    expect(cookies.get('other')).toEqual([`${odd}c${odd}`])
-  })
+  test.each(['\u00a0', '\u0085', '\u000b', '\u000c', '\u2000', '\ufeff', '\u1680'])(
+    'takes %j for a part of a name or value, as browsers do',
+    (odd) => {
+      const cookies = parseCookies(`${odd}__Host-token=a; __Host-token${odd}=b; other=${odd}c${odd}`)
+      expect(cookies.get('__Host-token')).toBeUndefined()
+      expect(cookies.get('other')).toEqual([`${odd}c${odd}`])
+    },
+  )
 
   test('of odd names harms no object', () => {
     expect(parseCookies('__proto__=a; toString=b').get('__proto__')).toEqual(['a'])
@@ -41,27 +44,44 @@ describe('a Cookie header', () => {
   })
 
   test('of any kind is read without a throw, and every cookie of a list is found', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => { parseCookies(header) }))
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (header) => {
+        parseCookies(header)
+      }),
+    )
     const name = fc.stringMatching(/^[a-z_]{1,8}$/)
-    fc.assert(fc.property(fc.array(fc.tuple(name, fc.stringMatching(/^[A-Za-z0-9_=-]{0,8}$/))), (pairs) => {
-      const cookies = parseCookies(pairs.map((pair) => pair.join('=')).join('; '))
-      for (const [wanted] of pairs) expect(cookies.get(wanted)).toEqual(pairs.filter(([each]) => each === wanted).map(([, value]) => value))
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, fc.stringMatching(/^[A-Za-z0-9_=-]{0,8}$/))), (pairs) => {
+        const cookies = parseCookies(pairs.map((pair) => pair.join('=')).join('; '))
+        for (const [wanted] of pairs)
+          expect(cookies.get(wanted)).toEqual(pairs.filter(([each]) => each === wanted).map(([, value]) => value))
+      }),
+    )
   })
 })
 
 describe('the only value of a cookie', () => {
-  test.each([['token=a', 'a'], ['token=a; token=a', 'a'], ['token=a; token=b', undefined], ['token=; token=a', undefined], ['other=a', undefined]])('of %j is %j', (header, value) => {
+  test.each([
+    ['token=a', 'a'],
+    ['token=a; token=a', 'a'],
+    ['token=a; token=b', undefined],
+    ['token=; token=a', undefined],
+    ['other=a', undefined],
+  ])('of %j is %j', (header, value) => {
     expect(onlyValue(parseCookies(header), 'token')).toBe(value)
   })
 })
 
 describe('a Set-Cookie header', () => {
   test('is Secure over https', () => {
-    expect(serialiseCookie({ name: 'token', value: 'abc', maxAgeSeconds: 86_400, isSecure: true })).toBe('token=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400; Secure')
+    expect(serialiseCookie({ name: 'token', value: 'abc', maxAgeSeconds: 86_400, isSecure: true })).toBe(
+      'token=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400; Secure',
+    )
   })
 
   test('has the same attributes when it deletes', () => {
-    expect(serialiseCookie({ name: 'token', value: '', maxAgeSeconds: 0, isSecure: false })).toBe('token=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0')
+    expect(serialiseCookie({ name: 'token', value: '', maxAgeSeconds: 0, isSecure: false })).toBe(
+      'token=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
+    )
   })
 })

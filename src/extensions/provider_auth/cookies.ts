@@ -1,10 +1,19 @@
-/** Characters of a `Cookie` header that are looked at; a longer one is as good as none. HTTP servers bound it before we do. */
+/**
+ * Characters of a `Cookie` header that are looked at; a longer one is as good as none. HTTP servers bound it before we
+ * do.
+ */
 const headerMax = 65_536
 
-/** Every cookie of a request: name → its values in the order sent. A name that occurs twice is two values: which of them is ours, nobody knows. */
+/**
+ * Every cookie of a request: name → its values in the order sent. A name that occurs twice is two values: which of them
+ * is ours, nobody knows.
+ */
 export type Cookies = ReadonlyMap<string, readonly string[]>
 
-/** Reads a `Cookie` header (RFC 6265 section 4.2.1). Never throws: what is no `name=value` is passed over. Values are as sent. */
+/**
+ * Reads a `Cookie` header (RFC 6265 section 4.2.1). Never throws: what is no `name=value` is passed over. Values are as
+ * sent.
+ */
 export function parseCookies(header: string | null): Cookies {
   const cookies = new Map<string, string[]>()
   if (header === null || header.length > headerMax) return cookies
@@ -21,8 +30,8 @@ export function parseCookies(header: string | null): Cookies {
 }
 
 /**
- * Spaces and tabs only, as browsers strip them. `trim` takes more, such as U+00A0: a browser lets anybody's subdomain set a cookie whose name begins
- * with that and goes on with `__Host-`, and would have us take it for the real one.
+ * Spaces and tabs only, as browsers strip them. `trim` takes more, such as U+00A0: a browser lets anybody's subdomain
+ * set a cookie whose name begins with that and goes on with `__Host-`, and would have us take it for the real one.
  */
 function withoutBlanks(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, '')
@@ -34,7 +43,10 @@ export function onlyValue(cookies: Cookies, name: string): string | undefined {
   return values.size === 1 ? values.values().next().value : undefined
 }
 
-/** What our cookies differ in. Each is host-only, for all paths, hidden from scripts and not sent with requests of other sites. */
+/**
+ * What our cookies differ in. Each is host-only, for all paths, hidden from scripts and not sent with requests of other
+ * sites.
+ */
 export interface CookieOptions {
   readonly name: string
   /** Of characters that need no escaping. */

@@ -70,26 +70,45 @@ describe('a credential', () => {
     [{ cookie: 'token="ADA"' }, 'dead'],
     [{ cookie: 'xtoken=ADA; token2=ADA; session=ADA' }, 'absent'],
     // Nothing else is one.
-    [{ 'x-api-key': 'ADA', 'proxy-authorization': 'Bearer ADA', 'x-forwarded-user': 'ada', 'x-auth-request-user': 'ada', referer: 'https://svc.test/?session=ADA' }, 'absent'],
+    [
+      {
+        'x-api-key': 'ADA',
+        'proxy-authorization': 'Bearer ADA',
+        'x-forwarded-user': 'ada',
+        'x-auth-request-user': 'ada',
+        referer: 'https://svc.test/?session=ADA',
+      },
+      'absent',
+    ],
   ])('%j is %s', async (headers, expected) => {
     expect(await (await subject()).who(headers)).toBe(expected)
   })
 
   test('is nothing in the address', async () => {
     const { under, request } = await subject()
-    for (const target of ['/?session=ADA', '/auth?token=ADA&access_token=ADA', '/v1/models?key=ADA']) expect(await under.find(request({}, target))).toEqual({ kind: 'absent' })
+    for (const target of ['/?session=ADA', '/auth?token=ADA&access_token=ADA', '/v1/models?key=ADA'])
+      expect(await under.find(request({}, target))).toEqual({ kind: 'absent' })
   })
 
   test('that cannot be a token costs the store nothing', async () => {
     const { who, store } = await subject()
-    await who({ authorization: 'Bearer an-api-key', cookie: Array.from({ length: 2_000 }, (_, index) => `c${index}=x; token=x`).join('; ') })
+    await who({
+      authorization: 'Bearer an-api-key',
+      cookie: Array.from({ length: 2_000 }, (_, index) => `c${index}=x; token=x`).join('; '),
+    })
     await who({ 'x-session-token': 'x' })
     expect(store.calls).toBe(0)
   })
 
   test('by the thousand costs one look', async () => {
     const { who, store } = await subject()
-    expect(await who({ cookie: Array.from({ length: 1_000 }, randomToken).map((token) => `token=${token}`).join('; ') })).toBe('dead')
+    expect(
+      await who({
+        cookie: Array.from({ length: 1_000 }, randomToken)
+          .map((token) => `token=${token}`)
+          .join('; '),
+      }),
+    ).toBe('dead')
     expect(store.calls).toBe(0)
     expect(await who({ cookie: Array.from({ length: 1_000 }, () => 'token=ADA').join('; ') })).toBe('ada by cookie')
     expect(store.calls).toBe(1)
@@ -98,11 +117,15 @@ describe('a credential', () => {
   test('of any form throws nothing', async () => {
     const { under } = await subject()
     const text = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)) })
-    await fc.assert(fc.asyncProperty(text, text, text, async (authorization, cookie, token) => {
-      const headers = { authorization, cookie }
-      expect(['absent', 'dead']).toContain((await under.find(new Request('https://svc.test/', { headers }))).kind)
-      expect(await under.find(new Request('https://svc.test/', { headers: { ...headers, 'x-session-token': token } }))).toEqual({ kind: 'dead' })
-    }))
+    await fc.assert(
+      fc.asyncProperty(text, text, text, async (authorization, cookie, token) => {
+        const headers = { authorization, cookie }
+        expect(['absent', 'dead']).toContain((await under.find(new Request('https://svc.test/', { headers }))).kind)
+        expect(
+          await under.find(new Request('https://svc.test/', { headers: { ...headers, 'x-session-token': token } })),
+        ).toEqual({ kind: 'dead' })
+      }),
+    )
   })
 })
 
@@ -110,25 +133,43 @@ describe('whoever needs one', () => {
   test('and shows none is told so', async () => {
     const { under, request } = await subject()
     await expect(under.require(request({}))).rejects.toMatchObject({
-      status: 401, type: 'authentication_error', code: 'authentication_required', message: 'Authentication required', headers: { 'www-authenticate': 'Bearer realm="svc"' },
+      status: 401,
+      type: 'authentication_error',
+      code: 'authentication_required',
+      message: 'Authentication required',
+      headers: { 'www-authenticate': 'Bearer realm="svc"' },
     })
   })
 
-  test.each<[Record<string, string>]>([[{ 'x-session-token': 'x' }], [{ authorization: 'Bearer DEAD' }], [{ cookie: 'token=DEAD' }], [{ cookie: 'token=ADA; token=GRACE' }]])(
-    'and shows %j is told that it is none', async (headers) => {
-      const { under, request } = await subject()
-      await expect(under.require(request(headers))).rejects.toMatchObject({
-        status: 401, type: 'authentication_error', code: 'invalid_session', message: 'Invalid or expired session', headers: { 'www-authenticate': 'Bearer realm="svc"' },
-      })
-    },
-  )
+  test.each<[Record<string, string>]>([
+    [{ 'x-session-token': 'x' }],
+    [{ authorization: 'Bearer DEAD' }],
+    [{ cookie: 'token=DEAD' }],
+    [{ cookie: 'token=ADA; token=GRACE' }],
+  ])('and shows %j is told that it is none', async (headers) => {
+    const { under, request } = await subject()
+    await expect(under.require(request(headers))).rejects.toMatchObject({
+      status: 401,
+      type: 'authentication_error',
+      code: 'invalid_session',
+      message: 'Invalid or expired session',
+      headers: { 'www-authenticate': 'Bearer realm="svc"' },
+    })
+  })
 })
 
 describe('what is shown', () => {
   test('is every token, and of cookies four at most', async () => {
     const { under, request, adas, dead } = await subject()
-    expect(under.shown(request({ 'x-session-token': 'ADA', authorization: 'Bearer DEAD', cookie: 'token=1; token=2; token=2; token=; token=3; token=4; token=5' })))
-      .toEqual({ byHeader: [adas, dead], byCookie: ['1', '2', '3', '4'] })
+    expect(
+      under.shown(
+        request({
+          'x-session-token': 'ADA',
+          authorization: 'Bearer DEAD',
+          cookie: 'token=1; token=2; token=2; token=; token=3; token=4; token=5',
+        }),
+      ),
+    ).toEqual({ byHeader: [adas, dead], byCookie: ['1', '2', '3', '4'] })
     expect(under.shown(request({ authorization: 'Bearer an-api-key' }))).toEqual({ byHeader: [], byCookie: [] })
   })
 })

@@ -21,21 +21,31 @@ function hasUserinfo({ userinfo_endpoint }: { readonly userinfo_endpoint?: unkno
 
 function withFitAddresses(server: oauth.AuthorizationServer, isFit: (url: URL) => boolean): DiscoveredServer {
   const { authorization_endpoint } = server
-  const addresses: readonly unknown[] = [...needed.map((name) => server[name]), ...(hasUserinfo(server) ? [server.userinfo_endpoint] : [])]
+  const addresses: readonly unknown[] = [
+    ...needed.map((name) => server[name]),
+    ...(hasUserinfo(server) ? [server.userinfo_endpoint] : []),
+  ]
   const areFit = addresses.every((address) => {
     const url = typeof address === 'string' ? URL.parse(address) : null
     return url !== null && isFit(url)
   })
-  if (authorization_endpoint === undefined || !areFit) throw new ProviderFailure('discovery', 'unavailable', 'unfit_address')
+  if (authorization_endpoint === undefined || !areFit)
+    throw new ProviderFailure('discovery', 'unavailable', 'unfit_address')
   return { ...server, authorization_endpoint }
 }
 
 /**
- * What an OpenID Connect provider says of itself (OpenID Connect Discovery 1.0 section 4), asked for once an hour, and once for all who wait for it.
- * A failure is not kept, nor is a document that leads where we do not go: the next one asks again.
+ * What an OpenID Connect provider says of itself (OpenID Connect Discovery 1.0 section 4), asked for once an hour, and
+ * once for all who wait for it. A failure is not kept, nor is a document that leads where we do not go: the next one
+ * asks again.
+ *
  * @param isFit whether an address may be gone to
  */
-export function discovery(issuer: string, isFit: (url: URL) => boolean, { now }: Pick<Host, 'now'>): (ask: Ask) => Promise<DiscoveredServer> {
+export function discovery(
+  issuer: string,
+  isFit: (url: URL) => boolean,
+  { now }: Pick<Host, 'now'>,
+): (ask: Ask) => Promise<DiscoveredServer> {
   let known: { readonly server: DiscoveredServer; readonly since: number } | undefined
   let pending: Promise<DiscoveredServer> | undefined
 
@@ -56,7 +66,9 @@ export function discovery(issuer: string, isFit: (url: URL) => boolean, { now }:
   return async function serverOf(ask) {
     const age = known === undefined ? Infinity : now() - known.since
     if (known !== undefined && age >= 0 && age < ageMaxMs) return known.server
-    pending ??= discover(ask).finally(() => { pending = undefined })
+    pending ??= discover(ask).finally(() => {
+      pending = undefined
+    })
     return pending
   }
 }

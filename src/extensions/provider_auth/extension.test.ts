@@ -3,7 +3,12 @@ import { ExtensionConfigFault, type ExtensionConfig } from '../extension.ts'
 import { extension } from './extension.ts'
 import { fakeHost } from './testing.ts'
 
-const complete = { client_id: 'the-client', client_secret: 'the-secret', redirect_uri: 'https://svc.test/auth/provider/callback', restrict_to: 'ada' }
+const complete = {
+  client_id: 'the-client',
+  client_secret: 'the-secret',
+  redirect_uri: 'https://svc.test/auth/provider/callback',
+  restrict_to: 'ada',
+}
 
 function hostOf(values: Readonly<Record<string, unknown>>, unset: readonly (readonly [string, string])[] = []) {
   const config: ExtensionConfig = { values, unset: new Map(unset) }
@@ -23,10 +28,17 @@ describe('provider_auth', () => {
     const host = hostOf(complete)
     const contribution = await extension.start(host)
     expect(Object.keys(contribution ?? {}).toSorted()).toEqual(['guard', 'origin', 'part', 'routes'])
-    const response = await contribution?.routes?.find(({ path }) => path === '/auth/provider')?.handle(visit('/auth/provider'))
+    const response = await contribution?.routes
+      ?.find(({ path }) => path === '/auth/provider')
+      ?.handle(visit('/auth/provider'))
     const location = new URL(response?.headers.get('location') ?? '')
     expect(location.href).toStartWith('https://github.com/login/oauth/authorize?')
-    expect(Object.fromEntries(location.searchParams)).toMatchObject({ client_id: 'the-client', redirect_uri: complete.redirect_uri, response_type: 'code', code_challenge_method: 'S256' })
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      client_id: 'the-client',
+      redirect_uri: complete.redirect_uri,
+      response_type: 'code',
+      code_challenge_method: 'S256',
+    })
     expect(location.href).not.toContain('the-secret')
     expect(host.lines).toEqual([])
   })
@@ -43,7 +55,10 @@ describe('provider_auth', () => {
     const contribution = await extension.start(host)
     await expect(Promise.resolve(contribution?.guard?.(visit('/v1/models')))).rejects.toMatchObject({ status: 401 })
     const start = contribution?.routes?.find(({ path }) => path === '/auth/provider')
-    await expect(start?.handle(visit('/auth/provider')) ?? Promise.resolve()).rejects.toMatchObject({ status: 500, code: 'oauth_not_configured' })
+    await expect(start?.handle(visit('/auth/provider')) ?? Promise.resolve()).rejects.toMatchObject({
+      status: 500,
+      code: 'oauth_not_configured',
+    })
     expect(host.lines).toEqual([['warn', expect.stringContaining('$PROVIDER_CLIENT_SECRET')]])
   })
 
@@ -56,7 +71,11 @@ describe('provider_auth', () => {
   })
 
   test('does not start with a file that is faulty', async () => {
-    await expect(extension.start(hostOf({ ...complete, redirect_uri: 'https://svc.test/elsewhere' }))).rejects.toThrow(ExtensionConfigFault)
-    await expect(extension.start({ ...fakeHost(), config: () => Promise.reject(new SyntaxError('no JSON')) })).rejects.toThrow(SyntaxError)
+    await expect(extension.start(hostOf({ ...complete, redirect_uri: 'https://svc.test/elsewhere' }))).rejects.toThrow(
+      ExtensionConfigFault,
+    )
+    await expect(
+      extension.start({ ...fakeHost(), config: () => Promise.reject(new SyntaxError('no JSON')) }),
+    ).rejects.toThrow(SyntaxError)
   })
 })

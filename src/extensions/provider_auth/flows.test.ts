@@ -28,13 +28,29 @@ function subject(options: Partial<FlowsOptions> = {}) {
   async function redeem(state: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
     return under.redeem({ state, code: 'c' }, request(headers))
   }
-  return { clock, store, provider, begin, redeem, flows: under, with: (changed: Partial<FlowsOptions>) => flows({ ...all, ...changed }) }
+  return {
+    clock,
+    store,
+    provider,
+    begin,
+    redeem,
+    flows: under,
+    with: (changed: Partial<FlowsOptions>) => flows({ ...all, ...changed }),
+  }
 }
 
 async function refusalOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(() => undefined, (thrown: unknown) => thrown)
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
   expect(error).toBeInstanceOf(WireError)
-  expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code: 'invalid_state', message: 'Invalid state parameter' })
+  expect(error).toMatchObject({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'invalid_state',
+    message: 'Invalid state parameter',
+  })
   return error instanceof WireError && error.cause instanceof StateRefused ? error.cause.message : ''
 }
 
@@ -45,7 +61,15 @@ describe('a flow that begins', () => {
     expect(state).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect((await begin()).state).not.toBe(state)
     const [, value = ''] = cookie.split('=')
-    expect(store.entries.get(sha256(state))).toEqual({ value: { secrets: provider.secrets, cookieHash: sha256(value), created: 1_800_000_000_000, realm: 'https://id.test' }, owner: 'client' })
+    expect(store.entries.get(sha256(state))).toEqual({
+      value: {
+        secrets: provider.secrets,
+        cookieHash: sha256(value),
+        created: 1_800_000_000_000,
+        realm: 'https://id.test',
+      },
+      owner: 'client',
+    })
     const kept = JSON.stringify([...store.entries])
     for (const secret of [state, value, 'the-request']) expect(kept).not.toContain(secret)
   })
@@ -54,7 +78,9 @@ describe('a flow that begins', () => {
     const { begin } = subject()
     const { state, own } = await begin()
     const name = `__Host-svc_flow_${sha256(state).slice(0, 8)}`
-    expect(own).toMatch(new RegExp(`^${RegExp.escape(name)}=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$`))
+    expect(own).toMatch(
+      new RegExp(`^${RegExp.escape(name)}=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$`),
+    )
   })
 
   test('has a cookie that http allows where that is all there is', async () => {
@@ -75,7 +101,15 @@ describe('a flow that begins', () => {
 
   test('deletes cookies of flows only, and a bounded number, whatever a request shows', async () => {
     const { begin } = subject()
-    const odd = ['__Host-svc_flow_=1', '__Host-svc_flow_short=1', '__Host-svc_flow_a\r\nb=1', '__Host-svc_flow_ninechars=1', 'svc_flow_12345678=1', '__Host-svc_flow_a;b c=1', '__proto__=1']
+    const odd = [
+      '__Host-svc_flow_=1',
+      '__Host-svc_flow_short=1',
+      '__Host-svc_flow_a\r\nb=1',
+      '__Host-svc_flow_ninechars=1',
+      'svc_flow_12345678=1',
+      '__Host-svc_flow_a;b c=1',
+      '__proto__=1',
+    ]
     const none = await begin({ cookie: odd.join('; ').replaceAll(/[\r\n]/g, '') })
     expect(none.others).toEqual([])
     const many = Array.from({ length: 3_000 }, (_, index) => `__Host-svc_flow_${String(index).padStart(8, '0')}=1`)
@@ -108,7 +142,15 @@ describe('a state', () => {
     for (const reason of reasons) expect(await refusalOf(Promise.reject(reason))).toContain('in the same moment')
   })
 
-  test.each([[0, true], [599_999, true], [600_000, false], [600_001, false], [86_400_000, false], [-300_000, true], [-300_001, false]])('is valid after %d ms: %p', async (ms, isValid) => {
+  test.each([
+    [0, true],
+    [599_999, true],
+    [600_000, false],
+    [600_001, false],
+    [86_400_000, false],
+    [-300_000, true],
+    [-300_001, false],
+  ])('is valid after %d ms: %p', async (ms, isValid) => {
     const { begin, redeem, clock, provider } = subject()
     const { state, cookie } = await begin()
     clock.ms += ms
@@ -119,8 +161,16 @@ describe('a state', () => {
   test.each<[string, (cookie: string, other: string) => Record<string, string>, string]>([
     ['without any cookie', () => mozilla, 'missing'],
     ['with the cookie of another flow', (_, other) => ({ cookie: other }), 'missing'],
-    ['with the value of another flow\'s cookie', (cookie, other) => ({ cookie: `${cookie.split('=')[0]}=${other.split('=')[1]}` }), 'another'],
-    ['with its cookie, and the same of another value', (cookie) => ({ cookie: `${cookie}; ${cookie.split('=')[0]}=${randomToken()}` }), 'missing'],
+    [
+      "with the value of another flow's cookie",
+      (cookie, other) => ({ cookie: `${cookie.split('=')[0]}=${other.split('=')[1]}` }),
+      'another',
+    ],
+    [
+      'with its cookie, and the same of another value',
+      (cookie) => ({ cookie: `${cookie}; ${cookie.split('=')[0]}=${randomToken()}` }),
+      'missing',
+    ],
     ['with its cookie in quotes', (cookie) => ({ cookie: cookie.replace(/=(.*)/, '="$1"') }), 'another'],
     ['with an empty cookie', (cookie) => ({ cookie: cookie.replace(/=.*/, '=') }), 'another'],
     ['with a huge cookie', (cookie) => ({ cookie: cookie.replace(/=.*/, `=${'a'.repeat(20_000)}`) }), 'another'],
@@ -149,18 +199,27 @@ describe('a state', () => {
     expect(await redeem(one.state, { cookie })).toEqual(provider.secrets)
   })
 
-  test.each([['unknown', randomToken()], ['a key of every object', '__proto__'], ['its own hash', sha256('x')], ['a byte', 'a']])('that is %s is refused', async (_, state) => {
+  test.each([
+    ['unknown', randomToken()],
+    ['a key of every object', '__proto__'],
+    ['its own hash', sha256('x')],
+    ['a byte', 'a'],
+  ])('that is %s is refused', async (_, state) => {
     expect(await refusalOf(subject().redeem(state, {}))).toContain('unknown')
   })
 
   test('that was made for another identity provider is refused', async () => {
     const { begin, with: changed } = subject()
     const { state, cookie } = await begin()
-    expect(await refusalOf(changed({ realm: 'https://other.test' }).redeem({ state }, request({ cookie })))).toContain('another identity provider')
+    expect(await refusalOf(changed({ realm: 'https://other.test' }).redeem({ state }, request({ cookie })))).toContain(
+      'another identity provider',
+    )
   })
 
   test('that is refused tells where to begin again', async () => {
-    await expect(subject().redeem('x', {})).rejects.toMatchObject({ advice: expect.stringContaining('at https://svc.test and no other address') })
+    await expect(subject().redeem('x', {})).rejects.toMatchObject({
+      advice: expect.stringContaining('at https://svc.test and no other address'),
+    })
   })
 
   test('has a cookie that is deleted with the attributes it was set with', async () => {
@@ -171,7 +230,7 @@ describe('a state', () => {
 })
 
 describe('the store of flows', () => {
-  test('holds 200 of a client: with the next, their oldest is gone, and nobody else\'s', async () => {
+  test("holds 200 of a client: with the next, their oldest is gone, and nobody else's", async () => {
     const { begin, redeem } = subject({ store: memoryStores(() => 1_800_000_000_000).open('states', flowStoreOptions) })
     const other = await begin({}, 'somebody else')
     const all = await Promise.all(Array.from({ length: 201 }, () => begin({}, 'client')))
@@ -189,7 +248,16 @@ describe('the store of flows', () => {
     await redeem(state, {})
     const flow = { secrets: {}, cookieHash: 'h', created: 1, realm: 'r' }
     expect(flowStoreOptions.parse(flow)).toEqual(flow)
-    for (const broken of [null, [], 'x', {}, { ...flow, secrets: null }, { ...flow, cookieHash: 1 }, { ...flow, created: '1' }, { ...flow, realm: undefined }]) {
+    for (const broken of [
+      null,
+      [],
+      'x',
+      {},
+      { ...flow, secrets: null },
+      { ...flow, cookieHash: 1 },
+      { ...flow, created: '1' },
+      { ...flow, realm: undefined },
+    ]) {
       expect(flowStoreOptions.parse(broken)).toBeUndefined()
     }
   })

@@ -29,9 +29,17 @@ export const flowStoreOptions: StoreOptions<Flow> = { ttlMs: lifeMs, most: 20_00
 
 function parseFlow(value: unknown): Flow | undefined {
   if (!isRecord(value) || !isRecord(value['secrets'])) return undefined
-  const { secrets: { codeVerifier, nonce }, cookieHash, created, realm } = value
+  const {
+    secrets: { codeVerifier, nonce },
+    cookieHash,
+    created,
+    realm,
+  } = value
   if (typeof cookieHash !== 'string' || typeof created !== 'number' || typeof realm !== 'string') return undefined
-  const secrets = { ...(typeof codeVerifier === 'string' ? { codeVerifier } : {}), ...(typeof nonce === 'string' ? { nonce } : {}) }
+  const secrets = {
+    ...(typeof codeVerifier === 'string' ? { codeVerifier } : {}),
+    ...(typeof nonce === 'string' ? { nonce } : {}),
+  }
   return { secrets, cookieHash, created, realm }
 }
 
@@ -43,9 +51,14 @@ export class StateRefused extends Error {
 /** Sign-ins between their start and their callback. */
 export interface Flows {
   /** Begins one. @param client whom it counts for @throws what the identity provider throws */
-  begin(identityProvider: IdentityProvider, visit: { readonly request: Request; readonly client: string }): Promise<{ readonly url: string; readonly setCookies: readonly string[] }>
+  begin(
+    identityProvider: IdentityProvider,
+    visit: { readonly request: Request; readonly client: string },
+  ): Promise<{ readonly url: string; readonly setCookies: readonly string[] }>
   /**
-   * Uses a state up, and gives what was kept with it. One that is shown by another browser than the one it was made for stays as it is.
+   * Uses a state up, and gives what was kept with it. One that is shown by another browser than the one it was made for
+   * stays as it is.
+   *
    * @throws {WireError} 400 `invalid_state`, with a {@link StateRefused} as its cause
    */
   redeem(parameters: CallbackParameters, request: Request): Promise<FlowSecrets>
@@ -73,7 +86,10 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
   const advice = `Begin again. A sign-in ends within ten minutes, in the browser it began in, at ${ownOrigin} and no other address; and the browser must keep cookies.`
 
   function refusal(reason: string): WireError {
-    return new WireError(400, 'invalid_request_error', 'invalid_state', 'Invalid state parameter', { advice, cause: new StateRefused(reason) })
+    return new WireError(400, 'invalid_request_error', 'invalid_state', 'Invalid state parameter', {
+      advice,
+      cause: new StateRefused(reason),
+    })
   }
 
   // A cookie of its own for each flow, so that two tabs do not overwrite each other's.
@@ -82,7 +98,9 @@ export function flows({ store, now, ownOrigin, realm }: FlowsOptions): Flows {
 
   function excess(cookies: Cookies): readonly string[] {
     // Browsers send the oldest first (RFC 6265 section 5.4).
-    const ours = [...cookies.keys()].filter((name) => name.startsWith(prefix) && /^[A-Za-z0-9_-]{8}$/.test(name.slice(prefix.length)))
+    const ours = [...cookies.keys()].filter(
+      (name) => name.startsWith(prefix) && /^[A-Za-z0-9_-]{8}$/.test(name.slice(prefix.length)),
+    )
     return ours.slice(0, Math.min(deletionsMost, Math.max(0, ours.length - (cookiesMost - 1))))
   }
 

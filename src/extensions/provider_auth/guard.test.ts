@@ -9,32 +9,73 @@ describe('the guard', () => {
     ['X-Session-Token', (token: string) => ({ 'x-session-token': token })],
     ['an API key', (token: string) => ({ authorization: `Bearer ${token}` })],
     ['the cookie', (token: string) => ({ cookie: `token=${token}` })],
-    ['the cookie beside an API key of any value', (token: string) => ({ cookie: `token=${token}`, authorization: 'Bearer whatever' })],
+    [
+      'the cookie beside an API key of any value',
+      (token: string) => ({ cookie: `token=${token}`, authorization: 'Bearer whatever' }),
+    ],
   ])('lets pass who shows a session by %s, and says who', async (_, shown) => {
     const subject = signInUnderTest()
-    expect(await subject.pass(chat, { method: 'POST', headers: shown(await subject.signIn()) })).toMatchObject({ user: 'ada' })
+    expect(await subject.pass(chat, { method: 'POST', headers: shown(await subject.signIn()) })).toMatchObject({
+      user: 'ada',
+    })
   })
 
   test.each<[string, Record<string, string>, string, string]>([
     ['nothing', {}, 'authentication_required', 'Authentication required'],
     ['any API key', { authorization: 'Bearer any-value' }, 'authentication_required', 'Authentication required'],
-    ['a token that is none', { authorization: `Bearer ${randomToken()}` }, 'invalid_session', 'Invalid or expired session'],
+    [
+      'a token that is none',
+      { authorization: `Bearer ${randomToken()}` },
+      'invalid_session',
+      'Invalid or expired session',
+    ],
     ['a cookie that is none', { cookie: `token=${randomToken()}` }, 'invalid_session', 'Invalid or expired session'],
-    ['another service\'s browser', { 'user-agent': 'Mozilla/5.0 kube-probe ELB-HealthChecker', 'x-forwarded-for': '127.0.0.1', 'x-forwarded-uri': '/health', 'x-original-url': '/', 'x-rewrite-url': '/', 'x-http-method-override': 'OPTIONS', 'x-forwarded-user': 'ada' }, 'authentication_required', 'Authentication required'],
+    [
+      "another service's browser",
+      {
+        'user-agent': 'Mozilla/5.0 kube-probe ELB-HealthChecker',
+        'x-forwarded-for': '127.0.0.1',
+        'x-forwarded-uri': '/health',
+        'x-original-url': '/',
+        'x-rewrite-url': '/',
+        'x-http-method-override': 'OPTIONS',
+        'x-forwarded-user': 'ada',
+      },
+      'authentication_required',
+      'Authentication required',
+    ],
   ])('lets nobody pass who shows %s', async (_, headers, code, message) => {
     for (const target of [chat, '/v1/models', '/metrics', '/nowhere', '/?x=/health', '/health#/', '/AUTH']) {
-      await expect(signInUnderTest().pass(target, { headers })).rejects.toMatchObject({ status: 401, type: 'authentication_error', code, message, headers: { 'www-authenticate': 'Bearer realm="svc"' } })
+      await expect(signInUnderTest().pass(target, { headers })).rejects.toMatchObject({
+        status: 401,
+        type: 'authentication_error',
+        code,
+        message,
+        headers: { 'www-authenticate': 'Bearer realm="svc"' },
+      })
     }
   })
 
   test('tells what the page shows people of themselves, under an id that is theirs at this identity provider alone', async () => {
     const subject = signInUnderTest()
-    const profileOf = async (at: typeof subject, identity = ada) => (await at.pass(chat, { headers: { 'x-session-token': await at.signIn(identity) } }))?.profile
+    const profileOf = async (at: typeof subject, identity = ada) =>
+      (await at.pass(chat, { headers: { 'x-session-token': await at.signIn(identity) } }))?.profile
     const profile = await profileOf(subject)
-    expect(profile).toEqual({ id: expect.stringMatching(/^[\w-]{22}$/), userName: 'ada', displayName: 'Ada Lovelace', email: 'ada@mail.test', avatarUrl: 'https://pictures.test/ada.png' })
-    expect((await profileOf(subject, { ...ada, userName: 'Grace', profileUrl: 'http://pictures.test/grace.png' }))).toMatchObject({ id: profile?.id, userName: 'Grace', avatarUrl: '' })
+    expect(profile).toEqual({
+      id: expect.stringMatching(/^[\w-]{22}$/),
+      userName: 'ada',
+      displayName: 'Ada Lovelace',
+      email: 'ada@mail.test',
+      avatarUrl: 'https://pictures.test/ada.png',
+    })
+    expect(
+      await profileOf(subject, { ...ada, userName: 'Grace', profileUrl: 'http://pictures.test/grace.png' }),
+    ).toMatchObject({ id: profile?.id, userName: 'Grace', avatarUrl: '' })
     expect((await profileOf(subject, { ...ada, userId: '1816' }))?.id).not.toBe(profile?.id)
-    const elsewhere = signInUnderTest({ ...settingsForTests, endpoints: { ...settingsForTests.endpoints, issuer: 'https://other.test' } })
+    const elsewhere = signInUnderTest({
+      ...settingsForTests,
+      endpoints: { ...settingsForTests.endpoints, issuer: 'https://other.test' },
+    })
     expect((await profileOf(elsewhere))?.id).not.toBe(profile?.id)
   })
 
@@ -56,25 +97,45 @@ describe('the guard', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s from another site with the cookie', async (method) => {
     const subject = signInUnderTest()
     const cookie = `token=${await subject.signIn()}`
-    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }, { origin: 'null' }]) {
-      await expect(subject.pass(chat, { method, headers: { ...headers, cookie } })).rejects.toMatchObject({ status: 403, type: 'permission_error', code: 'cross_site_request' })
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]) {
+      await expect(subject.pass(chat, { method, headers: { ...headers, cookie } })).rejects.toMatchObject({
+        status: 403,
+        type: 'permission_error',
+        code: 'cross_site_request',
+      })
     }
-    for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: 'https://svc.test' }, {}]) expect(await subject.pass(chat, { method, headers: { ...headers, cookie } })).toMatchObject({ user: 'ada' })
+    for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: 'https://svc.test' }, {}])
+      expect(await subject.pass(chat, { method, headers: { ...headers, cookie } })).toMatchObject({ user: 'ada' })
   })
 
   test('lets programs with a token be of any site, and everybody read', async () => {
     const subject = signInUnderTest()
     const token = await subject.signIn()
     const foreign = { origin: 'https://app.example', 'sec-fetch-site': 'cross-site' }
-    expect(await subject.pass(chat, { method: 'POST', headers: { ...foreign, authorization: `Bearer ${token}` } })).toMatchObject({ user: 'ada' })
-    for (const method of ['GET', 'HEAD']) expect(await subject.pass('/v1/models', { method, headers: { ...foreign, cookie: `token=${token}` } })).toMatchObject({ user: 'ada' })
+    expect(
+      await subject.pass(chat, { method: 'POST', headers: { ...foreign, authorization: `Bearer ${token}` } }),
+    ).toMatchObject({ user: 'ada' })
+    for (const method of ['GET', 'HEAD'])
+      expect(
+        await subject.pass('/v1/models', { method, headers: { ...foreign, cookie: `token=${token}` } }),
+      ).toMatchObject({ user: 'ada' })
   })
 
   test('lets nobody pass while nobody knows whether they are signed in, and says so', async () => {
     const subject = signInUnderTest()
     const headers = { 'x-session-token': await subject.signIn() }
     for (const store of subject.host.stores.values()) store.isAway = true
-    await expect(subject.pass(chat, { headers })).rejects.toMatchObject({ status: 503, type: 'overloaded_error', code: 'store_unavailable', headers: { 'retry-after': '1' } })
+    await expect(subject.pass(chat, { headers })).rejects.toMatchObject({
+      status: 503,
+      type: 'overloaded_error',
+      code: 'store_unavailable',
+      headers: { 'retry-after': '1' },
+    })
     await expect(subject.pass(chat)).rejects.toMatchObject({ status: 401 })
   })
 
@@ -85,7 +146,14 @@ describe('the guard', () => {
   test('passes on what it does not know as it is', async () => {
     const subject = signInUnderTest()
     const headers = { 'x-session-token': await subject.signIn() }
-    const broken = { ...settingsForTests, restrictTo: { allows: () => { throw new TypeError('a mistake of ours') } } }
+    const broken = {
+      ...settingsForTests,
+      restrictTo: {
+        allows: () => {
+          throw new TypeError('a mistake of ours')
+        },
+      },
+    }
     await expect(subject.withSettings(broken).pass(chat, { headers })).rejects.toThrow(TypeError)
   })
 })

@@ -34,11 +34,14 @@ export interface IdentityProvider {
   readonly displayName: string
   /**
    * Where to send the browser, and what to keep for its return. Made from the configuration alone.
+   *
    * @throws {WireError} 500 `oauth_not_configured`, 502 or 504 `identity_provider_unavailable` (discovery)
    */
   begin(state: string): Promise<{ readonly url: string; readonly secrets: FlowSecrets }>
   /**
-   * Turns a callback, whose state has been checked and used up, into a person: `iss`, `error`, code → access token → user. The access token is forgotten.
+   * Turns a callback, whose state has been checked and used up, into a person: `iss`, `error`, code → access token →
+   * user. The access token is forgotten.
+   *
    * @throws {WireError} 403 `access_denied`, 400, 500, 502 or 504 as docs/sign-in.md lists them
    */
   identify(callback: CallbackParameters, secrets: FlowSecrets): Promise<Identity>

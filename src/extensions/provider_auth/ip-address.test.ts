@@ -20,28 +20,58 @@ describe('an address', () => {
     expect(hex(text)).toBe(expected)
   })
 
-  test.each(['', ' ', '1.2.3', '1.2.3.4.5', '1.2.3.256', '01.2.3.4', '0x1.2.3.4', '1.2.3.4 ', '2130706433', 'localhost', 'unknown', '_hidden', ':::', '1::2::3', '12345::', '[::1]', '::1/64', '1.2.3.4%eth0', `::1%${'x'.repeat(100)}`])(
-    '%j is none', (text) => {
-      expect(parseAddress(text)).toBeUndefined()
-    },
-  )
+  test.each([
+    '',
+    ' ',
+    '1.2.3',
+    '1.2.3.4.5',
+    '1.2.3.256',
+    '01.2.3.4',
+    '0x1.2.3.4',
+    '1.2.3.4 ',
+    '2130706433',
+    'localhost',
+    'unknown',
+    '_hidden',
+    ':::',
+    '1::2::3',
+    '12345::',
+    '[::1]',
+    '::1/64',
+    '1.2.3.4%eth0',
+    `::1%${'x'.repeat(100)}`,
+  ])('%j is none', (text) => {
+    expect(parseAddress(text)).toBeUndefined()
+  })
 
   test('of version 6 is read however it is written', () => {
-    fc.assert(fc.property(fc.ipV6(), (text) => { expect(parseAddress(text)).toHaveLength(16) }))
-    fc.assert(fc.property(fc.ipV4(), (text) => {
-      expect(parseAddress(text)?.slice(12).join('.')).toBe(text)
-      expect(hex(`::ffff:${text}`)).toBe(hex(text))
-    }))
+    fc.assert(
+      fc.property(fc.ipV6(), (text) => {
+        expect(parseAddress(text)).toHaveLength(16)
+      }),
+    )
+    fc.assert(
+      fc.property(fc.ipV4(), (text) => {
+        expect(parseAddress(text)?.slice(12).join('.')).toBe(text)
+        expect(hex(`::ffff:${text}`)).toBe(hex(text))
+      }),
+    )
   })
 
   test('of any other text is none, without a throw', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f:.%/]{0,40}$/)), (text) => {
-      expect([0, 16]).toContain(parseAddress(text)?.length ?? 0)
-    }))
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f:.%/]{0,40}$/)), (text) => {
+        expect([0, 16]).toContain(parseAddress(text)?.length ?? 0)
+      }),
+    )
   })
 
   test('tells its version', () => {
-    expect(['192.0.2.1', '::ffff:1.2.3.4', '::1', '::1.2.3.4'].map((text) => isVersion4(parseAddress(text) ?? new Uint8Array()))).toEqual([true, true, false, false])
+    expect(
+      ['192.0.2.1', '::ffff:1.2.3.4', '::1', '::1.2.3.4'].map((text) =>
+        isVersion4(parseAddress(text) ?? new Uint8Array()),
+      ),
+    ).toEqual([true, true, false, false])
   })
 })
 
@@ -52,23 +82,54 @@ describe('a network', () => {
   }
 
   test.each([
-    ['10.0.0.0/8', '10.255.0.1', true], ['10.0.0.0/8', '11.0.0.1', false], ['10.0.0.0/8', '::ffff:10.1.1.1', true], ['10.0.0.0/8', '::10.1.1.1', false],
+    ['10.0.0.0/8', '10.255.0.1', true],
+    ['10.0.0.0/8', '11.0.0.1', false],
+    ['10.0.0.0/8', '::ffff:10.1.1.1', true],
+    ['10.0.0.0/8', '::10.1.1.1', false],
     ['10.1.2.3/8', '10.9.9.9', true],
-    ['127.0.0.1', '127.0.0.1', true], ['127.0.0.1', '127.0.0.2', false], ['127.0.0.1/32', '127.0.0.1', true],
-    ['192.168.16.0/20', '192.168.31.255', true], ['192.168.16.0/20', '192.168.32.0', false],
-    ['0.0.0.0/0', '203.0.113.9', true], ['0.0.0.0/0', '2001:db8::1', false],
-    ['::/0', '203.0.113.9', true], ['2001:db8::/33', '2001:db8:7fff::1', true], ['2001:db8::/33', '2001:db8:8000::1', false], ['::1', '::1', true], ['::1', '::2', false],
+    ['127.0.0.1', '127.0.0.1', true],
+    ['127.0.0.1', '127.0.0.2', false],
+    ['127.0.0.1/32', '127.0.0.1', true],
+    ['192.168.16.0/20', '192.168.31.255', true],
+    ['192.168.16.0/20', '192.168.32.0', false],
+    ['0.0.0.0/0', '203.0.113.9', true],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['::/0', '203.0.113.9', true],
+    ['2001:db8::/33', '2001:db8:7fff::1', true],
+    ['2001:db8::/33', '2001:db8:8000::1', false],
+    ['::1', '::1', true],
+    ['::1', '::2', false],
     ['::ffff:10.0.0.0/104', '10.1.1.1', true],
   ])('%s and %s: %p', (network, address, expected) => {
     expect(contains(network, address)).toBe(expected)
   })
 
-  test.each(['', '/8', '10.0.0.0/', '10.0.0.0/33', '::/129', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0.0/8 ', 'private', '10.0.0/8', '10.0.0.0/1e1'])('is not %j', (text) => {
+  test.each([
+    '',
+    '/8',
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '::/129',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/8 ',
+    'private',
+    '10.0.0/8',
+    '10.0.0.0/1e1',
+  ])('is not %j', (text) => {
     expect(networkOf(text)).toBeUndefined()
   })
 
   test('has its own addresses', () => {
-    fc.assert(fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (address, bits) => { expect(contains(`${address}/${bits}`, address)).toBeTrue() }))
-    fc.assert(fc.property(fc.ipV6(), fc.integer({ min: 0, max: 128 }), (address, bits) => { expect(contains(`${address}/${bits}`, address)).toBeTrue() }))
+    fc.assert(
+      fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (address, bits) => {
+        expect(contains(`${address}/${bits}`, address)).toBeTrue()
+      }),
+    )
+    fc.assert(
+      fc.property(fc.ipV6(), fc.integer({ min: 0, max: 128 }), (address, bits) => {
+        expect(contains(`${address}/${bits}`, address)).toBeTrue()
+      }),
+    )
   })
 })

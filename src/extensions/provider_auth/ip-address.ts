@@ -1,6 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** An IP address: 16 bytes. One of version 4 is held as the one of version 6 that stands for it, `::ffff:192.0.2.1` (RFC 4291 section 2.5.5.2). */
+/**
+ * An IP address: 16 bytes. One of version 4 is held as the one of version 6 that stands for it, `::ffff:192.0.2.1` (RFC
+ * 4291 section 2.5.5.2).
+ */
 export type IpAddress = Uint8Array
 
 /** Addresses that begin with the same bits. */
@@ -44,7 +47,10 @@ export function isVersion4(address: IpAddress): boolean {
   return mappedPrefix.every((byte, index) => address[index] === byte)
 }
 
-/** The network that is written in CIDR form, `10.0.0.0/8` or `2001:db8::/32`, or as a single address (RFC 4632 section 3.1); `undefined` for anything else. */
+/**
+ * The network that is written in CIDR form, `10.0.0.0/8` or `2001:db8::/32`, or as a single address (RFC 4632 section
+ * 3.1); `undefined` for anything else.
+ */
 export function networkOf(text: string): Network | undefined {
   const [, address = '', length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const start = parseAddress(address)

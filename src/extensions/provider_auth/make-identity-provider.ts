@@ -11,5 +11,7 @@ const defaultLimits: TimeLimits = { requestMs: 10_000, totalMs: 20_000 }
 /** The identity provider of a configuration. Nothing is asked before somebody signs in. */
 export function identityProvider(settings: Settings, host: Host, limits: TimeLimits = defaultLimits): IdentityProvider {
   const { endpoints } = settings
-  return endpoints.kind === 'openid' ? openidProvider(settings, endpoints.issuer, host, limits) : oauthProvider(settings, endpoints, host, limits)
+  return endpoints.kind === 'openid'
+    ? openidProvider(settings, endpoints.issuer, host, limits)
+    : oauthProvider(settings, endpoints, host, limits)
 }

@@ -1,4 +1,7 @@
-/** The one of `names` that `written` most likely means; `undefined` when more than a third of its letters would have to change. Case, `-` and `_` do not count. */
+/**
+ * The one of `names` that `written` most likely means; `undefined` when more than a third of its letters would have to
+ * change. Case, `-` and `_` do not count.
+ */
 export function nearestName(written: string, names: readonly string[]): string | undefined {
   const wanted = plain(written).slice(0, 64)
   const most = Math.max(1, Math.floor(wanted.length / 3))

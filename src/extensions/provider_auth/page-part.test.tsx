@@ -6,10 +6,15 @@ const SignIn = part.replace?.SignIn ?? (() => null)
 const [signOut] = part.add?.userMenu ?? []
 
 describe('the SignIn of provider_auth', () => {
-  const html = (providerName: string) => renderToStaticMarkup(<SignIn settings={{ providerName, startUrl: '/auth/provider' }} useToken={async () => false} />)
+  const html = (providerName: string) =>
+    renderToStaticMarkup(
+      <SignIn settings={{ providerName, startUrl: '/auth/provider' }} useToken={async () => false} />,
+    )
 
   test('is a heading, and a link that says where it leads', () => {
-    expect(html('GitHub').replace(/ class="[^"]*"/g, '')).toBe('<h2>Sign in</h2><a href="/auth/provider">Sign in with GitHub</a>')
+    expect(html('GitHub').replace(/ class="[^"]*"/g, '')).toBe(
+      '<h2>Sign in</h2><a href="/auth/provider">Sign in with GitHub</a>',
+    )
   })
 
   test('takes the name of the identity provider for text', () => {
@@ -19,8 +24,11 @@ describe('the SignIn of provider_auth', () => {
 
 describe('Sign Out', () => {
   const ask = spyOn(globalThis, 'fetch')
-  afterEach(() => { ask.mockReset() })
-  const answering = (status: number) => ask.mockImplementation(Object.assign(async () => new Response(null, { status }), { preconnect() {} }))
+  afterEach(() => {
+    ask.mockReset()
+  })
+  const answering = (status: number) =>
+    ask.mockImplementation(Object.assign(async () => new Response(null, { status }), { preconnect() {} }))
 
   test('is what the menu says, and asks the service by POST', async () => {
     answering(200)

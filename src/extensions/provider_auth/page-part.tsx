@@ -22,9 +22,14 @@ function SignIn({ settings: { providerName, startUrl } }: SlotProps['SignIn']): 
   )
 }
 
-/** By script, not by a form: over plain http browsers do not say of a form where it comes from, so it would be refused as another site's. */
+/**
+ * By script, not by a form: over plain http browsers do not say of a form where it comes from, so it would be refused
+ * as another site's.
+ */
 async function signOut(): Promise<void> {
   const response = await fetch('/auth/logout', { method: 'POST', cache: 'no-store' }).catch(() => undefined)
-  if (response === undefined) throw new Error('The service cannot be reached, so you are still signed in. Try again in a moment.')
-  if (!response.ok) throw new Error(`The service answered with ${response.status}, so you are still signed in. Try again in a moment.`)
+  if (response === undefined)
+    throw new Error('The service cannot be reached, so you are still signed in. Try again in a moment.')
+  if (!response.ok)
+    throw new Error(`The service answered with ${response.status}, so you are still signed in. Try again in a moment.`)
 }

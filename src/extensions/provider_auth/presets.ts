@@ -18,15 +18,29 @@ export interface Preset {
 }
 
 /** What the claims are called that OpenID Connect Core 1.0 section 5.1 defines. */
-export const openidFields: UserFields = { id: 'sub', username: 'preferred_username', displayName: 'name', avatar: 'picture', email: 'email' }
+export const openidFields: UserFields = {
+  id: 'sub',
+  username: 'preferred_username',
+  displayName: 'name',
+  avatar: 'picture',
+  email: 'email',
+}
 
 /** What OAuth 2.0 servers without a standard for it mostly call them, as GitHub does. */
-export const oauthFields: UserFields = { id: 'id', username: 'login', displayName: 'name', avatar: 'avatar_url', email: 'email' }
+export const oauthFields: UserFields = {
+  id: 'id',
+  username: 'login',
+  displayName: 'name',
+  avatar: 'avatar_url',
+  email: 'email',
+}
 
 /**
- * Addresses and scopes: docs.github.com/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps. The issuer, sent in callbacks since April 2026:
- * docs.github.com/apps/github-authentication-discovery-endpoints, which also says that Enterprise servers tell a wrong one: none is expected of them.
- * E-mail addresses need `user:email` (docs.github.com/rest/users/emails). On an Enterprise server the API is at `/api/v3` (docs.github.com/enterprise-server/rest).
+ * Addresses and scopes: docs.github.com/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps. The issuer, sent in
+ * callbacks since April 2026: docs.github.com/apps/github-authentication-discovery-endpoints, which also says that
+ * Enterprise servers tell a wrong one: none is expected of them. E-mail addresses need `user:email`
+ * (docs.github.com/rest/users/emails). On an Enterprise server the API is at `/api/v3`
+ * (docs.github.com/enterprise-server/rest).
  */
 const github: Preset = {
   displayName: 'GitHub',
@@ -51,8 +65,10 @@ const github: Preset = {
 }
 
 /**
- * docs.gitlab.com/integration/openid_connect_provider: the issuer is the server's address, `preferred_username` the user name (as `nickname` was before: gitlab-org/gitlab merge request 107720).
- * GitLab's config/initializers/doorkeeper_openid_connect.rb gives all claims for the scope `openid`, but the primary e-mail address for `email` only: `profile` adds nothing.
+ * docs.gitlab.com/integration/openid_connect_provider: the issuer is the server's address, `preferred_username` the
+ * user name (as `nickname` was before: gitlab-org/gitlab merge request 107720). GitLab's
+ * config/initializers/doorkeeper_openid_connect.rb gives all claims for the scope `openid`, but the primary e-mail
+ * address for `email` only: `profile` adds nothing.
  */
 const gitlab: Preset = {
   displayName: 'GitLab',
@@ -64,8 +80,9 @@ const gitlab: Preset = {
 }
 
 /**
- * developers.google.com/identity/openid-connect/reference: the issuer. There are no user names: an address that Google has verified stands for one
- * (it is taken only with `email_verified`: see user-info.ts); `name` and `picture` need `profile`.
+ * developers.google.com/identity/openid-connect/reference: the issuer. There are no user names: an address that Google
+ * has verified stands for one (it is taken only with `email_verified`: see user-info.ts); `name` and `picture` need
+ * `profile`.
  */
 const google: Preset = {
   displayName: 'Google',
@@ -76,11 +93,13 @@ const google: Preset = {
 }
 
 /**
- * learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: addresses, tenants. Who it is tells Microsoft Graph (learn.microsoft.com/graph/api/user-get, scope `User.Read`),
- * not an id_token: its issuer is another for each tenant, and its `email` and `preferred_username` are not for decisions (id-token-claims-reference; with `email`,
- * anybody can call themselves as they like in a tenant of their own: "nOAuth"). `userPrincipalName` is under a domain that its tenant has proved to own
- * (learn.microsoft.com/graph/api/resources/user), and only administrators change it; `id` is never reused. Without a tenant, work and school accounts of every organisation
- * may sign in, personal ones not: their `userPrincipalName` may be an address at somebody else's domain. Graph has no avatar under a URL.
+ * learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: addresses, tenants. Who it is tells Microsoft
+ * Graph (learn.microsoft.com/graph/api/user-get, scope `User.Read`), not an id_token: its issuer is another for each
+ * tenant, and its `email` and `preferred_username` are not for decisions (id-token-claims-reference; with `email`,
+ * anybody can call themselves as they like in a tenant of their own: "nOAuth"). `userPrincipalName` is under a domain
+ * that its tenant has proved to own (learn.microsoft.com/graph/api/resources/user), and only administrators change it;
+ * `id` is never reused. Without a tenant, work and school accounts of every organisation may sign in, personal ones
+ * not: their `userPrincipalName` may be an address at somebody else's domain. Graph has no avatar under a URL.
  */
 const microsoft: Preset = {
   displayName: 'Microsoft',
@@ -97,9 +116,11 @@ const microsoft: Preset = {
 }
 
 /**
- * docs.gitea.com/development/oauth2-provider, and Forgejo's the same. Plain OAuth 2.0: their id_token has long had no `iat`, which OpenID Connect Core 1.0 section 2 requires
- * (services/oauth2_provider/access_token.go), and its issuer ends in a slash or not. `read:user` is all that is asked for: the scopes of OpenID Connect alone
- * would give a token for everything (GrantAdditionalScopes in the same file). Gitea before 1.23 and Forgejo know no scopes, and give such a token anyway.
+ * docs.gitea.com/development/oauth2-provider, and Forgejo's the same. Plain OAuth 2.0: their id_token has long had no
+ * `iat`, which OpenID Connect Core 1.0 section 2 requires (services/oauth2_provider/access_token.go), and its issuer
+ * ends in a slash or not. `read:user` is all that is asked for: the scopes of OpenID Connect alone would give a token
+ * for everything (GrantAdditionalScopes in the same file). Gitea before 1.23 and Forgejo know no scopes, and give such
+ * a token anyway.
  */
 const gitea: Preset = {
   displayName: 'Gitea',

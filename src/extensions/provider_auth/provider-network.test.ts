@@ -15,7 +15,10 @@ const misdeeds = new Map<string, Misdeed>()
 const person = { id: 1, login: 'ada', name: 'Ada', avatar_url: '', email: 'ada@x.example' }
 const well: Readonly<Record<string, Misdeed>> = {
   '/token': () => Response.json({ access_token: 'the-token', token_type: 'bearer' }),
-  '/user': (request) => (request.headers.get('authorization') === 'Bearer the-token' && request.headers.get('user-agent') === 'svc' ? Response.json(person) : new Response('', { status: 403 })),
+  '/user': (request) =>
+    request.headers.get('authorization') === 'Bearer the-token' && request.headers.get('user-agent') === 'svc'
+      ? Response.json(person)
+      : new Response('', { status: 403 }),
 }
 
 let server: ReturnType<typeof Bun.serve>
@@ -38,13 +41,33 @@ afterAll(async () => {
 
 const silence = () => undefined
 const host: Host = {
-  config: async () => undefined, store: () => { throw new Error('not needed') }, limit: () => { throw new Error('not needed') }, fetch: hostFetch(transport), now: Date.now, elapsedMs: Date.now, log: { debug: silence, info: silence, warn: silence, error: silence },
+  config: async () => undefined,
+  store: () => {
+    throw new Error('not needed')
+  },
+  limit: () => {
+    throw new Error('not needed')
+  },
+  fetch: hostFetch(transport),
+  now: Date.now,
+  elapsedMs: Date.now,
+  log: { debug: silence, info: silence, warn: silence, error: silence },
 }
 
 /** Signs in while a place misbehaves. @returns the user name, or what is told instead, and how long it took */
 async function signIn(place: string, misdeed: Misdeed | undefined, limits = { requestMs: 2000, totalMs: 4000 }) {
   const at = (path: string) => `http://127.0.0.1:${server.port}${path}`
-  const parsed = parseSettings({ unset: new Map(), values: { client_id: 'i', client_secret: 's', redirect_uri: 'http://127.0.0.1/auth/provider/callback', authorize_url: at('/authorize'), token_url: at('/token'), user_url: at('/user') } })
+  const parsed = parseSettings({
+    unset: new Map(),
+    values: {
+      client_id: 'i',
+      client_secret: 's',
+      redirect_uri: 'http://127.0.0.1/auth/provider/callback',
+      authorize_url: at('/authorize'),
+      token_url: at('/token'),
+      user_url: at('/user'),
+    },
+  })
   if (parsed === undefined) throw new Error('sign-in is off')
   const provider = identityProvider(parsed.settings, host, limits)
   misdeeds.clear()
@@ -66,12 +89,13 @@ async function signIn(place: string, misdeed: Misdeed | undefined, limits = { re
 function endless(piece: Uint8Array, everyMs: number): ReadableStream {
   let timer: ReturnType<typeof setTimeout>
   return new ReadableStream({
-    pull: (controller) => new Promise((resolve) => {
-      timer = setTimeout(() => {
-        controller.enqueue(piece)
-        resolve()
-      }, everyMs)
-    }),
+    pull: (controller) =>
+      new Promise((resolve) => {
+        timer = setTimeout(() => {
+          controller.enqueue(piece)
+          resolve()
+        }, everyMs)
+      }),
     cancel: () => clearTimeout(timer),
   })
 }
@@ -87,7 +111,10 @@ describe('an identity provider on the network', () => {
     describe(`whose ${place} endpoint`, () => {
       test('redirects leads us nowhere', async () => {
         for (const status of [301, 302, 303, 307, 308]) {
-          const { told, asked } = await signIn(place, () => new Response(null, { status, headers: { location: '/elsewhere' } }))
+          const { told, asked } = await signIn(
+            place,
+            () => new Response(null, { status, headers: { location: '/elsewhere' } }),
+          )
           expect(told).toBe(502)
           expect(asked).not.toContain('/elsewhere')
         }
@@ -100,7 +127,11 @@ describe('an identity provider on the network', () => {
       })
 
       test('drips holds us for the time of one question', async () => {
-        const { told, ms } = await signIn(place, () => new Response(endless(new TextEncoder().encode(' '), 5), asJson), { requestMs: 150, totalMs: 4000 })
+        const { told, ms } = await signIn(
+          place,
+          () => new Response(endless(new TextEncoder().encode(' '), 5), asJson),
+          { requestMs: 150, totalMs: 4000 },
+        )
         expect(told).toBe(504)
         expect(ms).toBeLessThan(1500)
       })
@@ -108,26 +139,32 @@ describe('an identity provider on the network', () => {
       test('sends 100 MB is cut off', async () => {
         let sent = 0
         const piece = new Uint8Array(1024 * 1024).fill(32)
-        const flood = () => new ReadableStream({
-          pull(controller) {
-            sent += piece.length
-            if (sent > 100 * piece.length) controller.close()
-            else controller.enqueue(piece)
-          },
-        })
+        const flood = () =>
+          new ReadableStream({
+            pull(controller) {
+              sent += piece.length
+              if (sent > 100 * piece.length) controller.close()
+              else controller.enqueue(piece)
+            },
+          })
         const { told } = await signIn(place, () => new Response(flood(), asJson))
         expect(told).toBe(502)
         expect(sent).toBeLessThan(50 * piece.length)
       })
 
       test('announces 100 MB is cut off', async () => {
-        expect((await signIn(place, () => new Response(new Blob([new Uint8Array(100 * 1024 * 1024)]), asJson))).told).toBe(502)
+        expect(
+          (await signIn(place, () => new Response(new Blob([new Uint8Array(100 * 1024 * 1024)]), asJson))).told,
+        ).toBe(502)
       })
     })
   }
 
   test('that takes its time holds us for the time of all questions together', async () => {
-    const { told, asked, ms } = await signIn('/user', () => new Promise(() => undefined), { requestMs: 10_000, totalMs: 150 })
+    const { told, asked, ms } = await signIn('/user', () => new Promise(() => undefined), {
+      requestMs: 10_000,
+      totalMs: 150,
+    })
     expect(told).toBe(504)
     expect(asked).toEqual(['/token', '/user'])
     expect(ms).toBeLessThan(1500)
@@ -137,8 +174,15 @@ describe('an identity provider on the network', () => {
     const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const issuer = `http://127.0.0.1:${gone.port}`
     await gone.stop(true)
-    const parsed = parseSettings({ unset: new Map(), values: { client_id: 'i', client_secret: 's', redirect_uri: 'http://127.0.0.1/auth/provider/callback', issuer } })
+    const parsed = parseSettings({
+      unset: new Map(),
+      values: { client_id: 'i', client_secret: 's', redirect_uri: 'http://127.0.0.1/auth/provider/callback', issuer },
+    })
     if (parsed === undefined) throw new Error('sign-in is off')
-    expect(await identityProvider(parsed.settings, host).begin('s').catch((error: unknown) => error)).toMatchObject({ status: 502 })
+    expect(
+      await identityProvider(parsed.settings, host)
+        .begin('s')
+        .catch((error: unknown) => error),
+    ).toMatchObject({ status: 502 })
   })
 })

@@ -3,7 +3,10 @@ export function isLoopback({ hostname }: URL): boolean {
   return /^(?:.+\.)?localhost\.?$/.test(hostname) || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]'
 }
 
-/** Whether an identity provider may be asked there: https, or http where nobody listens or its owner said so; never with a user name or password in it. */
+/**
+ * Whether an identity provider may be asked there: https, or http where nobody listens or its owner said so; never with
+ * a user name or password in it.
+ */
 export function isFitForSecrets(url: URL, allowsInsecureHttp: boolean): boolean {
   if (url.username !== '' || url.password !== '') return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && (allowsInsecureHttp || isLoopback(url)))

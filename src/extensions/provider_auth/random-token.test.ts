@@ -12,7 +12,16 @@ describe('a random token', () => {
     expect(new Set(Array.from({ length: 1_000 }, randomToken)).size).toBe(1_000)
   })
 
-  test.each(['', 'x', `${'a'.repeat(43)}\n`, 'a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}=`, `${'a'.repeat(42)}+`, `${'a'.repeat(42)}é`])('is not %j', (text) => {
+  test.each([
+    '',
+    'x',
+    `${'a'.repeat(43)}\n`,
+    'a'.repeat(42),
+    'a'.repeat(44),
+    `${'a'.repeat(42)}=`,
+    `${'a'.repeat(42)}+`,
+    `${'a'.repeat(42)}é`,
+  ])('is not %j', (text) => {
     expect(isToken(text)).toBeFalse()
   })
 })
@@ -23,9 +32,11 @@ describe('a hash', () => {
   })
 
   test('equals itself and no other', () => {
-    fc.assert(fc.property(fc.string(), fc.string(), (one, other) => {
-      expect(areEqualHashes(one, one)).toBeTrue()
-      expect(areEqualHashes(one, other)).toBe(Buffer.from(one).equals(Buffer.from(other)))
-    }))
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (one, other) => {
+        expect(areEqualHashes(one, one)).toBeTrue()
+        expect(areEqualHashes(one, other)).toBe(Buffer.from(one).equals(Buffer.from(other)))
+      }),
+    )
   })
 })

@@ -18,19 +18,34 @@ const endpointNames = ['authorize_url', 'token_url', 'user_url'] as const
 /** Members that say whom people are sent to. One that is not set must not send them to somebody else. */
 const whomNames = ['provider', 'base_url', 'tenant', 'issuer', ...endpointNames] as const
 
-const tenantRule: TextRule = { allowed: 'a directory (tenant) id or domain, "organizations", "common" or "consumers"', pattern: /^[A-Za-z0-9][A-Za-z0-9.-]*$/, lengthMax: 128 }
+const tenantRule: TextRule = {
+  allowed: 'a directory (tenant) id or domain, "organizations", "common" or "consumers"',
+  pattern: /^[A-Za-z0-9][A-Za-z0-9.-]*$/,
+  lengthMax: 128,
+}
 
-/** Reads the identity provider (docs/sign-in.md): `provider`, or `issuer`, or three addresses. @throws {ExtensionConfigFault} */
+/**
+ * Reads the identity provider (docs/sign-in.md): `provider`, or `issuer`, or three addresses. @throws
+ * {ExtensionConfigFault}
+ */
 export function readProvider(fields: ConfigFields, allowsInsecureHttp: boolean): ChosenProvider {
-  for (const name of whomNames) if (fields.unset(name) !== undefined) fields.refuse(name, 'a variable that is set, or this member left out')
-  const readUrl = (name: string, extra?: string): string | undefined => readProviderUrl(fields, name, allowsInsecureHttp, extra)
+  for (const name of whomNames)
+    if (fields.unset(name) !== undefined) fields.refuse(name, 'a variable that is set, or this member left out')
+  const readUrl = (name: string, extra?: string): string | undefined =>
+    readProviderUrl(fields, name, allowsInsecureHttp, extra)
   if (fields.has('issuer')) {
-    refuseBeside(fields, 'issuer', whomNames.filter((name) => name !== 'issuer'))
+    refuseBeside(
+      fields,
+      'issuer',
+      whomNames.filter((name) => name !== 'issuer'),
+    )
     return openidProvider(fields, readUrl('issuer') ?? '')
   }
   if (endpointNames.some(fields.has)) {
     refuseBeside(fields, 'authorize_url, token_url and user_url', ['provider', 'base_url', 'tenant'])
-    const [authorizeUrl, tokenUrl, userUrl] = endpointNames.map((name) => readUrl(name, '?') ?? fields.refuse(name, `a URL: ${endpointNames.join(', ')} are given together`))
+    const [authorizeUrl, tokenUrl, userUrl] = endpointNames.map(
+      (name) => readUrl(name, '?') ?? fields.refuse(name, `a URL: ${endpointNames.join(', ')} are given together`),
+    )
     return oauthProvider(authorizeUrl ?? '', tokenUrl ?? '', userUrl ?? '')
   }
   const name = fields.word('provider', presetNames) ?? 'github'
@@ -39,27 +54,60 @@ export function readProvider(fields: ConfigFields, allowsInsecureHttp: boolean):
 
 function refuseBeside(fields: ConfigFields, given: string, others: readonly string[]): void {
   const other = others.find(fields.has)
-  if (other !== undefined) fields.refuse(other, 'one way to say who the identity provider is: provider, or issuer, or authorize_url with token_url and user_url', `this beside ${given}`)
+  if (other !== undefined)
+    fields.refuse(
+      other,
+      'one way to say who the identity provider is: provider, or issuer, or authorize_url with token_url and user_url',
+      `this beside ${given}`,
+    )
 }
 
 function openidProvider(fields: ConfigFields, issuer: string): ChosenProvider {
   if (issuer.includes('/.well-known/')) fields.refuse('issuer', 'what stands before "/.well-known/" there')
-  return { endpoints: { kind: 'openid', issuer }, scope: 'openid profile email', userFields: openidFields, displayName: new URL(issuer).host, neverUsername: [] }
+  return {
+    endpoints: { kind: 'openid', issuer },
+    scope: 'openid profile email',
+    userFields: openidFields,
+    displayName: new URL(issuer).host,
+    neverUsername: [],
+  }
 }
 
 function oauthProvider(authorizeUrl: string, tokenUrl: string, userUrl: string): ChosenProvider {
-  return { endpoints: { kind: 'oauth', authorizeUrl, tokenUrl, userUrl }, scope: '', userFields: oauthFields, displayName: new URL(authorizeUrl).host, neverUsername: [] }
+  return {
+    endpoints: { kind: 'oauth', authorizeUrl, tokenUrl, userUrl },
+    scope: '',
+    userFields: oauthFields,
+    displayName: new URL(authorizeUrl).host,
+    neverUsername: [],
+  }
 }
 
-function presetProvider(fields: ConfigFields, name: PresetName, { endpoints, endpointsAt, ...preset }: Preset, baseUrl: string | undefined): ChosenProvider {
-  if (baseUrl !== undefined && endpointsAt === undefined) fields.refuse('base_url', 'only with "provider": "github", "gitlab" or "gitea"')
+function presetProvider(
+  fields: ConfigFields,
+  name: PresetName,
+  { endpoints, endpointsAt, ...preset }: Preset,
+  baseUrl: string | undefined,
+): ChosenProvider {
+  if (baseUrl !== undefined && endpointsAt === undefined)
+    fields.refuse('base_url', 'only with "provider": "github", "gitlab" or "gitea"')
   if (preset.tenant === undefined && fields.has('tenant')) fields.refuse('tenant', 'only with "provider": "microsoft"')
   const tenant = fields.text('tenant', tenantRule) ?? preset.tenant ?? ''
   const template = baseUrl === undefined ? endpoints : endpointsAt
-  if (template === undefined) return fields.refuse('base_url', `the address of the server, as in "https://git.example.org": ${name} is somebody's own`)
+  if (template === undefined)
+    return fields.refuse(
+      'base_url',
+      `the address of the server, as in "https://git.example.org": ${name} is somebody's own`,
+    )
   const base = baseUrl?.replace(/\/+$/, '') ?? ''
   const filled = fillIn(template, (url) => url.replace('{base}', () => base).replace('{tenant}', () => tenant))
-  return { endpoints: filled, scope: preset.scope, userFields: preset.userFields, displayName: preset.displayName, neverUsername: preset.neverUsername ?? [] }
+  return {
+    endpoints: filled,
+    scope: preset.scope,
+    userFields: preset.userFields,
+    displayName: preset.displayName,
+    neverUsername: preset.neverUsername ?? [],
+  }
 }
 
 function fillIn(endpoints: Endpoints, fill: (url: string) => string): Endpoints {
@@ -78,7 +126,12 @@ function fillIn(endpoints: Endpoints, fill: (url: string) => string): Endpoints 
 const urlLengthMax = 2048
 
 /** A URL of an identity provider. @param extra `?`: it may have a query (RFC 6749 section 3.1) */
-function readProviderUrl(fields: ConfigFields, name: string, allowsInsecureHttp: boolean, extra = ''): string | undefined {
+function readProviderUrl(
+  fields: ConfigFields,
+  name: string,
+  allowsInsecureHttp: boolean,
+  extra = '',
+): string | undefined {
   const query = extra === '?' ? '(?:\\?[^\\s#\\\\]*)?' : ''
   const text = fields.text(name, {
     allowed: `an https URL without user name, ${extra === '?' ? '' : 'query '}or fragment`,
@@ -88,6 +141,7 @@ function readProviderUrl(fields: ConfigFields, name: string, allowsInsecureHttp:
   if (text === undefined) return undefined
   const url = URL.parse(text)
   if (url === null) return fields.refuse(name, 'an https URL')
-  if (!isFitForSecrets(url, allowsInsecureHttp)) fields.refuse(name, 'an https URL; http only for this machine, or with "allow_insecure_http": true')
+  if (!isFitForSecrets(url, allowsInsecureHttp))
+    fields.refuse(name, 'an https URL; http only for this machine, or with "allow_insecure_http": true')
   return text
 }

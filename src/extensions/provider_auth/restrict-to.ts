@@ -10,8 +10,9 @@ export interface ParsedAllowList extends AllowList {
 }
 
 /**
- * Reads `restrict_to` (docs/sign-in.md): user names separated by commas or blanks, each with or without a leading `@`; `id:583231` stands for a user id.
- * Names are compared without regard to the case of ASCII letters and of no others: `\u212A` (the Kelvin sign) is not `k`. Ids are compared exactly.
+ * Reads `restrict_to` (docs/sign-in.md): user names separated by commas or blanks, each with or without a leading `@`;
+ * `id:583231` stands for a user id. Names are compared without regard to the case of ASCII letters and of no others:
+ * `\u212A` (the Kelvin sign) is not `k`. Ids are compared exactly.
  */
 export function parseAllowList(texts: readonly string[]): ParsedAllowList {
   const names = new Set<string>()

@@ -10,7 +10,10 @@ const most = 10_000
 export interface SeenSessions {
   /** What the store says, or that it is away. */
   readonly strict: Store<Session>
-  /** The same, but that `get`, while the store is away, says what it said last, if that was within the last minute. What ended here since then is not known. */
+  /**
+   * The same, but that `get`, while the store is away, says what it said last, if that was within the last minute. What
+   * ended here since then is not known.
+   */
   readonly lenient: Store<Session>
 }
 
@@ -20,12 +23,15 @@ interface Seen {
 }
 
 /**
- * Remembers who was found in a store, so that those who are at work can go on when it goes away (docs/sign-in.md, "Several machines").
+ * Remembers who was found in a store, so that those who are at work can go on when it goes away (docs/sign-in.md,
+ * "Several machines").
+ *
  * @param elapsedMs a clock that nobody sets
  */
 export function seenSessions(store: Store<Session>, elapsedMs: () => number): SeenSessions {
   // Two of them, the older of which is let go as a whole: whoever is in neither was not seen for a minute.
-  let recent = new Map<string, Seen>(), older = new Map<string, Seen>()
+  let recent = new Map<string, Seen>(),
+    older = new Map<string, Seen>()
   let since = elapsedMs()
 
   function see(key: string, session: Session): void {

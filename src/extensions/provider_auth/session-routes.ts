@@ -16,12 +16,29 @@ export interface SessionRoutesOptions {
   readonly log: ExtensionLog
 }
 
-/** `GET /auth`, `GET /auth/session`, `POST /auth/logout` and, for whatever else is asked below `/auth/`, that there is nothing (docs/sign-in.md). */
-export function sessionRoutes({ sessions, credentials, cookie, ownOrigin, log }: SessionRoutesOptions): readonly ExtensionRoute[] {
+/**
+ * `GET /auth`, `GET /auth/session`, `POST /auth/logout` and, for whatever else is asked below `/auth/`, that there is
+ * nothing (docs/sign-in.md).
+ */
+export function sessionRoutes({
+  sessions,
+  credentials,
+  cookie,
+  ownOrigin,
+  log,
+}: SessionRoutesOptions): readonly ExtensionRoute[] {
   async function status({ request }: Visit): Promise<Response> {
     const { session } = await credentials.require(request)
     const { userId, userName, displayName, profileUrl, email } = session
-    return jsonAnswer({ userId, userName, displayName, profileUrl, email, authProvider: 'provider', expiresAt: expiryOf(session) })
+    return jsonAnswer({
+      userId,
+      userName,
+      displayName,
+      profileUrl,
+      email,
+      authProvider: 'provider',
+      expiresAt: expiryOf(session),
+    })
   }
 
   async function current({ request }: Visit): Promise<Response> {

@@ -13,7 +13,12 @@ function subject(options: Partial<SessionsOptions> = {}) {
   const clock = { ms: 1_800_000_000_123 }
   const store = fakeStore<Session>()
   const all = { store, now: () => clock.ms, realm: 'https://id.test', restrictTo: undefined, ...options }
-  return { clock, store, sessions: sessions(all), with: (changed: Partial<SessionsOptions>) => sessions({ ...all, ...changed }) }
+  return {
+    clock,
+    store,
+    sessions: sessions(all),
+    with: (changed: Partial<SessionsOptions>) => sessions({ ...all, ...changed }),
+  }
 }
 
 describe('a session', () => {
@@ -32,25 +37,35 @@ describe('a session', () => {
     expect(await under.begin(ada)).not.toBe(await under.begin(ada))
   })
 
-  test.each([[0, true], [86_400_000, true], [86_400_001, false], [90_000_000, false], [365 * 86_400_000, false], [-300_000, true], [-300_001, false], [-86_400_000, false]])(
-    'is found after %d ms: %p', async (ms, isFound) => {
-      const { sessions: under, clock } = subject()
-      const token = await under.begin(ada)
-      clock.ms += ms
-      expect(await under.find(token) !== undefined).toBe(isFound)
-    },
-  )
+  test.each([
+    [0, true],
+    [86_400_000, true],
+    [86_400_001, false],
+    [90_000_000, false],
+    [365 * 86_400_000, false],
+    [-300_000, true],
+    [-300_001, false],
+    [-86_400_000, false],
+  ])('is found after %d ms: %p', async (ms, isFound) => {
+    const { sessions: under, clock } = subject()
+    const token = await under.begin(ada)
+    clock.ms += ms
+    expect((await under.find(token)) !== undefined).toBe(isFound)
+  })
 
   test('ends on the same millisecond whenever it began', async () => {
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: 4_000_000_000_000 }), async (ms) => {
-      const { sessions: under, clock } = subject()
-      clock.ms = ms
-      const token = await under.begin(ada)
-      clock.ms = ms + 86_400_000
-      expect(await under.find(token)).toBeDefined()
-      clock.ms++
-      expect(await under.find(token)).toBeUndefined()
-    }), { examples: [[270_607_054_094]] })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 4_000_000_000_000 }), async (ms) => {
+        const { sessions: under, clock } = subject()
+        clock.ms = ms
+        const token = await under.begin(ada)
+        clock.ms = ms + 86_400_000
+        expect(await under.find(token)).toBeDefined()
+        clock.ms++
+        expect(await under.find(token)).toBeUndefined()
+      }),
+      { examples: [[270_607_054_094]] },
+    )
   })
 
   test('does not last longer for being used', async () => {
@@ -109,8 +124,10 @@ describe('a session', () => {
 })
 
 describe('the store of sessions', () => {
-  test('holds 20 of a user: with the next, their oldest is gone, and nobody else\'s', async () => {
-    const { sessions: under } = subject({ store: memoryStores(() => 1_800_000_000_123).open('sessions', sessionStoreOptions) })
+  test("holds 20 of a user: with the next, their oldest is gone, and nobody else's", async () => {
+    const { sessions: under } = subject({
+      store: memoryStores(() => 1_800_000_000_123).open('sessions', sessionStoreOptions),
+    })
     const other = await under.begin(grace)
     const tokens = await Promise.all(Array.from({ length: 21 }, () => under.begin(ada)))
     const found = await Promise.all([...tokens, other].map((token) => under.find(token)))
@@ -121,6 +138,7 @@ describe('the store of sessions', () => {
     const session = { ...ada, created: 1.5, realm: 'r' }
     expect(sessionStoreOptions.parse(JSON.parse(JSON.stringify(session)))).toEqual(session)
     expect(sessionStoreOptions.parse({ ...session, more: 1 })).toEqual(session)
-    for (const broken of [null, 'x', [], {}, ...Object.keys(session).map((name) => ({ ...session, [name]: null }))]) expect(sessionStoreOptions.parse(broken)).toBeUndefined()
+    for (const broken of [null, 'x', [], {}, ...Object.keys(session).map((name) => ({ ...session, [name]: null }))])
+      expect(sessionStoreOptions.parse(broken)).toBeUndefined()
   })
 })

@@ -18,13 +18,24 @@ export interface Session extends Identity {
 }
 
 /** How sessions are kept. */
-export const sessionStoreOptions: StoreOptions<Session> = { ttlMs: lifeMs, most: 50_000, mostEach: 20, parse: parseSession }
+export const sessionStoreOptions: StoreOptions<Session> = {
+  ttlMs: lifeMs,
+  most: 50_000,
+  mostEach: 20,
+  parse: parseSession,
+}
 
 function parseSession(value: unknown): Session | undefined {
   if (!isRecord(value)) return undefined
   const { userId, userName, displayName, profileUrl, email, created, realm } = value
-  const isWhole = typeof userId === 'string' && typeof userName === 'string' && typeof displayName === 'string' && typeof profileUrl === 'string' && typeof email === 'string'
-    && typeof created === 'number' && typeof realm === 'string'
+  const isWhole =
+    typeof userId === 'string' &&
+    typeof userName === 'string' &&
+    typeof displayName === 'string' &&
+    typeof profileUrl === 'string' &&
+    typeof email === 'string' &&
+    typeof created === 'number' &&
+    typeof realm === 'string'
   return isWhole ? { userId, userName, displayName, profileUrl, email, created, realm } : undefined
 }
 
@@ -33,16 +44,28 @@ export function expiryOf({ created }: Session): number {
   return Math.floor(created) + sessionSeconds
 }
 
-/** What the page shows people of themselves. The id is of this person at this identity provider, and does not tell either. */
+/**
+ * What the page shows people of themselves. The id is of this person at this identity provider, and does not tell
+ * either.
+ */
 export function profileOf({ realm, userId, userName, displayName, email, profileUrl }: Session): Profile {
-  return { id: hashOf(`${realm} ${userId}`).slice(0, 22), userName, displayName, email, avatarUrl: profileUrl.startsWith('https:') ? profileUrl : '' }
+  return {
+    id: hashOf(`${realm} ${userId}`).slice(0, 22),
+    userName,
+    displayName,
+    email,
+    avatarUrl: profileUrl.startsWith('https:') ? profileUrl : '',
+  }
 }
 
 /** Who is signed in, by their tokens. */
 export interface Sessions {
   /** Begins one, and gives its token, which is kept nowhere. */
   begin(identity: Identity): Promise<string>
-  /** The session of a token, while it is younger than 24 hours and its user may sign in. A text that cannot be a token costs nothing. */
+  /**
+   * The session of a token, while it is younger than 24 hours and its user may sign in. A text that cannot be a token
+   * costs nothing.
+   */
   find(token: string): Promise<Session | undefined>
   /** Ends one, and says which, if there was one. */
   end(token: string): Promise<Session | undefined>
@@ -70,7 +93,11 @@ export function sessions({ store, now, realm, restrictTo }: SessionsOptions): Se
   return {
     async begin({ userId, userName, displayName, profileUrl, email }) {
       const token = randomToken()
-      await store.set(hashOf(token), { userId, userName, displayName, profileUrl, email, created: now() / 1000, realm }, `${realm} ${userId}`)
+      await store.set(
+        hashOf(token),
+        { userId, userName, displayName, profileUrl, email, created: now() / 1000, realm },
+        `${realm} ${userId}`,
+      )
       return token
     },
 

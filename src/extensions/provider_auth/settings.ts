@@ -1,4 +1,7 @@
-/** Which members of the user endpoint's answer, or which claims, hold what. Exactly these are read: nothing is guessed from others. */
+/**
+ * Which members of the user endpoint's answer, or which claims, hold what. Exactly these are read: nothing is guessed
+ * from others.
+ */
 export interface UserFields {
   readonly id: string
   readonly username: string
@@ -7,25 +10,31 @@ export interface UserFields {
   readonly email: string
 }
 
-/** Where a person is sent and asked about: addresses that are known (RFC 6749), or an issuer that tells them (OpenID Connect Discovery). */
+/**
+ * Where a person is sent and asked about: addresses that are known (RFC 6749), or an issuer that tells them (OpenID
+ * Connect Discovery).
+ */
 export type Endpoints =
   | {
-    readonly kind: 'oauth'
-    readonly authorizeUrl: string
-    readonly tokenUrl: string
-    readonly userUrl: string
-    /** A list of addresses, asked when the profile hides its own (GitHub). */
-    readonly emailsUrl?: string
-    /** Compared with the callback's `iss` where one comes (RFC 9207); without it, `iss` is ignored. */
-    readonly issuer?: string
-  }
+      readonly kind: 'oauth'
+      readonly authorizeUrl: string
+      readonly tokenUrl: string
+      readonly userUrl: string
+      /** A list of addresses, asked when the profile hides its own (GitHub). */
+      readonly emailsUrl?: string
+      /** Compared with the callback's `iss` where one comes (RFC 9207); without it, `iss` is ignored. */
+      readonly issuer?: string
+    }
   | { readonly kind: 'openid'; readonly issuer: string }
 
 /** `config.json`, understood (docs/sign-in.md). */
 export interface Settings {
   /** Absent: sign-in is on, and refuses everybody. */
   readonly client?: { readonly id: string; readonly secret: string }
-  /** Exactly as configured: an absolute http or https URL whose path is `/auth/provider/callback`. There whenever `client` is. */
+  /**
+   * Exactly as configured: an absolute http or https URL whose path is `/auth/provider/callback`. There whenever
+   * `client` is.
+   */
   readonly redirectUri?: string
   readonly endpoints: Endpoints
   /** Separated by blanks; may be empty. */

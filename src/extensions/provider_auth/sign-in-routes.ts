@@ -30,14 +30,30 @@ export interface SignInOptions {
 }
 
 /** `GET /auth/provider` and `GET /auth/provider/callback`: the two ends of a sign-in (docs/sign-in.md). */
-export function signInRoutes({ oauth, sessions, credentials, cookie, clients, restrictTo, log }: SignInOptions): readonly ExtensionRoute[] {
+export function signInRoutes({
+  oauth,
+  sessions,
+  credentials,
+  cookie,
+  clients,
+  restrictTo,
+  log,
+}: SignInOptions): readonly ExtensionRoute[] {
   async function start(visit: Visit): Promise<Response> {
     const { identityProvider, flows } = configured(visit)
     if (!mayBeNavigation(visit.request)) {
-      throw new WireError(403, 'permission_error', 'not_a_navigation', 'Sign-in begins with a link that somebody follows, not with a picture, a frame, a script or a prefetch')
+      throw new WireError(
+        403,
+        'permission_error',
+        'not_a_navigation',
+        'Sign-in begins with a link that somebody follows, not with a picture, a frame, a script or a prefetch',
+      )
     }
     try {
-      const { url, setCookies } = await flows.begin(identityProvider, { request: visit.request, client: clients.keyOf(visit) })
+      const { url, setCookies } = await flows.begin(identityProvider, {
+        request: visit.request,
+        client: clients.keyOf(visit),
+      })
       return redirection(302, url, setCookies)
     } catch (error) {
       logFailure('start', error, visit)
@@ -59,7 +75,9 @@ export function signInRoutes({ oauth, sessions, credentials, cookie, clients, re
       const token = await admit(identity, visit)
       return redirection(302, `/?session=${token}`, [cookie.holding(token), flows.forgetting(parameters.state)])
     } catch (error) {
-      throw error instanceof WireError ? new ErrorWithHeader(error, 'set-cookie', flows.forgetting(parameters.state)) : error
+      throw error instanceof WireError
+        ? new ErrorWithHeader(error, 'set-cookie', flows.forgetting(parameters.state))
+        : error
     }
   }
 
@@ -75,7 +93,9 @@ export function signInRoutes({ oauth, sessions, credentials, cookie, clients, re
   function refuseOthers(identity: Identity, request: string): void {
     if (restrictTo === undefined || restrictTo.allows(identity)) return
     log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
-    throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', { advice: 'This account may not sign in here. The owner of the service decides who may.' })
+    throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
+      advice: 'This account may not sign in here. The owner of the service decides who may.',
+    })
   }
 
   async function logged<Value>(stage: string, visit: Visit, work: () => Promise<Value>): Promise<Value> {
@@ -90,14 +110,30 @@ export function signInRoutes({ oauth, sessions, credentials, cookie, clients, re
   function logFailure(stage: string, error: unknown, { id }: Visit): void {
     if (!(error instanceof WireError)) return
     const { code, cause } = error
-    if (code === 'access_denied') log.warn('sign-in refused', { request: id, reason: 'said no at the identity provider' })
-    else log.warn('sign-in failed', { request: id, stage, code, reason: cause instanceof StateRefused ? cause.message : undefined })
+    if (code === 'access_denied')
+      log.warn('sign-in refused', { request: id, reason: 'said no at the identity provider' })
+    else
+      log.warn('sign-in failed', {
+        request: id,
+        stage,
+        code,
+        reason: cause instanceof StateRefused ? cause.message : undefined,
+      })
   }
 
   function configured({ request }: Visit): OAuthSignIn {
-    if (request.method === 'HEAD') throw new WireError(405, 'invalid_request_error', 'method_not_allowed', 'HEAD is not allowed here; allowed: GET', { headers: { allow: 'GET' } })
+    if (request.method === 'HEAD')
+      throw new WireError(
+        405,
+        'invalid_request_error',
+        'method_not_allowed',
+        'HEAD is not allowed here; allowed: GET',
+        { headers: { allow: 'GET' } },
+      )
     if (oauth !== undefined) return oauth
-    throw new WireError(500, 'api_error', 'oauth_not_configured', 'Provider OAuth not configured', { advice: 'The owner of the service has to set client_id and client_secret. The log says what is missing.' })
+    throw new WireError(500, 'api_error', 'oauth_not_configured', 'Provider OAuth not configured', {
+      advice: 'The owner of the service has to set client_id and client_secret. The log says what is missing.',
+    })
   }
 
   return [

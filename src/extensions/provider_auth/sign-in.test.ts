@@ -1,13 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores } from '../../stores/memory.ts'
 import type { Endpoints } from './settings.ts'
-import { ada, browserHeaders, fakeHost, settingsForTests, settingsWithoutClient, signInUnderTest, type FakeHost } from './testing.ts'
+import {
+  ada,
+  browserHeaders,
+  fakeHost,
+  settingsForTests,
+  settingsWithoutClient,
+  signInUnderTest,
+  type FakeHost,
+} from './testing.ts'
 
 const known = settingsForTests.endpoints
 
 describe('sign-in', () => {
   test.each([
-    ['https://svc.test/auth/provider/callback', 'https://svc.test'], ['http://127.0.0.1:8000/auth/provider/callback', 'http://127.0.0.1:8000'], ['https://svc.test:443/auth/provider/callback', 'https://svc.test'],
+    ['https://svc.test/auth/provider/callback', 'https://svc.test'],
+    ['http://127.0.0.1:8000/auth/provider/callback', 'http://127.0.0.1:8000'],
+    ['https://svc.test:443/auth/provider/callback', 'https://svc.test'],
   ])('at %s is of %s', (redirectUri, origin) => {
     expect(signInUnderTest({ ...settingsForTests, redirectUri }).contribution.origin).toBe(origin)
   })
@@ -16,7 +26,10 @@ describe('sign-in', () => {
     const { contribution } = signInUnderTest(settingsWithoutClient)
     expect(contribution.origin).toBeUndefined()
     expect(contribution.guard).toBeDefined()
-    expect(contribution.part).toEqual({ slots: ['SignIn'], settings: { providerName: 'Example', startUrl: '/auth/provider' } })
+    expect(contribution.part).toEqual({
+      slots: ['SignIn'],
+      settings: { providerName: 'Example', startUrl: '/auth/provider' },
+    })
   })
 
   test.each<[string, boolean, Endpoints]>([
@@ -24,14 +37,33 @@ describe('sign-in', () => {
     ['another issuer', false, { ...known, issuer: 'https://other.test' }],
     ['an issuer of the same name, by OpenID Connect', true, { kind: 'openid', issuer: 'https://id.test' }],
     ['another issuer, by OpenID Connect', false, { kind: 'openid', issuer: 'https://other.test' }],
-    ['one without an issuer', false, { kind: 'oauth', authorizeUrl: 'https://other.test/authorize', tokenUrl: 'https://id.test/token', userUrl: 'https://id.test/user' }],
+    [
+      'one without an issuer',
+      false,
+      {
+        kind: 'oauth',
+        authorizeUrl: 'https://other.test/authorize',
+        tokenUrl: 'https://id.test/token',
+        userUrl: 'https://id.test/user',
+      },
+    ],
   ])('at %s after a change of the file leaves sessions and states of before: %p', async (_, stay, endpoints) => {
     const subject = signInUnderTest()
     const headers = { cookie: `token=${await subject.signIn()}` }
     const { state, cookie } = await subject.begin()
     const changed = subject.withSettings({ ...settingsForTests, endpoints })
-    expect(await changed.pass('/v1/models', { headers }).then(() => true, () => false)).toBe(stay)
-    expect(await changed.finish(state, { headers: { ...browserHeaders, cookie } }).then(() => true, () => false)).toBe(stay)
+    expect(
+      await changed.pass('/v1/models', { headers }).then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(stay)
+    expect(
+      await changed.finish(state, { headers: { ...browserHeaders, cookie } }).then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(stay)
   })
 
   test('over the store of this process: 20,000 starts from one address are bounded, and somebody else signs in meanwhile', async () => {
@@ -53,7 +85,9 @@ describe('sign-in', () => {
     const subject = signInUnderTest({ ...settingsForTests, requestsPerMinute: 0 }, host)
     const first = await subject.signIn()
     for (let session = 0; session < 20; session++) await subject.signIn()
-    await expect(subject.pass('/v1/models', { headers: { 'x-session-token': first } })).rejects.toMatchObject({ code: 'invalid_session' })
+    await expect(subject.pass('/v1/models', { headers: { 'x-session-token': first } })).rejects.toMatchObject({
+      code: 'invalid_session',
+    })
     expect(stores.size).toBe(20)
     fake.clock.ms += 86_400_001
     await subject.signIn({ ...ada, userName: 'grace' })

@@ -25,14 +25,18 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   const shown = credentials(known, cookieName)
   const shownOfLate = credentials(sessions({ store: seen.lenient, now, realm, restrictTo }), cookieName)
   const cookie = sessionCookie(cookieName, ownOrigin?.startsWith('https:') ?? false)
-  const oauth = identityProvider === undefined || ownOrigin === undefined ? undefined
-    : { identityProvider, flows: flows({ store: host.store('states', flowStoreOptions), now, ownOrigin, realm }) }
+  const oauth =
+    identityProvider === undefined || ownOrigin === undefined
+      ? undefined
+      : { identityProvider, flows: flows({ store: host.store('states', flowStoreOptions), now, ownOrigin, realm }) }
   const routes = [
     ...signInRoutes({ oauth, sessions: known, credentials: shown, cookie, clients, restrictTo, log }),
     ...sessionRoutes({ sessions: known, credentials: shown, cookie, ownOrigin, log }),
   ]
   return {
-    routes: routes.map(wall({ limit: host.limit('requests', { perMinute: settings.requestsPerMinute }), clients, log })),
+    routes: routes.map(
+      wall({ limit: host.limit('requests', { perMinute: settings.requestsPerMinute }), clients, log }),
+    ),
     guard: guard(shownOfLate, ownOrigin),
     part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),
@@ -41,5 +45,5 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
 
 /** What tells one identity provider from another: ids and names mean somebody at one of them only. */
 function realmOf(endpoints: Endpoints): string {
-  return endpoints.kind === 'openid' ? endpoints.issuer : endpoints.issuer ?? endpoints.authorizeUrl
+  return endpoints.kind === 'openid' ? endpoints.issuer : (endpoints.issuer ?? endpoints.authorizeUrl)
 }

@@ -60,7 +60,11 @@ export type LogLine = readonly [level: string, message: string, fields?: unknown
 /** A log that is kept. */
 export function fakeLog(): { readonly log: ExtensionLog; readonly lines: LogLine[] } {
   const lines: LogLine[] = []
-  const at = (level: string): ExtensionLog['info'] => (message, fields) => { lines.push(fields === undefined ? [level, message] : [level, message, fields]) }
+  const at =
+    (level: string): ExtensionLog['info'] =>
+    (message, fields) => {
+      lines.push(fields === undefined ? [level, message] : [level, message, fields])
+    }
   return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
@@ -71,9 +75,9 @@ function fakeLimit({ perMinute }: LimitOptions, clock: FakeClock): Limit {
     async take(client) {
       if (perMinute === 0) return undefined
       const { count, at } = saved.get(client) ?? { count: perMinute, at: clock.ms }
-      const grown = Math.min(perMinute, count + (clock.ms - at) * perMinute / 60_000)
+      const grown = Math.min(perMinute, count + ((clock.ms - at) * perMinute) / 60_000)
       saved.set(client, { count: grown < 1 ? grown : grown - 1, at: clock.ms })
-      return grown < 1 ? Math.ceil((1 - grown) * 60 / perMinute) : undefined
+      return grown < 1 ? Math.ceil(((1 - grown) * 60) / perMinute) : undefined
     },
   }
 }
@@ -103,14 +107,22 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
       return store as FakeStore<Value>
     },
     limit: (_name, options) => fakeLimit(options, clock),
-    fetch: async () => { throw new Error('nothing is fetched here') },
+    fetch: async () => {
+      throw new Error('nothing is fetched here')
+    },
     now: () => clock.ms,
     elapsedMs: () => clock.elapsedMs,
   }
 }
 
 /** Somebody at an identity provider. */
-export const ada: Identity = { userId: '1815', userName: 'ada', displayName: 'Ada Lovelace', profileUrl: 'https://pictures.test/ada.png', email: 'ada@mail.test' }
+export const ada: Identity = {
+  userId: '1815',
+  userName: 'ada',
+  displayName: 'Ada Lovelace',
+  profileUrl: 'https://pictures.test/ada.png',
+  email: 'ada@mail.test',
+}
 
 /** An identity provider that says whatever a test wants. */
 export interface FakeIdentityProvider extends IdentityProvider {
@@ -141,7 +153,13 @@ export function fakeIdentityProvider(): FakeIdentityProvider {
 export const settingsForTests: Settings = {
   client: { id: 'the-client', secret: 'the-secret-of-the-client' },
   redirectUri: 'https://svc.test/auth/provider/callback',
-  endpoints: { kind: 'oauth', authorizeUrl: 'https://id.test/authorize', tokenUrl: 'https://id.test/token', userUrl: 'https://id.test/user', issuer: 'https://id.test' },
+  endpoints: {
+    kind: 'oauth',
+    authorizeUrl: 'https://id.test/authorize',
+    tokenUrl: 'https://id.test/token',
+    userUrl: 'https://id.test/user',
+    issuer: 'https://id.test',
+  },
   scope: 'read',
   tokenAuthMethod: 'client_secret_post',
   hasPkce: true,
@@ -196,7 +214,11 @@ export interface SignInUnderTest {
 }
 
 /** Sign-in over fakes. */
-export function signInUnderTest(settings: Settings = settingsForTests, host: FakeHost = fakeHost(), provider: FakeIdentityProvider = fakeIdentityProvider()): SignInUnderTest {
+export function signInUnderTest(
+  settings: Settings = settingsForTests,
+  host: FakeHost = fakeHost(),
+  provider: FakeIdentityProvider = fakeIdentityProvider(),
+): SignInUnderTest {
   const contribution = signIn(host, settings, settings.client === undefined ? undefined : provider)
 
   function visit(target: string, { method = 'GET', headers = {}, address = '203.0.113.9' }: AskOptions = {}): Visit {
@@ -212,7 +234,9 @@ export function signInUnderTest(settings: Settings = settingsForTests, host: Fak
       const visited = visit(target, options)
       const wanted = visited.request.method === 'HEAD' ? 'GET' : visited.request.method
       const routes = (contribution.routes ?? []).filter(({ method }) => method === wanted)
-      const route = routes.find(({ path }) => path === visited.path) ?? routes.find(({ path }) => path.endsWith('/') && visited.path.startsWith(path))
+      const route =
+        routes.find(({ path }) => path === visited.path) ??
+        routes.find(({ path }) => path.endsWith('/') && visited.path.startsWith(path))
       if (route === undefined) throw new Error(`no route for ${wanted} ${visited.path}`)
       return route.handle(visited)
     },

@@ -23,9 +23,11 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const everyUnseen = new RegExp(unseen, 'gu')
 
 /**
- * A person, from what a user endpoint answers or an id_token claims. Exactly the members that `fields` names are read. Id and user name tell people apart, so they are taken as they are or
- * not at all; the rest is for the eye, is cleaned, and may be empty. A user name that is an e-mail address has to be verified: by `email_verified`, which OpenID Connect has and
- * plain OAuth 2.0 may have.
+ * A person, from what a user endpoint answers or an id_token claims. Exactly the members that `fields` names are read.
+ * Id and user name tell people apart, so they are taken as they are or not at all; the rest is for the eye, is cleaned,
+ * and may be empty. A user name that is an e-mail address has to be verified: by `email_verified`, which OpenID Connect
+ * has and plain OAuth 2.0 may have.
+ *
  * @throws {NoIdentity}
  */
 export function readIdentity(answer: JsonObject, fields: UserFields, kind: 'oauth' | 'openid'): Identity {
@@ -38,13 +40,14 @@ export function readIdentity(answer: JsonObject, fields: UserFields, kind: 'oaut
   // Some servers tell it as text.
   const isVerified = verified === true || verified === 'true'
   const isUnknown = verified === undefined || verified === null
-  if (fields.username === 'email' && !isVerified && (kind === 'openid' || !isUnknown)) throw new NoIdentity('email_not_verified')
+  if (fields.username === 'email' && !isVerified && (kind === 'openid' || !isUnknown))
+    throw new NoIdentity('email_not_verified')
   return {
     userId,
     userName,
     displayName: readDisplayName(valueOf(fields.displayName)) ?? userName,
     profileUrl: readAvatar(valueOf(fields.avatar)) ?? '',
-    email: isVerified || isUnknown ? readEmail(valueOf(fields.email)) ?? '' : '',
+    email: isVerified || isUnknown ? (readEmail(valueOf(fields.email)) ?? '') : '',
   }
 }
 
@@ -55,14 +58,27 @@ function readId(value: unknown): string | undefined {
 
 /** A text that is not empty, nor looks so, nor like another one. */
 function distinct(value: unknown, lengthMax: number): string | undefined {
-  const isDistinct = typeof value === 'string' && value.length <= lengthMax && value.isWellFormed() && value.trim() !== '' && !unseen.test(value)
+  const isDistinct =
+    typeof value === 'string' &&
+    value.length <= lengthMax &&
+    value.isWellFormed() &&
+    value.trim() !== '' &&
+    !unseen.test(value)
   return isDistinct ? value : undefined
 }
 
 function readDisplayName(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
-  const clean = value.slice(0, 4 * nameMax).toWellFormed().replace(everyUnseen, ' ').replace(/\s+/g, ' ').trim()
-  const cut = clean.slice(0, nameMax).replace(/[\ud800-\udbff]$/, '').trim()
+  const clean = value
+    .slice(0, 4 * nameMax)
+    .toWellFormed()
+    .replace(everyUnseen, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const cut = clean
+    .slice(0, nameMax)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trim()
   return cut === '' ? undefined : cut
 }
 
@@ -75,6 +91,11 @@ export function readEmail(value: unknown): string | undefined {
 /** Never fetched by us; shown by a page, in an `<img>`. */
 function readAvatar(value: unknown): string | undefined {
   const url = typeof value === 'string' && value.length <= avatarMax ? URL.parse(value) : null
-  const isShown = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.href.length <= avatarMax
+  const isShown =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    url.password === '' &&
+    url.href.length <= avatarMax
   return isShown ? url.href : undefined
 }

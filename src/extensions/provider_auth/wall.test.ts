@@ -4,10 +4,18 @@ import { settingsForTests, signInUnderTest, type AskOptions, type SignInUnderTes
 const forwarded = { address: '10.0.0.1', headers: { 'x-forwarded-for': '198.51.100.7' } }
 
 /** How many of so many requests get another answer than 429. */
-async function passed(subject: SignInUnderTest, requests: number, target: string, options?: AskOptions): Promise<number> {
+async function passed(
+  subject: SignInUnderTest,
+  requests: number,
+  target: string,
+  options?: AskOptions,
+): Promise<number> {
   let count = 0
   for (let request = 0; request < requests; request++) {
-    const error: unknown = await subject.ask(target, options).then(() => undefined, (reason: unknown) => reason)
+    const error: unknown = await subject.ask(target, options).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
     if (typeof error !== 'object' || error === null || Reflect.get(error, 'status') !== 429) count++
   }
   return count
@@ -15,7 +23,9 @@ async function passed(subject: SignInUnderTest, requests: number, target: string
 
 describe('the wall before /auth', () => {
   test('is the same for every route, and every route is public', () => {
-    expect(signInUnderTest().contribution.routes?.map(({ method, path, isPublic }) => [method, path, isPublic])).toEqual([
+    expect(
+      signInUnderTest().contribution.routes?.map(({ method, path, isPublic }) => [method, path, isPublic]),
+    ).toEqual([
       ['GET', '/auth/provider', true],
       ['GET', '/auth/provider/callback', true],
       ['GET', '/auth', true],
@@ -28,10 +38,17 @@ describe('the wall before /auth', () => {
 
   test('counts the requests of a client to all routes together', async () => {
     const subject = signInUnderTest({ ...settingsForTests, requestsPerMinute: 7 })
-    for (const target of ['/auth', '/auth/session', '/auth/provider', '/auth/provider/callback', '/auth/nothing']) expect(await passed(subject, 1, target)).toBe(1)
+    for (const target of ['/auth', '/auth/session', '/auth/provider', '/auth/provider/callback', '/auth/nothing'])
+      expect(await passed(subject, 1, target)).toBe(1)
     expect(await passed(subject, 1, '/auth/logout', { method: 'POST' })).toBe(1)
     expect(await passed(subject, 1, '/auth/nothing', { method: 'POST' })).toBe(1)
-    await expect(subject.ask('/auth')).rejects.toMatchObject({ status: 429, type: 'rate_limit_error', code: 'rate_limited', headers: { 'retry-after': '9' }, advice: 'Try again in 9 seconds.' })
+    await expect(subject.ask('/auth')).rejects.toMatchObject({
+      status: 429,
+      type: 'rate_limit_error',
+      code: 'rate_limited',
+      headers: { 'retry-after': '9' },
+      advice: 'Try again in 9 seconds.',
+    })
   })
 
   test('lets nothing be kept for a flood, while another client signs in', async () => {
@@ -78,6 +95,7 @@ describe('the wall before /auth', () => {
     const subject = signInUnderTest()
     const headers = { 'x-session-token': await subject.signIn() }
     await passed(subject, 200, '/auth')
-    for (let request = 0; request < 200; request++) expect(await subject.pass('/v1/models', { headers })).toMatchObject({ user: 'ada' })
+    for (let request = 0; request < 200; request++)
+      expect(await subject.pass('/v1/models', { headers })).toMatchObject({ user: 'ada' })
   })
 })

@@ -20,7 +20,10 @@ export function wall({ limit, clients, log }: WallOptions): (route: ExtensionRou
     if (seconds === undefined) return
     if (!hasWarned && clients.isForwardedInVain(visit)) {
       hasWarned = true
-      log.warn('too many requests to /auth from an address that forwards others: everybody behind that proxy shares one limit until trusted_proxies names it', { address: visit.address })
+      log.warn(
+        'too many requests to /auth from an address that forwards others: everybody behind that proxy shares one limit until trusted_proxies names it',
+        { address: visit.address },
+      )
     }
     throw new WireError(429, 'rate_limit_error', 'rate_limited', 'Too many requests for signing in or out', {
       headers: { 'retry-after': String(seconds) },

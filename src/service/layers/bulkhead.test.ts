@@ -39,7 +39,13 @@ describe('a bulkhead', () => {
   test('does not count what failed', async () => {
     const { limit } = subject(1)
     const failure = failureOf('dns')
-    expect(await rejection(limit.layer(async () => { throw failure })('', callOf()))).toBe(failure)
+    expect(
+      await rejection(
+        limit.layer(async () => {
+          throw failure
+        })('', callOf()),
+      ),
+    ).toBe(failure)
     expect(limit.isFull).toBe(false)
   })
 

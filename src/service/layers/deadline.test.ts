@@ -10,7 +10,9 @@ afterEach(() => void jest.useRealTimers())
 /** A service that answers when the signal aborts: with its reason. */
 function untilAborted(_request: string, { signal }: Call): Promise<string> {
   return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('the connection was dropped', { cause: signal.reason })), { once: true })
+    signal.addEventListener('abort', () => reject(new Error('the connection was dropped', { cause: signal.reason })), {
+      once: true,
+    })
   })
 }
 
@@ -23,12 +25,17 @@ describe('a deadline', () => {
 
   test('hands a failure in time on, and leaves no timer', async () => {
     const failure = failureOf('dns')
-    const service = deadline<string, string>(() => 1_000)(async () => { throw failure })
+    const service = deadline<string, string>(() => 1_000)(async () => {
+      throw failure
+    })
     expect(await rejection(service('hello', callOf()))).toBe(failure)
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test.each([[30_000, '30 s'], [1_500, '1500 ms']] as const)('of %p ms aborts the attempt and fails it as a timeout', async (ms, shown) => {
+  test.each([
+    [30_000, '30 s'],
+    [1_500, '1500 ms'],
+  ] as const)('of %p ms aborts the attempt and fails it as a timeout', async (ms, shown) => {
     let signal: Call['signal'] | undefined
     const service = deadline<string, string>(() => ms)((request, call) => {
       signal = call.signal
@@ -41,7 +48,13 @@ describe('a deadline', () => {
     expect(signal?.aborted).toBe(true)
     const error = await failing
     expect(error).toBeInstanceOf(UpstreamFailure)
-    expect(error).toMatchObject({ failure: 'timeout', ambiguous: true, timedOut: true, isFinal: false, message: `no answer within ${shown}` })
+    expect(error).toMatchObject({
+      failure: 'timeout',
+      ambiguous: true,
+      timedOut: true,
+      isFinal: false,
+      message: `no answer within ${shown}`,
+    })
   })
 
   test('lets an answer that is there already pass, when its timer comes before it', async () => {
@@ -60,7 +73,7 @@ describe('a deadline', () => {
     expect(await failing).toMatchObject({ message: 'no answer within 400 ms' })
   })
 
-  test('aborts the attempt when the caller leaves, and tells the caller\'s reason', async () => {
+  test("aborts the attempt when the caller leaves, and tells the caller's reason", async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
     const failing = rejection(deadline<string, string>(() => 1_000)(untilAborted)('hello', callOf(controller.signal)))

@@ -3,7 +3,9 @@ import { UpstreamFailure } from '../failure.ts'
 import type { Call, Layer } from '../service.ts'
 
 /**
- * Gives an attempt so many milliseconds to reply, and aborts it when they are over. What the reply does afterwards is its own affair.
+ * Gives an attempt so many milliseconds to reply, and aborts it when they are over. What the reply does afterwards is
+ * its own affair.
+ *
  * @throws {UpstreamFailure} `timeout`, ambiguous: the upstream may have done the work
  */
 export function deadline<Request, Reply>(msOf: (request: Request) => number): Layer<Request, Reply> {
@@ -11,10 +13,13 @@ export function deadline<Request, Reply>(msOf: (request: Request) => number): La
     async function withinDeadline(request, call) {
       const ms = msOf(request)
       const controller = callController()
-      const expire = () => controller.abort(new UpstreamFailure('timeout', `no answer within ${formatSeconds(ms)}`, { ambiguous: true }))
+      const expire = () =>
+        controller.abort(new UpstreamFailure('timeout', `no answer within ${formatSeconds(ms)}`, { ambiguous: true }))
       const leave = () => controller.abort(call.signal.reason)
       // What had arrived by then is read first: after this process stood still, timers come before sockets.
-      let timer = setTimeout(() => { timer = setTimeout(expire, 0) }, ms)
+      let timer = setTimeout(() => {
+        timer = setTimeout(expire, 0)
+      }, ms)
       call.signal.addEventListener('abort', leave, { once: true })
       if (call.signal.aborted) leave()
       try {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import type { UpstreamFailure } from '../failure.ts'
 import { healthBook } from '../health.ts'
 import { callOf, failureOf, fakeClock, rejection } from '../testing.ts'
 import { observed } from './observed.ts'
-import type { UpstreamFailure } from '../failure.ts'
 
-interface Reply { readonly text: string }
+interface Reply {
+  readonly text: string
+}
 
 function subject() {
   const clock = fakeClock()
@@ -12,21 +14,38 @@ function subject() {
   const health = {
     unavailable: () => undefined,
     begin: () => ({
-      answered: () => { settled.push('answered') },
-      succeeded: () => { settled.push('succeeded') },
-      failed: ({ failure }: UpstreamFailure) => { settled.push(`failed: ${failure}`) },
-      abandoned: () => { settled.push('abandoned') },
+      answered: () => {
+        settled.push('answered')
+      },
+      succeeded: () => {
+        settled.push('succeeded')
+      },
+      failed: ({ failure }: UpstreamFailure) => {
+        settled.push(`failed: ${failure}`)
+      },
+      abandoned: () => {
+        settled.push('abandoned')
+      },
     }),
   }
   const ends: ((failure: unknown) => void)[] = []
   const layer = observed<string, Reply>({
-    name: 'groq', health, now: clock.now,
+    name: 'groq',
+    health,
+    now: clock.now,
     watchEnd(reply, onEnd) {
       ends.push(onEnd)
       return { text: `${reply.text}, watched` }
     },
   })
-  return { clock, settled, layer, end: (failure: unknown) => { for (const each of ends.splice(0)) each(failure) } }
+  return {
+    clock,
+    settled,
+    layer,
+    end: (failure: unknown) => {
+      for (const each of ends.splice(0)) each(failure)
+    },
+  }
 }
 
 describe('an observed attempt', () => {
@@ -72,49 +91,80 @@ describe('an observed attempt', () => {
     const { layer, settled, clock } = subject()
     const call = callOf()
     const failure = failureOf('rate_limit', { status: 429 })
-    expect(await rejection(layer(async () => {
-      clock.pass(12)
-      throw failure
-    })('', call))).toBe(failure)
-    expect(call.trail).toEqual([{ name: 'groq', status: 429, failure: 'rate_limit', reason: 'it was rate_limit', ms: 12 }])
+    expect(
+      await rejection(
+        layer(async () => {
+          clock.pass(12)
+          throw failure
+        })('', call),
+      ),
+    ).toBe(failure)
+    expect(call.trail).toEqual([
+      { name: 'groq', status: 429, failure: 'rate_limit', reason: 'it was rate_limit', ms: 12 },
+    ])
     expect(settled).toEqual(['failed: rate_limit'])
   })
 
   test('that may have been done is marked as ambiguous', async () => {
     const { layer } = subject()
     const call = callOf()
-    await rejection(layer(async () => { throw failureOf('reset', { ambiguous: true }) })('', call))
+    await rejection(
+      layer(async () => {
+        throw failureOf('reset', { ambiguous: true })
+      })('', call),
+    )
     expect(call.trail).toEqual([{ name: 'groq', failure: 'reset', reason: 'it was reset', ms: 0, ambiguous: true }])
   })
 
-  test('is nobody\'s failure when the caller has left (failover.md row 40)', async () => {
+  test("is nobody's failure when the caller has left (failover.md row 40)", async () => {
     const { layer, settled } = subject()
     const call = callOf(AbortSignal.abort(new Error('gone')))
-    await rejection(layer(async () => { throw failureOf('reset') })('', call))
+    await rejection(
+      layer(async () => {
+        throw failureOf('reset')
+      })('', call),
+    )
     expect(settled).toEqual(['abandoned'])
     expect(call.trail).toEqual([])
   })
 
-  test('is not the upstream\'s failure when we are out of room (failover.md rule 5)', async () => {
+  test("is not the upstream's failure when we are out of room (failover.md rule 5)", async () => {
     const { layer, settled } = subject()
     const call = callOf()
-    await rejection(layer(async () => { throw failureOf('resources', { isFinal: true }) })('', call))
+    await rejection(
+      layer(async () => {
+        throw failureOf('resources', { isFinal: true })
+      })('', call),
+    )
     expect(settled).toEqual(['abandoned'])
     expect(call.trail).toMatchObject([{ failure: 'resources' }])
   })
 
-  test('is not the upstream\'s failure when we made a mistake', async () => {
+  test("is not the upstream's failure when we made a mistake", async () => {
     const { layer, settled } = subject()
     const mistake = new TypeError('ours')
-    expect(await rejection(layer(async () => { throw mistake })('', callOf()))).toBe(mistake)
+    expect(
+      await rejection(
+        layer(async () => {
+          throw mistake
+        })('', callOf()),
+      ),
+    ).toBe(mistake)
     expect(settled).toEqual(['abandoned'])
   })
 
   test('opens the breaker of real health at the fifth', async () => {
     const clock = fakeClock()
     const book = healthBook(clock.now, () => 0.5)
-    const layer = observed<string, Reply>({ name: 'groq', health: book.of('groq', 'm'), now: clock.now, watchEnd: (reply) => reply })
-    const service = layer(async () => { throw failureOf('timeout') })
+    const layer = observed<string, Reply>({
+      name: 'groq',
+      health: book.of('groq', 'm'),
+      now: clock.now,
+      watchEnd: (reply) => reply,
+    })
+    const service = layer(async () => {
+      throw failureOf('timeout')
+    })
     for (let time = 0; time < 5; time += 1) await rejection(service('', callOf()))
     expect(book.of('groq', 'm').unavailable()).toEqual({ reason: 'open', remainingMs: 5_000 })
   })

@@ -16,18 +16,37 @@ export interface ObservedOptions<Reply> {
 }
 
 /**
- * Writes each attempt into the call's trail and its outcome into the upstream's health. A stream counts as a success when it has ended well,
- * as a failure when it was cut, as nothing when the caller left.
+ * Writes each attempt into the call's trail and its outcome into the upstream's health. A stream counts as a success
+ * when it has ended well, as a failure when it was cut, as nothing when the caller left.
  */
-export function observed<Request, Reply>({ name, health, watchEnd, now }: ObservedOptions<Reply>): Layer<Request, Reply> {
-  /** Notes how a reply ends. Made outside of the async function, whose closures would hold its request as long as a stream lasts. */
-  function settling(attempt: AttemptHealth, trail: Trail, started: number): (failure: unknown, tokens?: Tokens) => void {
+export function observed<Request, Reply>({
+  name,
+  health,
+  watchEnd,
+  now,
+}: ObservedOptions<Reply>): Layer<Request, Reply> {
+  /**
+   * Notes how a reply ends. Made outside of the async function, whose closures would hold its request as long as a
+   * stream lasts.
+   */
+  function settling(
+    attempt: AttemptHealth,
+    trail: Trail,
+    started: number,
+  ): (failure: unknown, tokens?: Tokens) => void {
     const position = trail.push({ name, status: 200, ms: now() - started }) - 1
     return (failure, tokens) => {
       if (failure === undefined) attempt.succeeded()
       else if (failure instanceof UpstreamFailure) {
         attempt.failed(failure)
-        trail[position] = { name, status: 200, failure: failure.failure, reason: failure.message, ms: now() - started, tokens }
+        trail[position] = {
+          name,
+          status: 200,
+          failure: failure.failure,
+          reason: failure.message,
+          ms: now() - started,
+          tokens,
+        }
       } else attempt.abandoned()
     }
   }
@@ -46,14 +65,23 @@ export function observed<Request, Reply>({ name, health, watchEnd, now }: Observ
           if (error.failure === 'resources') attempt.abandoned()
           else attempt.failed(error)
           call.trail.push({
-            name, ms, failure: error.failure, reason: error.message,
+            name,
+            ms,
+            failure: error.failure,
+            reason: error.message,
             ...(error.status === undefined ? {} : { status: error.status }),
             ...(error.ambiguous ? { ambiguous: true } : {}),
           })
         } else {
           attempt.abandoned()
           if (call.signal.reason instanceof TimeUp) {
-            call.trail.push({ name, ms, failure: 'timeout', reason: 'no answer before the time for the whole request was up', ambiguous: true })
+            call.trail.push({
+              name,
+              ms,
+              failure: 'timeout',
+              reason: 'no answer before the time for the whole request was up',
+              ambiguous: true,
+            })
           }
         }
         throw error

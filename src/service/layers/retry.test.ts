@@ -10,7 +10,13 @@ function subject(retries: number, failures: readonly unknown[], random = 0.5) {
   const left = [...failures]
   const waits: number[] = []
   let attempts = 0
-  const service = retry<string, string>({ retries, random: () => random, sleep: async (ms) => { waits.push(ms) } })(async () => {
+  const service = retry<string, string>({
+    retries,
+    random: () => random,
+    sleep: async (ms) => {
+      waits.push(ms)
+    },
+  })(async () => {
     attempts += 1
     if (left.length > 0) throw left.shift()
     return 'hello'
@@ -26,12 +32,18 @@ describe('retry', () => {
   })
 
   test('waits 250 ms after a server error, doubling', async () => {
-    const { service, waits } = subject(5, Array.from({ length: 5 }, () => failureOf('server_error')))
+    const { service, waits } = subject(
+      5,
+      Array.from({ length: 5 }, () => failureOf('server_error')),
+    )
     expect(await service('', callOf())).toBe('hello')
     expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000])
   })
 
-  test.each([[0, 187.5], [1, 312.5]] as const)('with a random number of %p waits %p ms', async (random, ms) => {
+  test.each([
+    [0, 187.5],
+    [1, 312.5],
+  ] as const)('with a random number of %p waits %p ms', async (random, ms) => {
     const { service, waits } = subject(1, [failureOf('overloaded')], random)
     await service('', callOf())
     expect(waits).toEqual([ms])
@@ -65,7 +77,8 @@ describe('retry', () => {
     }
   })
 
-  const hopeless = Object.keys(failureEffects).filter((name): name is FailureClass => Object.hasOwn(failureEffects, name))
+  const hopeless = Object.keys(failureEffects)
+    .filter((name): name is FailureClass => Object.hasOwn(failureEffects, name))
     .filter((name) => !['rate_limit', 'server_error', 'overloaded'].includes(name))
   test.each(hopeless)('does not ask again after %s', async (failure) => {
     const { service, attempts } = subject(5, [failureOf(failure, { retryAfterMs: 1 })])

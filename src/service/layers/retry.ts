@@ -16,10 +16,14 @@ export interface RetryOptions {
 }
 
 /**
- * Asks the same upstream again where that can help (failover.md rows 18 to 20): after a 429 whose Retry-After is at most 3 s,
- * and after a server error, 250 ms later, doubling, give or take a quarter.
+ * Asks the same upstream again where that can help (failover.md rows 18 to 20): after a 429 whose Retry-After is at
+ * most 3 s, and after a server error, 250 ms later, doubling, give or take a quarter.
  */
-export function retry<Request, Reply>({ retries, random = Math.random, sleep = abortableSleep }: RetryOptions): Layer<Request, Reply> {
+export function retry<Request, Reply>({
+  retries,
+  random = Math.random,
+  sleep = abortableSleep,
+}: RetryOptions): Layer<Request, Reply> {
   return (inner) =>
     async function retried(request, call) {
       for (let attempt = 0; ; attempt += 1) {
@@ -41,7 +45,8 @@ function waitBefore(error: unknown, attempt: number, random: () => number): numb
       return error.retryAfterMs !== undefined && error.retryAfterMs <= retryAfterMsMost ? error.retryAfterMs : undefined
     case 'server_error':
     case 'overloaded':
-      if (error.retryAfterMs !== undefined) return error.retryAfterMs <= retryAfterMsMost ? error.retryAfterMs : undefined
+      if (error.retryAfterMs !== undefined)
+        return error.retryAfterMs <= retryAfterMsMost ? error.retryAfterMs : undefined
       return backoffMsFirst * 2 ** attempt * (0.75 + 0.5 * random())
     default:
       return undefined

@@ -1,5 +1,5 @@
-import { chunk, done, event, framed, lastChunk, streamHead, tokens, unframedStreamHead } from '../replies.ts'
 import type { Exchange, Script } from '../fault-upstream.ts'
+import { chunk, done, event, framed, lastChunk, streamHead, tokens, unframedStreamHead } from '../replies.ts'
 
 /** One way a stream is lost after its first tokens, by the rows of failover.md. */
 export interface Cut {
@@ -14,19 +14,32 @@ export const tokensBeforeCut = 3
 
 const opening = event(chunk({ role: 'assistant', content: '' }))
 
-/** The events of the first tokens of the text `same-0 same-1 …`, which a good upstream of the name `same` repeats and goes on with. */
+/**
+ * The events of the first tokens of the text `same-0 same-1 …`, which a good upstream of the name `same` repeats and
+ * goes on with.
+ */
 export function firstTokens(name = 'same', count: number = tokensBeforeCut): string {
-  return opening + tokens(count, name).map((text) => event(chunk({ content: text }))).join('')
+  return (
+    opening +
+    tokens(count, name)
+      .map((text) => event(chunk({ content: text })))
+      .join('')
+  )
 }
 
 /** First tokens of `same`, then whatever `ending` does. */
 function cut(row: number, name: string, words: string, ending: (exchange: Exchange) => Promise<void> | void): Cut {
-  return { name, row, words, async script(exchange) {
-    await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
-    // The relay has its first tokens before the end comes: a reset may otherwise overtake them in the kernel.
-    await exchange.pause(20)
-    await ending(exchange)
-  } }
+  return {
+    name,
+    row,
+    words,
+    async script(exchange) {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
+      // The relay has its first tokens before the end comes: a reset may otherwise overtake them in the kernel.
+      await exchange.pause(20)
+      await ending(exchange)
+    },
+  }
 }
 
 const malformed = 'data: {"choices": [oops\n\n'
@@ -39,16 +52,33 @@ export const cuts: readonly Cut[] = [
     await exchange.write(`64\r\n${event(chunk({ content: 'lost' })).slice(0, 20)}`)
     exchange.close()
   }),
-  { name: 'tokens-then-end-of-connection', row: 36, words: 'the end of a connection that framed the body, without finish_reason', async script(exchange) {
-    await exchange.write(unframedStreamHead + firstTokens())
-    await exchange.pause(20)
-    exchange.close()
-  } },
+  {
+    name: 'tokens-then-end-of-connection',
+    row: 36,
+    words: 'the end of a connection that framed the body, without finish_reason',
+    async script(exchange) {
+      await exchange.write(unframedStreamHead + firstTokens())
+      await exchange.pause(20)
+      exchange.close()
+    },
+  },
   cut(36, 'tokens-then-clean-end', 'a clean end without finish_reason', (exchange) => exchange.write(lastChunk)),
-  cut(33, 'tokens-then-error', 'an error event', (exchange) => exchange.write(Buffer.concat([framed(event({ error: { message: 'Overloaded', type: 'overloaded_error' } })), lastChunk]))),
-  cut(33, 'tokens-then-named-error', 'an error event by name', (exchange) => exchange.write(Buffer.concat([framed('event: error\ndata: {"message":"it broke"}\n\n'), lastChunk]))),
+  cut(33, 'tokens-then-error', 'an error event', (exchange) =>
+    exchange.write(
+      Buffer.concat([framed(event({ error: { message: 'Overloaded', type: 'overloaded_error' } })), lastChunk]),
+    ),
+  ),
+  cut(33, 'tokens-then-named-error', 'an error event by name', (exchange) =>
+    exchange.write(Buffer.concat([framed('event: error\ndata: {"message":"it broke"}\n\n'), lastChunk])),
+  ),
   cut(38, 'tokens-then-silence', 'silence', (exchange) => exchange.hang()),
-  cut(34, 'tokens-then-four-malformed', 'four malformed events', (exchange) => exchange.write(Buffer.concat([framed(malformed.repeat(4) + event(chunk({}, 'stop')) + done), lastChunk]))),
-  cut(34, 'tokens-then-malformed-then-end', 'a malformed event, and no finish after it', (exchange) => exchange.write(Buffer.concat([framed(malformed), lastChunk]))),
-  cut(29, 'tokens-then-a-1-MiB-event', 'an event above 1 MiB', (exchange) => exchange.write(Buffer.concat([framed(event(chunk({ content: 'a'.repeat(1024 * 1024 + 10) }))), lastChunk]))),
+  cut(34, 'tokens-then-four-malformed', 'four malformed events', (exchange) =>
+    exchange.write(Buffer.concat([framed(malformed.repeat(4) + event(chunk({}, 'stop')) + done), lastChunk])),
+  ),
+  cut(34, 'tokens-then-malformed-then-end', 'a malformed event, and no finish after it', (exchange) =>
+    exchange.write(Buffer.concat([framed(malformed), lastChunk])),
+  ),
+  cut(29, 'tokens-then-a-1-MiB-event', 'an event above 1 MiB', (exchange) =>
+    exchange.write(Buffer.concat([framed(event(chunk({ content: 'a'.repeat(1024 * 1024 + 10) }))), lastChunk])),
+  ),
 ]

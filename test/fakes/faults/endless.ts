@@ -1,10 +1,14 @@
-import { chunk, event, framed, streamHead } from '../replies.ts'
 import type { Script } from '../fault-upstream.ts'
+import { chunk, event, framed, streamHead } from '../replies.ts'
 
 /** Says the first piece once, then the other again and again, as fast as it is taken, until the peer leaves. */
 function endless(first: string, again: string): Script {
-  const beginning = Buffer.concat([Buffer.from(streamHead), framed(event(chunk({ content: 'begun' }))), Buffer.from(first)])
-  const block = Buffer.from(again.repeat(Math.ceil(256 * 1024 / again.length)))
+  const beginning = Buffer.concat([
+    Buffer.from(streamHead),
+    framed(event(chunk({ content: 'begun' }))),
+    Buffer.from(first),
+  ])
+  const block = Buffer.from(again.repeat(Math.ceil((256 * 1024) / again.length)))
   return async (exchange) => {
     await exchange.write(beginning)
     for (;;) await exchange.write(block)

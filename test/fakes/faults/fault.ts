@@ -1,5 +1,5 @@
-import { faultUpstream } from '../fault-upstream.ts'
 import type { FailureClass } from '../../../src/service/failure.ts'
+import { faultUpstream } from '../fault-upstream.ts'
 import type { Hit, Script } from '../fault-upstream.ts'
 
 /** Where a provider entry points, and what was seen there. */

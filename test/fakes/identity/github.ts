@@ -1,14 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { faultUpstream } from '../fault-upstream.ts'
+import type { Exchange, Hit, Script } from '../fault-upstream.ts'
 import { reply } from '../replies.ts'
 import { ada } from './identity-provider.ts'
-import type { Exchange, Hit, Script } from '../fault-upstream.ts'
 import type { FakeIdentityProvider, Registration } from './identity-provider.ts'
 
 /** A place of GitHub's that the flow comes to. */
 export type GithubPlace = 'authorize' | 'token' | 'user' | 'emails'
 
-/** Plain OAuth 2.0 with GitHub's habits: errors with status 200, `iss` in the callback, `User-Agent` required, addresses apart from the profile. */
+/**
+ * Plain OAuth 2.0 with GitHub's habits: errors with status 200, `iss` in the callback, `User-Agent` required, addresses
+ * apart from the profile.
+ */
 export interface Github extends FakeIdentityProvider {
   /** `http://127.0.0.1:PORT` */
   readonly url: string
@@ -27,7 +30,11 @@ const issuer = 'https://github.com/login/oauth'
 
 /** As an Enterprise server has them, and Gitea. */
 const places: Readonly<Record<string, GithubPlace>> = {
-  '/login/oauth/authorize': 'authorize', '/login/oauth/access_token': 'token', '/api/v3/user': 'user', '/api/v3/user/emails': 'emails', '/api/v1/user': 'user',
+  '/login/oauth/authorize': 'authorize',
+  '/login/oauth/access_token': 'token',
+  '/api/v3/user': 'user',
+  '/api/v3/user/emails': 'emails',
+  '/api/v1/user': 'user',
 }
 
 interface Grant {
@@ -38,39 +45,61 @@ interface Grant {
 
 /** Starts it for one client. */
 export function startGithub(registration: Registration): Github {
-  const codes = new Map<string, Grant>(), tokens = new Map<string, string>()
+  const codes = new Map<string, Grant>(),
+    tokens = new Map<string, string>()
   const secrets = new Set<string>()
   const scripts = new Map<string, Script>()
   const asked: { readonly place: GithubPlace; readonly hit: Hit }[] = []
   const own: Readonly<Record<GithubPlace, Script>> = {
-    authorize: answering(authorize), token: answering(exchangeCode), user: answering(({ hit }) => withToken(hit, profileOf)), emails: answering(({ hit }) => withToken(hit, addressesOf)),
+    authorize: answering(authorize),
+    token: answering(exchangeCode),
+    user: answering(({ hit }) => withToken(hit, profileOf)),
+    emails: answering(({ hit }) => withToken(hit, addressesOf)),
   }
   const upstream = faultUpstream(async (exchange) => {
     const place = places[exchange.hit.path.split('?')[0] ?? '']
     if (place === undefined) return await exchange.write(reply(404, 'Not Found', { 'content-type': 'text/plain' }))
     asked.push({ place, hit: exchange.hit })
-    for (const value of [formOf(exchange.hit).get('code'), formOf(exchange.hit).get('code_verifier')]) if (value !== null) secrets.add(value)
+    for (const value of [formOf(exchange.hit).get('code'), formOf(exchange.hit).get('code_verifier')])
+      if (value !== null) secrets.add(value)
     await (scripts.get(`${place} ${personOf(exchange.hit)}`) ?? own[place])(exchange)
   })
   const url = `http://127.0.0.1:${upstream.port}`
 
   function authorize({ hit }: Exchange): Uint8Array {
     const query = new URL(hit.path, url).searchParams
-    const state = query.get('state') ?? '', redirectUri = query.get('redirect_uri') ?? ''
-    if (query.get('client_id') !== registration.clientId || redirectUri !== registration.redirectUri) return reply(404, 'Not Found')
+    const state = query.get('state') ?? '',
+      redirectUri = query.get('redirect_uri') ?? ''
+    if (query.get('client_id') !== registration.clientId || redirectUri !== registration.redirectUri)
+      return reply(404, 'Not Found')
     const code = randomUUID().replaceAll('-', '').slice(0, 20)
     secrets.add(code)
-    codes.set(code, { person: query.get('person') ?? ada, redirectUri, challenge: query.get('code_challenge') ?? undefined })
-    return reply(302, '', { location: `${redirectUri}?${new URLSearchParams({ code, state, iss: issuer }).toString()}` })
+    codes.set(code, {
+      person: query.get('person') ?? ada,
+      redirectUri,
+      challenge: query.get('code_challenge') ?? undefined,
+    })
+    return reply(302, '', {
+      location: `${redirectUri}?${new URLSearchParams({ code, state, iss: issuer }).toString()}`,
+    })
   }
 
   function exchangeCode({ hit }: Exchange): Uint8Array {
-    const form = formOf(hit), grant = codes.get(form.get('code') ?? '')
+    const form = formOf(hit),
+      grant = codes.get(form.get('code') ?? '')
     if (!hit.headers.has('user-agent')) return forbidden
-    if (form.get('client_id') !== registration.clientId || form.get('client_secret') !== registration.clientSecret) return refusal(hit, 'incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.')
-    if (grant === undefined || !codes.delete(form.get('code') ?? '')) return refusal(hit, 'bad_verification_code', 'The code passed is incorrect or expired.')
-    if (form.get('redirect_uri') !== grant.redirectUri) return refusal(hit, 'redirect_uri_mismatch', 'The redirect_uri MUST match the registered callback URL for this application.')
-    if (grant.challenge !== undefined && grant.challenge !== challengeOf(form.get('code_verifier') ?? '')) return refusal(hit, 'bad_verification_code', 'The code passed is incorrect or expired.')
+    if (form.get('client_id') !== registration.clientId || form.get('client_secret') !== registration.clientSecret)
+      return refusal(hit, 'incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.')
+    if (grant === undefined || !codes.delete(form.get('code') ?? ''))
+      return refusal(hit, 'bad_verification_code', 'The code passed is incorrect or expired.')
+    if (form.get('redirect_uri') !== grant.redirectUri)
+      return refusal(
+        hit,
+        'redirect_uri_mismatch',
+        'The redirect_uri MUST match the registered callback URL for this application.',
+      )
+    if (grant.challenge !== undefined && grant.challenge !== challengeOf(form.get('code_verifier') ?? ''))
+      return refusal(hit, 'bad_verification_code', 'The code passed is incorrect or expired.')
     const token = randomUUID()
     secrets.add(token)
     tokens.set(token, grant.person)
@@ -79,7 +108,10 @@ export function startGithub(registration: Registration): Github {
 
   /** Whom a request is about, by its code or its token. */
   function personOf(hit: Hit): string | undefined {
-    return codes.get(formOf(hit).get('code') ?? '')?.person ?? tokens.get(/^(?:Bearer|token) (.+)$/i.exec(hit.headers.get('authorization') ?? '')?.[1] ?? '')
+    return (
+      codes.get(formOf(hit).get('code') ?? '')?.person ??
+      tokens.get(/^(?:Bearer|token) (.+)$/i.exec(hit.headers.get('authorization') ?? '')?.[1] ?? '')
+    )
   }
 
   function withToken(hit: Hit, of: (person: string) => unknown): Uint8Array {
@@ -114,7 +146,11 @@ export function startGithub(registration: Registration): Github {
   }
 }
 
-const forbidden = reply(403, 'Request forbidden by administrative rules. Please make sure your request has a User-Agent header', { 'content-type': 'text/plain' })
+const forbidden = reply(
+  403,
+  'Request forbidden by administrative rules. Please make sure your request has a User-Agent header',
+  { 'content-type': 'text/plain' },
+)
 
 function answering(answered: (exchange: Exchange) => Uint8Array): Script {
   return (exchange) => exchange.write(answered(exchange))
@@ -132,7 +168,9 @@ function challengeOf(verifier: string): string {
 /** The token endpoint answers as a form, unless JSON is asked for. */
 function answer(hit: Hit, fields: Readonly<Record<string, string>>): Uint8Array {
   const isJson = (hit.headers.get('accept') ?? '').includes('application/json')
-  return isJson ? reply(200, JSON.stringify(fields)) : reply(200, new URLSearchParams(fields).toString(), { 'content-type': 'application/x-www-form-urlencoded' })
+  return isJson
+    ? reply(200, JSON.stringify(fields))
+    : reply(200, new URLSearchParams(fields).toString(), { 'content-type': 'application/x-www-form-urlencoded' })
 }
 
 function refusal(hit: Hit, error: string, description: string): Uint8Array {
@@ -142,7 +180,15 @@ function refusal(hit: Hit, error: string, description: string): Uint8Array {
 /** Ids of GitHub's are numbers. */
 function profileOf(person: string): Readonly<Record<string, unknown>> {
   const id = createHash('sha256').update(person).digest().readUInt32BE()
-  return { login: person, id, node_id: `U_${id}`, name: null, avatar_url: `https://avatars.example/u/${id}?v=4`, email: null, type: 'User' }
+  return {
+    login: person,
+    id,
+    node_id: `U_${id}`,
+    name: null,
+    avatar_url: `https://avatars.example/u/${id}?v=4`,
+    email: null,
+    type: 'User',
+  }
 }
 
 /** As the profile hides the address, it is here: one that was not verified, one that is not primary, and the right one. */

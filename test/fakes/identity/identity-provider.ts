@@ -15,6 +15,7 @@ export interface FakeIdentityProvider extends AsyncDisposable {
   readonly secrets: Iterable<string>
   /**
    * Signs `person` in there, beginning at the authorization address that the service redirected to.
+   *
    * @returns the callback's address, which is not asked for
    */
   approve(browser: Browser, url: string, person: string): Promise<string>

@@ -5,7 +5,8 @@ import { OAuth2Issuer, OAuth2Service } from 'oauth2-mock-server'
 const issuer = new OAuth2Issuer()
 await issuer.keys.generate('RS256')
 const service = new OAuth2Service(issuer)
-const people = new Map(), asked = {}
+const people = new Map(),
+  asked = {}
 let faults = {}
 
 function changed(place, value) {
@@ -36,21 +37,35 @@ service.on('beforeResponse', (response, { body }) => {
   tell(response.body.access_token)
   people.set(response.body.access_token, people.get(body.code))
   const [header, payload, signature] = response.body.id_token.split('.')
-  if (faults.signature === 'none') response.body.id_token = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`
-  if (faults.signature === 'wrong') response.body.id_token = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
+  if (faults.signature === 'none')
+    response.body.id_token = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`
+  if (faults.signature === 'wrong')
+    response.body.id_token = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
   response.body = changed('token', response.body)
   response.statusCode = faults.token?.status ?? response.statusCode
 })
 
 service.on('beforeUserinfo', (response, { headers }) => {
   const person = people.get(headers.authorization?.replace(/^Bearer /, ''))
-  const claims = { sub: `id-${person}`, preferred_username: person, name: `${person} Doe`, picture: `https://pictures.example/${person}.png`, email: `${person}@mail.example` }
+  const claims = {
+    sub: `id-${person}`,
+    preferred_username: person,
+    name: `${person} Doe`,
+    picture: `https://pictures.example/${person}.png`,
+    email: `${person}@mail.example`,
+  }
   response.body = changed('userinfo', claims)
   response.statusCode = faults.userinfo?.status ?? response.statusCode
 })
 
 /** Which part of it a path is. */
-const places = { '/.well-known/openid-configuration': 'discovery', '/jwks': 'keys', '/authorize': 'authorize', '/token': 'token', '/userinfo': 'userinfo' }
+const places = {
+  '/.well-known/openid-configuration': 'discovery',
+  '/jwks': 'keys',
+  '/authorize': 'authorize',
+  '/token': 'token',
+  '/userinfo': 'userinfo',
+}
 
 async function discovery(response) {
   const document = await (await fetch(`${issuer.url}/.well-known/openid-configuration?plain`)).json()
@@ -73,7 +88,10 @@ async function answer(request, response) {
     response.end()
   } else {
     if (!request.url.endsWith('?plain')) asked[place] = (asked[place] ?? 0) + 1
-    if (plain !== undefined) response.writeHead(plain.status ?? 200, { 'content-type': 'application/json', ...plain.headers }).end(plain.body ?? '')
+    if (plain !== undefined)
+      response
+        .writeHead(plain.status ?? 200, { 'content-type': 'application/json', ...plain.headers })
+        .end(plain.body ?? '')
     else if (place === 'discovery' && !request.url.endsWith('?plain')) await discovery(response)
     else service.requestHandler(request, response)
   }

@@ -8,7 +8,11 @@ export interface Change {
   readonly remove?: readonly string[]
   readonly status?: number
   /** This, instead of anything it would say. */
-  readonly answer?: { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  readonly answer?: {
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string
+  }
 }
 
 /** What it gets wrong. Each member is a place in the flow. */

@@ -13,13 +13,26 @@ function accountOf(sub) {
   const name = sub.replace(/^id-/, '')
   return {
     accountId: sub,
-    claims: () => ({ sub, preferred_username: name, name: `${name} Ä. Lovelace`, picture: `https://pictures.example/${name}.png`, email: `${name}@mail.example` }),
+    claims: () => ({
+      sub,
+      preferred_username: name,
+      name: `${name} Ä. Lovelace`,
+      picture: `https://pictures.example/${name}.png`,
+      email: `${name}@mail.example`,
+    }),
   }
 }
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const provider = new Provider(`http://127.0.0.1:${port}`, {
-  clients: [{ client_id: clientId, client_secret: process.env.CLIENT_SECRET, redirect_uris: redirectUris, token_endpoint_auth_method: process.env.TOKEN_AUTH_METHOD }],
+  clients: [
+    {
+      client_id: clientId,
+      client_secret: process.env.CLIENT_SECRET,
+      redirect_uris: redirectUris,
+      token_endpoint_auth_method: process.env.TOKEN_AUTH_METHOD,
+    },
+  ],
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'tests' }] },
   cookies: { keys: [randomBytes(16).toString('hex')] },
   claims: { openid: ['sub'], profile: ['preferred_username', 'name', 'picture'], email: ['email'] },
@@ -32,7 +45,9 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
 function tell(value) {
   if (typeof value === 'string') console.log(JSON.stringify({ secret: value }))
 }
-provider.on('grant.success', ({ oidc, body }) => [oidc.body?.code_verifier, body?.access_token, body?.id_token].forEach(tell))
+provider.on('grant.success', ({ oidc, body }) =>
+  [oidc.body?.code_verifier, body?.access_token, body?.id_token].forEach(tell),
+)
 provider.on('grant.error', ({ oidc }) => tell(oidc?.body?.code_verifier))
 
 server.on('request', provider.callback())

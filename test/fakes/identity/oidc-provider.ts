@@ -1,5 +1,5 @@
-import { startNodeServer } from '../node-server.ts'
 import type { Browser, Page } from '../browser.ts'
+import { startNodeServer } from '../node-server.ts'
 import type { FakeIdentityProvider, Registration } from './identity-provider.ts'
 
 /** npm's oidc-provider: strict OpenID Connect with forms for login and consent. */
@@ -11,8 +11,14 @@ export interface OidcProvider extends FakeIdentityProvider {
 }
 
 /** Starts it with one client. A person `ada` has the id `id-ada` there. */
-export async function startOidcProvider({ clientId, clientSecret, redirectUri }: Registration, tokenAuthMethod = 'client_secret_post'): Promise<OidcProvider> {
-  const server = await startNodeServer(new URL('./oidc-provider.mjs', import.meta.url), [clientId, redirectUri], { CLIENT_SECRET: clientSecret, TOKEN_AUTH_METHOD: tokenAuthMethod })
+export async function startOidcProvider(
+  { clientId, clientSecret, redirectUri }: Registration,
+  tokenAuthMethod = 'client_secret_post',
+): Promise<OidcProvider> {
+  const server = await startNodeServer(new URL('./oidc-provider.mjs', import.meta.url), [clientId, redirectUri], {
+    CLIENT_SECRET: clientSecret,
+    TOKEN_AUTH_METHOD: tokenAuthMethod,
+  })
 
   async function approve(browser: Browser, url: string, person: string): Promise<string> {
     let page = await browser.follow(await browser.visit(url), redirectUri)
@@ -42,8 +48,10 @@ export async function startOidcProvider({ clientId, clientSecret, redirectUri }:
 }
 
 function formOf(page: Page): { readonly action: string; readonly prompt: string } {
-  const action = /<form[^>]* action="([^"]+)"/.exec(page.text)?.[1], prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1]
-  if (action === undefined || prompt === undefined) throw new Error(`${page.status} at ${page.url} shows no form:\n${page.text}`)
+  const action = /<form[^>]* action="([^"]+)"/.exec(page.text)?.[1],
+    prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1]
+  if (action === undefined || prompt === undefined)
+    throw new Error(`${page.status} at ${page.url} shows no form:\n${page.text}`)
   return { action, prompt }
 }
 
