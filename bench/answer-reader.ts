@@ -1,9 +1,6 @@
-/** Takes the bytes of one HTTP/1.1 connection as they come, answer after answer. */
+/** Reads the bytes of one HTTP/1.1 connection, answer after answer. */
 export interface AnswerReader {
-  /**
-   * Hands over what the socket gave; calls back for each event and at the end of each answer. @throws Error when the
-   * bytes are no HTTP answer.
-   */
+  /** Takes received bytes, and calls the listener for each part. @throws Error when the bytes are no HTTP answer */
   readonly take: (bytes: Uint8Array) => void
 }
 
@@ -12,15 +9,15 @@ export interface AnswerListener {
   readonly onHead: (status: number, head: string) => void
   /** One event of the stream, without its blank line, as latin1. */
   readonly onEvent: (event: string) => void
-  /** The body has ended as its framing says. */
+  /** The body is complete by its framing. */
   readonly onEnd: () => void
 }
 
 type Phase = 'head' | 'size' | 'data' | 'data-end' | 'trailer' | 'fixed' | 'until-close'
 
 /**
- * Reads answers with a chunked, a counted or an until-close body and cuts the body into events at blank lines. Made for
- * a load generator: it trusts its peer and keeps only what an event in the making needs.
+ * Reads answers with a chunked, a counted or an until-close body, and splits the body into events at blank lines. For
+ * load generators: it trusts its peer, and keeps only the current event.
  */
 export function answerReader(listener: AnswerListener): AnswerReader {
   let phase: Phase = 'head'
@@ -44,7 +41,7 @@ export function answerReader(listener: AnswerListener): AnswerReader {
     listener.onEnd()
   }
 
-  /** Does one step on `rest`; false when it needs more bytes. */
+  /** Parses one step of `rest`; false when it needs more bytes. */
   function step(): boolean {
     switch (phase) {
       case 'head': {
@@ -122,7 +119,7 @@ export function answerReader(listener: AnswerListener): AnswerReader {
 interface Head {
   readonly status: number
   readonly framing: 'size' | 'fixed' | 'until-close'
-  /** Bytes of a counted body, else 0. */
+  /** Length of a counted body; 0 for others. */
   readonly length: number
 }
 

@@ -1,11 +1,11 @@
 /**
- * The load of large bodies, a process of its own: `body-client.ts JSON` with a BodyLoad; prints a BodyOutcome as JSON.
- * Each connection sends one request and waits for its answer.
+ * Client process for large bodies: `body-client.ts JSON` with a BodyLoad. Prints a BodyOutcome as JSON. Each connection
+ * sends one request and waits for its answer.
  */
 import type { Socket } from 'bun'
 import { answerReader, type AnswerReader } from './answer-reader.ts'
 import { parseBodyLoad, type BodyOutcome } from './body-load.ts'
-import { chatPath, clockUs, heldRequestBody } from './upstream-protocol.ts'
+import { requestHead, clockUs, heldRequestBody } from './upstream-protocol.ts'
 
 interface Connection {
   readonly reader: AnswerReader
@@ -17,13 +17,7 @@ interface Connection {
 
 const load = parseBodyLoad(JSON.parse(process.argv[2] ?? '{}'))
 const body = heldRequestBody(load.bodyBytes, load.holdUs)
-const headers = Object.entries({
-  ...load.headers,
-  'content-type': 'application/json',
-  'content-length': String(body.length),
-})
-const head = `POST ${load.path ?? chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
-const request = Buffer.from(head + body, 'latin1')
+const request = Buffer.from(requestHead(load, body.length) + body, 'latin1')
 
 const counts = { answered: 0, refused: 0, failed: 0 }
 const startedUs = clockUs()
@@ -74,20 +68,20 @@ function open(): Promise<unknown> {
         try {
           socket.data.reader.take(bytes)
         } catch {
-          // No HTTP: counted, as everything is.
+          // No HTTP: counts as failed.
           settleConnection(socket, 'failed')
         }
       },
-      // A refusal may come with the connection closed before the request was taken whole.
+      // A proxy may refuse and close before it has read the whole request.
       close: (socket) => settleConnection(socket, socket.data.status > 200 ? 'refused' : 'failed'),
       error: (socket) => settleConnection(socket, 'failed'),
     },
   }).catch(() => settle('failed'))
 }
 
-const timeIsOver = Bun.sleep(load.secondsMost * 1000)
-for (let opened = 0; opened < load.connections && clockUs() - startedUs < load.secondsMost * 1e6; opened++) {
-  // A few at a time, so that no listen queue overflows.
+const timeIsOver = Bun.sleep(load.secondsMax * 1000)
+for (let opened = 0; opened < load.connections && clockUs() - startedUs < load.secondsMax * 1e6; opened++) {
+  // 10 at a time, so that no backlog overflows.
   const opening = open()
   if (opened % 10 === 9) await Promise.race([opening, timeIsOver])
 }

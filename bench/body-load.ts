@@ -1,37 +1,37 @@
 import { asRecord, numberIn } from './stream-load.ts'
 
-/** What the client of large bodies is asked to do. */
+/** Parameters of the client for large bodies. */
 export interface BodyLoad {
-  /** Of the proxy, on 127.0.0.1. */
+  /** Port of the proxy, on 127.0.0.1. */
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
-  /** Default: the usual one. */
+  /** Default: {@link chatPath}. */
   readonly path?: string
-  /** Requests at once, each over a connection of its own. */
+  /** Concurrent requests, each on its own connection. */
   readonly connections: number
-  /** Of each body, about. */
+  /** Approximate size of each body. */
   readonly bodyBytes: number
-  /** How long the upstream holds each answer back, so that all requests are in the proxy at once. */
+  /** Delay of each answer at the upstream, so that all requests are in the proxy at once. */
   readonly holdUs: number
-  /** Give up after this many seconds. */
-  readonly secondsMost: number
+  /** Time limit, seconds. */
+  readonly secondsMax: number
 }
 
-/** What became of the requests: each is counted once. */
+/** Results of the requests. Each counts once. */
 export interface BodyOutcome {
-  /** With 200 and a whole body. */
+  /** Complete answers with status 200. */
   readonly answered: number
-  /** With another status. */
+  /** Answers with another status. */
   readonly refused: number
-  /** Connection refused, cut, or no HTTP. */
+  /** Refused or cut connections, and malformed answers. */
   readonly failed: number
-  /** Not answered when the time was over. */
+  /** Unanswered at the time limit. */
   readonly unfinished: number
-  /** First request begun → last answered, or the time over. */
+  /** First request begun → last answered, or time limit. */
   readonly elapsedUs: number
 }
 
-/** @throws Error naming the field that is not as BodyLoad says. */
+/** @throws Error with the name of the first invalid field */
 export function parseBodyLoad(value: unknown): BodyLoad {
   const fields = asRecord(value, 'the load')
   const headers = asRecord(fields['headers'], 'headers')
@@ -42,11 +42,11 @@ export function parseBodyLoad(value: unknown): BodyLoad {
     connections: numberIn(fields, 'connections'),
     bodyBytes: numberIn(fields, 'bodyBytes'),
     holdUs: numberIn(fields, 'holdUs'),
-    secondsMost: numberIn(fields, 'secondsMost'),
+    secondsMax: numberIn(fields, 'secondsMax'),
   }
 }
 
-/** @throws Error naming the field that is not as BodyOutcome says. */
+/** @throws Error with the name of the first invalid field */
 export function parseBodyOutcome(value: unknown): BodyOutcome {
   const fields = asRecord(value, 'the outcome')
   return {

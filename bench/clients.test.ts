@@ -7,7 +7,7 @@ import { chooseCores } from './machine.ts'
 import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
 import { heldRequestBody, readHoldUs } from './upstream-protocol.ts'
 
-/** The clients against the mock upstream itself, each a process of its own as in a run. */
+/** Runs the client processes against the mock upstream itself. */
 const isLinux = process.platform === 'linux' && Bun.which('taskset') !== null
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-test-'))
 const core = isLinux ? chooseCores().load : 0
@@ -34,16 +34,16 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-const bodies = { connections: 20, bodyBytes: 150_000, holdUs: 100_000, secondsMost: 10 }
+const bodies = { connections: 20, bodyBytes: 150_000, holdUs: 100_000, secondsMax: 10 }
 
 describe.skipIf(!isLinux)('the client of large bodies', () => {
-  test('has all of them answered, after the time they are held', async () => {
+  test('gets all answers after the delay', async () => {
     const outcome = await bodyLoad(target, bodies, core)
     expect(outcome).toMatchObject({ answered: 20, refused: 0, failed: 0, unfinished: 0 })
     expect(outcome.elapsedUs).toBeGreaterThan(bodies.holdUs)
   })
 
-  test('counts those that are refused', async () => {
+  test('counts refused requests', async () => {
     using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no', { status: 503 }) })
     expect(await bodyLoad({ ...target, port: server.port ?? 0 }, bodies, core)).toMatchObject({
       answered: 0,
@@ -51,12 +51,12 @@ describe.skipIf(!isLinux)('the client of large bodies', () => {
     })
   })
 
-  test('counts those that nobody takes', async () => {
+  test('counts refused connections', async () => {
     expect(await bodyLoad({ ...target, port: freePort() }, bodies, core)).toMatchObject({ failed: 20 })
   })
 
-  test('does not wait longer than it is told', async () => {
-    expect(await bodyLoad(target, { ...bodies, holdUs: 60_000_000, secondsMost: 0.3 }, core)).toMatchObject({
+  test('ends at its time limit', async () => {
+    expect(await bodyLoad(target, { ...bodies, holdUs: 60_000_000, secondsMax: 0.3 }, core)).toMatchObject({
       answered: 0,
       unfinished: 20,
     })
@@ -64,10 +64,10 @@ describe.skipIf(!isLinux)('the client of large bodies', () => {
 })
 
 describe.skipIf(!isLinux)('the client of streams', () => {
-  test('begins no stream when its time is over, and counts none of them as failed', async () => {
+  test('begins no stream after its time limit, and counts none as failed', async () => {
     const outcome = await streamLoad(
       target,
-      { connections: 3, chunks: 5, paceUs: 1000, streamsPerConnection: 1e6, secondsMost: 0.05 },
+      { connections: 3, chunks: 5, paceUs: 1000, streamsPerConnection: 1e6, secondsMax: 0.05 },
       core,
     )
     expect(outcome.failed).toBe(0)
@@ -77,7 +77,7 @@ describe.skipIf(!isLinux)('the client of streams', () => {
 })
 
 describe('heldRequestBody', () => {
-  test('is as long as asked for, and says how long to wait', () => {
+  test('has the requested length and delay', () => {
     const body = heldRequestBody(150_000, 3_000_000)
     expect(Math.abs(body.length - 150_000)).toBeLessThan(200)
     expect(readHoldUs(body)).toBe(3_000_000)

@@ -1,11 +1,11 @@
 import { processTree } from './process-tree.ts'
 
-/** Linux shows these to programs at 100 a second whatever the kernel's own rate (proc_pid_stat(5), `_SC_CLK_TCK`). */
+/** Clock ticks of `/proc`: always 100 a second on Linux (proc_pid_stat(5), `_SC_CLK_TCK`). */
 const ticksPerSecond = 100
 
 /**
- * CPU time that a process, its threads and its descendants have used so far, in seconds, to 10 ms. The kernel's own
- * accounting, not a sample.
+ * CPU time of a process, its threads and its descendants so far, in seconds, to 10 ms. It is the kernel's accounting,
+ * not a sample.
  */
 export function cpuSeconds(root: number): number {
   return processTree(root).reduce((sum, account) => sum + account.cpuTicks, 0) / ticksPerSecond

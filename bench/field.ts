@@ -7,7 +7,7 @@ import type { Proxy } from './proxies/proxy.ts'
 import type { ProxyNote } from './report.ts'
 import { startProxy, type Workshop } from './workshop.ts'
 
-/** Who takes part, and why others do not. */
+/** Proxies that take part, and reasons why others do not. */
 export interface Field {
   readonly contenders: readonly Contender[]
   readonly proxies: readonly ProxyNote[]
@@ -15,8 +15,8 @@ export interface Field {
 }
 
 /**
- * Starts each proxy and makes sure that it answers. One that cannot be had, started or used is left out, and the notes
- * say why. `looksAtDisk`: what each takes there is found out too.
+ * Starts each proxy and checks that it answers. A proxy that cannot be installed, started or used is left out, with a
+ * note. With `looksAtDisk` its size on disk is measured too.
  */
 export async function startField(
   proxies: readonly Proxy[],
@@ -62,7 +62,7 @@ async function startContender(
   return { ...target, pid: program.pid, canStream: reason === undefined }
 }
 
-/** Undefined when streams come whole. */
+/** Reason why a target cannot stream; undefined: its streams are complete. */
 async function whyNoStreams(target: Omit<Contender, 'canStream'>, loadCore: number): Promise<string | undefined> {
   try {
     await streamLoad(target, { connections: 1, streamsPerConnection: 2, chunks: 3, paceUs: 1000 }, loadCore)

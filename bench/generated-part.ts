@@ -2,9 +2,9 @@ const begin = '<!-- made by the bench from here -->'
 const end = '<!-- made by the bench to here -->'
 
 /**
- * A page with the part between its two marks replaced.
+ * Replaces the part of a page between its two marks.
  *
- * @throws Error when the marks are not both there, once and in order.
+ * @throws Error unless the page has each mark once, in order
  */
 export function withGeneratedPart(page: string, part: string): string {
   const [before = '', afterBegin, ...furtherBegins] = page.split(begin)

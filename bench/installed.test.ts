@@ -6,13 +6,13 @@ describe('parseDiskTotal', () => {
     expect(parseDiskTotal('4096\t/a\n8192\t/b/total\n12288\ttotal\n')).toBe(12_288)
   })
 
-  test('refuses what has no total', () => {
+  test('throws without a total', () => {
     expect(() => parseDiskTotal('4096\t/a\n')).toThrow('du wrote no total')
   })
 })
 
 describe('countPythonPackages', () => {
-  test('leaves out what the environment came with', () => {
+  test('leaves out packages of the environment itself', () => {
     expect(
       countPythonPackages('aiohttp==3.14.5\nllms-py==4.0.26\npip==23.2.1\nsetuptools==65.5.0\npip-tools==1\n'),
     ).toBe(3)

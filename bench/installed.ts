@@ -2,25 +2,25 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { ProgramError, runProgram, searchPath } from './processes.ts'
 
-/** What stands on the disk once a program is installed. */
+/** Size of an installed program. */
 export interface Installed {
-  /** Blocks of the disk, in bytes: the program and what it brings, without the runtime that must be there before. */
+  /** Disk blocks in bytes: the program and its dependencies, without a runtime that must be installed before. */
   readonly bytes: number
-  /** The runtime (Node, Python); 0 where it is among what is brought, or none is needed. */
+  /** The runtime (Node, Python); 0 where it is a dependency, or none is needed. */
   readonly runtimeBytes: number
-  /** Packages (npm, PyPI), modules (Go) or packages it depends on directly (Debian), itself not counted. */
+  /** Number of packages (npm, PyPI), modules (Go) or direct dependencies (Debian), without the program itself. */
   readonly dependencies: number
 }
 
 const limitMs = 60_000
 
-/** What is below these paths takes on the disk, in bytes. Each file counts once. */
+/** Size of everything below these paths on the disk, in bytes. Each file counts once. */
 export async function diskBytes(paths: readonly string[], ...options: readonly string[]): Promise<number> {
   const output = await runProgram(['du', '-scB1', ...options, ...paths], limitMs)
   return parseDiskTotal(output)
 }
 
-/** The last line of `du -c`. @throws ProgramError when there is none. */
+/** Parses the last line of `du -c`. @throws ProgramError when there is none */
 export function parseDiskTotal(output: string): number {
   const digits = /^(\d+)\ttotal$/m.exec(output)?.[1]
   if (digits === undefined) throw new ProgramError(`du wrote no total: ${output.slice(0, 100)}`)
@@ -28,33 +28,34 @@ export function parseDiskTotal(output: string): number {
 }
 
 /**
- * Folders of the packages that npm installed below `folder` for use, not for development, each once; the folder itself
- * is not among them.
+ * Lists folders of packages that npm installed below `folder`, each once, without `folder` itself. Packages for
+ * development and workspaces are left out.
  */
 export async function npmPackages(folder: string): Promise<readonly string[]> {
-  const output = await runProgram(['npm', 'ls', '--omit=dev', '--all', '--parseable'], limitMs, { directory: folder })
+  const output = await runProgram(['npm', 'ls', '--omit=dev', '--workspaces=false', '--all', '--parseable'], limitMs, {
+    directory: folder,
+  })
   return [...new Set(output.trim().split('\n'))].filter((path) => path.includes('node_modules'))
 }
 
-/** What `node` itself takes. */
+/** Size of `node` itself, bytes. */
 export function nodeBytes(): Promise<number> {
   return diskBytes([realpathSync(Bun.which('node', { PATH: searchPath() }) ?? 'node')])
 }
 
 /**
- * What was installed into a virtual environment of Python: `venv` is its folder. pip, setuptools and wheel are the
- * environment's own.
+ * Measures the packages in a Python virtual environment in folder `venv`. pip, setuptools and wheel belong to the
+ * environment and do not count.
  */
 export async function pythonInstalled(venv: string): Promise<Installed> {
   const python = join(venv, 'bin/python')
-  const about = await runProgram(
-    [
-      python,
-      '-c',
-      'import sys, sysconfig; print(sys._base_executable); print(sysconfig.get_path("stdlib")); print(sysconfig.get_path("purelib"))',
-    ],
-    limitMs,
-  )
+  const script = [
+    'import sys, sysconfig',
+    'print(sys._base_executable)',
+    'print(sysconfig.get_path("stdlib"))',
+    'print(sysconfig.get_path("purelib"))',
+  ].join('; ')
+  const about = await runProgram([python, '-c', script], limitMs)
   const [executable = '', library = '', packages = ''] = about.trim().split('\n')
   const names = await runProgram([python, '-m', 'pip', 'list', '--format=freeze'], limitMs)
   const bytes = await diskBytes([packages], '--exclude=pip', '--exclude=setuptools', '--exclude=wheel')
@@ -62,12 +63,12 @@ export async function pythonInstalled(venv: string): Promise<Installed> {
   return { bytes, runtimeBytes, dependencies: countPythonPackages(names) - 1 }
 }
 
-/** Lines of `pip list --format=freeze` but those of pip, setuptools and wheel. */
+/** Counts lines of `pip list --format=freeze`, without pip, setuptools and wheel. */
 export function countPythonPackages(list: string): number {
   return list.split('\n').filter((line) => line.includes('==') && !/^(?:pip|setuptools|wheel)==/.test(line)).length
 }
 
-/** What Debian installed for these packages, and on how many others they depend directly. */
+/** Measures installed Debian packages and their direct dependencies. */
 export async function debianInstalled(packages: readonly string[]): Promise<Installed> {
   const output = await runProgram(
     ['dpkg-query', '-W', '-f', '${Installed-Size}\\t${Pre-Depends}, ${Depends}\\n', ...packages],
@@ -83,18 +84,18 @@ export async function debianInstalled(packages: readonly string[]): Promise<Inst
   return { bytes, runtimeBytes: 0, dependencies: others.size }
 }
 
-/** `libc6 (>= 2.34), debconf | cdebconf` → libc6, debconf: the first of what may stand in for each other. */
+/** `libc6 (>= 2.34), debconf | cdebconf` → libc6, debconf: the first of each group of alternatives. */
 export function parseDebianDepends(text: string): readonly string[] {
   return text.split(',').flatMap((one) => /^\s*([a-z\d][a-z\d+.-]*)/.exec(one)?.[1] ?? [])
 }
 
-/** A Go program: one file, and the modules it was made of as it says itself. */
+/** Measures a Go program: one file, and the modules that it lists. */
 export async function goInstalled(executable: string): Promise<Installed> {
   const modules = await runProgram(['go', 'version', '-m', executable], limitMs)
   return { bytes: await diskBytes([executable]), runtimeBytes: 0, dependencies: countGoModules(modules) }
 }
 
-/** Lines of `go version -m` that name a dependency. */
+/** Counts the dependencies in the output of `go version -m`. */
 export function countGoModules(text: string): number {
   return text.split('\n').filter((line) => line.startsWith('\tdep\t')).length
 }

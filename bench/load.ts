@@ -4,17 +4,17 @@ import { ProgramError, runProgram } from './processes.ts'
 import { asRecord, numberIn, parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
 import { chatPath } from './upstream-protocol.ts'
 
-/** Where load is sent: a proxy, or the upstream itself. */
+/** Target of a load: a proxy, or the upstream itself. */
 export interface LoadTarget {
   readonly name: string
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
-  /** Default: the usual one. */
+  /** Default: the path of chat completions. */
   readonly path?: string
 }
 
-/** What wrk saw. */
+/** Results of wrk. */
 export interface PlainOutcome {
   readonly requests: number
   readonly durationUs: number
@@ -23,10 +23,10 @@ export interface PlainOutcome {
 }
 
 /**
- * POSTs of 1 KB with wrk over `connections` kept-alive connections, as fast as they are answered, from `core`.
+ * Sends POSTs of 1 KB with wrk on `core`, over `connections` kept-alive connections, as fast as they are answered.
  *
- * @throws ProgramError when wrk fails, when any request fails or is not answered with 2xx or 3xx, or when none is
- *   answered in time.
+ * @throws ProgramError when wrk fails, when a request fails or gets another status than 2xx or 3xx, or when none is
+ *   answered in time
  */
 export async function plainLoad(
   target: LoadTarget,
@@ -64,17 +64,17 @@ async function perhapsNoneAnswered(
   return parsePlainOutcome(output, target.name)
 }
 
-/** When to stop sending plain requests. */
+/** End of a plain load: the earlier of both. */
 export interface Enough {
   readonly requests: number
-  /** Give up after this many. A load under way is not cut short. */
+  /** Time limit. A run of wrk that has begun is completed. */
   readonly seconds: number
 }
 
 /**
- * plainLoad over 64 connections until enough requests were answered, or the time is over.
+ * Runs plainLoad over 64 connections until enough requests are answered, or until the time limit.
  *
- * @returns how many were answered
+ * @returns the number of answered requests
  * @throws ProgramError as plainLoad
  */
 export async function plainLoadUntil(target: LoadTarget, enough: Enough, core: number): Promise<number> {
@@ -89,7 +89,7 @@ export async function plainLoadUntil(target: LoadTarget, enough: Enough, core: n
   return done
 }
 
-/** Reads the line that wrk.lua writes. @throws ProgramError when it is not there or tells of a failed request. */
+/** Parses the line of wrk.lua. @throws ProgramError when it is missing or counts a failed request */
 export function parsePlainOutcome(output: string, targetName: string): PlainOutcome {
   const line = /^JSON (.*)$/m.exec(output)?.[1]
   if (line === undefined) throw new ProgramError(`wrk on ${targetName} wrote no result: ${output.slice(0, 200)}`)
@@ -110,13 +110,13 @@ export function parsePlainOutcome(output: string, targetName: string): PlainOutc
   }
 }
 
-/** How streams are asked for. */
+/** Parameters of a stream load. */
 export type Streams = Omit<StreamLoad, 'port' | 'headers' | 'path'>
 
 /**
- * Streams over raw sockets, read to their end, from `core`.
+ * Requests streams over plain sockets from `core`, and reads them to their ends.
  *
- * @throws ProgramError when the client fails or any stream is cut or short.
+ * @throws ProgramError when the client fails or a stream is cut or incomplete
  */
 export async function streamLoad(target: LoadTarget, streams: Streams, core: number): Promise<StreamOutcome> {
   const load: StreamLoad = { ...streams, ...addressOf(target) }
@@ -130,9 +130,9 @@ export async function streamLoad(target: LoadTarget, streams: Streams, core: num
 }
 
 /**
- * Requests with large bodies, all at once, from `core`. What becomes of each is counted; none of it is an error.
+ * Sends requests with large bodies from `core`, all at once, and counts their results. A failed request is no error.
  *
- * @throws ProgramError when the client itself fails.
+ * @throws ProgramError when the client itself fails
  */
 export async function bodyLoad(
   target: LoadTarget,
@@ -141,7 +141,7 @@ export async function bodyLoad(
 ): Promise<BodyOutcome> {
   const load: BodyLoad = { ...bodies, ...addressOf(target) }
   const client = [process.execPath, join(import.meta.dir, 'body-client.ts'), JSON.stringify(load)]
-  const output = await runProgram(['taskset', '-c', String(core), ...client], (bodies.secondsMost + 30) * 1000)
+  const output = await runProgram(['taskset', '-c', String(core), ...client], (bodies.secondsMax + 30) * 1000)
   return parseBodyOutcome(JSON.parse(output))
 }
 

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 
-/** What the figures were measured on. Nothing that names the machine. */
+/** Description of the machine, without its name. */
 export interface Machine {
   readonly processor: string
   readonly cores: number
   readonly memoryGb: number
   readonly kernel: string
   readonly system: string
-  /** Processes that wanted to run in the minute before, on average: above about 0.5 the machine had other work. */
+  /** Load average of the last minute before the run: above about 0.5 the machine had other work. */
   readonly loadBefore: number
 }
 
-/** Describes this machine. Call before loading it. */
+/** Describes this machine. Call it before the load. */
 export function thisMachine(): Machine {
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
@@ -25,8 +25,8 @@ export function thisMachine(): Machine {
 }
 
 /**
- * The cores this process may use: the proxies get the first, the load and the upstream the second. On one core both are
- * the same.
+ * Chooses cores among those of this process: the first for proxies, the second for the load and the upstream. With one
+ * core both are the same.
  */
 export function chooseCores(): { readonly proxy: number; readonly load: number } {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
@@ -46,7 +46,7 @@ function systemName(): string {
   try {
     return /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux'
   } catch {
-    // Not every Linux has the file.
+    // Some distributions lack the file.
     return 'Linux'
   }
 }

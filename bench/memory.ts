@@ -2,13 +2,13 @@ import { processTree, readProcessFile } from './process-tree.ts'
 
 /** Memory of a process and its descendants, in MB (10^6 bytes). */
 export interface MemoryUse {
-  /** Sum of the resident sets. Pages that several of the processes share count in each. */
+  /** Sum of the resident sets. Shared pages count in each process. */
   readonly residentMb: number
-  /** The same with a shared page divided among those that share it. */
+  /** The same, with shared pages divided among their processes. */
   readonly proportionalMb: number
 }
 
-/** Their resident memory at this moment, MB. Cheaper to ask for than the proportional one. */
+/** Current resident memory of a process and its descendants, MB. Cheaper than {@link memoryUse}. */
 export function residentMb(root: number): number {
   return toMegabytes(
     processTree(root).reduce((sum, { pid }) => sum + kilobytes(readProcessFile(pid, 'status') ?? '', 'VmRSS'), 0),
@@ -16,8 +16,8 @@ export function residentMb(root: number): number {
 }
 
 /**
- * Runs `work` and gives the most resident memory that was seen meanwhile, looking every `everyMs`; `onLook` hears of
- * each look.
+ * Runs `work` and samples resident memory every `everyMs`. Calls `onLook` with each sample. @returns the highest
+ * sample, MB
  */
 export async function peakResidentMb(
   root: number,
@@ -41,7 +41,7 @@ export async function peakResidentMb(
   }
 }
 
-/** What a process and its descendants hold at this moment. */
+/** Current memory of a process and its descendants. */
 export function memoryUse(root: number): MemoryUse {
   let resident = 0
   let proportional = 0
@@ -52,7 +52,7 @@ export function memoryUse(root: number): MemoryUse {
   return { residentMb: toMegabytes(resident), proportionalMb: toMegabytes(proportional) }
 }
 
-/** The value of a line such as `VmRSS: 5120 kB`; 0 when there is none. */
+/** Parses a line such as `VmRSS: 5120 kB`; 0 when it is missing. */
 export function kilobytes(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0)
 }

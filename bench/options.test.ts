@@ -6,7 +6,7 @@ const peers = ['nginx', 'svc']
 const proxies = { all: ['nginx', 'svc', 'litellm'], usual: peers, sideBySide: ['svc', 'litellm'] }
 
 describe('parseBenchOptions', () => {
-  test('runs five rounds of everything unless told otherwise', () => {
+  test('runs five rounds of everything by default', () => {
     expect(parseBenchOptions([], proxies)).toEqual({
       rounds: 5,
       seconds: 2,
@@ -47,7 +47,7 @@ describe('parseBenchOptions', () => {
     })
   })
 
-  test('takes a narrower side by side for a partial one', () => {
+  test('makes a partial report with fewer proxies or measures', () => {
     expect(parseBenchOptions(['--peers', '--only', 'start'], proxies)).toMatchObject({
       measures: ['start'],
       isSideBySide: true,
@@ -55,7 +55,7 @@ describe('parseBenchOptions', () => {
     })
   })
 
-  test('gives nothing when help is asked for', () => {
+  test('returns nothing for --help', () => {
     expect(parseBenchOptions(['--help'], proxies)).toBeUndefined()
   })
 

@@ -1,42 +1,42 @@
 import { parseArgs } from 'node:util'
 import { measureNames, sideBySideMeasures, usualMeasures, type MeasureName } from './measures/measure.ts'
 
-/** What the command line asks for. */
+/** Parsed command line. */
 export interface BenchOptions {
   /** Rounds of each measure, from 1. */
   readonly rounds: number
-  /** Of each measurement in a round, from 1. */
+  /** Duration of each measurement, from 1. */
   readonly seconds: number
   readonly measures: readonly MeasureName[]
-  /** Names of the proxies, the service included. */
+  /** Names of the proxies, with the service. */
   readonly peers: readonly string[]
-  /** `--peers` alone: the table of docs/benchmarks.md is made. */
+  /** `--peers` alone: makes the table of docs/benchmarks.md. */
   readonly isSideBySide: boolean
-  /** Fewer rounds, measures or proxies than the report is made of: the report goes to a file of its own. */
+  /** Fewer rounds, measures or proxies than a full report: it goes to another file. */
   readonly isPartial: boolean
 }
 
-/** Names of proxies, each list in the order of the tables. */
+/** Names of proxies, in the order of the tables. */
 export interface ProxyNames {
-  /** Those that can be asked for. */
+  /** Allowed values of `--peers`. */
   readonly all: readonly string[]
   readonly usual: readonly string[]
   readonly sideBySide: readonly string[]
 }
 
-/** The command line is not understood. The message says what is, in one line. */
+/** The command line is invalid. The message is one line for the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Below this a report is not one of record. */
-const roundsLeast = 5
+/** Rounds of a full report. */
+const roundsMin = 5
 
-/** What `--help` prints. */
+/** Text of `--help`. */
 export function helpText(proxies: ProxyNames): string {
-  return `npm run bench -- [options]: what the service costs, beside what others cost, on this machine
+  return `npm run bench -- [options]: measures the service and other gateways on this machine
 
-  --rounds N      rounds of each measure (default ${roundsLeast}); the figures are medians over them
+  --rounds N      rounds of each measure (default ${roundsMin}); the figures are medians over them
   --seconds N     how long each measurement lasts (default 2)
   --only LIST     measures, of ${measureNames.join(',')}
                   (default ${usualMeasures.join(',')})
@@ -44,19 +44,19 @@ export function helpText(proxies: ProxyNames): string {
                   (default ${proxies.usual.join(',')})
   --peers         without a list: the side by side of ${proxies.sideBySide.join(',')}
                   in ${sideBySideMeasures.join(',')};
-                  what is missing is installed into bench/peers (about 1 GB) or left out with the reason
-  --quick         2 rounds of 1 second, to see that everything runs
-  --help          this
+                  installs missing programs into bench/peers (about 1 GB), or leaves them out with the reason
+  --quick         2 rounds of 1 second, to check that everything runs
+  --help          this help
 
-The report is printed and written to bench/results/DATE.md and .json; with fewer than ${roundsLeast} rounds,
-or not every measure or proxy, to DATE-partial.md and .json, which git ignores. That of the side by side is called DATE-peers,
-and a whole one also makes the table in docs/benchmarks.md.`
+The report is printed and written to bench/results/DATE.md and .json. With fewer than ${roundsMin} rounds,
+or without some measure or proxy, it goes to DATE-partial.md and .json, which git ignores. The side by side
+goes to DATE-peers.md and .json, and a full one also makes the table in docs/benchmarks.md.`
 }
 
 /**
- * Reads the command line; undefined when it asks for help.
+ * Parses the command line; undefined for `--help`.
  *
- * @throws UsageError when an option or a value is unknown.
+ * @throws UsageError for an unknown option or value
  */
 export function parseBenchOptions(commandLine: readonly string[], proxies: ProxyNames): BenchOptions | undefined {
   const rest = withoutLonePeers(commandLine)
@@ -64,7 +64,7 @@ export function parseBenchOptions(commandLine: readonly string[], proxies: Proxy
   const values = parseFlags(rest)
   if (values.help === true) return undefined
   const isQuick = values.quick === true
-  const rounds = parseCount('--rounds', values.rounds) ?? (isQuick ? 2 : roundsLeast)
+  const rounds = parseCount('--rounds', values.rounds) ?? (isQuick ? 2 : roundsMin)
   const seconds = parseCount('--seconds', values.seconds) ?? (isQuick ? 1 : 2)
   const wholeMeasures = isSideBySide ? sideBySideMeasures : usualMeasures
   const wholePeers = isSideBySide ? proxies.sideBySide : proxies.usual
@@ -72,10 +72,10 @@ export function parseBenchOptions(commandLine: readonly string[], proxies: Proxy
   const peers = parseList('--peers', values.peers, proxies.all) ?? wholePeers
   const isWhole =
     wholeMeasures.every((name) => measures.includes(name)) && wholePeers.every((name) => peers.includes(name))
-  return { rounds, seconds, measures, peers, isSideBySide, isPartial: rounds < roundsLeast || !isWhole }
+  return { rounds, seconds, measures, peers, isSideBySide, isPartial: rounds < roundsMin || !isWhole }
 }
 
-/** `--peers` may stand without a value, which parseArgs does not know: such ones are taken out. */
+/** Removes `--peers` without a value, which parseArgs does not allow. */
 function withoutLonePeers(commandLine: readonly string[]): readonly string[] {
   return commandLine.filter((one, at) => one !== '--peers' || !(commandLine[at + 1]?.startsWith('-') ?? true))
 }
@@ -113,7 +113,7 @@ function parseCount(flag: string, text: string | undefined): number | undefined 
   throw new UsageError(`${flag}: found '${text}', allowed: a whole number from 1 to 9999`)
 }
 
-/** The named ones, each once, in the order of `allowed`; undefined when the option is not there. */
+/** Parses a list: each value once, in the order of `allowed`; undefined without the option. */
 function parseList<Name extends string>(
   flag: string,
   text: string | undefined,

@@ -2,16 +2,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Where a peer is installed: `bench/peers/NAME`, which git ignores. Remove it, and the next run installs anew. What is
- * inside lies in folders with a dot, which the tools of this project pass over.
+ * Folder of an installed peer: `bench/peers/NAME`, which git ignores. When it is missing, the next run installs again.
+ * Its contents lie in folders with a dot, which the tools of this project ignore.
  */
 export function peerFolder(name: string): string {
   return join(import.meta.dir, 'peers', name)
 }
 
 /**
- * Installs a peer once: `install` runs unless it has come to its end before for the same `what`. Says on stderr what is
- * under way.
+ * Installs a peer once: skips `install` if it was completed before for the same `what`. Prints progress on stderr.
  */
 export async function installOnce(
   name: string,

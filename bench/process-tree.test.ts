@@ -19,7 +19,7 @@ describe('parseProcessStat', () => {
 })
 
 describe('descendants', () => {
-  test('finds children of children and nobody else', () => {
+  test('finds children of children and no other process', () => {
     const accounts = [
       { pid: 4, parent: 3, cpuTicks: 0 },
       { pid: 3, parent: 2, cpuTicks: 0 },
@@ -52,7 +52,7 @@ describe('accounting', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'sees memory that was held for a while, and tells of each look',
+    'measures memory that was allocated for a while, and reports each sample',
     async () => {
       const before = memoryUse(process.pid).residentMb
       const looks: number[] = []

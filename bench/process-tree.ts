@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What the kernel has booked on one process, all its threads included. */
+/** The kernel's accounting of one process, with all its threads. */
 export interface ProcessAccount {
   readonly pid: number
   readonly parent: number
@@ -9,12 +9,12 @@ export interface ProcessAccount {
 }
 
 /**
- * Reads the text of `/proc/PID/stat` (proc_pid_stat(5), fields 1, 4 and 14 to 17).
+ * Parses the text of `/proc/PID/stat` (proc_pid_stat(5), fields 1, 4 and 14 to 17).
  *
- * @throws Error when it is not that.
+ * @throws Error when it is malformed
  */
 export function parseProcessStat(text: string): ProcessAccount {
-  // The name, in brackets, may itself hold blanks and brackets.
+  // The name, in brackets, may contain blanks and brackets itself.
   const nameEnd = text.lastIndexOf(')')
   const fields = text
     .slice(nameEnd + 2)
@@ -37,12 +37,12 @@ export function parseProcessStat(text: string): ProcessAccount {
   return { pid, parent, cpuTicks: user + system + childrenUser + childrenSystem }
 }
 
-/** A process and all that descend from it, in no order. Empty when it is gone. */
+/** A process and its descendants, in no order. Empty when it has ended. */
 export function processTree(root: number): readonly ProcessAccount[] {
   return descendants(root, allProcesses())
 }
 
-/** Those of `accounts` that are `root` or descend from it. */
+/** Selects `root` and its descendants from `accounts`. */
 export function descendants(root: number, accounts: readonly ProcessAccount[]): readonly ProcessAccount[] {
   const byParent = Map.groupBy(accounts, (account) => account.parent)
   const found = accounts.filter((account) => account.pid === root)
@@ -60,12 +60,12 @@ function allProcesses(): readonly ProcessAccount[] {
   return accounts
 }
 
-/** The text of a file below `/proc/PID`; undefined when the process is gone. */
+/** Reads a file below `/proc/PID`; undefined when the process has ended. */
 export function readProcessFile(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')
   } catch {
-    // Processes come and go while the directory is read.
+    // The process has ended since the directory was read.
     return undefined
   }
 }

@@ -1,38 +1,38 @@
 import { openSync, closeSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How to start a program. */
+/** Parameters of {@link startProgram}. */
 export interface ProgramStart {
-  /** For messages and the log file; `[a-z-]+`. */
+  /** Name in messages and of the log file; `[a-z-]+`. */
   readonly name: string
   readonly command: readonly string[]
-  /** Core it may run on, with every thread and child of it. */
+  /** Core of the program, its threads and its children. */
   readonly core: number
-  /** On top of `PATH` and `HOME`. */
+  /** Variables in addition to `PATH` and `HOME`. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Where its output is kept while the bench runs. */
+  /** Folder for its output while the bench runs. */
   readonly directory: string
 }
 
-/** A program under way. */
+/** A running program. */
 export interface RunningProgram {
   readonly name: string
   readonly pid: number
-  /** When it was started, as `performance.now()`. */
+  /** Time of its start, by `performance.now()`. */
   readonly startedMs: number
-  /** The last lines it wrote. */
+  /** The last lines of its output. */
   readonly lastOutput: () => string
   readonly hasEnded: () => boolean
-  /** Asks it to end, and after 3 s makes it. */
+  /** Ends it with SIGTERM, and after 3 s with SIGKILL. */
   readonly stop: () => Promise<void>
 }
 
-/** A program did not do what the bench needs of it. */
+/** A program failed, or took too long. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError'
 }
 
-/** Starts a program pinned to a core. Its process id is that of the program itself: `taskset` replaces itself by it. */
+/** Starts a program pinned to a core. `taskset` replaces itself by it, so that the process id is the program's. */
 export function startProgram(start: ProgramStart, register: (program: RunningProgram) => void): RunningProgram {
   const log = join(start.directory, `${start.name}.log`)
   const output = openSync(log, 'a')
@@ -65,7 +65,7 @@ export function startProgram(start: ProgramStart, register: (program: RunningPro
 /**
  * Waits until a program listens on a port of 127.0.0.1.
  *
- * @throws ProgramError when it ends, or does not listen within 60 s.
+ * @throws ProgramError when it ends, or does not listen within 60 s
  */
 export async function waitUntilListening(program: RunningProgram, port: number): Promise<void> {
   const deadline = performance.now() + 60_000
@@ -83,12 +83,12 @@ async function listens(port: number): Promise<boolean> {
     socket.end()
     return true
   } catch {
-    // Refused: not yet.
+    // Refused: the program does not listen yet.
     return false
   }
 }
 
-/** A port of 127.0.0.1 that nobody listens on at this moment. */
+/** Finds a port of 127.0.0.1 that is free at this moment. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const port = listener.port
@@ -96,23 +96,23 @@ export function freePort(): number {
   return port
 }
 
-/** Where and with what a program is run. */
-export interface ProgramPlace {
-  /** Default: that of the bench. */
+/** Folder and environment of a program. */
+export interface ProgramEnvironment {
+  /** Default: the working directory of the bench. */
   readonly directory?: string
-  /** On top of the environment of the bench. */
+  /** Variables in addition to the environment of the bench. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
 /**
- * Runs a program to its end and gives what it wrote on stdout.
+ * Runs a program to its end. @returns its stdout
  *
- * @throws ProgramError when it fails or takes longer than `limitMs`.
+ * @throws ProgramError when it fails or takes longer than `limitMs`
  */
 export async function runProgram(
   command: readonly string[],
   limitMs: number,
-  { directory, environment }: ProgramPlace = {},
+  { directory, environment }: ProgramEnvironment = {},
 ): Promise<string> {
   const child = Bun.spawn([...command], {
     env: { ...process.env, PATH: searchPath(), ...environment },
@@ -130,7 +130,7 @@ export async function runProgram(
   throw new ProgramError(`${command.slice(0, 4).join(' ')}: ${reason}: ${(faults + output).trim().slice(-300)}`)
 }
 
-/** `PATH`, and where Debian keeps servers, which is not on everyone's. */
+/** `PATH`, and Debian's folders of servers, which some users lack in theirs. */
 export function searchPath(): string {
   return `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin`
 }

@@ -4,12 +4,12 @@ import { searchPath } from './processes.ts'
 /** Programs of the system that the bench may need. */
 export type ProgramName = 'nginx' | 'haproxy' | 'wrk' | 'node' | 'npm' | 'python3' | 'go'
 
-/** Debian's packages of the same name. */
+/** Programs whose Debian package has the same name. */
 const installable: readonly ProgramName[] = ['nginx', 'haproxy', 'wrk']
 
 /**
- * Looks for programs and, as root on Debian, installs those of nginx, HAProxy and wrk that are missing. Gives those
- * that are still missing, having named them in one line on stderr.
+ * Looks for programs and, as root on Debian, installs missing ones of nginx, HAProxy and wrk. Names those that are
+ * still missing in one line on stderr, and returns them.
  */
 export async function missingPrograms(needed: ReadonlySet<ProgramName>): Promise<ReadonlySet<ProgramName>> {
   const isMissing = (name: ProgramName): boolean => Bun.which(name, { PATH: searchPath() }) === null
@@ -24,9 +24,9 @@ export async function missingPrograms(needed: ReadonlySet<ProgramName>): Promise
 }
 
 async function install(names: readonly ProgramName[]): Promise<void> {
-  // A package list may be too old to install from, or missing: update only then.
-  const script =
-    'apt-get install -y --no-install-recommends "$@" || { apt-get update && apt-get install -y --no-install-recommends "$@"; }'
+  // The package list is updated only if installing fails: it may be old or missing.
+  const install = 'apt-get install -y --no-install-recommends "$@"'
+  const script = `${install} || { apt-get update && ${install}; }`
   // Run level 1 keeps the packages from starting their services.
   const child = Bun.spawn(['sh', '-c', script, 'sh', ...names], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },

@@ -1,9 +1,9 @@
-/** Says on stderr what is under way. */
+/** Prints a line of progress on stderr. */
 export function progress(text: string): void {
   console.error(`bench: ${text}`)
 }
 
-/** What went wrong, for a report that others read: in one line, without addresses of the network. */
+/** Describes an error for a public report: in one line, without network addresses. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text

@@ -21,15 +21,15 @@ const run: BenchRun = {
 describe('reportMarkdown', () => {
   const text = reportMarkdown(run)
 
-  test('holds the measured against the targets', () => {
+  test('compares figures with targets', () => {
     expect(text).toMatch(/against nginx +\| +≤ 2\.5 × \| +3\.00 \| +missed by 20 % \|/)
   })
 
-  test('has no section for what was not asked for', () => {
+  test('has no section for a measure that was not requested', () => {
     expect(text).not.toContain('Resident memory')
   })
 
-  test('says what was left out', () => {
+  test('lists what was left out', () => {
     expect(text).toContain('- haproxy: not installed')
   })
 })

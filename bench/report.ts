@@ -5,7 +5,7 @@ import type { ProxyKind } from './proxies/proxy.ts'
 import { markdownTable, measureSection, verdictTable } from './table.ts'
 import { judge, targets } from './targets.ts'
 
-/** Everything one run found out. */
+/** Results of a run. */
 export interface BenchRun {
   /** `2026-11-21`. */
   readonly date: string
@@ -15,28 +15,30 @@ export interface BenchRun {
   readonly measures: readonly MeasureName[]
   /** Rows of the tables, in order; `direct` first. */
   readonly proxies: readonly ProxyNote[]
-  /** What was left out or went wrong, a sentence each. */
+  /** Omissions and failures, a sentence each. */
   readonly notes: readonly string[]
   readonly measurements: readonly Measurement[]
 }
 
-/** What stands in the report about one proxy. */
+/** Description of one proxy in the report. */
 export interface ProxyNote {
   readonly name: string
   /** Absent for the upstream itself. */
   readonly kind?: ProxyKind
   readonly version: string
   readonly setup: string
-  /** Absent where it was not looked for, or could not be found out. */
+  /** Absent where it was not measured, or could not be. */
   readonly installed?: Installed
 }
 
-/** The run as Markdown: `summary` if there is one, verdicts, a table a measure, what was compared on what. */
+/** Formats a run as Markdown: summary, verdicts, a table for each measure, proxies and machine. */
 export function reportMarkdown(run: BenchRun, summary?: string): string {
   const names = run.proxies.map((proxy) => proxy.name)
+  const rounds = `${run.rounds} round${run.rounds === 1 ? '' : 's'}`
   const parts = [
     `# Bench, ${run.date}`,
-    `Medians of ${run.rounds} round${run.rounds === 1 ? '' : 's'} (least–most), ${run.seconds} s each. Ratios are made within a round, then their median is taken. How each figure comes about: bench/README.md.`,
+    `Medians of ${rounds} (least–most), ${run.seconds} s each. Ratios are made within a round, then their median is ` +
+      'taken. How each figure is measured: bench/README.md.',
     ...(summary === undefined ? [] : ['## Side by side', summary]),
     '## Targets',
     verdictTable(
@@ -53,7 +55,7 @@ export function reportMarkdown(run: BenchRun, summary?: string): string {
   return `${parts.join('\n\n')}\n`
 }
 
-/** Who was compared, in which version, set up how. */
+/** Formats the table of proxies, their versions and their setup. */
 export function comparedTable(run: BenchRun): string {
   return markdownTable(
     ['Proxy', 'version', 'set up as'],
@@ -61,13 +63,16 @@ export function comparedTable(run: BenchRun): string {
   )
 }
 
-/** What it was measured on. */
+/** Describes the machine in a sentence. */
 export function machineSentence(machine: Machine): string {
   const { processor, cores, memoryGb, system, kernel, loadBefore } = machine
-  return `On ${processor}, ${cores} cores, ${memoryGb} GB, ${system}, kernel ${kernel}; each proxy pinned to one core, the load and the upstream to another. Load average before the run: ${loadBefore.toFixed(1)}.`
+  return (
+    `On ${processor}, ${cores} cores, ${memoryGb} GB, ${system}, kernel ${kernel}; each proxy pinned to one core, ` +
+    `the load and the upstream to another. Load average before the run: ${loadBefore.toFixed(1)}.`
+  )
 }
 
-/** The run as JSON, every figure of every round included. */
+/** Formats a run as JSON, with every figure of every round. */
 export function reportJson(run: BenchRun): string {
   const verdicts = targets.map((target) => {
     const { summary, text } = judge(target, run.measurements)

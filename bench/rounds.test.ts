@@ -61,7 +61,7 @@ describe('runMeasure', () => {
     expect(await namesOf(measureOf(changes), rounds)).toEqual(expected)
   })
 
-  test('leaves out who has failed, and says why', async () => {
+  test('leaves out a proxy that failed, with the reason', async () => {
     const run: Measure['run'] = ({ name }, round) =>
       name === 'nginx' && round === 2 ? Promise.reject(new Error('cut')) : Promise.resolve({ perSecond: round })
     const { measurements, notes } = await runMeasure(measureOf({ run }), field, 3, setting, () => undefined)
@@ -74,7 +74,7 @@ describe('rotated', () => {
   test.each([
     { round: 1, expected: ['b', 'c', 'a'] },
     { round: 3, expected: ['a', 'b', 'c'] },
-  ])('begins with another one in round $round', ({ round, expected }) => {
+  ])('begins with another item in round $round', ({ round, expected }) => {
     expect(rotated(['a', 'b', 'c'], round)).toEqual(expected)
   })
 })

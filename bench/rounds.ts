@@ -8,15 +8,15 @@ import {
 } from './measures/measure.ts'
 import { progress, reasonOf } from './progress.ts'
 
-/** What the rounds of a measure brought, and who fell out of it and why. */
+/** Results of the rounds of a measure, and the reasons of omissions. */
 export interface Outcome {
   readonly measurements: readonly Measurement[]
   readonly notes: readonly string[]
 }
 
 /**
- * Runs every round of one measure. A contender that fails is left out of the rest of it, and the notes say why. @param
- * say tells what is under way
+ * Runs every round of one measure. A contender that fails is left out of the remaining rounds, with a note. @param say
+ * prints progress
  */
 export async function runMeasure(
   measure: Measure,
@@ -49,7 +49,7 @@ export async function runMeasure(
   return { measurements, notes: [...failed.values()] }
 }
 
-/** Each round begins with another one, so that none always follows the same. */
+/** Rotates items by the round, so that each round begins with another item. */
 export function rotated<Item>(items: readonly Item[], round: number): readonly Item[] {
   const by = round % Math.max(items.length, 1)
   return [...items.slice(by), ...items.slice(0, by)]

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: starts the upstream and the proxies, measures them in turn, prints and writes the report. `--help`
- * says how.
+ * `npm run bench`: starts the upstream and the proxies, measures them in turn, prints and writes the report. See
+ * `--help`.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

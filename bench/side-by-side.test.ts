@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { Measurement } from './measures/measure.ts'
 import type { BenchRun, ProxyNote } from './report.ts'
-import { figures, sideBySideMarkdown, standing, standingSentence, standingTable, type Figure } from './side-by-side.ts'
+import {
+  figures,
+  sideBySideMarkdown,
+  comparisonOf,
+  comparisonSentence,
+  comparisonTable,
+  type Figure,
+} from './side-by-side.ts'
 
 function note(name: string, kind: NonNullable<ProxyNote['kind']>, installedMb?: number): ProxyNote {
   const facts =
@@ -39,7 +46,7 @@ const ratePerSecond: Figure = {
   value: (run, proxy) => run.measurements.find((one) => one.proxy === proxy)?.value,
 }
 
-describe('standing', () => {
+describe('comparisonOf', () => {
   test.each([
     { values: { svc: 50, portkey: 5, litellm: 1, nginx: 200 }, rank: 1, ranked: 3, ahead: [], best: 'nginx' },
     {
@@ -53,17 +60,17 @@ describe('standing', () => {
     { values: { portkey: 60, litellm: 1 }, rank: undefined, ranked: 2, ahead: [], best: 'portkey' },
     { values: {}, rank: undefined, ranked: 0, ahead: [], best: undefined },
   ])('of $values among gateways is $rank of $ranked', ({ values, ...expected }) => {
-    expect(standing(ratePerSecond, runOf(rates(values)))).toMatchObject(expected)
+    expect(comparisonOf(ratePerSecond, runOf(rates(values)))).toMatchObject(expected)
   })
 
-  test('turns round where less is better', () => {
+  test('ranks the lowest first where less is better', () => {
     expect(
-      standing({ ...ratePerSecond, better: 'less' }, runOf(rates({ svc: 50, portkey: 60, litellm: 1 }))),
+      comparisonOf({ ...ratePerSecond, better: 'less' }, runOf(rates({ svc: 50, portkey: 60, litellm: 1 }))),
     ).toMatchObject({ rank: 2, ahead: ['litellm'], best: 'litellm' })
   })
 
   test('does not count the upstream itself', () => {
-    expect(standing(ratePerSecond, runOf(rates({ direct: 1000, svc: 50 })))).toMatchObject({
+    expect(comparisonOf(ratePerSecond, runOf(rates({ direct: 1000, svc: 50 })))).toMatchObject({
       rank: 1,
       ranked: 1,
       best: 'svc',
@@ -96,16 +103,16 @@ describe('figures', () => {
     { title: 'installed, MB', expected: 30 },
     { title: 'installed with its runtime, MB', expected: 35 },
     { title: 'dependencies', expected: 30 },
-  ])('know what is $title', ({ title, expected }) => {
+  ])('include $title', ({ title, expected }) => {
     expect(named(title).value(runOf([]), 'portkey')).toBe(expected)
     expect(named(title).value(runOf([]), 'litellm')).toBeUndefined()
   })
 })
 
-describe('standingTable', () => {
+describe('comparisonTable', () => {
   const cells = (figure: Figure, values: Readonly<Record<string, number>>): readonly (readonly string[])[] => {
     const run = runOf(rates(values))
-    return standingTable([standing(figure, run)], run.proxies)
+    return comparisonTable([comparisonOf(figure, run)], run.proxies)
       .split('\n')
       .map((line) =>
         line
@@ -128,7 +135,7 @@ describe('standingTable', () => {
     ])
   })
 
-  test('says where we stand and who is ahead', () => {
+  test('shows the rank of the service and the gateways ahead of it', () => {
     expect(cells(ratePerSecond, { svc: 50, portkey: 60, nginx: 200 })[2]).toEqual([
       'requests/s',
       '50',
@@ -141,41 +148,41 @@ describe('standingTable', () => {
     ])
   })
 
-  test('writes what was not waited for as more than', () => {
+  test('writes a value at its limit as more than', () => {
     expect(cells({ ...ratePerSecond, most: 60 }, { svc: 59, portkey: 60 })[2]?.slice(1, 3)).toEqual(['59', '> 60.0'])
   })
 })
 
-describe('standingSentence', () => {
+describe('comparisonSentence', () => {
   const sentence = (...values: readonly Readonly<Record<string, number>>[]): string =>
-    standingSentence(values.map((one) => standing(ratePerSecond, runOf(rates(one)))))
+    comparisonSentence(values.map((one) => comparisonOf(ratePerSecond, runOf(rates(one)))))
 
-  test('counts the figures in which nobody is ahead', () => {
+  test('counts the figures in which no gateway is ahead', () => {
     expect(sentence({ svc: 2, portkey: 1 }, { svc: 3, litellm: 1 })).toBe(
       '**svc is ahead of every gateway in 2 of 2 figures.**',
     )
   })
 
-  test('names the others, and by whom', () => {
+  test('names the other figures, with the gateways ahead', () => {
     expect(sentence({ svc: 2, portkey: 1 }, { svc: 2, portkey: 3 })).toEndWith(
       'in 1 of 2 figures.** Not in: requests/s (portkey).',
     )
   })
 
-  test('does not count what nobody else has', () => {
+  test('does not count a figure without a gateway', () => {
     expect(sentence({ svc: 2, nginx: 5 }, { portkey: 2 })).toContain('0 of 0')
   })
 })
 
 describe('sideBySideMarkdown', () => {
-  test('has date, versions, and who is missing and why', () => {
+  test('has date, versions, and missing proxies with the reason', () => {
     const text = sideBySideMarkdown(runOf(rates({ svc: 5, portkey: 2 }), ['bifrost is left out: go not installed']))
     expect(text).toContain('2026-01-02, medians of 1 round of 2 s.')
     expect(text).toContain('portkey/1')
     expect(text).toContain('- bifrost is left out: go not installed')
   })
 
-  test('has no line for what nobody was measured in', () => {
+  test('has no line for a figure without values', () => {
     expect(sideBySideMarkdown(runOf(rates({ svc: 5 })))).not.toContain('cold start')
   })
 })

@@ -1,4 +1,4 @@
-import { bodiesMemoryMost } from './measures/bodies.ts'
+import { bodiesMemoryMax } from './measures/bodies.ts'
 import { directName, serviceName, type MeasureName } from './measures/measure.ts'
 import type { ProxyKind } from './proxies/proxy.ts'
 import { comparedTable, machineSentence, type BenchRun, type ProxyNote } from './report.ts'
@@ -6,28 +6,28 @@ import { median } from './statistics.ts'
 import { formatNumber, markdownTable } from './table.ts'
 import { added, perRound, type RoundLookup } from './targets.ts'
 
-/** One line of the side by side: what is held against each other. */
+/** One figure of the side by side: a row of its table. */
 export interface Figure {
-  /** With its unit. */
+  /** Title, with the unit. */
   readonly title: string
   readonly better: 'less' | 'more'
-  /** Measuring ended here: such a value is written as "more than". */
+  /** Limit of the measurement: a value at it is written as "more than". */
   readonly most?: number
   readonly value: (run: BenchRun, proxy: string) => number | undefined
 }
 
-/** How the service stands in one figure. */
-export interface Standing {
+/** The service compared with others in one figure. */
+export interface Comparison {
   readonly figure: Figure
-  /** Of those that have one, by name. */
+  /** Proxy → value, for those that have one. */
   readonly values: ReadonlyMap<string, number>
-  /** From 1, among the service and the gateways; undefined when the service has no value. */
+  /** Rank of the service among the gateways, from 1; undefined when it has no value. */
   readonly rank: number | undefined
-  /** How many have a value, of the service and the gateways. */
+  /** Number of values, of the service and the gateways. */
   readonly ranked: number
   /** Gateways that are better. */
   readonly ahead: readonly string[]
-  /** Best of all, relays included. */
+  /** Name of the best proxy, with relays. */
   readonly best: string | undefined
 }
 
@@ -67,8 +67,8 @@ function installed(title: string, figure: (facts: NonNullable<ProxyNote['install
 }
 
 /**
- * What is held against each other, in the order of the table. Times that are added are those through a proxy less the
- * upstream's own of the same round.
+ * Figures of the side by side, in the order of the table. Added times are those through a proxy less those of the
+ * upstream in the same round.
  */
 export const figures: readonly Figure[] = [
   metric('plain, 64 at once: CPU µs a request', 'less', 'plain', 'cpuUs'),
@@ -88,7 +88,7 @@ export const figures: readonly Figure[] = [
   metric('memory at rest, MB', 'less', 'memory', 'startMb'),
   metric('memory under load (64 at once), MB', 'less', 'memory', 'loadMb'),
   metric('memory with 1,000 streams, MB', 'less', 'memory', 'streamsMb'),
-  { ...metric('memory with 150 KB × 1,500, MB', 'less', 'bodies', 'peakMb'), most: bodiesMemoryMost },
+  { ...metric('memory with 150 KB × 1,500, MB', 'less', 'bodies', 'peakMb'), most: bodiesMemoryMax },
   metric('of these 1,500 answered', 'more', 'bodies', 'answered'),
   metric('cold start: ms to the first 200', 'less', 'start', 'startMs'),
   installed('installed, MB', ({ bytes }) => bytes / 1e6),
@@ -96,8 +96,8 @@ export const figures: readonly Figure[] = [
   installed('dependencies', ({ dependencies }) => dependencies),
 ]
 
-/** How the service stands in a figure, by the medians over the rounds. */
-export function standing(figure: Figure, run: BenchRun): Standing {
+/** Compares the service with others in a figure, by the medians over the rounds. */
+export function comparisonOf(figure: Figure, run: BenchRun): Comparison {
   const valued = run.proxies.flatMap(({ name, kind }) => {
     const value = name === directName ? undefined : figure.value(run, name)
     return value === undefined ? [] : [{ name, kind, value }]
@@ -123,14 +123,14 @@ export function standing(figure: Figure, run: BenchRun): Standing {
 const relays = ['nginx', 'haproxy']
 
 /**
- * The table: a line a figure, a column a proxy, then our rank among the gateways, who is best of all, and what is ours
- * divided by that of each relay.
+ * Formats the table: a row for each figure, a column for each proxy, then the rank of the service among the gateways,
+ * the best proxy, and the ratio of the service to each relay.
  */
-export function standingTable(standings: readonly Standing[], proxies: readonly ProxyNote[]): string {
+export function comparisonTable(comparisons: readonly Comparison[], proxies: readonly ProxyNote[]): string {
   const order: readonly (ProxyKind | undefined)[] = ['service', 'gateway', 'relay']
   const names = order.flatMap((kind) => proxies.filter((proxy) => proxy.kind === kind).map(({ name }) => name))
   const against = relays.filter((name) => names.includes(name))
-  const rows = standings.map(({ figure, values, rank, ranked, ahead, best }) => [
+  const rows = comparisons.map(({ figure, values, rank, ranked, ahead, best }) => [
     figure.title,
     ...names.map((name) => formatValue(figure, values.get(name))),
     rank === undefined ? '–' : `${rank} of ${ranked}${ahead.length === 0 ? '' : `, behind ${ahead.join(', ')}`}`,
@@ -155,8 +155,8 @@ function formatQuotient(dividend: number | undefined, divisor: number | undefine
 }
 
 /** `svc is ahead of every gateway in 21 of 23 figures. Not in: …`. */
-export function standingSentence(standings: readonly Standing[]): string {
-  const held = standings.filter(({ rank, ranked }) => rank !== undefined && ranked > 1)
+export function comparisonSentence(comparisons: readonly Comparison[]): string {
+  const held = comparisons.filter(({ rank, ranked }) => rank !== undefined && ranked > 1)
   const lost = held.filter(({ ahead }) => ahead.length > 0)
   const first = `**svc is ahead of every gateway in ${held.length - lost.length} of ${held.length} figures.**`
   return lost.length === 0
@@ -165,16 +165,17 @@ export function standingSentence(standings: readonly Standing[]): string {
 }
 
 /**
- * All of it as Markdown, without a heading of its own: when and where, the table, what it says, versions, who is
- * missing and why.
+ * Formats the side by side as Markdown without a heading: date and machine, table, summary, versions, and missing
+ * proxies with the reason.
  */
 export function sideBySideMarkdown(run: BenchRun): string {
-  const standings = figures.map((figure) => standing(figure, run)).filter(({ values }) => values.size > 0)
+  const comparisons = figures.map((figure) => comparisonOf(figure, run)).filter(({ values }) => values.size > 0)
   const missing = run.notes.map((note) => `- ${note}`).join('\n')
+  const rounds = `${run.rounds} round${run.rounds === 1 ? '' : 's'}`
   const parts = [
-    `${run.date}, medians of ${run.rounds} round${run.rounds === 1 ? '' : 's'} of ${run.seconds} s. ${machineSentence(run.machine)}`,
-    standingTable(standings, run.proxies),
-    standingSentence(standings),
+    `${run.date}, medians of ${rounds} of ${run.seconds} s. ${machineSentence(run.machine)}`,
+    comparisonTable(comparisons, run.proxies),
+    comparisonSentence(comparisons),
     comparedTable(run),
     ...(missing === '' ? [] : [`Not measured, and why:\n\n${missing}`]),
   ]

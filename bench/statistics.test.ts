@@ -16,7 +16,7 @@ describe('median', () => {
     expect(median(values)).toBe(expected)
   })
 
-  test('leaves as many values below as above', () => {
+  test('has equal numbers of values below and above', () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { minLength: 1 }), (values) => {
         const middle = median(values) ?? Number.NaN
@@ -46,7 +46,7 @@ describe('summarize', () => {
     expect(summarize([5, 1, 3])).toEqual({ median: 3, min: 1, max: 5, count: 3 })
   })
 
-  test('has nothing to say about nothing', () => {
+  test('of nothing is nothing', () => {
     expect(summarize([])).toBeUndefined()
   })
 })

@@ -1,20 +1,20 @@
-/** The middle of what was measured over the rounds, with its extremes. */
+/** Median of values over the rounds, with minimum and maximum. */
 export interface Summary {
   readonly median: number
   readonly min: number
   readonly max: number
-  /** Rounds it is made of, from 1. */
+  /** Number of values, from 1. */
   readonly count: number
 }
 
-/** Undefined when there is nothing to summarize. */
+/** Summarizes values; undefined without values. */
 export function summarize(values: readonly number[]): Summary | undefined {
   const middle = median(values)
   if (middle === undefined) return undefined
   return { median: middle, min: Math.min(...values), max: Math.max(...values), count: values.length }
 }
 
-/** The middle value; of an even count the mean of the two in the middle. Undefined of none. */
+/** The middle value; for an even count the mean of the two in the middle. Undefined without values. */
 export function median(values: readonly number[]): number | undefined {
   const sorted = [...values].sort((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)]
@@ -22,7 +22,7 @@ export function median(values: readonly number[]): number | undefined {
   return upper === undefined || lower === undefined ? undefined : (lower + upper) / 2
 }
 
-/** The smallest value that at least `percent` of all values do not exceed (nearest rank). Undefined of none. */
+/** Percentile by nearest rank. Undefined without values. */
 export function percentile(values: ArrayLike<number>, percent: number): number | undefined {
   const sorted = Float64Array.from(values).sort()
   const rank = Math.ceil((percent / 100) * sorted.length)

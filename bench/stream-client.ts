@@ -1,30 +1,25 @@
 /**
- * The load of streams, a process of its own: `stream-client.ts JSON` with a StreamLoad; prints a StreamOutcome as JSON.
- * Each connection asks for one stream after the other and reads everything to its end.
+ * Client process for streams: `stream-client.ts JSON` with a StreamLoad. Prints a StreamOutcome as JSON. Each
+ * connection requests one stream after the other and reads it to its end.
  */
 import type { Socket } from 'bun'
 import { answerReader, type AnswerReader } from './answer-reader.ts'
 import { percentile } from './statistics.ts'
 import { parseStreamLoad, type StreamOutcome } from './stream-load.ts'
-import { chatPath, clockUs, stampLength, stampMark, streamRequestBody } from './upstream-protocol.ts'
+import { requestHead, clockUs, stampLength, stampMark, streamRequestBody } from './upstream-protocol.ts'
 
 interface Connection {
   reader: AnswerReader
   streamsLeft: number
   requestedUs: number
-  /** Content chunks of the stream under way. */
+  /** Content chunks of the current stream. */
   contents: number
   isDone: boolean
 }
 
 const load = parseStreamLoad(JSON.parse(process.argv[2] ?? '{}'))
 const body = streamRequestBody(load)
-const headers = Object.entries({
-  ...load.headers,
-  'content-type': 'application/json',
-  'content-length': String(body.length),
-})
-const request = `POST ${load.path ?? chatPath} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+const request = requestHead(load, body.length) + body
 
 const firstContentUs: number[] = []
 const delaysUs: number[] = []
@@ -32,9 +27,9 @@ let contents = 0
 let complete = 0
 let failed = 0
 let together = 0
-let togetherMost = 0
+let togetherMax = 0
 const startedUs = clockUs()
-const lastStartUs = load.secondsMost === undefined ? Infinity : startedUs + load.secondsMost * 1e6
+const lastStartUs = load.secondsMax === undefined ? Infinity : startedUs + load.secondsMax * 1e6
 const whenAllDone = Promise.withResolvers<void>()
 let connectionsLeft = load.connections
 
@@ -55,7 +50,7 @@ function takeEvent(connection: Connection, event: string): void {
   if (connection.contents > 1) return
   firstContentUs.push(nowUs - connection.requestedUs)
   together++
-  togetherMost = Math.max(togetherMost, together)
+  togetherMax = Math.max(togetherMax, together)
 }
 
 function endStream(socket: Socket<Connection>, isComplete: boolean): void {
@@ -107,7 +102,7 @@ async function open(): Promise<void> {
   })
 }
 
-// A few at a time, so that the streams are out of step and no listen queue overflows.
+// One after the other, so that the streams are out of step and no backlog overflows.
 for (let opened = 0; opened < load.connections; opened++) {
   await open()
   if (opened % 10 === 9) await Bun.sleep(1)
@@ -118,7 +113,7 @@ const outcome: StreamOutcome = {
   contents,
   complete,
   failed,
-  togetherMost,
+  togetherMax,
   firstContentP50Us: percentile(firstContentUs, 50) ?? 0,
   firstContentP99Us: percentile(firstContentUs, 99) ?? 0,
   elapsedUs: clockUs() - startedUs,

@@ -1,30 +1,30 @@
 import type { StreamShape } from './upstream-protocol.ts'
 
-/** What the stream client is asked to do. */
+/** Parameters of the stream client. */
 export interface StreamLoad extends StreamShape {
-  /** Of the proxy, on 127.0.0.1. */
+  /** Port of the proxy, on 127.0.0.1. */
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
-  /** Streams at once. */
+  /** Concurrent streams. */
   readonly connections: number
-  /** One after the other on each connection. */
+  /** Streams on each connection, one after the other. */
   readonly streamsPerConnection: number
-  /** Begin no further stream after this many seconds. Default: go on until all have come. */
-  readonly secondsMost?: number
-  /** Default: the usual one. */
+  /** Time after which no stream begins, seconds. Default: no limit. */
+  readonly secondsMax?: number
+  /** Default: {@link chatPath}. */
   readonly path?: string
 }
 
-/** What it saw. */
+/** Results of the stream client. */
 export interface StreamOutcome {
   /** Content chunks received. */
   readonly contents: number
-  /** Streams that came to their end with every chunk. */
+  /** Streams with every chunk and their end. */
   readonly complete: number
-  /** Streams that did not. */
+  /** Other streams. */
   readonly failed: number
-  /** Most streams past their first content chunk and before their end at one moment. */
-  readonly togetherMost: number
+  /** Maximum of concurrent streams between their first content chunk and their end. */
+  readonly togetherMax: number
   /** Request written → first content chunk received, microseconds. */
   readonly firstContentP50Us: number
   readonly firstContentP99Us: number
@@ -35,7 +35,7 @@ export interface StreamOutcome {
   readonly delayP99Us: number
 }
 
-/** @throws Error naming the field that is not as StreamLoad says. */
+/** @throws Error with the name of the first invalid field */
 export function parseStreamLoad(value: unknown): StreamLoad {
   const fields = asRecord(value, 'the load')
   const headers = asRecord(fields['headers'], 'headers')
@@ -45,20 +45,20 @@ export function parseStreamLoad(value: unknown): StreamLoad {
     streamsPerConnection: numberIn(fields, 'streamsPerConnection'),
     chunks: numberIn(fields, 'chunks'),
     paceUs: numberIn(fields, 'paceUs'),
-    ...(fields['secondsMost'] === undefined ? {} : { secondsMost: numberIn(fields, 'secondsMost') }),
+    ...(fields['secondsMax'] === undefined ? {} : { secondsMax: numberIn(fields, 'secondsMax') }),
     ...(fields['path'] === undefined ? {} : { path: String(fields['path']) }),
     headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, String(header)])),
   }
 }
 
-/** @throws Error naming the field that is not as StreamOutcome says. */
+/** @throws Error with the name of the first invalid field */
 export function parseStreamOutcome(value: unknown): StreamOutcome {
   const fields = asRecord(value, 'the outcome')
   return {
     contents: numberIn(fields, 'contents'),
     complete: numberIn(fields, 'complete'),
     failed: numberIn(fields, 'failed'),
-    togetherMost: numberIn(fields, 'togetherMost'),
+    togetherMax: numberIn(fields, 'togetherMax'),
     firstContentP50Us: numberIn(fields, 'firstContentP50Us'),
     firstContentP99Us: numberIn(fields, 'firstContentP99Us'),
     elapsedUs: numberIn(fields, 'elapsedUs'),
@@ -67,13 +67,13 @@ export function parseStreamOutcome(value: unknown): StreamOutcome {
   }
 }
 
-/** @throws Error when it is no object. */
+/** @throws Error when the value is no object */
 export function asRecord(value: unknown, name: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) throw new Error(`${name} is not an object`)
   return Object.fromEntries(Object.entries(value))
 }
 
-/** @throws Error when the field is no number. */
+/** @throws Error when the field is no number */
 export function numberIn(fields: Readonly<Record<string, unknown>>, name: string): number {
   const value = fields[name]
   if (typeof value !== 'number') throw new Error(`${name} is not a number`)

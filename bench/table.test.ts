@@ -4,7 +4,7 @@ import { formatNumber, formatSummary, markdownTable, measureSection, verdictTabl
 import { judge, targets } from './targets.ts'
 
 describe('markdownTable', () => {
-  test('lines its columns up', () => {
+  test('aligns its columns', () => {
     expect(
       markdownTable(
         ['', 'µs'],
@@ -49,7 +49,7 @@ const measurements: readonly Measurement[] = [
 describe('measureSection', () => {
   const section = measureSection('latency', ['direct', 'nginx', 'haproxy', 'svc'], measurements)
 
-  test('has a row for each proxy that was measured', () => {
+  test('has a row for each proxy with figures', () => {
     const names = section
       .split('\n')
       .slice(4)
@@ -64,7 +64,7 @@ describe('measureSection', () => {
 })
 
 describe('verdictTable', () => {
-  test('shows each target with what was measured', () => {
+  test('shows each target with its figure', () => {
     const table = verdictTable(targets.map((target) => judge(target, measurements)))
     expect(table.split('\n')).toHaveLength(targets.length + 2)
     expect(table).toMatch(/latency added to a lone request, against nginx +\| +≤ 1\.5 × \| +1\.50 \| +met \|/)

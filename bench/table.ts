@@ -2,23 +2,25 @@ import { directName, serviceName, type MeasureName, type Measurement } from './m
 import { summarize, type Summary } from './statistics.ts'
 import { added, perRound, ratio, type RoundLookup, type Verdict } from './targets.ts'
 
-/** A Markdown table whose columns line up when read as text. The first column is left-aligned, the others right. */
+/** Formats a Markdown table with padded columns. The first column is left-aligned, the others right. */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) => Math.max(3, name.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const pad = (text: string, width: number, column: number): string =>
+    column === 0 ? text.padEnd(width) : text.padStart(width)
   const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, column) => (column === 0 ? (cells[column] ?? '').padEnd(width) : (cells[column] ?? '').padStart(width))).join(' | ')} |`
+    `| ${widths.map((width, column) => pad(cells[column] ?? '', width, column)).join(' | ')} |`
   const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
   return [line(header), line(rule), ...rows.map(line)].join('\n')
 }
 
-/** `57.1 (55.0–61.3)`: the median with its extremes; a dash for nothing. One value stands alone. */
+/** `57.1 (55.0–61.3)`: the median with its extremes; `57.1` for one value, a dash for none. */
 export function formatSummary(summary: Summary | undefined): string {
   if (summary === undefined) return '–'
   const median = formatNumber(summary.median)
   return summary.count === 1 ? median : `${median} (${formatNumber(summary.min)}–${formatNumber(summary.max)})`
 }
 
-/** Three figures that mean something: `0.123`, `4.56`, `78.9`, `1,234`. */
+/** Three significant figures: `0.123`, `4.56`, `78.9`, `1,234`. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value)
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3
@@ -134,8 +136,7 @@ const sections: Readonly<Record<MeasureName, { readonly title: string; readonly 
 }
 
 /**
- * The section of the report on one measure: a heading and a table with a row for each proxy that has figures, in the
- * order given.
+ * Formats the section of one measure: a heading and a table with a row for each proxy with figures, in the given order.
  */
 export function measureSection(
   measure: MeasureName,
@@ -153,7 +154,7 @@ export function measureSection(
   return `## ${title}\n\n${markdownTable(['', ...columns.map((column) => column.title)], rows)}`
 }
 
-/** The table of what was to be reached and what was. */
+/** Formats the table of targets and figures. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const rows = verdicts.map(({ target, summary, text }) => [
     target.title,

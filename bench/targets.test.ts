@@ -40,7 +40,7 @@ describe('judge', () => {
     expect(verdict.isMet).toBe(text === 'met')
   })
 
-  test('says so when a part was not measured', () => {
+  test('is not measured when a part is missing', () => {
     expect(judge(againstNginx, [cpu(1, 'svc', 20)])).toMatchObject({
       isMet: false,
       text: 'not measured',
@@ -55,7 +55,7 @@ describe('judge', () => {
 })
 
 describe('perRound', () => {
-  test('looks at its own measure only', () => {
+  test('reads its own measure only', () => {
     const other: Measurement = { ...cpu(1, 'svc', 1), measure: 'stream' }
     expect(perRound('plain', [other], (of) => of('svc', 'cpuUs'))).toEqual([])
   })
@@ -64,7 +64,7 @@ describe('perRound', () => {
 describe('added', () => {
   const of = (proxy: string): number | undefined => ({ direct: 20, svc: 220 })[proxy]
 
-  test('is what a proxy takes more than the upstream', () => {
+  test('is the time through a proxy less that of the upstream', () => {
     expect(added(of, 'svc')).toBe(200)
   })
 
@@ -74,13 +74,13 @@ describe('added', () => {
 })
 
 describe('ratio', () => {
-  test.each([0, -3, undefined])('makes nothing of a divisor of %p', (divisor) => {
+  test.each([0, -3, undefined])('is undefined for a divisor of %p', (divisor) => {
     expect(ratio(5, divisor)).toBeUndefined()
   })
 })
 
 describe('targets', () => {
-  test('are all missed or not measured when nothing was', () => {
+  test('are all missed or not measured without measurements', () => {
     expect(targets.map((target) => judge(target, []).text)).toEqual(targets.map(() => 'not measured'))
   })
 })

@@ -1,32 +1,32 @@
 import { directName, serviceName, type MeasureName, type Measurement } from './measures/measure.ts'
 import { summarize, type Summary } from './statistics.ts'
 
-/** What the service is to reach. */
+/** A target of the service. */
 export interface Target {
   readonly title: string
   readonly unit: string
   readonly limit: number
   readonly limitIs: 'most' | 'least'
-  /** What it is made of: all must have been measured. */
+  /** The measure of its figures. */
   readonly measure: MeasureName
-  /** The figure of one round, from a look-up of that round's measurements. Undefined when something was not measured. */
+  /** Computes the figure of one round. Undefined when a measurement is missing. */
   readonly figure: (of: RoundLookup) => number | undefined
 }
 
-/** A metric of a proxy in one round of the target's measure; undefined when not measured. */
+/** Looks up a metric of a proxy in one round of the target's measure; undefined when not measured. */
 export type RoundLookup = (proxy: string, metric: string) => number | undefined
 
-/** How far the service is from a target. */
+/** Result of a target. */
 export interface Verdict {
   readonly target: Target
-  /** Over the rounds; undefined when not measured. */
+  /** Figures over the rounds; undefined when not measured. */
   readonly summary: Summary | undefined
   readonly isMet: boolean
   /** `met`, `missed by 12 %` or `not measured`. */
   readonly text: string
 }
 
-/** What the service is held to, in the order it is reported. */
+/** All targets, in the order of the report. */
 export const targets: readonly Target[] = [
   {
     title: 'CPU per plain request, against nginx',
@@ -86,7 +86,7 @@ export const targets: readonly Target[] = [
   },
 ]
 
-/** Holds what was measured against a target: its figure in each round, then the median of those. */
+/** Compares the median of a target's figures, one for each round, with the target. */
 export function judge(target: Target, measurements: readonly Measurement[]): Verdict {
   const summary = summarize(perRound(target.measure, measurements, target.figure))
   if (summary === undefined) return { target, summary, isMet: false, text: 'not measured' }
@@ -101,7 +101,7 @@ export function judge(target: Target, measurements: readonly Measurement[]): Ver
   }
 }
 
-/** What `figure` makes of each round of a measure, for the rounds in which it makes something, in order. */
+/** Computes `figure` for each round of a measure, in order; leaves out rounds without a value. */
 export function perRound(
   measure: MeasureName,
   measurements: readonly Measurement[],
@@ -117,14 +117,14 @@ export function perRound(
   })
 }
 
-/** A latency of a proxy, its median unless told otherwise, less the upstream's own, in microseconds. */
+/** A latency of a proxy less that of the upstream, microseconds. Default: the median. */
 export function added(of: RoundLookup, proxy: string, metric = 'p50Us'): number | undefined {
   const through = of(proxy, metric)
   const direct = of(directName, metric)
   return through === undefined || direct === undefined ? undefined : through - direct
 }
 
-/** Undefined when a part is missing or the divisor is not above zero, which only noise brings about. */
+/** Divides; undefined when a part is missing, or when noise makes the divisor zero or negative. */
 export function ratio(dividend: number | undefined, divisor: number | undefined): number | undefined {
   return dividend === undefined || divisor === undefined || divisor <= 0 ? undefined : dividend / divisor
 }

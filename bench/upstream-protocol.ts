@@ -1,26 +1,39 @@
-/** The request target that every proxy is asked for, and that the upstream answers. */
+/** Path of chat completions, at the upstream and by default at proxies. */
 export const chatPath = '/v1/chat/completions'
 
-/** The one model the upstream serves. */
+/** Makes the head of a POST request with a JSON body, with its blank line. */
+export function requestHead({ port, headers, path = chatPath }: RequestTarget, bodyBytes: number): string {
+  const all = { ...headers, 'content-type': 'application/json', 'content-length': String(bodyBytes) }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n`
+}
+
+/** Address of a proxy on 127.0.0.1. */
+interface RequestTarget {
+  readonly port: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly path?: string
+}
+
+/** The only model of the upstream. */
 export const modelName = 'bench-model'
 
-/** The prompt of a request about as long as `bytes`. */
+/** Makes the prompt for a request of about `bytes`. */
 export function promptOf(bytes: number): string {
   return 'y'.repeat(Math.max(bytes - 100, 1))
 }
 
-/** How a streamed answer is to be made. */
+/** Shape of a streamed answer. */
 export interface StreamShape {
-  /** Content chunks, from 1. The role chunk before them and the finish chunk and `[DONE]` after them come on top. */
+  /** Number of content chunks, from 1, without the role chunk, the finish chunk and `[DONE]`. */
   readonly chunks: number
-  /** Between two content chunks, microseconds. 0: as fast as the socket takes them. */
+  /** Interval of content chunks, microseconds. 0: as fast as the socket takes them. */
   readonly paceUs: number
 }
 
 /**
- * The body of a streamed request. The shape travels in `max_tokens` and `seed`: two fields of the format, which every
- * proxy lets through (the first perhaps under its newer name). The prompt makes the body about 1 KB, as in the plain
- * measure.
+ * Makes the body of a streamed request, of about 1 KB as in the plain measure. `max_tokens` and `seed` carry the shape:
+ * every proxy passes both on, the first perhaps as `max_completion_tokens`.
  */
 export function streamRequestBody(shape: StreamShape): string {
   return JSON.stringify({
@@ -32,7 +45,7 @@ export function streamRequestBody(shape: StreamShape): string {
   })
 }
 
-/** Reads the shape from a request body; undefined when it does not ask for a stream. */
+/** Reads the shape from a request body; undefined for a plain request. */
 export function readStreamShape(body: string): StreamShape | undefined {
   if (!/"stream":\s*true/.test(body)) return undefined
   const chunks = readInteger(body, 'max_tokens') ?? readInteger(body, 'max_completion_tokens') ?? 1
@@ -40,14 +53,14 @@ export function readStreamShape(body: string): StreamShape | undefined {
 }
 
 /**
- * The body of a plain request of about `bytes`, which the upstream answers after `holdUs` microseconds. The time
- * travels in `seed`.
+ * Makes the body of a plain request of about `bytes`, which the upstream answers after `holdUs` microseconds. `seed`
+ * carries that time.
  */
 export function heldRequestBody(bytes: number, holdUs: number): string {
   return JSON.stringify({ model: modelName, seed: holdUs, messages: [{ role: 'user', content: promptOf(bytes) }] })
 }
 
-/** How long the answer to a plain request is to be held back, microseconds; 0 unless it says so. */
+/** Reads the delay of the answer to a plain request, microseconds; default 0. */
 export function readHoldUs(body: string): number {
   return readInteger(body, 'seed') ?? 0
 }
@@ -57,16 +70,15 @@ function readInteger(body: string, field: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Stands before the send time in a content chunk. */
+/** Text before the send time in a content chunk. */
 export const stampMark = '"content":" t'
 
 /** Digits of a send time. */
 export const stampLength = 16
 
 /**
- * The wall clock in whole microseconds since 1970, monotonic within a process. Two processes on one machine agree on it
- * to well under a microsecond per second of run, which `performance.now()` alone does not give: it starts at 0 in each
- * of them.
+ * The wall clock in whole microseconds since 1970, monotonic within a process. Processes on one machine agree to well
+ * under a microsecond for each second of run. `performance.now()` alone starts at 0 in each process.
  */
 export function clockUs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000)

@@ -1,15 +1,15 @@
 /**
- * The mock upstream, a process of its own: `upstream.ts PORT`. Prints one line when it listens.
+ * Process of the mock upstream: `upstream.ts PORT`. Prints one line when it listens.
  *
- * A plain request gets the same 1 KB answer each time, at once or after the time it names. A streamed one gets a role
- * chunk and the first content chunk at once, then a content chunk every pace, each in a write of its own and stamped
- * with its send time, then a finish chunk and `[DONE]`. It works on bare sockets, so that it costs a fraction of what
- * any proxy in front of it does.
+ * A plain request gets the same answer of 1 KB each time, at once or after the time in the request. A streamed one gets
+ * a role chunk and the first content chunk at once, further content chunks at the requested pace, then a finish chunk
+ * and `[DONE]`. Each content chunk is one write and carries its send time. Plain sockets keep the upstream much cheaper
+ * than any proxy.
  */
 import type { Socket } from 'bun'
 import { clockUs, modelName, readHoldUs, readStreamShape, type StreamShape } from './upstream-protocol.ts'
 
-/** A stream under way on a connection. */
+/** The current stream of a connection. */
 interface Streaming {
   readonly shape: StreamShape
   sent: number
@@ -17,11 +17,11 @@ interface Streaming {
 }
 
 interface Connection {
-  /** A plain answer is held back: the next request waits for it. */
+  /** Whether a plain answer is delayed: the next request waits for it. */
   isHolding: boolean
-  /** Bytes of a request that has not come whole, as latin1. */
+  /** Bytes of an incomplete request, as latin1. */
   received: string
-  /** What the socket did not take, in order. */
+  /** Text that the socket has not taken yet. */
   unsent: string
   streaming: Streaming | undefined
 }
@@ -43,12 +43,14 @@ const answer = JSON.stringify({
   ],
   usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
 })
-const plainAnswer = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`
+const plainHead = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${answer.length}\r\n\r\n`
+const plainAnswer = plainHead + answer
 const streamHead = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 function chunk(delta: string, finishReason: string): string {
   const event =
-    `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1,"model":"${modelName}","system_fingerprint":"fp_bench",` +
+    'data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1,' +
+    `"model":"${modelName}","system_fingerprint":"fp_bench",` +
     `"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finishReason}}]}\n\n`
   return framed(event)
 }
@@ -75,7 +77,7 @@ function sendContent(socket: UpstreamSocket, streaming: Streaming, nowUs: number
   streaming.sent++
   streaming.dueUs = nowUs + streaming.shape.paceUs
   if (streaming.sent < streaming.shape.chunks) return
-  // A pace later in spirit; at once, so that the connection is free for the next stream.
+  // The end is sent without a pause, so that the connection is free for the next stream.
   send(socket, streamEnd)
   socket.data.streaming = undefined
   streams.delete(socket)
@@ -103,7 +105,7 @@ function answerPlain(socket: UpstreamSocket, holdUs: number): void {
   }, holdUs / 1000)
 }
 
-/** Answers every whole request in `received`, in order. */
+/** Answers every complete request in `received`, in order. */
 function answerRequests(socket: UpstreamSocket): void {
   const connection = socket.data
   while (connection.streaming === undefined && !connection.isHolding) {
@@ -119,8 +121,8 @@ function answerRequests(socket: UpstreamSocket): void {
 }
 
 /**
- * The body after a head, counted or chunked; undefined while it has not come whole. `end` is where the next request
- * begins.
+ * Reads a counted or chunked body after a head; undefined while it is incomplete. `end` is the position of the next
+ * request.
  */
 function wholeBody(received: string, headEnd: number): { readonly text: string; readonly end: number } | undefined {
   const head = received.slice(0, headEnd)

@@ -5,7 +5,7 @@ import { chooseCores } from './machine.ts'
 import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
 import type { Proxy, RunningProxy } from './proxies/proxy.ts'
 
-/** Everything started and made by a run, so that nothing of it is left behind. */
+/** Programs and folder of a run, for the clean-up at its end. */
 export interface Workshop {
   readonly directory: string
   readonly programs: RunningProgram[]
@@ -14,8 +14,7 @@ export interface Workshop {
 }
 
 /**
- * Starts the mock upstream. What it starts is in `programs` from the beginning. @throws ProgramError when it does not
- * start.
+ * Starts the mock upstream, and adds it to `programs` at once. @throws ProgramError when it does not start
  */
 export async function openWorkshop(programs: RunningProgram[]): Promise<Workshop> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
@@ -29,20 +28,20 @@ export async function openWorkshop(programs: RunningProgram[]): Promise<Workshop
   return { directory, programs, upstreamPort, cores }
 }
 
-/** Ends what was started and removes what was made. */
+/** Ends the programs and removes the folder of a run. */
 export async function closeWorkshop(directory: string | undefined, programs: readonly RunningProgram[]): Promise<void> {
   await Promise.all(programs.filter((program) => !program.hasEnded()).map((program) => program.stop()))
   if (directory !== undefined) rmSync(directory, { recursive: true, force: true })
 }
 
-/** Starts an instance of a proxy in a directory of its own, without waiting until it listens. */
+/** Starts an instance of a proxy in its own directory, without waiting until it listens. */
 export function launchProxy(proxy: Proxy, workshop: Workshop): Promise<RunningProxy> {
   const directory = mkdtempSync(join(workshop.directory, `${proxy.name}-`))
   const register = (program: RunningProgram): void => void workshop.programs.push(program)
   return proxy.launch({ upstreamPort: workshop.upstreamPort, core: workshop.cores.proxy, directory, register })
 }
 
-/** Starts an instance of a proxy that listens. @throws ProgramError when it does not in time. */
+/** Starts an instance of a proxy and waits until it listens. @throws ProgramError when it does not in time */
 export async function startProxy(proxy: Proxy, workshop: Workshop): Promise<RunningProxy> {
   const running = await launchProxy(proxy, workshop)
   await waitUntilListening(running.program, running.port)

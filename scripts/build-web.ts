@@ -5,9 +5,9 @@ import { basename, dirname, extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 /**
- * Makes the page: `dist/web/`, with everything under a name that holds its content's hash, compressed as well as it
- * goes, and `manifest.json`, which src/cli/page-build.ts reads. `--if-stale`: only when the sources are others than
- * those of what is there. Another argument: where to write it.
+ * Builds the page into `dist/web/`: compressed files with a hash of their content in their names, and `manifest.json`,
+ * which src/app/page/page-build.ts reads. `--if-stale` builds only when the sources have changed. Another argument is
+ * the target folder.
  */
 
 const root = join(import.meta.dir, '..')
@@ -16,10 +16,10 @@ const options = process.argv.slice(2)
 const given = options.find((option) => !option.startsWith('--'))
 const target = given ?? join(root, 'dist', 'web')
 
-/** Longer than any build takes. */
+/** Age above which a draft folder belongs to no running build. */
 const leftoverMs = 10 * 60_000
 
-/** A file of the page, before it is compressed. */
+/** An uncompressed file of the page. */
 interface Built {
   /** Below `/assets/`. */
   readonly name: string
@@ -37,7 +37,7 @@ function sourceFiles(): readonly string[] {
   const globs = [
     'web/**/*.{ts,tsx,css,html,svg}',
     'src/extensions/*/page-part.tsx',
-    'src/wire/*.ts',
+    'src/{base,bytes,formats}/**/*.ts',
     'package-lock.json',
     'scripts/build-web.ts',
   ]
@@ -79,7 +79,7 @@ async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): P
   })
 }
 
-/** The chunk in which a source file lies. @throws when it is in none */
+/** Finds the chunk that contains a source file. @throws when there is none */
 function chunkOf(source: string, { metafile }: Bun.BuildOutput): string {
   const found = Object.entries(metafile?.outputs ?? {}).find(([, { inputs }]) =>
     Object.keys(inputs).some((input) => input.endsWith(source)),
@@ -92,9 +92,9 @@ async function asBuilt(output: Bun.BuildArtifact): Promise<Built> {
   return { name: basename(output.path), content: new Uint8Array(await output.arrayBuffer()) }
 }
 
-/** Tailwind's compiler, given every word of the sources that could be a class name; what is none it ignores. */
+/** Compiles the style with Tailwind. It gets every word of the sources, and ignores other words than class names. */
 async function buildStyle(files: readonly string[]): Promise<Built> {
-  // Only here: whether there is anything to build is found out without it, where development dependencies are not installed.
+  // Imported late: `--if-stale` must work where the page's dependencies are not installed.
   const { compile } = await import('tailwindcss')
   const path = join(web, 'style.css')
   const { build } = await compile(await readFile(path, 'utf8'), {
@@ -125,7 +125,7 @@ async function buildStyle(files: readonly string[]): Promise<Built> {
   }
 }
 
-/** What scripts need at once: their own chunks, and those of these. */
+/** Chunks that a script imports statically, directly or through other chunks. */
 function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = new Set<string>()): ReadonlySet<string> {
   const text = new TextDecoder().decode(entry.content)
   for (const [, name = ''] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
@@ -137,9 +137,7 @@ function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = ne
   return found
 }
 
-async function buildPage(
-  files: readonly string[],
-): Promise<{
+async function buildPage(files: readonly string[]): Promise<{
   readonly assets: readonly Built[]
   readonly index: string
   readonly parts: Readonly<Record<string, string>>
@@ -167,7 +165,7 @@ async function buildPage(
   const assets = [...scripts, style, icon]
   const byName = new Map(scripts.map((script) => [script.name, script]))
   const chat = chunkOf('web/chat/chat-view.tsx', bundled)
-  // What is painted first comes first; the chat, which is mostly what is wanted, is on its way meanwhile.
+  // The scripts of the first paint come first. The chat, the most frequent view, is preloaded too.
   const preload = new Set([...staticImports(main, byName), chat, ...staticImports(byName.get(chat) ?? main, byName)])
   const values: Readonly<Record<string, string>> = {
     first: `/assets/${basename(first.path)}`,
@@ -177,7 +175,7 @@ async function buildPage(
     preload: [...preload].map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'),
   }
   const template = await readFile(join(web, 'index.html'), 'utf8')
-  // Parts have the same name but for their hash; the bundler keeps the order of its entries.
+  // Parts differ only by the hash in their names; the bundler keeps the order of its entries.
   const parts = modules.filter(({ kind, path }) => kind === 'entry-point' && basename(path).startsWith('page-part-'))
   return {
     assets,
@@ -188,7 +186,7 @@ async function buildPage(
   }
 }
 
-/** Compressed as small as it gets; the plain form is for those who take no other. */
+/** Writes a file, and its compressed forms with the highest compression. */
 async function writeFiles(folder: string, name: string, content: Uint8Array): Promise<void> {
   await writeFile(join(folder, name), content)
   await writeFile(
@@ -200,7 +198,7 @@ async function writeFiles(folder: string, name: string, content: Uint8Array): Pr
   await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
 }
 
-/** The fingerprint of the sources of what is there; `undefined`: nothing, or nothing whole. */
+/** Reads the fingerprint of the sources of an existing build; `undefined`: there is no complete build. */
 async function sourcesOf(folder: string): Promise<string | undefined> {
   try {
     const manifest: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
@@ -212,14 +210,11 @@ async function sourcesOf(folder: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Puts a whole page in its place. Another build may have been quicker: what it made of the same sources is as good, and
- * being read.
- */
+/** Moves a complete build to its place. With `--if-stale` a build of the same sources by another process stays. */
 async function publish(draft: string, sources: string): Promise<void> {
   if ((await sourcesOf(target)) === sources && options.includes('--if-stale')) return
   const before = `${draft}.before`
-  await rename(target, before).catch(() => undefined) // There may be none.
+  await rename(target, before).catch(() => undefined) // There may be no earlier build.
   try {
     await rename(draft, target).catch((error: unknown) => {
       if (!existsSync(join(target, 'manifest.json'))) throw error
@@ -229,7 +224,7 @@ async function publish(draft: string, sources: string): Promise<void> {
   }
 }
 
-/** What builds that were interrupted have left beside the page. */
+/** Removes drafts of interrupted builds beside the page. */
 async function removeLeftovers(): Promise<void> {
   const folder = dirname(target),
     start = `${basename(target)}.`

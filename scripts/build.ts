@@ -1,25 +1,22 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { readPage } from '../src/cli/page-build.ts'
+import { readPage } from '../src/app/page/page-build.ts'
 import { names } from '../src/extensions/known.ts'
-import type { PageFile } from '../src/http/page-files.ts'
+import type { PageFile } from '../src/http/page/page-files.ts'
 
-/**
- * What `npm run build` runs: one executable of everything, which does what `svc` does. Argument: where to write it
- * (default: dist/svc).
- */
+/** `npm run build`: builds `svc` as one executable. Argument: its path (default: dist/svc). */
 
 const root = join(import.meta.dir, '..')
 const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
 
-/** What is found by looking into folders must be named to be built in. */
+/** Names of the extensions, for the bundler: the executable has no folders to search. */
 const knownExtensions = `
 export const names = ${JSON.stringify(names)}
 const loaders = { ${names.map((name) => `${name}: () => import('./${name}/extension.ts')`).join(', ')} }
 export const load = (name) => loaders[name]()
 `
 
-/** The page, as it is made for serving, with its bytes in the place of files. */
+/** Builds the page as a module that contains the bytes of its files. */
 async function pageModule(): Promise<string> {
   const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale'], {
     cwd: root,
@@ -55,7 +52,7 @@ const built = await Bun.build({
       name: 'built in',
       setup(build) {
         build.onLoad({ filter: /[/\\]extensions[/\\]known\.ts$/ }, () => ({ contents: knownExtensions, loader: 'js' }))
-        build.onLoad({ filter: /[/\\]cli[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
+        build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
       },
     },
   ],

@@ -1,11 +1,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { needed, type Need } from '../test/needs.ts'
 
-/** What installing needs to know of this machine, and to do to it. */
-export interface Machine {
-  /** Only root may install. */
+/** The machine on which packages are installed. */
+export interface InstallHost {
+  /** Only root can install. */
   readonly isRoot: boolean
-  /** Debian, or a kin of it: packages have the names we know. */
+  /** Debian or a derivative, with the same package names. */
   readonly isDebian: boolean
   say(line: string): void
   run(
@@ -26,18 +26,18 @@ const aptOptions = [
 const environment = { DEBIAN_FRONTEND: 'noninteractive' }
 const servicePolicy = '/usr/sbin/policy-rc.d'
 
-/** What a machine does not have, by `wanted` and `missing` of needs.ts. */
+/** Programs that a machine lacks, by `wanted` and `missing` of needs.ts. */
 export interface Lacking {
   readonly wanted: readonly Need[]
   readonly missing: readonly Need[]
 }
 
 /**
- * Installs the Debian packages of what is wanted, or says in one line what is missing and how to get it. Says nothing
- * when there is nothing to do.
+ * Installs the Debian packages of wanted programs, or prints one line with the missing programs and the command that
+ * installs them. Prints nothing when no program is missing.
  */
-export async function installNeeded({ wanted, missing }: Lacking, machine: Machine): Promise<void> {
-  if (!machine.isRoot || !machine.isDebian) return tellMissing(missing, machine, 'missing, needed by tests')
+export async function installNeeded({ wanted, missing }: Lacking, machine: InstallHost): Promise<void> {
+  if (!machine.isRoot || !machine.isDebian) return printMissing(missing, machine, 'missing, needed by tests')
   if (wanted.length === 0) return
   const packages = wanted.map((name) => needed[name].package)
   machine.say(`installing ${packages.join(', ')} … (needed by tests)`)
@@ -45,23 +45,22 @@ export async function installNeeded({ wanted, missing }: Lacking, machine: Machi
     const { code, output } = await machine.run(['apt-get', ...aptOptions, ...command], environment)
     if (code === 0) continue
     machine.say(`could not install them (apt-get ${command[0]}: ${lastError(output)})`)
-    return tellMissing(missing, machine, 'still missing')
+    return printMissing(missing, machine, 'still missing')
   }
 }
 
-function tellMissing(missing: readonly Need[], machine: Machine, opening: string): void {
+function printMissing(missing: readonly Need[], machine: InstallHost, opening: string): void {
   if (missing.length === 0) return
-  machine.say(
-    `${opening}: ${missing.join(', ')}. Their tests are skipped. On Debian: apt-get install ${missing.map((name) => needed[name].package).join(' ')}`,
-  )
+  const packages = missing.map((name) => needed[name].package).join(' ')
+  machine.say(`${opening}: ${missing.join(', ')}. Their tests are skipped. On Debian: apt-get install ${packages}`)
 }
 
 function lastError(output: string): string {
   return output.split('\n').findLast((line) => line.startsWith('E: ')) ?? 'failed'
 }
 
-/** The machine that the tests run on. */
-export function thisMachine(): Machine {
+/** The machine of this process. */
+export function thisMachine(): InstallHost {
   return {
     isRoot: process.getuid?.() === 0,
     isDebian: existsSync('/etc/debian_version') && Bun.which('apt-get') !== null,
@@ -80,7 +79,7 @@ export function thisMachine(): Machine {
   }
 }
 
-/** Packages of servers start them at once; here only their commands are wanted (policy-rc.d(8): 101 forbids it). */
+/** Keeps packages of servers from starting their services: only their commands are needed (policy-rc.d(8), 101). */
 async function withoutServices<Result>(install: () => Promise<Result>): Promise<Result> {
   if (existsSync(servicePolicy)) return await install()
   writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })

@@ -5,9 +5,9 @@ import { startService, type ServiceUnderTest } from '../test/harness.ts'
 import { needs } from '../test/needs.ts'
 
 /**
- * What `npm run screenshots` runs: pictures of every view, light and dark, wide and on a phone, of a real service with
- * providers made up for it, one of which is out of free requests. Written to `dist/screenshots/`; the two that the
- * README shows also to `docs/pictures/`. Argument: another folder for all of them, then none goes to docs.
+ * `npm run screenshots`: makes pictures of every view of the page, light and dark, wide and on a phone. They show a
+ * real service with fake providers, one of which has no free requests left. The pictures go to `dist/screenshots/`,
+ * those of the README also to `docs/pictures/`. Argument: another folder; then none go to docs.
  */
 
 const root = join(import.meta.dir, '..')
@@ -41,7 +41,7 @@ What happens next depends on the failure:
 | \`400\` bad request | no: it would fail there as well |
 `
 
-/** An upstream of the chat-completions format that answers with the text above, or refuses. */
+/** Starts an upstream for chat completions that answers with the text above, or refuses. */
 function upstream(refusal?: {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -69,12 +69,8 @@ function upstream(refusal?: {
         choices: [{ index: 0, delta: { content }, finish_reason: null }],
       }))
       const all = [...chunks, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, { choices: [], usage }]
-      const body = all
-        .map(
-          (chunk) =>
-            `data: ${JSON.stringify({ id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm', ...chunk })}\n\n`,
-        )
-        .join('')
+      const common = { id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm' }
+      const body = all.map((chunk) => `data: ${JSON.stringify({ ...common, ...chunk })}\n\n`).join('')
       await Bun.sleep(180)
       return new Response(`${body}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
     },
@@ -122,7 +118,7 @@ await mkdir(folder, { recursive: true })
 const chromium = await startChromium(chromiumPath)
 
 async function picture(tab: Tab, name: string): Promise<void> {
-  // What moves has come to rest.
+  // Waits until all animations have ended.
   await tab.evaluate(
     'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))).then(() => 0)',
   )
@@ -169,7 +165,7 @@ try {
     files: { 'users/default/provider_auth/config.json': '{}' },
   })
   for (const look of looks) {
-    // A service of its own, in which nobody has failed yet.
+    // A separate service, without failures so far.
     await using open = await startService(configuration)
     await views(open, look)
     await signIn(closed, look)
@@ -184,6 +180,6 @@ try {
   }
 } finally {
   await chromium.close()
-  free.stop(true)
-  paid.stop(true)
+  await free.stop(true)
+  await paid.stop(true)
 }

@@ -1,22 +1,31 @@
 import { join } from 'node:path'
+import { readLines } from '../test/lines.ts'
 import { missing, wanted } from '../test/needs.ts'
 import { installNeeded, thisMachine } from './install-needed.ts'
+import { allTests, quickTests } from './quick-tests.ts'
+import { progressText, statusLine, testProgress } from './test-progress.ts'
 
 /**
- * What `npm test` runs: the build of the page, the type checks, then every test. Says nothing while all is well, but
- * for its last line, `N passed, N failed`, and `N skipped (no chromium)` when this machine lacks what tests need (as
- * root on Debian, that is installed first, with one line saying so). What fails is shown above it. Arguments narrow the
- * tests: `npm test -- test/reload.test.ts`. Exits with the worst code of all.
+ * `npm test`: builds the page, checks types, then runs every test. On a terminal it shows progress, and each failure as
+ * it occurs. Elsewhere it prints failures, and a last line `N passed, N failed`, with `N skipped (no chromium)` when
+ * this machine lacks a program. As root on Debian it first installs missing programs, with one line of output.
+ *
+ * Arguments select tests: `npm test -- test/reload.test.ts`. `--quick` runs only tests without browser, server and long
+ * waits, and installs nothing. Exits with the worst exit code.
  */
 
 const root = join(import.meta.dir, '..')
+const workers = 2
+const given = process.argv.slice(2)
+const isQuick = given.includes('--quick')
+const options = given.filter((option) => option !== '--quick')
 
 interface Outcome {
   readonly code: number
   readonly output: string
 }
 
-async function run(...command: readonly string[]): Promise<Outcome> {
+async function run(command: readonly string[], onLine: (line: string) => void = () => undefined): Promise<Outcome> {
   const child = Bun.spawn([...command], {
     cwd: root,
     stdin: 'ignore',
@@ -24,11 +33,16 @@ async function run(...command: readonly string[]): Promise<Outcome> {
     stderr: 'pipe',
     env: { ...process.env, NO_COLOR: '1' },
   })
-  const [code, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
-  return { code, output: stdout + stderr }
+  let output = ''
+  function take(line: string): void {
+    output += `${line}\n`
+    onLine(line)
+  }
+  const [code] = await Promise.all([child.exited, readLines(child.stdout, take), readLines(child.stderr, take)])
+  return { code, output }
 }
 
-/** Adds up bun's own counts, which it prints as ` 12 pass`. */
+/** Sums the counts that bun prints, such as ` 12 pass`. */
 function count(output: string, word: 'pass' | 'fail' | 'skip'): number {
   return [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].reduce(
     (sum, [, digits]) => sum + Number(digits),
@@ -36,42 +50,74 @@ function count(output: string, word: 'pass' | 'fail' | 'skip'): number {
   )
 }
 
-/** `3 skipped (no chromium)`; nothing when none was. */
-function tellSkipped(skipped: number): readonly string[] {
+/** `3 skipped (no chromium)`; nothing for 0. */
+function skippedLine(skipped: number): readonly string[] {
   const reasons = missing()
   if (skipped === 0) return []
   return [`${skipped} skipped${reasons.length === 0 ? '' : ` (no ${reasons.join(', ')})`}`]
 }
 
-await installNeeded({ missing: missing(), wanted: wanted() }, thisMachine())
+/** Number of test files that the options select. */
+function filesOf(paths: readonly string[]): number {
+  const names = options.filter((option) => !option.startsWith('-')).map((name) => name.replace(/^\.\//, ''))
+  return names.length === 0 ? paths.length : paths.filter((path) => names.some((name) => path.includes(name))).length
+}
 
-// Once, so that not every service under test makes it.
-const page = await run(process.execPath, join('scripts', 'build-web.ts'), '--if-stale')
+if (!isQuick) await installNeeded({ missing: missing(), wanted: wanted() }, thisMachine())
+
+const started = performance.now()
+const status = statusLine(process.stdout.isTTY ? (text) => void process.stdout.write(text) : undefined, () =>
+  performance.now(),
+)
+
+status.show('building the page …')
+// Built once here, and not by every service under test.
+const page = await run([process.execPath, join('scripts', 'build-web.ts'), '--if-stale'])
+status.show('checking types …')
 const checks = await Promise.all(
   ['.', 'web', join('web', 'tests.tsconfig.json')].map((project) =>
-    run('node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project),
+    run(['node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project]),
   ),
 )
+status.clear()
 for (const { code, output } of [page, ...checks]) if (code !== 0) console.log(output.trimEnd())
 
+const chosen = isQuick ? await quickTests(root) : allTests(root)
+const total = filesOf(chosen)
+const failures: string[] = []
+const progress = testProgress(workers, (text) => {
+  failures.push(text)
+  status.print(text)
+})
+const show = (): void => status.show(progressText(progress.counts, total, performance.now() - started))
+const ticking = setInterval(show, 1_000)
 const tests = await run(
-  process.execPath,
-  'test',
-  '--timeout',
-  '20000',
-  '--parallel=2',
-  '--only-failures',
-  ...process.argv.slice(2),
+  [
+    process.execPath,
+    'test',
+    '--timeout',
+    '20000',
+    `--parallel=${workers}`,
+    ...(isQuick && options.length === 0 ? chosen.map((path) => `./${path}`) : options),
+  ],
+  (line) => {
+    progress.line(line)
+    show()
+  },
 )
+clearInterval(ticking)
+progress.end()
+status.clear()
 const passed = count(tests.output, 'pass'),
   failed = count(tests.output, 'fail')
-if (tests.code !== 0) console.log(tests.output.trimEnd())
+if (tests.code !== 0 && failures.length === 0) console.log(tests.output.trimEnd())
+else if (!process.stdout.isTTY) for (const text of failures) console.log(text)
 
 console.log(
   [
     `${passed} passed`,
     `${tests.code === 0 ? failed : Math.max(1, failed)} failed`,
-    ...tellSkipped(count(tests.output, 'skip')),
+    ...skippedLine(count(tests.output, 'skip')),
   ].join(', '),
 )
 process.exitCode = Math.max(page.code, ...checks.map(({ code }) => code), tests.code)

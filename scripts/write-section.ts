@@ -1,13 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
-/** A file has no place for a section, or more than one. */
+/** A file lacks the marks of a section, or has them more than once. */
 export class NoSuchSection extends Error {
   override readonly name = 'NoSuchSection'
 }
 
 /**
- * Puts `section` between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a Markdown text, in the place of
- * what stands there.
+ * Replaces the text between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a Markdown text.
  *
  * @param name `[a-z0-9-]+`
  * @throws {NoSuchSection} unless each of the two lines is there once, in this order
@@ -22,7 +21,7 @@ export function withSection(text: string, name: string, section: string): string
   return `${before}${begin}\n${section.trim()}\n\n${end}${after}`
 }
 
-/** The same with a file. @throws {NoSuchSection}, or when the file cannot be read or written */
+/** Replaces a section of a file. @throws {NoSuchSection}, or when the file cannot be read or written */
 export async function writeSection(file: string, name: string, section: string): Promise<void> {
   await writeFile(file, withSection(await readFile(file, 'utf8'), name, section))
 }

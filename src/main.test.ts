@@ -60,7 +60,7 @@ describe('the svc process', () => {
   test('names the environment variable whose value is wrong', async () => {
     expect(await run(['serve'], { SVC_PORT: 'http' })).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/^svc: SVC_PORT: found http, allowed: a whole number from 0 to 65535\n/),
+      err: expect.stringMatching(/^svc: SVC_PORT: found http, allowed: an integer from 0 to 65535\n/),
     })
   })
 

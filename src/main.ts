@@ -1,7 +1,8 @@
+import { packageVersion } from './app/package.ts'
 import { commands } from './cli/commands.ts'
 import { dispatch, reportFailure } from './cli/dispatch.ts'
-import { interruption, packageVersion, processInput, processOutput } from './cli/process.ts'
-import { mistake, type Logger } from './observe/log.ts'
+import { interruption, processInput, processOutput } from './cli/process.ts'
+import { errorFields, type Logger } from './observe/log.ts'
 
 let isService = false
 let hasFailed = false
@@ -24,7 +25,7 @@ const { signal, stop } = interruption()
  */
 function uncaught(error: unknown): void {
   if (log === undefined) process.exit(reportFailure(error, argv, { stderr, environment }))
-  log.error('an uncaught error; the service stops', mistake(error))
+  log.error('an uncaught error; the service stops', errorFields(error))
   hasFailed = true
   stop('uncaught error')
 }

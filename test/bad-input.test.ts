@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { answerOf, chat, errorOf, parseJson, pick, question, rawChat, rawConnection, rawRequest } from './client.ts'
 import { good } from './fakes/good.ts'
-import { startRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { startRig, type Rig } from './rig.ts'
 
-/** Every refusal is quick: nothing is looked up, nothing waited for. The machine may be busy, hence not "a few". */
+/** A refusal needs no lookup and no waiting. The limit is generous because the machine may be busy. */
 const refusalMsMax = 1_000
 
 let rig: Rig
@@ -16,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Whatever was sent: no upstream call was made for it, and the service is as before. */
+/** After every request: no call reached the upstream, and the service still serves. */
 afterEach(async () => {
   const hits = rig.hits()
   const answer = await rig.ask()
@@ -24,13 +23,19 @@ afterEach(async () => {
   expect([hits, answer.status]).toEqual([[0], 200])
 })
 
-/** What a raw answer says: its status, and the code of its error. */
-function said(response: string): { readonly status: number; readonly code: unknown; readonly head: string } {
+/** Parses a raw refusal. */
+function refusalOf(response: string): { readonly status: number; readonly code: unknown; readonly head: string } {
   const [head = '', body = ''] = response.split('\r\n\r\n')
   return { status: Number(head.slice(9, 12)), code: pick(parseJson(body), 'error', 'code'), head: head.toLowerCase() }
 }
 
 const valid = JSON.stringify(question())
+
+const host = 'host: 127.0.0.1\r\n'
+const post = `POST /v1/chat/completions HTTP/1.1\r\n${host}`
+const length = `content-length: ${valid.length}\r\n`
+const chunked = 'transfer-encoding: chunked\r\n'
+const close = 'connection: close\r\n'
 
 describe('a body', () => {
   test.each([
@@ -82,7 +87,7 @@ describe('a body', () => {
   })
 
   test('above the limit, declared › 413 as JSON, before it is sent', async () => {
-    const answer = said(
+    const answer = refusalOf(
       await rawRequest(rig.service.port, rawChat('{', { 'content-length': '2000000', connection: 'close' })),
     )
     expect([answer.status, answer.code]).toEqual([413, 'request_too_large'])
@@ -95,24 +100,24 @@ describe('a body', () => {
 
   test('above the limit, chunked › 413 as JSON', async () => {
     const piece = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`
-    const answer = said(
+    const answer = refusalOf(
       await rawRequest(
         rig.service.port,
-        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${piece.repeat(20)}0\r\n\r\n`,
+        `${post}content-type: application/json\r\n${chunked}${close}\r\n${piece.repeat(20)}0\r\n\r\n`,
       ),
     )
     expect([answer.status, answer.code]).toEqual([413, 'request_too_large'])
   })
 
   test('announced and never sent › 408', async () => {
-    const answer = said(await rawRequest(rig.service.port, rawChat('{"model"', { 'content-length': '500' })))
+    const answer = refusalOf(await rawRequest(rig.service.port, rawChat('{"model"', { 'content-length': '500' })))
     expect(answer.status).toBe(408)
   })
 
   test('that trickles in › 408, while others are served', async () => {
     const connection = rawConnection(rig.service.port, rawChat('{', { 'content-length': '500' }))
     const drip = setInterval(() => connection.socket.write(' '), 50)
-    const answer = said(await connection.response)
+    const answer = refusalOf(await connection.response)
     clearInterval(drip)
     expect(answer.status).toBe(408)
   })
@@ -143,10 +148,11 @@ describe('a field', () => {
     [{ messages: [{ content: 'x' }] }, 'messages[0].role'],
     [{ messages: [{ role: 'user', content: 42 }] }, 'messages[0].content'],
     [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
-    [part({ type: 'hologram' }), 'messages[0].content[0].type'],
+    [part({ type: 1 }), 'messages[0].content[0].type'],
+    [part({ video_url: {} }), 'messages[0].content[0].type'],
     [part({ type: 'text' }), 'messages[0].content[0].text'],
     [part({ type: 'text', text: 1 }), 'messages[0].content[0].text'],
-    [part({ type: 'image_url', image_url: 'http://x' }), 'messages[0].content[0].image_url'],
+    [part({ type: 'image_url', image_url: ['http://x'] }), 'messages[0].content[0].image_url'],
     [part({ type: 'image_url', image_url: {} }), 'messages[0].content[0].image_url.url'],
     [part(null), 'messages[0].content[0]'],
     [{ temperature: 2.1 }, 'temperature'],
@@ -215,9 +221,18 @@ describe('a field', () => {
           content: [
             { type: 'input_audio', input_audio: {} },
             { type: 'file', file: {} },
+            { type: 'hologram' },
+            { type: 'image_url', image_url: 'http://x' },
           ],
         },
       ],
+    },
+    {
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'tool', content: null, tool_call_id: 'c' },
+      ],
+      reasoning_effort: 'default',
     },
     { unknown: { anything: [1, null] } },
   ])('%j › is accepted', async (fields) => {
@@ -326,7 +341,7 @@ describe('a path or method', () => {
     '/v1/',
     '/v1/chat',
     '/v1/completions',
-    '/v1/embeddings',
+    '/v1/images/generations',
     '/v1/chat/completions/',
     '/v1/chat/completions/x',
     '/v2/chat/completions',
@@ -357,60 +372,50 @@ describe('a path or method', () => {
   ])('POST %s › is not the chat endpoint, and no file', async (path) => {
     const response = await rawRequest(
       rig.service.port,
-      `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
+      `POST ${path} HTTP/1.1\r\n${host}${close}content-type: application/json\r\n${length}\r\n${valid}`,
     )
-    expect(said(response).status).toBeGreaterThanOrEqual(400)
-    expect(said(response).status).toBeLessThan(500)
+    expect(refusalOf(response).status).toBeGreaterThanOrEqual(400)
+    expect(refusalOf(response).status).toBeLessThan(500)
     expect(response).not.toContain('root:')
   })
 
   test.each([
-    ['TRACE', 'TRACE / HTTP/1.1\r\nhost: x\r\nx-secret: echo\r\nconnection: close\r\n\r\n'],
+    ['TRACE', 'TRACE / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-secret: echo\r\nconnection: close\r\n\r\n'],
     [
       'TRACE on the chat endpoint',
-      'TRACE /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-secret: echo\r\nconnection: close\r\n\r\n',
+      'TRACE /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nx-secret: echo\r\nconnection: close\r\n\r\n',
     ],
     ['CONNECT', 'CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example:443\r\n\r\n'],
-    [
-      'two Hosts',
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
-    ],
+    ['two Hosts', `${post}host: y\r\n${close}${length}\r\n${valid}`],
     [
       'no Host',
       `POST /v1/chat/completions HTTP/1.1\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
     ],
-    [
-      'two lengths',
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${valid.length}\r\ncontent-length: 3\r\nconnection: close\r\n\r\n${valid}`,
-    ],
-    [
-      'a length and chunks',
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n0\r\n\r\n`,
-    ],
-    [
-      'a negative length',
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\nconnection: close\r\n\r\n`,
-    ],
-    [
-      'an unknown transfer coding',
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\nconnection: close\r\n\r\n${valid}`,
-    ],
-    [
-      'a bad chunk',
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
-    ],
-    ['a folded header', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nx-a: b\r\n c\r\nconnection: close\r\n\r\n'],
+    ['two lengths', `${post}${length}content-length: 3\r\n${close}\r\n${valid}`],
+    ['a length and chunks', `${post}content-length: 4\r\n${chunked}${close}\r\n0\r\n\r\n`],
+    ['a negative length', `${post}content-length: -1\r\n${close}\r\n`],
+    ['an unknown transfer coding', `${post}transfer-encoding: gzip\r\n${close}\r\n${valid}`],
+    ['a bad chunk', `${post}${chunked}${close}\r\nzz\r\n{}\r\n0\r\n\r\n`],
+    ['a folded header', 'GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: b\r\n c\r\nconnection: close\r\n\r\n'],
     ['a space before the colon', 'GET /v1/models HTTP/1.1\r\nhost : x\r\nconnection: close\r\n\r\n'],
     ['HTTP/0.9', 'GET /v1/models\r\n\r\n'],
     ['not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
-    [
-      'a body on GET',
-      `GET /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: ${valid.length}\r\nconnection: close\r\n\r\n${valid}`,
-    ],
+    ['a body on GET', `GET /v1/models HTTP/1.1\r\n${host}${length}${close}\r\n${valid}`],
   ])('%s › is refused, and nothing is echoed', async (words, bytes) => {
     const response = await rawRequest(rig.service.port, bytes, 500)
     expect(response).not.toContain('echo')
-    if (response !== '') expect([words, said(response).status >= 400]).toEqual([words, true])
+    if (response !== '') expect([words, refusalOf(response).status >= 400]).toEqual([words, true])
+  })
+
+  test('two lengths that agree › are a bad request, and the connection is closed', async () => {
+    const twice = `content-length: ${valid.length}\r\n`.repeat(2)
+    const response = await rawRequest(
+      rig.service.port,
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\n${twice}\r\n${valid}`,
+      2_000,
+    )
+    expect([refusalOf(response).status, refusalOf(response).code]).toEqual([400, 'bad_request'])
+    expect(refusalOf(response).head).toContain('\r\nconnection: close')
   })
 
   test.each([
@@ -422,21 +427,21 @@ describe('a path or method', () => {
   ])('POST %s › is the path it resolves to, on this service', async (target) => {
     const response = await rawRequest(
       rig.service.port,
-      `POST ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${valid.length}\r\n\r\n${valid}`,
+      `POST ${target} HTTP/1.1\r\n${host}${close}${length}\r\n${valid}`,
     )
-    expect(said(response).status).toBe(200)
+    expect(refusalOf(response).status).toBe(200)
     rig.upstreams[0]?.forget()
   })
 
   test('16 MB of headers › are refused', async () => {
     const response = await rawRequest(
       rig.service.port,
-      `GET /v1/models HTTP/1.1\r\nhost: x\r\n${`x-a: ${'b'.repeat(8_000)}\r\n`.repeat(2_000)}\r\n`,
+      `GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n${`x-a: ${'b'.repeat(8_000)}\r\n`.repeat(2_000)}\r\n`,
     )
-    expect(response === '' || said(response).status >= 400).toBe(true)
+    expect(response === '' || refusalOf(response).status >= 400).toBe(true)
   })
 
-  test('a hundred connections that say nothing, and one that trickles its head › hold nobody up', async () => {
+  test('a hundred idle connections, and one that trickles its head › delay no other client', async () => {
     const idle = Array.from({ length: 100 }, () =>
       rawConnection(rig.service.port, 'POST /v1/chat/completions HTTP/1.1\r\nho', 5_000),
     )

@@ -1,21 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, isDone, question } from './client.ts'
 import { openBrowser } from './fakes/browser.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good, goodText } from './fakes/good.ts'
-import { startGithub } from './fakes/identity/github.ts'
-import type { Github } from './fakes/identity/github.ts'
+import { startGithub, type Github } from './fakes/identity/github.ts'
 import { startRedis } from './fakes/redis.ts'
 import type { ServiceUnderTest } from './harness.ts'
 import { needs } from './needs.ts'
-import { configPath, configText, freePort, register, startProtected, tokenIn } from './sign-in/rig.ts'
+import { configPath, configText, freePort, checkNoSecrets, register, startProtected, tokenIn } from './sign-in/rig.ts'
 
 /**
- * The files of examples/ for two instances behind a balancer, as they are but for names, ports and paths of this
- * machine: all of them at once, before the same two.
+ * Runs the files of examples/ for two instances behind a balancer. Only names, ports and paths are replaced. All
+ * balancers run at once, in front of the same two instances.
  */
 
 const examples = join(import.meta.dir, '..', 'examples')
@@ -30,11 +29,11 @@ interface Balancer {
   readonly name: string
   readonly executable: string | undefined
   /**
-   * How long new requests may still meet an instance that was killed. Only a Caddy of before 2026 needs it: what it
-   * asks the next instance has lost its body (caddyserver/caddy#7546).
+   * Time in which new requests may still fail after an instance was killed. Only a Caddy from before 2026 needs it: its
+   * request to the next instance has lost its body (caddyserver/caddy#7546).
    */
   readonly noticesWithinMs: number
-  /** Writes its configuration. @returns what starts it, in the foreground */
+  /** Writes its configuration. @returns arguments that start it in the foreground */
   prepare(place: Place): readonly string[]
 }
 
@@ -72,7 +71,8 @@ const nginx: Balancer = {
     const root = process.getuid?.() === 0 ? 'user root;' : ''
     writeFileSync(
       join(folder, 'main.conf'),
-      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${kinds} include ${folder}/svc.conf; }`,
+      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}
+       http { access_log off; ${kinds} include ${folder}/svc.conf; }`,
     )
     return ['-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')]
   },
@@ -96,23 +96,22 @@ const caddy: Balancer = {
   executable: needs('caddy'),
   noticesWithinMs: 2_500,
   prepare(place) {
+    const options = `\tadmin off\n\tauto_https off\n\tstorage file_system ${place.folder}\n`
     const site = example('two-Caddyfile', place, [
+      ['\n{\n', `\n{\n${options}`],
       ['\nchat.example.com {', `\nhttp://127.0.0.1:${place.port} {\n\tbind 127.0.0.1`],
     ])
-    writeFileSync(
-      join(place.folder, 'Caddyfile'),
-      `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${place.folder}\n}\n${site}`,
-    )
+    writeFileSync(join(place.folder, 'Caddyfile'), site)
     return ['run', '--adapter', 'caddyfile', '--config', join(place.folder, 'Caddyfile')]
   },
 }
 
-/** A balancer at work. */
+/** A running balancer. */
 interface Running {
   readonly name: string
   /** `http://127.0.0.1:PORT` */
   readonly url: string
-  /** Where its files are. */
+  /** Folder of its files. */
   readonly folder: string
   stop(): Promise<void>
 }
@@ -149,16 +148,16 @@ async function start(
   }
 }
 
-/** One request of the load, and what became of it. */
+/** Result of one request of the load. */
 interface Outcome {
   readonly balancer: string
   /** By the monotonic clock. */
   readonly begunAt: number
-  /** `undefined`: it was answered as it should be. */
+  /** `undefined`: the answer was right. */
   readonly failure: string | undefined
 }
 
-/** Asks through a balancer, plain or streamed, on a connection of its own. */
+/** Sends a request through a balancer, plain or streamed, on its own connection. */
 async function ask({ name, url }: Running, token: string, stream: boolean): Promise<Outcome> {
   const begunAt = performance.now()
   try {
@@ -180,10 +179,10 @@ async function ask({ name, url }: Running, token: string, stream: boolean): Prom
   }
 }
 
-/** Requests under way through each balancer. */
+/** Concurrent requests through each balancer. */
 const loops = 3
 
-/** Steady load through balancers, until it is stopped. */
+/** Runs a steady load through balancers until `stop`. */
 function load(balancers: readonly Running[], token: string): { stop(): Promise<readonly Outcome[]> } {
   const outcomes: Outcome[] = []
   let isOver = false
@@ -192,7 +191,7 @@ function load(balancers: readonly Running[], token: string): { stop(): Promise<r
     while (!isOver) outcomes.push(await ask(balancer, token, stream))
   }
 
-  /** The monitor that the example for nginx speaks of. */
+  /** The monitor that the example for nginx describes. */
   async function watch({ url }: Running): Promise<void> {
     for (; !isOver; await Bun.sleep(50))
       await fetch(`${url}/ready`, { keepalive: false }).then(
@@ -213,6 +212,41 @@ function load(balancers: readonly Running[], token: string): { stop(): Promise<r
     },
   }
 }
+
+describe.each([nginx, haproxy, caddy])('$name before two instances that are down', ({ executable, prepare }) => {
+  test.skipIf(executable === undefined)('logs no token or code of the requests that nothing answers', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-')),
+      port = freePort()
+    const command = prepare({ folder, port, upstreams: [freePort(), freePort()] })
+    const caddyfile = join(folder, 'Caddyfile')
+    if (existsSync(caddyfile))
+      writeFileSync(caddyfile, readFileSync(caddyfile, 'utf8').replace('lb_try_duration 5s', 'lb_try_duration 50ms'))
+    const child = Bun.spawn([executable ?? '', ...command], {
+      env: { ...process.env, HOME: folder },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const query = 'session=token-of-a-session&code=code-of-a-flow',
+      url = `http://127.0.0.1:${port}/auth/provider/callback?${query}`
+    const ask = () =>
+      fetch(url, { keepalive: false, headers: { referer: url } }).then(
+        (response) => response.status,
+        () => 0,
+      )
+    let status = 0
+    for (let round = 0; status === 0 && round < 500; round++)
+      status = (await ask()) || (await Bun.sleep(10).then(() => 0))
+    child.kill('SIGTERM')
+    const printed = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+    const logs = readdirSync(folder)
+      .filter((name) => name.endsWith('.log'))
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+    rmSync(folder, { recursive: true, force: true })
+    expect([502, 503]).toContain(status)
+    checkNoSecrets([...printed, ...logs].join('\n'), ['token-of-a-session', 'code-of-a-flow'])
+  })
+})
 
 const found = [nginx, haproxy, caddy]
   .filter(({ executable }) => executable !== undefined)
@@ -253,12 +287,12 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(
       token = await signIn(provider)
     }, 30_000)
 
-    // What was started, even when the next thing was not.
+    // Stops all that was started, even if a later start failed.
     afterAll(async () => {
       for (const stop of stops) await stop()
     }, 30_000)
 
-    /** Through the first balancer. The steps meet one instance or the other. */
+    /** Signs in through the first balancer. Each step may reach either instance. */
     async function signIn(provider: Github): Promise<string> {
       const browser = openBrowser()
       const begun = await browser.visit(`${running[0]?.url}/auth/provider`)
@@ -266,15 +300,14 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(
     }
 
     /**
-     * How many requests of the load an instance has logged that came through each balancer: of the one from which fewest
-     * came.
+     * Counts requests that an instance has logged, for each balancer. @returns the lowest count
      */
     function servedBy({ logs }: ServiceUnderTest): number {
       const ids = logs.filter((line) => line['user'] === 'ada').map((line) => String(line['id']))
       return Math.min(...running.map(({ name }) => ids.filter((id) => id.startsWith(name)).length))
     }
 
-    test('who has signed in through one of them is known behind all of them', async () => {
+    test('a session from one of them is valid behind all of them', async () => {
       const asked = await Promise.all(
         running.flatMap((balancer) => [ask(balancer, token, false), ask(balancer, token, true)]),
       )
@@ -285,12 +318,12 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(
       const { url, folder } = running.find(({ name }) => name === nginx.name) ?? { url: '', folder: '' }
       await (await fetch(`${url}/?session=${token}`)).text()
       let log = ''
-      // It is written when the answer has gone.
+      // nginx writes the line after the answer.
       for (; !log.includes('"GET /" 200'); await Bun.sleep(5)) log = readFileSync(join(folder, 'access.log'), 'utf8')
       expect(log).not.toContain(token)
     })
 
-    test('one that is killed breaks what it had begun, and nothing that comes later', async () => {
+    test('one that is killed breaks its open requests, and no later one', async () => {
       const loaded = load(running, token)
       await untilServed(one, two)
       const killedAt = performance.now()
@@ -310,7 +343,7 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(
       }
     }, 30_000)
 
-    test('one that is told to stop, and is started again, fails nobody', async () => {
+    test('one that is stopped and started again fails no request', async () => {
       const loaded = load(running, token)
       await untilServed(one, two)
       await one.stop()
@@ -320,7 +353,7 @@ describe.skipIf(needs('redis-server') === undefined || found.length === 0)(
       expect(outcomes.filter(({ failure }) => failure !== undefined)).toEqual([])
     }, 30_000)
 
-    /** Resolves when each of these has served some requests that come from now on, through each balancer. */
+    /** Resolves when each instance has served some new requests through each balancer. */
     async function untilServed(...instances: readonly ServiceUnderTest[]): Promise<void> {
       const before = instances.map(servedBy)
       while (instances.some((instance, index) => servedBy(instance) < (before[index] ?? 0) + 5)) await Bun.sleep(10)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pick } from './client.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
   expect(await build.exited).toBe(0)
 }, 60_000)
 
-/** Starts the executable and waits until it says where it listens. */
+/** Starts the executable and waits until it prints its address. */
 async function start(...flags: readonly string[]) {
   const service = Bun.spawn([executable, '--port', '0', ...flags], {
     cwd: folder,
@@ -52,7 +52,7 @@ test('npm run build makes one executable that serves, from any folder', async ()
   service.kill('SIGTERM')
   expect(await service.exited).toBe(0)
 
-  // What is found in folders must be in it too.
+  // Extensions, which are found in folders, must be built in too.
   writeSettings({ restrict_to: 5 })
   const misconfigured = Bun.spawn([executable, '--port', '0', '--auth', 'provider_auth'], {
     cwd: folder,
@@ -80,7 +80,24 @@ test('the executable has the page in it, and the parts of it that extensions bri
   expect(await service.exited).toBe(0)
 }, 30_000)
 
-test('a page that is built needs no development dependencies to be found whole', async () => {
+test('an install without development dependencies has what the page is built from', async () => {
+  const tree = join(folder, 'production')
+  for (const path of ['web', 'src', 'scripts', 'package-lock.json', 'package.json'])
+    cpSync(join(root, path), join(tree, path), { recursive: true })
+  const packages: unknown = pick(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')), 'packages')
+  const installed = Object.entries(Object(packages))
+    .filter(([path, entry]) => path.startsWith('node_modules/') && !pick(entry, 'dev') && !pick(entry, 'link'))
+    .flatMap(([path]) => (/\/(?:bun|@oven)(?:\/|$)/.test(path) ? [] : [path]))
+  for (const path of installed) cpSync(join(root, path), join(tree, path), { recursive: true })
+  const build = Bun.spawn([process.execPath, '--no-install', join(tree, 'scripts', 'build-web.ts')], {
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  expect([await build.stderr.text(), await build.exited]).toEqual(['', 0])
+}, 60_000)
+
+test('a page that is built needs nothing else installed to be found whole', async () => {
   const tree = join(folder, 'tree')
   for (const path of [
     'web',
@@ -98,3 +115,21 @@ test('a page that is built needs no development dependencies to be found whole',
   })
   expect([await look.stderr.text(), await look.exited]).toEqual(['', 0])
 })
+
+test('npm packs no test and nothing that only tests need', async () => {
+  const pack = Bun.spawn(['npm', 'pack', '--dry-run', '--ignore-scripts', '--json'], {
+    cwd: root,
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const files = pick(JSON.parse(await pack.stdout.text()), 0, 'files')
+  const paths = Array.isArray(files) ? files.map((file) => String(pick(file, 'path'))) : []
+  const sources = paths.filter((path) => /\.tsx?$/.test(path))
+  expect(sources).toContain('src/main.ts')
+  const forTests = sources.filter(
+    (path) =>
+      /\.test\.tsx?$|\/testing[^/]*$|\/fixtures\//.test(path) ||
+      /from '(?:bun:test|fast-check)'/.test(readFileSync(join(root, path), 'utf8')),
+  )
+  expect(forTests).toEqual([])
+}, 30_000)

@@ -1,7 +1,6 @@
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
-/** A request that asks model `m` one thing; `more` adds and replaces fields. */
+/** Makes a chat request to model `m`; `more` adds and replaces fields. */
 export function question(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return { model: 'm', messages: [{ role: 'user', content: 'hello' }], ...more }
 }
@@ -11,17 +10,17 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body as JSON; `undefined` when it is none. */
+  /** The body as JSON; `undefined` for other text. */
   readonly json: unknown
   /** Events of a stream, in order. Empty for a plain answer. */
   readonly events: readonly StreamEvent[]
-  /** What a user would read: `content` of the message, or of all deltas. */
+  /** Text of the answer: `content` of the message, or of all deltas. */
   readonly content: string
 }
 
 export interface StreamEvent {
   readonly data: string
-  /** `data` as JSON; `undefined` for `[DONE]` and what is none. */
+  /** `data` as JSON; `undefined` for `[DONE]` and other text. */
   readonly json: unknown
 }
 
@@ -62,8 +61,7 @@ export function answerOf(response: { readonly status: number; readonly headers: 
 }
 
 /**
- * Strict reading of what the service writes: `data:` lines and comments, each event ended by a blank line. @throws on
- * anything else
+ * Parses a stream strictly: `data:` lines and comments, each event ended by a blank line. @throws on anything else
  */
 export function parseEvents(text: string): readonly StreamEvent[] {
   if (text !== '' && !text.endsWith('\n\n'))
@@ -80,17 +78,17 @@ export function parseEvents(text: string): readonly StreamEvent[] {
   })
 }
 
-/** The text as JSON; `undefined` when it is none. */
+/** Parses text as JSON; `undefined` for other text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Whoever asks looks at what came back.
+    // The caller checks the value.
     return undefined
   }
 }
 
-/** What stands at a path inside a JSON value; `undefined` when the path leads nowhere. */
+/** Value at a path inside a JSON value; `undefined` when the path does not exist. */
 export function pick(value: unknown, ...path: readonly (string | number)[]): unknown {
   let at = value
   for (const step of path) {
@@ -117,13 +115,13 @@ export function errorOf(
   }
 }
 
-/** Whether a stream said that it is complete. */
+/** Whether a stream ended with `[DONE]`. */
 export function isDone(answer: Answer): boolean {
   return answer.events.at(-1)?.data === '[DONE]'
 }
 
 /**
- * The trail header as steps: `a;status=429;class=rate_limit;ms=12` → `{ name: 'a', status: '429', class: 'rate_limit',
+ * Parses the trail header: `a;status=429;class=rate_limit;ms=12` → `{ name: 'a', status: '429', class: 'rate_limit',
  * ms: '12' }`.
  */
 export function trailOf(answer: Answer): readonly Readonly<Record<string, string | undefined>>[] {
@@ -137,13 +135,13 @@ export function trailOf(answer: Answer): readonly Readonly<Record<string, string
 }
 
 /**
- * A raw connection that has sent `bytes`. `response` resolves with everything received, when the service closes or
- * `waitMs` (default 3,000) have passed.
+ * A raw connection. `response` resolves with all received text when the service closes, or after `waitMs` (default
+ * 3,000).
  */
 export interface RawConnection {
   readonly socket: Socket
   readonly response: Promise<string>
-  /** Resolves when what has been received contains `text`. */
+  /** Resolves when the received text contains `text`. */
   until(text: string): Promise<void>
 }
 
@@ -165,7 +163,7 @@ export function rawConnection(port: number, bytes: string | Uint8Array, waitMs =
     }
     const timer = setTimeout(end, waitMs)
     socket.on('close', end)
-    // A reset is an end too: what had been received is what the test looks at.
+    // A reset is an end too: tests check the text received before it.
     socket.on('error', end)
   })
   return {
@@ -186,8 +184,7 @@ export function rawConnection(port: number, bytes: string | Uint8Array, waitMs =
 }
 
 /**
- * Sends bytes on a connection of its own and returns all that comes back until the service closes or `waitMs` have
- * passed.
+ * Sends bytes on a new connection. @returns all received text when the service closes, or after `waitMs`
  */
 export function rawRequest(port: number, bytes: string | Uint8Array, waitMs?: number): Promise<string> {
   return rawConnection(port, bytes, waitMs).response
@@ -196,12 +193,13 @@ export function rawRequest(port: number, bytes: string | Uint8Array, waitMs?: nu
 /** The bytes of a chat request over HTTP/1.1. */
 export function rawChat(body: string, headers: Readonly<Record<string, string>> = {}): string {
   const lines = Object.entries({
-    host: 'svc',
+    host: '127.0.0.1',
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     ...headers,
   })
-  return `POST /v1/chat/completions HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return `POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n${body}`
 }
 
 /** The body of a raw response in chunked framing (RFC 9112 section 7.1). @throws when it lacks its last chunk */
@@ -218,13 +216,13 @@ export function chunkedBody(response: string): string {
   }
 }
 
-/** The value of a metric, named with its labels as it stands in the text; NaN: it is not there. */
+/** Reads a metric by its name with labels, as in the text of `/metrics`; NaN when it is missing. */
 export async function metric(
   url: string,
   name: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  // A connection kept alive would hold up a worker that is to leave.
+  // A kept-alive connection would delay a draining worker.
   const text = await (await fetch(`${url}/metrics`, { headers, keepalive: false })).text()
   return Number(
     text

@@ -3,22 +3,22 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText, tool, jsonSchema } from 'ai'
 import OpenAI from 'openai'
-import { aimockText, startAimock } from './fakes/aimock.ts'
-import type { Aimock } from './fakes/aimock.ts'
+import { aimockText, startAimock, type Aimock } from './fakes/aimock.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { authority } from './fakes/faults/connection.ts'
 import { cuts } from './fakes/faults/cut.ts'
 import { kindsOf, startFault } from './fakes/faults/fault.ts'
 import { status } from './fakes/faults/status.ts'
+import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText } from './fakes/good.ts'
 import { faults } from './fakes/modes.ts'
-import { provider, quick, startService } from './harness.ts'
-import type { ServiceUnderTest } from './harness.ts'
+import { chunk, completion, done, event, reply } from './fakes/replies.ts'
+import { provider, quick, startService, type ServiceUnderTest } from './harness.ts'
 import { startRig } from './rig.ts'
 
 /**
- * A library people call the service with: one question, the whole text of the answer. Rejects when the library says
- * that something went wrong.
+ * A client library: sends one question and returns the whole text of the answer. Rejects when the library reports an
+ * error.
  */
 interface Client {
   readonly name: string
@@ -83,7 +83,7 @@ function modelOf(client: Client, name: string): string {
   return `${name}-${clients.indexOf(client)}`.toLowerCase()
 }
 
-describe('every client, whatever the first provider does', () => {
+describe('every client, with any fault of the first provider', () => {
   const origins = faults.map((fault) => ({ fault, origin: startFault(fault) }))
   const second = faultUpstream(good())
   let service: ServiceUnderTest
@@ -175,14 +175,14 @@ describe('openai', () => {
     expect(rig.hits()).toEqual([hits])
   })
 
-  test('a model nobody serves › NotFoundError', async () => {
+  test('a model without a provider › NotFoundError', async () => {
     await using rig = await startRig([good()])
     const failure = await openai.ask(rig.service.url, 'none', true).catch((caught: unknown) => caught)
     expect(failure).toBeInstanceOf(OpenAI.NotFoundError)
     expect(failure).toMatchObject({ code: 'model_not_found', type: 'invalid_request_error' })
   })
 
-  test('a passing failure of every provider › the client tries again, as it was told', async () => {
+  test('a temporary failure of every provider › the client retries after Retry-After', async () => {
     let asked = 0
     await using rig = await startRig([(exchange) => (asked++ === 0 ? status(500) : good())(exchange)])
     expect(await openai.ask(rig.service.url, 'm', false)).toBe(goodText())
@@ -262,5 +262,68 @@ describe('every client against a mock that others wrote, behind a provider that 
       .bindTools([{ type: 'function', function: { name: 'get_weather', parameters } }])
       .invoke('weather')
     expect(answer.tool_calls?.map(({ name, args }) => [name, args])).toEqual([['get_weather', { city: 'Bern' }]])
+  })
+})
+
+describe('what a provider sends with wrong types', () => {
+  const top = {
+    id: null,
+    created: '1700000000',
+    usage: { prompt_tokens: '3', completion_tokens: -5, total_tokens: null, prompt_tokens_details: null },
+  }
+  const calls = [
+    { id: 'a', function: { name: 'f', arguments: { x: 1 } } },
+    { function: { name: 'f', arguments: { y: 2 } } },
+  ]
+  const logprobs = { content: [{ token: 'hi', logprob: '-0.5' }] }
+  const whole = reply(
+    200,
+    JSON.stringify(
+      completion('hi', {
+        message: { role: 'model', tool_calls: calls },
+        choice: { finish_reason: null, logprobs },
+        top,
+      }),
+    ),
+  )
+  const stream = streamOf(
+    event({ ...chunk({}), choices: [{ delta: { content: 'hi' }, logprobs, finish_reason: 'null' }] }) +
+      event(chunk({ role: null, tool_calls: calls })) +
+      event(chunk({}, null, top)) +
+      done,
+  )
+  const tools = { f: tool({ inputSchema: jsonSchema<object>({ type: 'object' }), execute: (input) => input }) }
+  const upstream = faultUpstream((exchange) => {
+    const isStream = new TextDecoder().decode(exchange.hit.body).includes('"stream":true')
+    return isStream ? stream(exchange) : exchange.write(whole)
+  })
+  let service: ServiceUnderTest | undefined
+  beforeAll(async () => {
+    service = await startService({ providers: [provider('a', upstream.url, ['m'])] })
+  })
+  afterAll(async () => {
+    upstream.stop()
+    await service?.stop()
+  })
+  const inputs = [{ x: 1 }, { y: 2 }]
+
+  test('openai, .stream() › reads it', async () => {
+    const { choices, usage } = await openaiClient(service?.url ?? '')
+      .chat.completions.stream({ model: 'm', messages: hello })
+      .finalChatCompletion()
+    expect(choices[0]?.message.content).toBe('hi')
+    expect(
+      choices[0]?.message.tool_calls?.map((call) => call.type === 'function' && JSON.parse(call.function.arguments)),
+    ).toEqual(inputs)
+    expect([choices[0]?.finish_reason, usage?.total_tokens]).toEqual(['tool_calls', 3])
+  })
+
+  test.each([false, true])('ai › reads it, streamed: %p', async (isStream) => {
+    const model = createOpenAICompatible({ name: 'svc', baseURL: `${service?.url}/v1` })('m')
+    const options = { model, messages: hello, tools, maxRetries: 0 }
+    const result = isStream ? streamText({ ...options, onError() {} }) : await generateText(options)
+    expect(await result.text).toBe('hi')
+    expect((await result.toolCalls).map(({ input }) => input)).toEqual(inputs)
+    expect([await result.finishReason, (await result.usage).inputTokens]).toEqual(['tool-calls', 3])
   })
 })

@@ -1,16 +1,14 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { startLines } from '../src/cli/start-lines.ts'
-import { parseConfig } from '../src/config/parse-config.ts'
-import { startService } from './harness.ts'
-import type { ServiceUnderTest } from './harness.ts'
+import { startLines } from '../src/app/start-lines.ts'
+import { parseConfig } from '../src/config/file/parse-config.ts'
+import { startService, type ServiceUnderTest } from './harness.ts'
 
 /**
- * What stands in the documents is so. A comment before a fenced block says what the block is: `<!-- run -->` is run
- * against a service of the document's own, whose configuration is the built-in echo until `<!-- config -->` gives
- * another; `<!-- prints -->` is what the run before it prints. White space does not count there, nor do ids, times and
- * durations; `…` stands for anything.
+ * Runs the examples of the documents. A comment before a fenced block gives its kind: `<!-- run -->` is run against a
+ * service of that document, with the built-in echo until a `<!-- config -->`; `<!-- prints -->` is the output of the
+ * run before it. White space, ids, times and durations are ignored there; `…` matches anything.
  */
 
 const root = join(import.meta.dir, '..')
@@ -40,7 +38,7 @@ function withoutCode(text: string): string {
   return text.replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, '')
 }
 
-/** What a reader compares: the text without what differs from run to run. */
+/** Replaces all that differs from run to run. */
 function stable(text: string): string {
   return text
     .replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, 'UUID')
@@ -49,7 +47,7 @@ function stable(text: string): string {
     .replace(/\s+/g, '')
 }
 
-/** The name GitHub gives a heading in links. */
+/** Anchor of a heading on GitHub. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -235,7 +233,7 @@ describe('docs/errors.md', () => {
   const thrown = [...made, ...invalid]
 
   test('lists every error of the code, with its status and type', () => {
-    // A status that is no literal is one of several: the row names them all.
+    // A computed status is one of several: the row lists them all.
     const missing = thrown.filter(
       ({ status, type, name }) =>
         !rows.some(
@@ -278,7 +276,7 @@ describe('docs/failover.md', () => {
 
 test('docs/configuration.md has the times of the service as the code has them', () => {
   const inCode = Array.from(
-    textOf('src/cli/timers.ts').matchAll(/name: '(SVC_\w+)', fallback: ([\d_]+)/g),
+    textOf('src/app/timers.ts').matchAll(/name: '(SVC_\w+)', fallback: ([\d_]+)/g),
     ([, name, ms = '']) => [name, Number(ms.replaceAll('_', ''))],
   )
   const inDocument = Array.from(
@@ -289,7 +287,15 @@ test('docs/configuration.md has the times of the service as the code has them', 
   expect(inCode.length).toBeGreaterThan(4)
 })
 
-test('no document names a path of somebody’s machine', () => {
+test('CHANGELOG.md has one section for each kind of change, in order', () => {
+  for (const release of textOf('CHANGELOG.md').split(/^## /m).slice(1)) {
+    const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security']
+    const sections = Array.from(release.matchAll(/^### (.*)$/gm), ([, kind = '']) => kind)
+    expect(sections).toEqual(kinds.filter((kind) => sections.includes(kind)))
+  }
+})
+
+test('no document names a path of a developer’s machine', () => {
   const found = documents.flatMap((path) =>
     Array.from(
       textOf(path).matchAll(/(?<![\w.~:/-])\/(?:work|root|home|Users|tmp)\/\S*/g),

@@ -3,15 +3,14 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, chat, parseJson, pick, question } from './client.ts'
-import { startService } from './harness.ts'
-import type { ServiceOptions } from './harness.ts'
+import { startService, type ServiceOptions } from './harness.ts'
 import { describeInChromium, useChromium } from './page/in-chromium.ts'
 
 const root = join(import.meta.dir, '..')
 const copy = mkdtempSync(join(tmpdir(), 'svc-extensions-'))
 const document = readFileSync(join(root, 'docs', 'extensions.md'), 'utf8')
 
-/** What docs/extensions.md shows below a comment of this name. */
+/** The code block of docs/extensions.md below the comment `name`. */
 function shown(name: string): string {
   return (
     new RegExp(`<!-- ${name} -->\\n\`\`\`tsx?\\n([^]*?)\`\`\``).exec(document)?.[1] ??
@@ -25,8 +24,8 @@ function writeExtension(name: string, files: Readonly<Record<string, string>>): 
 }
 
 /**
- * The project without sign-in, and with the extensions that docs/extensions.md shows in its place: `password`; the same
- * with a part of the page as `gate`; and one that claims a slot that it has nothing for as `fence`.
+ * Copies the project without sign-in, and adds the extensions of docs/extensions.md: `password`, the same with a part
+ * of the page as `gate`, and `fence`, which claims a slot without a part for it.
  */
 beforeAll(() => {
   for (const part of [
@@ -36,12 +35,13 @@ beforeAll(() => {
     'schema',
     'scripts',
     'test',
+    'lab',
     'package.json',
     'package-lock.json',
     'tsconfig.json',
   ])
     cpSync(join(root, part), join(copy, part), { recursive: true })
-  // Tests share code with the bench; what that installs for itself stays where it is.
+  // Tests share code with the bench; packages that the bench has installed are not copied.
   cpSync(join(root, 'bench'), join(copy, 'bench'), {
     recursive: true,
     filter: (path) => !/\/(peers|node_modules|results)(\/|$)/.test(path.slice(root.length)),
@@ -121,7 +121,7 @@ describe('the extension that the documentation shows', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 401, 401, 401, 401])
   })
 
-  test('lets in who knows the word, and names them in the log', async () => {
+  test('accepts requests with the word, and logs their user', async () => {
     await using service = await start({ files, environment })
     expect(
       (await chat(service.url, question({ model: 'echo' }), { headers: { authorization: 'Bearer open, barley' } }))
@@ -130,13 +130,13 @@ describe('the extension that the documentation shows', () => {
     expect((await chat(service.url, question({ model: 'echo' }), { headers: word })).status).toBe(200)
     await service.stop()
     expect(service.logs.filter(({ message }) => message === 'request')).toEqual([
-      expect.objectContaining({ user: 'somebody', status: 200 }),
+      expect.objectContaining({ user: 'guest', status: 200 }),
     ])
-    expect(service.output).toContain('a wrong word')
+    expect(service.output).toContain('wrong word')
     expect(service.output).not.toContain('sesame')
   })
 
-  test('has the page ask with its own SignIn, and tells it who knows the word', async () => {
+  test('replaces SignIn of the page, and gives it the user', async () => {
     await using service = await start({ files, environment })
     const nobody = await boot(service.url)
     expect(nobody).toMatchObject({ isClosed: true, isOwner: false, parts: [] })
@@ -144,17 +144,17 @@ describe('the extension that the documentation shows', () => {
     expect(await boot(service.url, word)).toMatchObject({
       isClosed: true,
       isOwner: true,
-      user: { id: 'somebody', userName: 'somebody', displayName: 'somebody', email: '', avatarUrl: '' },
+      user: { id: 'guest', userName: 'guest', displayName: 'guest', email: '', avatarUrl: '' },
     })
   })
 
   test('with a faulty file does not start', async () => {
     await expect(start({ files: { [file]: '{\n  "word": "short" }' }, environment })).rejects.toThrow(
-      /exited with 2[^]*config\.json:2:11: word: found something else, allowed: a text of 8 characters or more/,
+      /exited with 2[^]*config\.json:2:11: word: found another value, allowed: a text of 8 characters or more/,
     )
   })
 
-  test('without a file is off, and says so', async () => {
+  test('without a file is off, with a line in the log', async () => {
     await using service = await start({ environment })
     expect((await fetch(`${service.url}/v1/models`)).status).toBe(200)
     await service.stop()
@@ -162,7 +162,7 @@ describe('the extension that the documentation shows', () => {
     expect(service.output).toContain('password is OFF: everybody who reaches this address may use it.')
   })
 
-  test('is not there while nobody asks for it', async () => {
+  test('is not loaded without --auth', async () => {
     await using service = await start({ files, environment: { GATE_WORD: 'open, sesame' } })
     expect((await fetch(`${service.url}/word`)).status).toBe(404)
     expect((await fetch(`${service.url}/v1/models`)).status).toBe(200)
@@ -222,7 +222,7 @@ describe('the part of the page that the documentation shows', () => {
         reason: expect.stringContaining("gate and fence both claim the slot 'SignIn'"),
       }),
     ])
-    // As with any fault in the file of an extension that was off: who writes it wants the service closed.
+    // A fault in the file of an extension that was off closes the service: its owner wants it protected.
     expect((await fetch(`${service.url}/v1/models`, { headers: word })).status).toBe(503)
     expect((await fetch(`${service.url}/gate`)).status).toBe(200)
   })
@@ -249,9 +249,9 @@ describeInChromium('in Chromium, whoever knows the word is let in', () => {
       await tab.waitFor(`text=${refusal}`)
       await tab.fill('input[type=password]', 'open, sesame')
       await tab.press('Enter')
-      await tab.waitFor('role=button[name="Account of somebody"]')
+      await tab.waitFor('role=button[name="Account of guest"]')
       expect((await tab.complaints()).filter((complaint) => /polic|trusted/i.test(complaint))).toEqual([])
-      // Kept by the page alone: whoever opens it anew is asked again.
+      // Only the open page has the word: a new page asks for it again.
       await tab.reload()
       await tab.waitFor(`role=heading[name="${heading}"]`)
     },
@@ -262,7 +262,7 @@ describeInChromium('in Chromium, whoever knows the word is let in', () => {
 describe('two extensions', () => {
   const environment = { GATE_WORD: 'open, sesame', OTHER_WORD: 'open, barley' }
 
-  test('are both asked: who passes one only does not pass', async () => {
+  test('must both accept a request', async () => {
     const files = {
       [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 },
       [fileOf('gate')]: { text: '{ "word": "$OTHER_WORD" }', mode: 0o600 },
@@ -275,7 +275,7 @@ describe('two extensions', () => {
     }
   })
 
-  test('that agree let somebody pass', async () => {
+  test('that agree admit a request', async () => {
     const files = {
       [file]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 },
       [fileOf('gate')]: { text: '{ "word": "$GATE_WORD" }', mode: 0o600 },

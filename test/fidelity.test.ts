@@ -6,10 +6,9 @@ import { good, goodText } from './fakes/good.ts'
 import { startUpstreamProcess } from './fakes/process.ts'
 import { completion, reply } from './fakes/replies.ts'
 import { provider, startService } from './harness.ts'
-import { startRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { startRig, type Rig } from './rig.ts'
 
-/** The body the upstream got for this text. */
+/** Sends a body and returns the body at the upstream. */
 async function relayed(rig: Rig, text: string): Promise<string> {
   rig.upstreams[0]?.forget()
   const answer = await chat(rig.service.url, text)
@@ -20,6 +19,8 @@ async function relayed(rig: Rig, text: string): Promise<string> {
 const messages = '"messages":[{"role":"user","content":"hello"}]'
 
 describe('what the provider gets', () => {
+  const twenty = (text: (index: number) => string): string =>
+    Array.from({ length: 20 }, (_, index) => text(index)).join('')
   const table: readonly (readonly [string, string])[] = [
     ['white space', `\n {\t"model" :\r\n "MODEL" , ${messages} } \n`],
     ['an integer of 16 digits', `{"model":"MODEL",${messages},"seed":9007199254740993}`],
@@ -27,7 +28,8 @@ describe('what the provider gets', () => {
     ['the spelling of numbers', `{"model":"MODEL",${messages},"temperature":1.0,"top_p":1E-0,"x":-0,"y":1e400}`],
     [
       'forty unknown fields',
-      `{${Array.from({ length: 20 }, (_, index) => `"x${index}":{"n":[${index},null]},`).join('')}"model":"MODEL",${messages}${Array.from({ length: 20 }, (_, index) => `,"y${index}":"${index}"`).join('')}}`,
+      `{${twenty((index) => `"x${index}":{"n":[${index},null]},`)}"model":"MODEL",${messages}` +
+        `${twenty((index) => `,"y${index}":"${index}"`)}}`,
     ],
     ['the order of fields', `{"z":1,"stream":false,${messages},"a":2,"model":"MODEL","m":3}`],
     ['unknown fields that come twice', `{"x":1,"model":"MODEL","x":2,${messages},"x":3}`],
@@ -39,7 +41,16 @@ describe('what the provider gets', () => {
     ['escaped field names', `{"model":"MODEL","m\\u0065ssages":[{"role":"user","content":"x"}]}`],
     [
       'fields of messages and tools',
-      `{"model":"MODEL","messages":[{"role":"user","content":"x","name":"n","cache_control":{"type":"ephemeral"}}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#"}},"x":1}],"metadata":{"model":"not this one"}}`,
+      '{"model":"MODEL","messages":[{"role":"user","content":"x","name":"n","cache_control":{"type":"ephemeral"}}],' +
+        '"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#"}},"x":1}],' +
+        '"metadata":{"model":"not this one"}}',
+    ],
+    [
+      'content parts of other kinds',
+      '{"model":"MODEL","messages":[{"role":"user","content":[' +
+        '{"type":"video_url","video_url":{"url":"https://x/a.mp4"}},{"text":1,"type":"thinking"},' +
+        '{"type":"image_url","image_url":"https://x/a.png"}]},' +
+        '{"role":"tool","content":null,"tool_call_id":"c"}],"reasoning_effort":"default"}',
     ],
     [
       'names that are traps elsewhere',
@@ -70,6 +81,39 @@ describe('what the provider gets', () => {
     const text = `{ "model":"m", ${messages}, "seed":9007199254740993 }`
     await chat(rig.service.url, text)
     expect(rig.upstreams.map(({ hits }) => new TextDecoder().decode(hits[0]?.body))).toEqual([text, text, text])
+  })
+
+  test('a content part that has no translation › passes over the provider that needs one', async () => {
+    await using rig = await startRig([good(), good()], { each: { a: { protocol: 'anthropic' } } })
+    const part = '{"type":"video_url","video_url":{"url":"https://x/a.mp4"}}'
+    const text = `{"model":"m","messages":[{"role":"user","content":[${part}]}]}`
+    const answer = await chat(rig.service.url, text)
+    expect([answer.status, answer.headers.get('x-svc-provider'), rig.hits()]).toEqual([200, 'b', [0, 1]])
+    expect(new TextDecoder().decode(rig.upstreams[1]?.hits[0]?.body)).toBe(text)
+  })
+
+  test('the reasoning of earlier answers › as each brand takes it, the rest as the caller wrote it', async () => {
+    const each = {
+      a: { brand: 'mistral' },
+      b: { brand: 'deepseek' },
+      c: { brand: 'cerebras' },
+      d: { reasoning_history: 'keep', brand: 'groq' },
+    }
+    await using rig = await startRig([status(500), status(500), status(500), good()], { each })
+    const call = '{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}'
+    const thought = (member: string) => `{"role":"assistant","content":null,${member}"tool_calls":[${call}]}`
+    const text = (first: string, second: string) =>
+      `{ "model":"m","messages":[{"role":"user","content":"q"}, ${thought(first)},` +
+      `{"role":"tool","content":null,"tool_call_id":"c"},${second}],"seed":9007199254740993}`
+    const answer = '"role":"assistant","content":"a"'
+    const sent = text('"reasoning_content":"\\u00e9", ', `{${answer}}`)
+    expect((await chat(rig.service.url, sent)).status).toBe(200)
+    expect(rig.upstreams.map(({ hits }) => new TextDecoder().decode(hits[0]?.body))).toEqual([
+      text(' ', `{${answer}}`).replace('"seed"', '"random_seed"'),
+      text('"reasoning_content":"\\u00e9", ', `{"reasoning_content":" ",${answer}}`),
+      text('"reasoning":"\\u00e9", ', `{${answer}}`),
+      sent,
+    ])
   })
 
   test('overrides are forced, and nothing else changes', async () => {
@@ -155,7 +199,7 @@ describe('a request with an image of 20 MB', () => {
     for (const { hits } of rig.upstreams) expect(Buffer.from(hits[0]?.body ?? []).equals(Buffer.from(large))).toBe(true)
   })
 
-  test('holds nobody else up', async () => {
+  test('does not delay other requests', async () => {
     await using large = await startUpstreamProcess()
     const small = faultUpstream(good())
     await using service = await startService({
@@ -175,7 +219,7 @@ describe('a request with an image of 20 MB', () => {
     }
     small.stop()
     expect((await sender.stdout.text()).trim().split('\n')).toEqual(Array(6).fill('200'))
-    // The promise is 10 ms; this process, three others and whatever else runs here share the processors.
+    // The promise is 10 ms; this process and others share the processors.
     expect(times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.9)] ?? Number.NaN).toBeLessThan(25)
   }, 20_000)
 })

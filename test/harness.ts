@@ -28,25 +28,25 @@ export interface ServiceConfig {
 }
 
 export interface ServiceOptions {
-  /** Added to a scrubbed environment. */
+  /** Variables in addition to a scrubbed environment. */
   readonly environment?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
-  /** Descriptors it may open (`ulimit -n`). */
+  /** Limit of descriptors (`ulimit -n`). */
   readonly descriptors?: number
-  /** An authority whose certificates it accepts. */
+  /** Certificate authority that the service trusts. */
   readonly trusts?: Certificate
-  /** Files that lie in its home before it starts: path → text, or text and permissions. */
+  /** Files in its home before it starts: path → text, or text and permissions. */
   readonly files?: Readonly<Record<string, HomeFile>>
-  /** Default 0: it picks a free one. */
+  /** Default 0: a free port. */
   readonly port?: number
   /** The script to start. Default: `bin/svc` of this project. */
   readonly program?: string
 }
 
-/** The text of a file in the home of a service. */
+/** Content of a file in the home of a service. */
 export type HomeFile = string | { readonly text: string; readonly mode: number }
 
-/** The real process, listening. `await using` stops it. */
+/** A listening process of the service. `await using` stops it. */
 export interface ServiceUnderTest extends AsyncDisposable {
   readonly port: number
   /** `http://127.0.0.1:PORT` */
@@ -56,24 +56,24 @@ export interface ServiceUnderTest extends AsyncDisposable {
   readonly home: string
   /** Path of its providers.json. */
   readonly file: string
-  /** Log lines so far: those that are JSON objects. */
+  /** Log lines so far that are JSON objects. */
   readonly logs: readonly Readonly<Record<string, unknown>>[]
-  /** Everything it wrote to stdout and stderr so far. */
+  /** Output to stdout and stderr so far. */
   readonly output: string
   /** Resolves with the exit code. */
   readonly exited: Promise<number>
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL' | 'SIGUSR2'): void
-  /** Replaces providers.json as editors do, by rename. */
+  /** Replaces providers.json by rename, as editors do. */
   configure(config: ServiceConfig | string): Promise<void>
-  /** Replaces or makes a file of its home, by rename; `undefined` removes it. */
+  /** Replaces or creates a file of its home, by rename; `undefined` removes it. */
   write(path: string, file: HomeFile | undefined): Promise<void>
   /** Ends it with SIGTERM. @throws when it does not exit with 0 */
   stop(): Promise<void>
 }
 
 /**
- * Quick timers, for providers that fail by waiting. Connecting is given up before the attempt is, so that one can tell
- * which it was.
+ * Short timers, for providers that fail by waiting. The connect timer is shorter than that of the attempt, so that a
+ * test can distinguish them.
  */
 export const quick = { timeouts: { connect_ms: 200, first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } } as const
 
@@ -91,10 +91,10 @@ const command = join(import.meta.dir, '..', 'bin', 'svc')
 const startMs = 15_000
 
 /**
- * Starts `svc` with this configuration in a home of its own, and waits until it says where it listens.
+ * Starts `svc` with this configuration in a new home, and waits until it prints its address.
  *
- * @param config `undefined`: there is no file, and it takes what it finds on this machine
- * @throws when it exits first, with what it wrote
+ * @param config `undefined`: no file; the service detects providers of this machine
+ * @throws when it exits first, with its output
  */
 export async function startService(
   config: ServiceConfig | string | undefined,
@@ -136,7 +136,7 @@ export async function startService(
     write: (path, text) => (text === undefined ? rm(join(home, path)) : writeHomeFile(join(home, path), text)),
     stop,
     async [Symbol.asyncDispose]() {
-      // How a service ended that a test has ended itself is that test's business.
+      // A test that has ended the service itself checks its exit code.
       if (child.exitCode === null && child.signalCode === null) await stop()
       else await ended
     },
@@ -168,19 +168,19 @@ async function spawnService(
       stderr: 'pipe',
     },
   )
-  // A test run that is interrupted leaves no service behind.
+  // An interrupted test run leaves no service behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   void child.exited.then(() => process.removeListener('exit', kill))
   return child
 }
 
-/** What a service has written, and the port it named. */
+/** Output of a service, and its port. */
 interface Written {
   readonly logs: readonly Record<string, unknown>[]
   readonly output: string
   readonly port: Promise<number>
-  /** Settles when it has exited and everything it wrote has been read. */
+  /** Settles when it has exited and all its output has been read. */
   readonly read: Promise<void>
 }
 
@@ -232,7 +232,7 @@ async function writeHomeFile(path: string, file: HomeFile): Promise<void> {
   await rename(`${path}.new`, path)
 }
 
-/** The environment without keys, proxies or settings of ours, so that nothing on this machine is found or called. */
+/** The environment without keys, proxies and settings of svc, so that no provider of this machine is found. */
 function scrubbed(): Record<string, string> {
   const kept = Object.entries(process.env).filter(([name]) => !/_API_KEY$|_TOKEN$|_proxy$|^SVC_/i.test(name))
   return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
@@ -243,7 +243,7 @@ function parsedObject(line: string): readonly Record<string, unknown>[] {
     const value: unknown = JSON.parse(line)
     return typeof value === 'object' && value !== null ? [{ ...value }] : []
   } catch {
-    // Not every line that begins with a brace is a log line.
+    // Some other lines begin with a brace, too.
     return []
   }
 }

@@ -5,8 +5,7 @@ import type { Script } from './fakes/fault-upstream.ts'
 import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText } from './fakes/good.ts'
 import { chunk, completion, event, framed, head, lastChunk, reply } from './fakes/replies.ts'
-import { startRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { startRig, type Rig } from './rig.ts'
 
 const body = JSON.stringify(completion(goodText({ name: 'a' })))
 const json = { 'content-type': 'application/json' }
@@ -50,7 +49,8 @@ describe('an upstream that speaks HTTP in its own way', () => {
       'Transfer-Encoding: Chunked, extensions and trailers',
       (exchange) =>
         exchange.write(
-          `${head(200, { ...json, 'transfer-encoding': 'Chunked' })}${body.length.toString(16).toUpperCase()};x="y"\r\n${body}\r\n0\r\nx-trailer: 1\r\n\r\n`,
+          head(200, { ...json, 'transfer-encoding': 'Chunked' }) +
+            `${body.length.toString(16).toUpperCase()};x="y"\r\n${body}\r\n0\r\nx-trailer: 1\r\n\r\n`,
         ),
     ],
     [
@@ -105,7 +105,7 @@ describe('an upstream that speaks HTTP in its own way', () => {
     expect(rig.hits()).toEqual([1, 1])
   })
 
-  test('two answers to one request › the second is nobody’s', async () => {
+  test('two answers to one request › the second is discarded', async () => {
     const twice = Buffer.concat([reply(200, body), reply(200, JSON.stringify(completion('smuggled')))])
     await using rig = await startRig([(exchange) => exchange.write(twice), good()])
     const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask()))
@@ -178,7 +178,7 @@ describe('a client that speaks HTTP in its own way', () => {
     expect(await client.response).toContain('200 OK')
   })
 
-  test('two requests at once on one connection › are answered in order, or not at all: Bun closes such a connection', async () => {
+  test('pipelined requests › are answered in order, or not at all: Bun closes such a connection', async () => {
     const first = JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=first tokens=2' }] })),
       second = JSON.stringify(question({ messages: [{ role: 'user', content: 'stream=second tokens=2' }] }))
     const response = await rawRequest(rig.service.port, rawChat(first) + rawChat(second, { connection: 'close' }))
@@ -204,7 +204,8 @@ describe('a client that speaks HTTP in its own way', () => {
     expect(
       await rawRequest(
         rig.service.port,
-        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${pieces}0\r\n\r\n`,
+        'POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n' +
+          `connection: close\r\n\r\n${pieces}0\r\n\r\n`,
       ),
     ).toContain('200 OK')
   })
@@ -217,22 +218,85 @@ describe('a client that speaks HTTP in its own way', () => {
     },
   )
 
-  test('a page of another origin › may ask, without credentials', async () => {
-    const preflight = await fetch(`${rig.service.url}/v1/chat/completions`, {
+  const url = () => `${rig.service.url}/v1/chat/completions`
+  const preflight = (origin: string) =>
+    fetch(url(), {
       method: 'OPTIONS',
       headers: {
-        origin: 'https://page.example',
+        origin,
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type,x-stainless-os',
       },
     })
+
+  test.each(['http://localhost:3000', 'app://obsidian.md'])(
+    'a page of %s › may ask, without credentials',
+    async (origin) => {
+      const { ok, headers } = await preflight(origin)
+      const names = ['access-control-allow-origin', 'access-control-allow-credentials', 'vary']
+      expect([ok, ...names.map((name) => headers.get(name))]).toEqual([
+        true,
+        origin,
+        null,
+        expect.stringMatching(/origin/i),
+      ])
+      expect(headers.get('access-control-allow-headers')).toContain('x-stainless-os')
+      const answer = await chat(rig.service.url, text, { headers: { origin } })
+      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, origin])
+    },
+  )
+
+  test.each(['https://page.example', 'null'])(
+    'a page of %s › may not: nothing is asked of a provider',
+    async (origin) => {
+      rig.upstreams[0]?.forget()
+      for (const response of [
+        await preflight(origin),
+        await fetch(url(), { method: 'POST', body: text, headers: { origin, 'content-type': 'text/plain' } }),
+        await fetch(`${rig.service.url}/v1/models`, { headers: { origin } }),
+        await fetch(`${rig.service.url}/health`, { headers: { origin } }),
+      ]) {
+        expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([403, null])
+        expect(pick(await response.json(), 'error')).toMatchObject({
+          type: 'permission_error',
+          code: 'origin_not_allowed',
+        })
+      }
+      expect(rig.hits()).toEqual([0])
+    },
+  )
+
+  test('a page of another origin › is refused before the body is read', async () => {
+    const head = rawChat('', { 'content-length': '1000', origin: 'https://page.example', connection: 'close' })
+    expect(await rawRequest(rig.service.port, head)).toContain('origin_not_allowed')
+  })
+
+  test.each(['/', '/ready', '/metrics', '/v1/models', '/nowhere', '/api/boot'])(
+    '%s under a name that a website can own › is refused',
+    async (path) => {
+      const response = await fetch(rig.service.url + path, { headers: { host: 'website.example' } })
+      expect([response.status, pick(await response.json(), 'error', 'code')]).toEqual([403, 'host_not_allowed'])
+      expect((await fetch(`${rig.service.url}/health`, { headers: { host: 'website.example' } })).status).toBe(200)
+    },
+  )
+})
+
+describe('SVC_CORS_ORIGINS', () => {
+  test('lists the pages that may ask, and the names of the service', async () => {
+    const environment = { SVC_CORS_ORIGINS: 'https://app.example https://svc.example' }
+    await using rig = await startRig([good()], { environment })
+    const status = async (headers: Record<string, string>) => (await rig.ask({}, headers)).status
     expect([
-      preflight.ok,
-      preflight.headers.get('access-control-allow-origin'),
-      preflight.headers.get('access-control-allow-credentials'),
-    ]).toEqual([true, '*', null])
-    expect(preflight.headers.get('access-control-allow-headers')).toContain('x-stainless-os')
-    const answer = await chat(rig.service.url, text, { headers: { origin: 'https://page.example' } })
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*'])
+      await status({ origin: 'https://app.example' }),
+      await status({ origin: 'https://evil.example' }),
+      await status({ host: 'svc.example', origin: 'https://svc.example' }),
+      await status({ host: 'evil.example' }),
+    ]).toEqual([200, 403, 200, 403])
+  })
+
+  test('with * lets every page ask', async () => {
+    await using rig = await startRig([good()], { environment: { SVC_CORS_ORIGINS: '*' } })
+    const { status, headers } = await rig.ask({}, { origin: 'null' })
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, 'null'])
   })
 })

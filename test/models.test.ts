@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { chat, metric, question } from './client.ts'
-import type { Answer } from './client.ts'
-import { faultUpstream } from './fakes/fault-upstream.ts'
-import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
+import { chat, metric, question, type Answer } from './client.ts'
+import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import { good } from './fakes/good.ts'
 import { reply } from './fakes/replies.ts'
-import { provider, startService } from './harness.ts'
-import type { ServiceUnderTest } from './harness.ts'
+import { provider, startService, type ServiceUnderTest } from './harness.ts'
 
 const listed = { models: '*' } as const
 
-/** Lists `names` after so long, and does as `otherwise` says for chats. */
+/** Lists `names` after `ms`, and runs `otherwise` for chats. */
 function listing(names: readonly string[], ms: number, otherwise: Script): Script {
   return async (exchange) => {
     if (exchange.hit.method !== 'GET') return otherwise(exchange)
@@ -30,7 +27,7 @@ function served(answers: readonly Answer[]): readonly string[] {
   return [...new Set(answers.map(({ status, headers }) => `${status} ${headers.get('x-svc-provider')}`))]
 }
 
-/** Waits until a reload has been taken over. */
+/** Waits until the configuration has been reloaded. */
 async function reloaded(service: ServiceUnderTest): Promise<void> {
   for (let round = 0; round < 200; round++) {
     if ((await metric(service.url, 'svc_config_reloads_total{result="ok"}')) > 0) return
@@ -40,7 +37,7 @@ async function reloaded(service: ServiceUnderTest): Promise<void> {
 }
 
 describe('a provider whose models are learned', () => {
-  test('and which is first › gets the first requests, although its list takes a while and another offers the model', async () => {
+  test('and which is first › gets the first requests, although its list is late', async () => {
     const a = faultUpstream(listing(['m'], 300, good({ name: 'a' }))),
       b = faultUpstream(good({ name: 'b' }))
     await using service = await startService({ providers: [provider('a', a.url, [], listed), provider('b', b.url)] })
@@ -56,6 +53,31 @@ describe('a provider whose models are learned', () => {
     await using service = await startService({ providers: [provider('a', a.url, [], listed), provider('b', b.url)] })
     expect(served([await chat(service.url, question())])).toEqual(['200 b'])
     for (const upstream of [a, b]) upstream.stop()
+  })
+
+  test('and whose list has pages › serves models of each page, with their context', async () => {
+    const pages: Readonly<Record<string, object>> = {
+      '/v1/models?limit=1000': { data: [{ id: 'one', max_input_tokens: 200_000 }], has_more: true, last_id: 'one' },
+      '/v1/models?limit=1000&after_id=one': { data: [{ id: 'two' }], has_more: false, last_id: 'two' },
+    }
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'two',
+      content: [{ type: 'text', text: 'Hi' }],
+    }
+    const a = faultUpstream(({ hit, write }) => {
+      const body = hit.method === 'POST' ? { ...message, stop_reason: 'end_turn' } : pages[hit.path]
+      return write(body === undefined ? reply(404, '{}') : reply(200, JSON.stringify(body)))
+    })
+    const entry = provider('a', new URL(a.url).origin, [], { ...listed, protocol: 'anthropic' })
+    await using service = await startService({ providers: [entry] })
+    expect(served([await chat(service.url, question({ model: 'two' }))])).toEqual(['200 a'])
+    expect(a.hits.map(({ path }) => path)).toEqual([...Object.keys(pages), '/v1/messages'])
+    const answer = await fetch(`${service.url}/v1/models`)
+    expect(await answer.json()).toMatchObject({ data: [{ id: 'one', context: 200_000 }, { id: 'two' }] })
+    a.stop()
   })
 
   test.each([
@@ -90,7 +112,7 @@ describe('a provider whose models are learned', () => {
     for (const upstream of [a, b]) upstream.stop()
   })
 
-  test('and whose list is not to be had › is asked for any name, and 2,000 made-up ones change nothing for a real one', async () => {
+  test('and whose list cannot be fetched › is asked for any name; 2,000 made-up names affect no real one', async () => {
     const a = faultUpstream((exchange) =>
       (exchange.hit.method === 'GET' || !Buffer.from(exchange.hit.body).includes('"real"')
         ? status(404)

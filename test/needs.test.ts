@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { installNeeded, type Machine } from '../scripts/install-needed.ts'
+import { installNeeded, type InstallHost } from '../scripts/install-needed.ts'
 import { missing, needed, needs, wanted } from './needs.ts'
 
 interface Trace {
@@ -7,7 +7,7 @@ interface Trace {
   readonly ran: string[]
 }
 
-function machine(trace: Trace, facts: Partial<Machine> = {}): Machine {
+function machine(trace: Trace, facts: Partial<InstallHost> = {}): InstallHost {
   return {
     isRoot: true,
     isDebian: true,
@@ -23,12 +23,12 @@ function machine(trace: Trace, facts: Partial<Machine> = {}): Machine {
 const both = { wanted: ['chromium', 'redis-server'], missing: ['chromium', 'redis-server'] } as const
 const byHand = 'Their tests are skipped. On Debian: apt-get install chromium redis-server'
 
-const failing: Partial<Machine> = {
+const failing: Partial<InstallHost> = {
   run: async () => ({ code: 100, output: 'Err:1 http://deb.example\nE: Failed to fetch\n' }),
 }
 
 describe('installing what tests need', () => {
-  test('does and says nothing when nothing is missing', async () => {
+  test('runs and prints nothing when no program is missing', async () => {
     const trace: Trace = { said: [], ran: [] }
     await installNeeded({ wanted: [], missing: [] }, machine(trace))
     expect(trace).toEqual({ said: [], ran: [] })
@@ -49,7 +49,7 @@ describe('installing what tests need', () => {
     expect(trace).toEqual({ said: [`missing, needed by tests: chromium, redis-server. ${byHand}`], ran: [] })
   })
 
-  test('says why it failed, and goes on', async () => {
+  test('prints the reason of a failure, and goes on', async () => {
     const trace: Trace = { said: [], ran: [] }
     await installNeeded(both, machine(trace, failing))
     expect(trace.said).toEqual([
@@ -59,7 +59,7 @@ describe('installing what tests need', () => {
     ])
   })
 
-  test('of what something else serves for is done by root, and missed by nobody', async () => {
+  test('installs a program with an alternative as root, and never reports it as missing', async () => {
     const shell = { wanted: ['chromium-headless-shell'], missing: [] } as const
     const root: Trace = { said: [], ran: [] },
       person: Trace = { said: [], ran: [] },
@@ -79,7 +79,7 @@ describe('installing what tests need', () => {
 })
 
 describe('what tests need', () => {
-  test('is a path that exists, or is told to be missing', async () => {
+  test('is an existing path, or is reported as missing', async () => {
     for (const name of missing()) expect(needs(name)).toBeUndefined()
     expect(wanted()).toEqual(expect.arrayContaining([...missing()]))
     const found = [
@@ -90,6 +90,8 @@ describe('what tests need', () => {
       needs('nginx'),
       needs('haproxy'),
       needs('caddy'),
+      needs('curl'),
+      needs('python3'),
     ].filter((path) => path !== undefined)
     for (const path of found) expect(await Bun.file(path).exists()).toBe(true)
     expect(found.length + missing().length).toBe(Object.keys(needed).length)

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 
 /**
- * What tests run that npm does not bring: where it is looked for, and the Debian package that has it. `npm test`
- * installs these as root on Debian. The headless shell is Chromium without the browser around its pages: it takes a
- * third of the CPU time, and most tests of the page are in it.
+ * Programs of tests that npm does not install: their commands or files, and their Debian packages, which `npm test`
+ * installs as root on Debian. Most tests of the page use the headless shell of Chromium, which takes a third of the CPU
+ * time of the whole browser.
  */
 export const needed = {
   chromium: {
@@ -21,9 +21,11 @@ export const needed = {
   nginx: { package: 'nginx', commands: ['nginx'] },
   haproxy: { package: 'haproxy', commands: ['haproxy'] },
   caddy: { package: 'caddy', commands: ['caddy'] },
+  curl: { package: 'curl', commands: ['curl'] },
+  python3: { package: 'python3', commands: ['python3'] },
 } as const satisfies Readonly<Record<string, Needed>>
 
-/** `instead`: what serves as well where it is missing. */
+/** `instead`: an alternative for a missing program. */
 type Needed = { readonly package: string; readonly instead?: string } & (
   | { readonly commands: readonly string[] }
   | { readonly library: string }
@@ -41,8 +43,8 @@ const libraryFolders = [
 export type Need = keyof typeof needed
 
 /**
- * Path of a command, or of a library, that a test needs, or of what serves instead; `undefined` when this machine has
- * neither. The test is then to be skipped, which `npm test` tells of in its last line.
+ * Path of a command or library, or of its alternative; `undefined` when this machine has neither. A test then skips
+ * itself; `npm test` counts it in its last line.
  *
  *     const redisServer = needs('redis-server')
  *     test.skipIf(redisServer === undefined)('…', async () => {…})
@@ -52,12 +54,12 @@ export function needs(name: Need): string | undefined {
   return find(name) ?? (instead !== undefined && isNeed(instead) ? find(instead) : undefined)
 }
 
-/** Every {@link Need} that this machine has neither itself nor in another form. */
+/** Every {@link Need} that this machine lacks, with its alternative. */
 export function missing(): readonly Need[] {
   return wanted().filter((name) => needs(name) === undefined)
 }
 
-/** Every {@link Need} that this machine does not have itself. */
+/** Every {@link Need} that this machine lacks, with or without an alternative. */
 export function wanted(): readonly Need[] {
   return Object.keys(needed)
     .filter(isNeed)
@@ -73,7 +75,7 @@ function isNeed(name: string): name is Need {
   return Object.hasOwn(needed, name)
 }
 
-/** Servers are in `sbin`, which is not on everybody's path. */
+/** Finds a command on the path, or in the `sbin` folders of servers. */
 function findCommand(names: readonly string[]): string | undefined {
   const path = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`
   return names.map((name) => Bun.which(name, { PATH: path })).find((found) => found !== null) ?? undefined

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { workerVariable } from '../src/cluster/worker-life.ts'
+import { workerVariable } from '../src/cluster/worker-lifecycle.ts'
 
-/** The processes that this one has started and that have not ended. Linux only. */
+/** Running children of a process. Linux only. */
 export function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -15,7 +15,7 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** The workers of the service whose primary this is. What builds the page is none. */
+/** Workers of a primary, without the process that builds the page. */
 export function workersOf(primary: number): readonly number[] {
   return childrenOf(primary).filter(isWorker)
 }
@@ -29,7 +29,7 @@ function isWorker(pid: number): boolean {
   }
 }
 
-/** Whether there is such a process, and it is more than its own remains. */
+/** Whether a process runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -38,7 +38,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** How many descriptors a process has open; 0 when it has ended. */
+/** Number of open descriptors of a process; 0 when it has ended. */
 export function descriptorsOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { isDone, metric, parseJson, pick } from './client.ts'
-import type { Script } from './fakes/fault-upstream.ts'
+import { chat, isDone, metric, parseJson, pick, question } from './client.ts'
+import { faultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { firstTokens } from './fakes/faults/cut.ts'
 import { status } from './fakes/faults/status.ts'
 import { streamOf } from './fakes/faults/stream.ts'
@@ -9,6 +9,7 @@ import {
   chunk,
   completion,
   done,
+  errorReply,
   event,
   framed,
   reply,
@@ -17,9 +18,8 @@ import {
   tokens,
   usageChunk,
 } from './fakes/replies.ts'
-import { quick } from './harness.ts'
-import { startRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { provider, quick, startService } from './harness.ts'
+import { startRig, type Rig } from './rig.ts'
 
 const lost: Script = async (exchange) => {
   await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
@@ -27,13 +27,13 @@ const lost: Script = async (exchange) => {
   exchange.reset()
 }
 
-/** The lines of all requests so far; the service has ended. */
+/** Stops the service and returns the log lines of all requests. */
 async function requestLines(rig: Rig): Promise<readonly Readonly<Record<string, unknown>>[]> {
   await rig.service.stop()
   return rig.service.logs.filter(({ message }) => message === 'request')
 }
 
-/** The trail of a line as `provider class`, `ok` for an answer. */
+/** Trail of a log line as `provider class`, with `ok` for an answer. */
 function trailIn(line: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   const trail = line?.['trail']
   return Array.isArray(trail)
@@ -42,7 +42,7 @@ function trailIn(line: Readonly<Record<string, unknown>> | undefined): readonly 
 }
 
 describe('the record of a stream that was cut', () => {
-  test('and resumed › names who took it up, and each attempt once', async () => {
+  test('and resumed › names the resuming provider, and each attempt once', async () => {
     await using rig = await startRig([lost, good({ name: 'same', tokens: 6 })], { every: quick })
     const answer = await rig.askStream()
     expect([isDone(answer), answer.headers.get('x-svc-provider')]).toEqual([true, 'a'])
@@ -61,11 +61,14 @@ describe('the record of a stream that was cut', () => {
     expect([line?.['provider'], line?.['status'], line?.['error']]).toEqual(['b', 200, undefined])
   })
 
-  test('and could not be resumed › names who gave what the client has, not who differed', async () => {
+  test('and could not be resumed › names the provider of the sent text, not the one that differed', async () => {
     await using rig = await startRig([lost, good({ name: 'other' }), status(500)], { every: quick })
     expect(isDone(await rig.askStream())).toBe(false)
     expect(
-      await metric(rig.service.url, 'svc_requests_total{model="m",provider="a",status="200",class="provider_error"}'),
+      await metric(
+        rig.service.url,
+        'svc_requests_total{model="m",provider="a",status="200",class="provider_error",api="chat"}',
+      ),
     ).toBe(1)
     const [line] = await requestLines(rig)
     expect(line?.['provider']).toBe('a')
@@ -115,12 +118,13 @@ describe('the record of an attempt that may have been billed although no answer 
     ],
   ]
 
-  test.each(cases)('%s › says so; the others do not', async (_, script, failure) => {
+  test.each(cases)('%s › is marked ambiguous; the others are not', async (_, script, failure) => {
     await using rig = await startRig([script, status(500), good()], { every: quick })
     const answer = await rig.ask()
     expect(answer.headers.get('x-svc-trail')).toMatch(
       new RegExp(
-        `^a(;status=\\d+)?;class=${failure};ambiguous;ms=\\d+, b;status=500;class=server_error;ms=\\d+, c;status=200;ms=\\d+$`,
+        `^a(;status=\\d+)?;class=${failure};ambiguous;ms=\\d+, b;status=500;class=server_error;ms=\\d+, ` +
+          'c;status=200;ms=\\d+$',
       ),
     )
     const [line] = await requestLines(rig)
@@ -180,4 +184,17 @@ describe('usage that is asked for on the caller’s behalf', () => {
     const answer = await rig.askStream()
     expect([answer.content, isDone(answer)]).toEqual([goodText({ name: 'same', tokens: 6 }), true])
   })
+})
+
+test.each([[[]], [['--workers', '1']]])('made-up models of an unknown list %j › are one label', async (flags) => {
+  const upstream = faultUpstream((exchange) => exchange.write(errorReply(500, { message: 'broken' })))
+  const providers = [provider('a', upstream.url), { id: 'b', base_url: upstream.url }]
+  await using service = await startService({ providers }, { flags })
+  for (const model of ['made-up-1', 'made-up-2', 'b/made-up-3', 'M', 'm', 'b/m'])
+    for (let times = 0; times < 6; times++) await chat(service.url, question({ model }))
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  const named = [...metrics.matchAll(/\bmodel="([^"]+)"/g)].map(([, model]) => model)
+  expect([...new Set(named)].toSorted()).toEqual(['m', 'other'])
+  expect(await metric(service.url, 'svc_breaker_open{provider="b",model="other"}')).toBe(1)
+  upstream.stop()
 })

@@ -1,36 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
-import { chat, metric, question } from './client.ts'
-import type { Answer } from './client.ts'
+import { chat, metric, question, type Answer } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
-import { provider, startService } from './harness.ts'
-import type { ServiceConfig, ServiceUnderTest } from './harness.ts'
+import { provider, startService, type ServiceConfig, type ServiceUnderTest } from './harness.ts'
 
-/** A repaired file takes over within so long. */
-const takeOverMsMax = 1_000
+/** Time limit for loading a repaired file. */
+const reloadMsMax = 1_000
 
 const a = faultUpstream(good({ name: 'a' })),
   b = faultUpstream(good({ name: 'b' }))
 const first: ServiceConfig = { providers: [provider('a', a.url), provider('b', b.url)] }
 const swapped: ServiceConfig = { providers: [provider('b', b.url), provider('a', a.url)] }
 
-/** Who serves model `m` now. */
+/** Id of the provider that serves model `m` now. */
 async function server(service: ServiceUnderTest): Promise<string | null> {
   return (await chat(service.url, question())).headers.get('x-svc-provider')
 }
 
-/** Asks until `id` serves, and returns the milliseconds it took. @throws when it takes too long */
-async function takeOver(service: ServiceUnderTest, id: string): Promise<number> {
+/** Repeats requests until `id` serves. @returns milliseconds @throws after 5 s */
+async function untilServedBy(service: ServiceUnderTest, id: string): Promise<number> {
   const started = performance.now()
   while ((await server(service)) !== id) {
-    if (performance.now() - started > 5_000) throw new Error(`${id} did not take over:\n${service.output}`)
+    if (performance.now() - started > 5_000) throw new Error(`${id} does not serve:\n${service.output}`)
     await Bun.sleep(5)
   }
   return performance.now() - started
 }
 
-/** Waits until a log line contains every one of these. */
+/** Waits for a log line that contains all `words`. */
 async function logged(service: ServiceUnderTest, ...words: readonly string[]): Promise<string> {
   for (let round = 0; round < 200; round++) {
     const line = service.output.split('\n').find((each) => words.every((word) => each.includes(word)))
@@ -40,7 +38,7 @@ async function logged(service: ServiceUnderTest, ...words: readonly string[]): P
   throw new Error(`no log line with ${words.join(', ')}:\n${service.output}`)
 }
 
-/** Requests without pause from four clients until told to stop, which returns all answers. */
+/** Sends requests without pause from four clients. @returns a function that stops them and returns all answers */
 function load(service: ServiceUnderTest): () => Promise<readonly Answer[]> {
   let isOver = false
   const workers = Array.from({ length: 4 }, async (_, worker) => {
@@ -72,7 +70,7 @@ describe('providers.json edited while requests run', () => {
       await logged(service, '"error"', named)
       expect(await server(service)).toBe('a')
       await service.configure(swapped)
-      expect(await takeOver(service, 'b')).toBeLessThan(takeOverMsMax)
+      expect(await untilServedBy(service, 'b')).toBeLessThan(reloadMsMax)
       const answers = await stop()
       expect(answers.length).toBeGreaterThan(10)
       expect(
@@ -84,25 +82,42 @@ describe('providers.json edited while requests run', () => {
     },
   )
 
-  test('by rename › takes over within a second', async () => {
+  test('by rename › is loaded within a second', async () => {
     await using service = await startService(first)
     await service.configure(swapped)
-    expect(await takeOver(service, 'b')).toBeLessThan(takeOverMsMax)
+    expect(await untilServedBy(service, 'b')).toBeLessThan(reloadMsMax)
     await service.configure(first)
-    expect(await takeOver(service, 'a')).toBeLessThan(takeOverMsMax)
+    expect(await untilServedBy(service, 'a')).toBeLessThan(reloadMsMax)
   })
 
-  test('in place › takes over within a second', async () => {
+  test('in place › is loaded within a second', async () => {
     await using service = await startService(first)
     await writeFile(service.file, JSON.stringify(swapped))
-    expect(await takeOver(service, 'b')).toBeLessThan(takeOverMsMax)
+    expect(await untilServedBy(service, 'b')).toBeLessThan(reloadMsMax)
   })
 
   test('SIGHUP › reloads', async () => {
     await using service = await startService(first)
     await service.configure(swapped)
     service.signal('SIGHUP')
-    expect(await takeOver(service, 'b')).toBeLessThan(takeOverMsMax)
+    expect(await untilServedBy(service, 'b')).toBeLessThan(reloadMsMax)
+  })
+
+  test.each([
+    ['one process', []],
+    ['workers', ['--workers', '2']],
+  ])('deleted, with SIGHUP too › the last configuration stays, with %s', async (_, flags) => {
+    await using service = await startService(undefined, { flags, files: { 'providers.json': JSON.stringify(first) } })
+    const reports = () => service.output.split('no file any more').length - 1
+    await service.write('providers.json', undefined)
+    await logged(service, 'no file any more')
+    service.signal('SIGHUP')
+    for (let round = 0; round < 500 && reports() < 2 && !service.output.includes('reloaded"'); round++)
+      await Bun.sleep(10)
+    expect([reports(), service.output.includes('"configuration reloaded"')]).toEqual([2, false])
+    expect(await server(service)).toBe('a')
+    await service.configure(swapped)
+    expect(await untilServedBy(service, 'b')).toBeLessThan(reloadMsMax)
   })
 
   test('a stream under way › finishes on the old order', async () => {
@@ -112,7 +127,7 @@ describe('providers.json edited while requests run', () => {
     const stream = chat(service.url, question({ stream: true }))
     await arrived
     await service.configure({ providers: [provider('b', b.url)] })
-    await takeOver(service, 'b')
+    await untilServedBy(service, 'b')
     const answer = await stream
     expect([answer.headers.get('x-svc-provider'), answer.content.split(' ').length]).toEqual(['slow', 31])
     slow.stop()
@@ -128,7 +143,7 @@ describe('providers.json edited while requests run', () => {
     const answers = await stop()
     expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([])
     await service.configure(swapped)
-    await takeOver(service, 'b')
+    await untilServedBy(service, 'b')
   })
 
   test('so that the health of a provider that stays is kept', async () => {
@@ -138,7 +153,7 @@ describe('providers.json edited while requests run', () => {
     await using service = await startService({ providers: [provider('failing', failing.url), provider('a', a.url)] })
     await server(service)
     await service.configure({ providers: [provider('failing', failing.url), provider('b', b.url)] })
-    await takeOver(service, 'b')
+    await untilServedBy(service, 'b')
     expect(failing.hits.length).toBe(1)
     failing.stop()
   })

@@ -1,12 +1,16 @@
-import { chat, question } from './client.ts'
-import type { Answer } from './client.ts'
-import { faultUpstream } from './fakes/fault-upstream.ts'
-import type { FaultUpstream, Script } from './fakes/fault-upstream.ts'
-import { provider, startService } from './harness.ts'
-import type { ProviderEntry, ServiceConfig, ServiceOptions, ServiceUnderTest } from './harness.ts'
+import { chat, question, type Answer } from './client.ts'
+import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
+import {
+  provider,
+  startService,
+  type ProviderEntry,
+  type ServiceConfig,
+  type ServiceOptions,
+  type ServiceUnderTest,
+} from './harness.ts'
 
 export interface RigOptions extends ServiceOptions {
-  /** Fields of every provider, such as `quick`. */
+  /** Fields of all providers, such as `quick`. */
   readonly every?: Readonly<Record<string, unknown>>
   /** Fields of one provider, by id. */
   readonly each?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -17,30 +21,30 @@ export interface RigOptions extends ServiceOptions {
 /** Scripted upstreams, in this order, behind a service. */
 export interface Row {
   readonly service: ServiceUnderTest
-  /** What they serve. */
+  /** Model of the upstreams. */
   readonly model: string
-  /** Asks that model; `more` adds and replaces fields of the request. */
+  /** Sends a request for that model; `more` adds and replaces fields. */
   ask(more?: Readonly<Record<string, unknown>>, headers?: Record<string, string>): Promise<Answer>
-  /** Asks for a stream. */
+  /** Requests a stream. */
   askStream(more?: Readonly<Record<string, unknown>>, headers?: Record<string, string>): Promise<Answer>
-  /** The upstreams, as they were given. */
+  /** The upstreams, in the given order. */
   readonly upstreams: readonly FaultUpstream[]
-  /** How many requests each upstream saw, in order. */
+  /** Number of requests at each upstream, in order. */
   hits(): readonly number[]
 }
 
-/** A {@link Row} with a service of its own. `await using` stops it all. */
+/** A {@link Row} with its own service. `await using` stops all of it. */
 export interface Rig extends Row, AsyncDisposable {}
 
-/** Many {@link Row}s behind one service. `await using` stops it all. */
+/** Many {@link Row}s behind one service. `await using` stops all of it. */
 export interface Rigs extends AsyncDisposable {
-  /** In the order they were asked for. @throws when there is none */
+  /** The row at an index. @throws when it does not exist */
   row(index: number): Row
 }
 
 const names = ['a', 'b', 'c', 'd']
 
-/** Starts an upstream for each script and a service whose providers `a`, `b`, … are they, all serving model `m`. */
+/** Starts an upstream for each script, and a service with them as providers `a`, `b`, … for model `m`. */
 export async function startRig(scripts: readonly (Script | FaultUpstream)[], options: RigOptions = {}): Promise<Rig> {
   const upstreams = scripts.map((script) => (typeof script === 'function' ? faultUpstream(script) : script))
   const service = await startBefore(
@@ -54,8 +58,8 @@ export async function startRig(scripts: readonly (Script | FaultUpstream)[], opt
 }
 
 /**
- * Starts an upstream for each script and one service for all rows: of the first row the model is `m1` and the providers
- * are `a-1`, `b-1`, … Nothing that befalls the providers of one row is anything to those of another.
+ * Starts an upstream for each script and one service for all rows. The first row has model `m1` and providers `a-1`,
+ * `b-1`, … Rows do not share providers, and so no health.
  */
 export async function startRigs(
   scripts: readonly (readonly Script[])[],

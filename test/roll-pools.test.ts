@@ -3,9 +3,9 @@ import { parseJson, pick, rawConnection } from './client.ts'
 import { good } from './fakes/good.ts'
 import { startRig } from './rig.ts'
 
-const get = 'GET /ready HTTP/1.1\r\nhost: test\r\n'
+const get = 'GET /ready HTTP/1.1\r\nhost: 127.0.0.1\r\n'
 
-/** Resolves when the service has written that so often. */
+/** Waits until the output of the service contains `text` `times` times. */
 async function written(service: { readonly output: string }, text: string, times: number): Promise<void> {
   const end = performance.now() + 15_000
   while (service.output.split(text).length <= times) {
@@ -15,7 +15,7 @@ async function written(service: { readonly output: string }, text: string, times
 }
 
 test.concurrent.each(['lifo', 'fifo'])(
-  'rolling restarts fail nobody whose pool keeps connections open › %s',
+  'rolling restarts fail no request of a client with pooled connections › %s',
   async (scheduling) => {
     await using rig = await startRig([good()], { flags: ['--workers', '1'] })
     const client = Bun.spawn(['node', `${import.meta.dir}/fakes/pool-client.mjs`, rig.service.url, scheduling], {
@@ -36,7 +36,7 @@ test.concurrent.each(['lifo', 'fifo'])(
   20_000,
 )
 
-test.concurrent('a worker that leaves alone says on old connections that the service is ready, and that each answer is the last one there', async () => {
+test.concurrent('a single draining worker says on old connections that the service is ready', async () => {
   await using rig = await startRig([good()], { flags: ['--workers', '2'] })
   const connections = Array.from({ length: 24 }, () => rawConnection(rig.service.port, `${get}\r\n`, 15_000))
   await Promise.all(connections.map((connection) => connection.until('ready\n')))

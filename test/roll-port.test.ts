@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { groupOrder } from '../src/cluster/shared-port-order.ts'
+import { socketOrder } from '../src/cluster/socket-order.ts'
 
 interface Sharer {
   readonly pid: number
   readonly port: number
-  /** Resolves with the next thing it says. */
+  /** Resolves with its next message. */
   next(): Promise<unknown>
   send(message: unknown): void
   kill(): Promise<number>
@@ -48,7 +48,7 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** Asks on that connection. @returns the process that answered @throws when it is closed instead */
+/** Sends a request on a connection. @returns id of the process that answered @throws when it is closed instead */
 function ask(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -61,11 +61,11 @@ function ask(socket: Socket): Promise<number> {
       socket.off('data', take).off('error', end).off('end', end)
       resolve(Number(pid))
     })
-    socket.write('GET / HTTP/1.1\r\nhost: test\r\n\r\n')
+    socket.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
   })
 }
 
-/** Asks again and again, by several, each time on a new connection, until it is stopped. */
+/** Sends requests from 12 clients, each on a new connection, until `stop`. */
 function askers(port: number): {
   readonly stop: () => Promise<{ readonly answered: number; readonly failures: readonly string[] }>
 } {
@@ -77,7 +77,7 @@ function askers(port: number): {
       try {
         const socket = await open(port)
         await ask(socket)
-        socket.resetAndDestroy() // Thousands that wait for their last packet would use the ports up.
+        socket.resetAndDestroy() // Thousands of connections in TIME_WAIT would use up the ports.
         answered++
       } catch (error) {
         failures.push(String(error))
@@ -94,11 +94,11 @@ function askers(port: number): {
   }
 }
 
-/** Processes that share a port, in the order in which they came. */
+/** Processes that share a port, in the order of their start. */
 interface Group extends AsyncDisposable {
   readonly port: number
   join(): Promise<Sharer>
-  /** Resolves when newcomers go elsewhere; what it resolves with, when it has left. */
+  /** Resolves when new connections go to others; `left` resolves when the process has left. */
   leave(sharer: Sharer): Promise<{ readonly left: Promise<void> }>
   kill(sharer: Sharer): Promise<void>
 }
@@ -106,31 +106,31 @@ interface Group extends AsyncDisposable {
 async function startGroup(): Promise<Group & { readonly first: Sharer }> {
   const first = await startSharer(0)
   const { port } = first
-  const order = groupOrder<Sharer>(),
+  const order = socketOrder<Sharer>(),
     all = [first]
-  order.joined(first)
+  order.add(first)
   return {
     first,
     port,
     async join() {
       const sharer = await startSharer(port)
-      order.joined(sharer)
+      order.add(sharer)
       all.push(sharer)
       return sharer
     },
     async leave(sharer) {
-      sharer.send(order.placeOf(sharer))
+      sharer.send(order.positionOf(sharer))
       expect(await sharer.next()).toBe('leaving')
       return {
         left: (async () => {
           expect(await sharer.next()).toBe('left')
-          order.left(sharer)
+          order.remove(sharer)
         })(),
       }
     },
     async kill(sharer) {
       await sharer.kill()
-      order.left(sharer)
+      order.remove(sharer)
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(all.map((sharer) => sharer.kill()))
@@ -138,7 +138,7 @@ async function startGroup(): Promise<Group & { readonly first: Sharer }> {
   }
 }
 
-/** Who answers the next 20 who connect. */
+/** Ids of the processes that answer the next 20 connections. */
 async function answering(port: number): Promise<ReadonlySet<number>> {
   return new Set(await Promise.all(Array.from({ length: 20 }, async () => ask(await open(port)))))
 }
@@ -146,7 +146,7 @@ async function answering(port: number): Promise<ReadonlySet<number>> {
 const whyNot = process.platform === 'linux' ? '' : ' (only Linux has it)'
 
 describe.skipIf(whyNot !== '')(`a port that processes share${whyNot}`, () => {
-  test('is left under load without one request lost, also by those who connected early and those who stay connected', async () => {
+  test('is left under load without a lost request, on early and on kept connections too', async () => {
     await using group = await startGroup()
     const { first, port } = group
     const idle = await open(port),
@@ -178,11 +178,11 @@ describe.skipIf(whyNot !== '')(`a port that processes share${whyNot}`, () => {
     expect((await load.stop()).failures).toEqual([])
   }, 20_000)
 
-  test('loses nobody to a wrong place either: who comes as the socket closes tries again a second later', async () => {
+  test('loses no connection to a wrong position either: a client tries again a second later', async () => {
     await using group = await startGroup()
     await group.join()
     const load = askers(group.port)
-    group.first.send({ place: 1, of: 2 })
+    group.first.send({ index: 1, count: 2 })
     expect(await group.first.next()).toBe('leaving')
     expect(await group.first.next()).toBe('left')
     expect((await load.stop()).failures).toEqual([])

@@ -6,11 +6,11 @@ const root = join(import.meta.dir, '..')
 /** A route of the service. */
 export interface KnownRoute {
   readonly method: string
-  /** As the documents write it: `/v1/models/{id}`. */
+  /** Path as in the documents: `/v1/models/{id}`. */
   readonly path: string
 }
 
-/** Routes as the documents list them: `POST /v1/chat/completions`. */
+/** Routes that the documents list: `POST /v1/chat/completions`. */
 export function documentedRoutes(): readonly KnownRoute[] {
   const text = ['api.md', 'sign-in.md'].map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n')
   return Array.from(text.matchAll(/^\| `(GET|POST) (\/[^` ]*)` \|/gm), ([, method = '', path = '']) => ({
@@ -19,9 +19,9 @@ export function documentedRoutes(): readonly KnownRoute[] {
   }))
 }
 
-/** Paths as the code makes them, by the literals in its route tables. */
+/** Paths of the code: the literals in its route tables. */
 export function codedPaths(): readonly string[] {
-  const sources = ['http/**/*.ts', 'extensions/**/*.ts']
+  const sources = ['formats/*/format.ts', 'http/**/*.ts', 'extensions/**/*.ts']
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(join(root, 'src'))])
     .filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
   const found = sources.flatMap((file) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
-test('five seconds of mixed load with faults, departures and reloads › no answer is wrong, and nothing is left behind', async () => {
-  const soak = Bun.spawn([process.execPath, new URL('./soak.ts', import.meta.url).pathname, '--seconds', '5'], {
+test('five seconds of mixed load with faults and reloads › no answer is wrong, nothing is left behind', async () => {
+  const soak = Bun.spawn([process.execPath, new URL('../lab/soak.ts', import.meta.url).pathname, '--seconds', '5'], {
     stdout: 'pipe',
     stderr: 'inherit',
     stdin: 'ignore',

@@ -5,7 +5,7 @@ import { provider, startService } from './harness.ts'
 import { startRig } from './rig.ts'
 
 describe('starting', () => {
-  test('on a port that is taken › exits with 1 and says so, and the one that has it goes on', async () => {
+  test('on a port that is taken › exits with 1 and an error, and the other service goes on', async () => {
     await using rig = await startRig([(exchange) => exchange.hang()])
     const failure = await startService(
       { providers: [provider('a', rig.upstreams[0]?.url ?? '')] },
@@ -27,7 +27,7 @@ describe('starting', () => {
     )
   })
 
-  test('with every provider unusable › says that it is not ready, and no request is lost in silence', async () => {
+  test('with every provider unusable › is not ready, and every request gets an error', async () => {
     const upstream = faultUpstream()
     await using service = await startService({ providers: [provider('a', upstream.url, ['m'], { enabled: false })] })
     expect((await fetch(`${service.url}/ready`)).status).toBe(503)
@@ -41,7 +41,7 @@ describe('starting', () => {
     const started = performance.now()
     await using rig = await startRig([(exchange) => exchange.hang()])
     expect(rig.service.port).toBeGreaterThan(0)
-    // The promise is 300 ms on a machine with nothing else to do.
+    // The promise is 300 ms on an idle machine.
     expect(performance.now() - started).toBeLessThan(3_000)
   })
 })

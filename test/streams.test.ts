@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { misbehavingClients } from '../lab/load/misbehaving-clients.ts'
 import { answerOf, chat, chunkedBody, isDone, metric, question, rawChat, rawConnection } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { firstTokens } from './fakes/faults/cut.ts'
@@ -6,7 +7,6 @@ import { good } from './fakes/good.ts'
 import { startUpstreamProcess } from './fakes/process.ts'
 import { framed, streamHead, tokens } from './fakes/replies.ts'
 import { provider, startService } from './harness.ts'
-import { hurtfulClients } from './load/hurtful-clients.ts'
 import { startRig } from './rig.ts'
 
 const streams = 1_000,
@@ -64,10 +64,7 @@ describe('three hundred abandoned streams', () => {
 })
 
 describe('a hundred streams that never pause, whose clients do not read,', () => {
-  /**
-   * Room for a slow machine: it takes some milliseconds, and took many seconds when each stream had all its work done
-   * at once.
-   */
+  /** Wide limit, for slow machines. It takes milliseconds, and took seconds when each stream was parsed at once. */
   const answeredMs = 500
 
   test.each(['endless-events', 'endless-tiny-events', 'endless-bytes'])(
@@ -79,7 +76,7 @@ describe('a hundred streams that never pause, whose clients do not read,', () =>
       await using service = await startService({
         providers: [provider('a', url), provider('b', upstream.url(mode), ['endless'])],
       })
-      const clients = await hurtfulClients(
+      const clients = await misbehavingClients(
         service.port,
         { stuckReaders: 100, slowWriters: 0, idle: 0 },
         JSON.stringify(question({ model: 'endless', stream: true })),
@@ -92,7 +89,7 @@ describe('a hundred streams that never pause, whose clients do not read,', () =>
           expect((await chat(service.url, question())).status).toBe(200)
           waits.push(performance.now() - asked)
         }
-        // What else the machine does may take seconds now and then.
+        // Other programs of the machine may delay single requests by seconds.
         expect(waits.toSorted((one, other) => one - other)[4]).toBeLessThan(answeredMs)
       } finally {
         clients.stop()

@@ -9,7 +9,7 @@ const preloaded = join(folder, 'throw.ts')
 writeFileSync(preloaded, "process.on('SIGUSR2', () => { throw new Error('nobody expected this') })\n")
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('an error that nobody caught is a line of the log, and the service drains and exits with 1', async () => {
+test('an uncaught error is logged, and the service drains and exits with 1', async () => {
   await using service = await startService(
     { providers: [{ id: 'echo' }] },
     { environment: { BUN_OPTIONS: `--preload ${preloaded}` }, flags: ['--log-format', 'json'] },

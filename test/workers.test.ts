@@ -19,7 +19,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** So many streams at once, each on a connection of its own. What was cut off is what came until then. */
+/** Requests `count` streams at once, each on its own connection. A cut stream gives the text before the cut. */
 function streams(rig: Rig, count: number): readonly Promise<Answer>[] {
   return Array.from({ length: count }, async () => {
     const decoder = new TextDecoder()
@@ -33,13 +33,13 @@ function streams(rig: Rig, count: number): readonly Promise<Answer>[] {
       })
       for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
     } catch {
-      // Cut: what came until then is looked at.
+      // Cut: the text before it is the result.
     }
     return answerOf(response, text)
   })
 }
 
-/** Requests on new connections until told to stop, which returns what came of each. */
+/** Sends requests on new connections. @returns a function that stops them and returns their results */
 function load({ service }: Rig): () => Promise<readonly string[]> {
   let isOver = false
   const clients = Array.from({ length: 8 }, async (_, client) => {
@@ -61,7 +61,7 @@ function load({ service }: Rig): () => Promise<readonly string[]> {
 }
 
 describe('--workers', () => {
-  test('both serve, and what they count is one', async () => {
+  test('both serve, and their metrics are summed', async () => {
     await using rig = await startRig([good()], { flags: two })
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => chat(rig.service.url, question(), { headers: { connection: 'close' } })),
@@ -115,7 +115,7 @@ describe('--workers', () => {
     expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(0)
   }, 20_000)
 
-  test('SIGUSR2 at a worker is a rolling restart too, and ends nobody before the time', async () => {
+  test('SIGUSR2 at a worker is a rolling restart too, and breaks no request', async () => {
     await using rig = await startRig([good({ tokens: 20, pauseMs: 10 })], { flags: two })
     const before = workersOf(rig.service.pid)
     const open = streams(rig, 10)
@@ -127,12 +127,12 @@ describe('--workers', () => {
     expect(await metric(rig.service.url, 'svc_worker_restarts_total')).toBe(0)
   }, 20_000)
 
-  test('a rolling restart with a faulty configuration › those at work stay, and say why, in lines of the log', async () => {
+  test('a rolling restart with a faulty configuration › the running workers stay, and log the reason', async () => {
     await using rig = await startRig([good()], { flags: two })
     const before = workersOf(rig.service.pid)
     await rig.service.configure('{"providers": [')
     rig.service.signal('SIGUSR2')
-    await until(() => rig.service.output.includes('the rolling restart ends here'))
+    await until(() => rig.service.output.includes('the rolling restart stops here'))
     expect(rig.service.logs.filter(({ message }) => message === 'this worker cannot start')).toMatchObject([
       { level: 'error', reason: expect.stringContaining('providers.json:1:') },
     ])
@@ -143,7 +143,7 @@ describe('--workers', () => {
     expect((await rig.ask()).status).toBe(200)
   })
 
-  test('a changed configuration is taken over by all; a faulty one by none, and one line tells of it', async () => {
+  test('a changed configuration is loaded by all workers, a faulty one by none, with one line in the log', async () => {
     const a = faultUpstream(good({ name: 'a' })),
       b = faultUpstream(good({ name: 'b' }))
     await using service = await startService({ providers: [provider('a', a.url)] }, { flags: two })
@@ -207,16 +207,16 @@ describe('--workers', () => {
     expect(await statuses()).toEqual([401])
   })
 
-  test('what all workers find in a file is told once, at the start and when it is read again', async () => {
+  test('a warning about a file is logged once for all workers, at the start and at a reload', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
-    const told = () => rig.service.output.split('restrict_to is not there').length - 1
-    await rig.logged('restrict_to is not there')
+    const told = () => rig.service.output.split('restrict_to is missing').length - 1
+    await rig.logged('restrict_to is missing')
     rig.service.signal('SIGHUP')
     await rig.logged('extension reloaded')
     expect(told()).toBe(2)
   })
 
-  test('sign-in whose file is gone stays in force at all, whoever is replaced meanwhile', async () => {
+  test('sign-in whose file was deleted stays active in all workers, new ones too', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
     const statuses = async () => [
       ...new Set(
@@ -231,18 +231,18 @@ describe('--workers', () => {
     await rig.configure(null)
     await rig.logged('no file any more')
     process.kill(workersOf(rig.service.pid)[0] ?? 0, 'SIGKILL')
-    await until(() => rig.service.output.includes('is gone, and what it held stays in force'))
+    await until(() => rig.service.output.includes('is gone, and its last content stays active'))
     expect(await statuses()).toEqual([401])
     rig.service.signal('SIGUSR2')
-    await until(() => rig.service.output.includes('the rolling restart ends here'))
+    await until(() => rig.service.output.includes('the rolling restart stops here'))
     expect(await statuses()).toEqual([401])
   }, 20_000)
 
-  test('while the primary stands still, who was at work goes on and who is new hears 503; then all is as before', async () => {
+  test('while the primary is stopped, recent sessions go on and others get 503; afterwards all work', async () => {
     await using rig = await startSignIn(startGithub, { flags: two })
     const { token } = await rig.signIn(),
       other = await rig.signIn()
-    // Each request finds a worker by chance: both have seen the one, and neither the other.
+    // Each request reaches a random worker. Both have cached the first session, and neither the second.
     const ask = async (of: string) =>
       (await fetch(`${rig.service.url}/v1/models`, { headers: { 'x-session-token': of, connection: 'close' } })).status
     const statuses = async (of: string) => [...new Set(await Promise.all(Array.from({ length: 12 }, () => ask(of))))]
@@ -250,7 +250,7 @@ describe('--workers', () => {
     process.kill(rig.service.pid, 'SIGSTOP')
     try {
       expect([await statuses(token), await statuses(other.token)]).toEqual([[200], [503]])
-      // Both know that it does not answer: nobody waits for it again.
+      // Both workers know that the primary does not answer, and do not wait for it again.
       const began = performance.now()
       expect(await statuses(other.token)).toEqual([503])
       expect(performance.now() - began).toBeLessThan(1_000)
@@ -260,7 +260,7 @@ describe('--workers', () => {
     await until(async () => (await statuses(other.token)).join() === '200')
   }, 20_000)
 
-  test('SIGTERM lets what is under way finish at all workers, and leaves no process behind', async () => {
+  test('SIGTERM lets open requests of all workers finish, and leaves no process behind', async () => {
     await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
     const workers = workersOf(rig.service.pid)
     const open = streams(rig, 20)
@@ -291,7 +291,7 @@ describe('--workers', () => {
     await until(() => workers.every((pid) => !isAlive(pid)))
   })
 
-  test('workers whose primary is killed let what is under way finish, and end', async () => {
+  test('workers whose primary is killed finish their open requests, and end', async () => {
     await using rig = await startRig([good({ tokens: 30, pauseMs: 10 })], { flags: two })
     const workers = workersOf(rig.service.pid)
     const open = streams(rig, 10)
@@ -306,13 +306,13 @@ describe('--workers', () => {
     const [hung = 0] = workersOf(rig.service.pid)
     process.kill(hung, 'SIGSTOP')
     await until(() => !isAlive(hung))
-    // Who waited in it is sent away.
+    // Requests that waited for it are refused.
     await until(async () => (await metric(rig.service.url, 'svc_workers').catch(() => 0)) === 2)
-    expect(rig.service.output).toContain('a worker hangs, and is ended')
+    expect(rig.service.output).toContain('a worker does not answer; it is killed')
     expect((await rig.ask()).status).toBe(200)
   })
 
-  test('a worker that is told to end by itself finishes, and is replaced', async () => {
+  test('a worker that gets SIGTERM itself finishes its requests, and is replaced', async () => {
     await using rig = await startRig([good()], { flags: two })
     const [one = 0] = workersOf(rig.service.pid)
     process.kill(one, 'SIGTERM')
@@ -321,13 +321,13 @@ describe('--workers', () => {
     expect((await rig.ask()).status).toBe(200)
   })
 
-  test('a faulty configuration at the start is told once, with exit code 2', async () => {
+  test('a faulty configuration at the start is reported once, with exit code 2', async () => {
     const failed = await startService('{"providers": [', { flags: two }).catch((error: unknown) => String(error))
     expect(failed).toContain('exited with 2')
     expect(String(failed).split('providers.json:').length - 1).toBe(1)
   })
 
-  test('a port that somebody has, workers of another service among them, is told with exit code 1', async () => {
+  test('a port in use, also by workers of another service, is reported with exit code 1', async () => {
     await using rig = await startRig([good()], { flags: two })
     const failed = await startService({ providers: [] }, { flags: two, port: rig.service.port }).catch(
       (error: unknown) => String(error),

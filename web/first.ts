@@ -1,9 +1,9 @@
 /**
- * Runs before anything else, as a classic script: takes what may be a token out of the address, before anybody can look
- * there, sets the theme, before anything is painted, and asks who is there, while the rest of the page is on its way.
+ * Runs before the rest of the page, as a classic script. Removes the query, which may hold a token, from the address;
+ * sets the theme before the first paint; requests `/api/boot` while the page loads.
  */
 
-/** Under which a tab remembers what it showed last: signing in leads away from it, and back to `/`. */
+/** Session storage key of the view a tab showed last. Signing in leaves the page and returns to `/`. */
 const viewKey = 'svc-view'
 
 const { pathname, search, hash } = location
@@ -16,10 +16,10 @@ try {
   const theme = localStorage.getItem('svc-theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
 } catch {
-  // Storage is forbidden: the system's theme it is.
+  // Storage is forbidden: the system's theme applies.
 }
 
 const boot = fetch('/api/boot', { cache: 'no-store' })
-// Whoever takes it up handles its failure; a page that never does has none to tell.
+// main.tsx handles the failure. A page that never reaches it must not report an unhandled rejection.
 boot.catch(() => {})
 Object.assign(globalThis, { svcBoot: boot })

@@ -2,18 +2,20 @@ import { createRoot } from 'react-dom/client'
 import { apiClient } from './api/client.ts'
 import { Page, start } from './app/start.tsx'
 import { Loading } from './ui/loading.tsx'
+import { refuseDrops } from './ui/refuse-drops.ts'
 
-/** The page's beginning: everything it needs is made here, and handed down. */
+/** Entry point of the page: creates the services and renders. */
 
-/** What web/first.ts has asked already; good for one answer. */
-let early: unknown = Reflect.get(globalThis, 'svcBoot')
+/** The response that web/first.ts requested. Used once. */
+let bootResponse: unknown = Reflect.get(globalThis, 'svcBoot')
 
 const client = apiClient(async (input, init) => {
-  const begun = input === '/api/boot' ? early : undefined
-  if (!(begun instanceof Promise)) return fetch(input, init)
-  early = undefined
-  return begun
+  const response = input === '/api/boot' ? bootResponse : undefined
+  if (!(response instanceof Promise)) return fetch(input, init)
+  bootResponse = undefined
+  return response as Promise<Response>
 })
+refuseDrops(window)
 const box = document.querySelector('#root')
 const root = box === null ? undefined : createRoot(box)
 root?.render(

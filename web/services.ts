@@ -1,10 +1,10 @@
 import { createContext, use } from 'react'
-import type { Boot } from '../src/http/page-api.ts'
+import type { Boot } from '../src/http/page/page-api.ts'
 import type { ApiClient } from './api/client.ts'
 import type { HistoryStore } from './history/conversation.ts'
 import type { ModelsStore } from './models/models-store.ts'
 
-/** What every view may reach. */
+/** Services available to every view. */
 export interface Services {
   readonly boot: Boot
   readonly client: ApiClient
@@ -12,10 +12,10 @@ export interface Services {
   readonly models: ModelsStore
 }
 
-/** Where the services come from. */
+/** React context of the {@link Services}. */
 export const ServicesContext = createContext<Services | undefined>(undefined)
 
-/** The services, in a component. @throws outside of the page's frame */
+/** Returns the services, in a component. @throws outside of {@link ServicesContext} */
 export function useServices(): Services {
   const services = use(ServicesContext)
   if (services === undefined) throw new Error('there are no services here')

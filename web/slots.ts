@@ -1,38 +1,56 @@
 import type { ComponentType } from 'react'
 
-/** What each slot's component is given. The names are the slots there are; each has a default in the page. */
+/** Props of each slot's component. The names are the available slots; the page has a default for each. */
 export interface SlotProps {
   /**
-   * Shown where somebody has to sign in, below a heading of level 1 or 2: alone on the page, or in a dialog when a
-   * session ended in the middle of work.
+   * Shown when a person has to sign in, below a heading of level 1 or 2: alone on the page, or in a dialog when a
+   * session has ended.
    */
   readonly SignIn: {
-    /** What the extension says of itself (`Contribution.part.settings`), such as the identity provider's name. */
+    /** Settings of the extension (`Contribution.part.settings`), such as the identity provider's name. */
     readonly settings: Readonly<Record<string, string>>
     /**
-     * Uses a token, sent as `Authorization: Bearer` until the page is closed. Resolves with whether it is accepted;
-     * rejects with an error whose message a person is shown when that cannot be asked.
+     * Uses a token, sent as `Authorization: Bearer` until the page is closed. Resolves with whether the service accepts
+     * it. Rejects when the service cannot be reached; the page shows the error's message.
      */
-    readonly useToken: (token: string) => Promise<boolean>
+    readonly enterToken: (token: string) => Promise<boolean>
   }
 }
 
-/** A slot that one extension may take over. */
+/** A slot that one extension may fill. */
 export type SlotName = keyof SlotProps
 
-/** The slots there are. */
+/** The available slots. */
 export const slotNames = ['SignIn'] as const satisfies readonly SlotName[]
 
-/** One line of the menu behind the avatar. Data, so that the page decides how it looks. */
-export interface MenuItem {
+/** An item of the account menu. It is data, so the page decides on its look. */
+export type MenuItem = MenuAction | MenuQuestion
+
+/** An item that acts at once. */
+export interface MenuAction {
   readonly label: string
-  /** Rejects with an error whose message a person is shown. When it resolves, the page starts anew, in every tab. */
+  /** When it resolves, the page reloads in every tab. When it rejects, the page shows the error's message. */
   readonly run: () => Promise<void>
 }
 
-/** What an extension adds to the page: the export `part` of its `page-part.tsx`. */
+/** An item that opens a dialog with one text field. */
+export interface MenuQuestion {
+  readonly label: string
+  /** Shown to owners only. The service must check permission itself. */
+  readonly isForOwners?: true
+  /** Label of the field. */
+  readonly field: string
+  /** Text below the field. */
+  readonly hint: string
+  /** Text of the button. */
+  readonly button: string
+  /** Resolves with a text to show. When it rejects, the page shows the error's message. */
+  readonly answer: (text: string) => Promise<string>
+}
+
+/** Additions of an extension to the page: the export `part` of its `page-part.tsx`. */
 export interface PagePart {
-  /** Takes the place of the page's own. Only slots that the extension claims on the server are taken. */
+  /** Components in place of the page's defaults. Slots that the extension does not claim on the server are ignored. */
   readonly replace?: { readonly [Name in SlotName]?: ComponentType<SlotProps[Name]> }
   readonly add?: { readonly userMenu?: readonly MenuItem[] }
 }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value that changes, and tells so. */
+/** A value with subscribers. */
 export interface Store<Value> {
   get(): Value
   set(value: Value): void
@@ -8,7 +8,7 @@ export interface Store<Value> {
   subscribe(listener: () => void): () => void
 }
 
-/** A store with this value. Setting the same value tells nobody. */
+/** Creates a store. Subscribers are called when the value changes (`Object.is`). */
 export function createStore<Value>(initial: Value): Store<Value> {
   let value = initial
   const listeners = new Set<() => void>()
@@ -28,7 +28,7 @@ export function createStore<Value>(initial: Value): Store<Value> {
   }
 }
 
-/** The store's value, in a component. */
+/** Returns the store's value, in a component. */
 export function useStore<Value>(store: Pick<Store<Value>, 'get' | 'subscribe'>): Value {
   return useSyncExternalStore(store.subscribe, store.get)
 }

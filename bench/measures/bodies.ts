@@ -2,14 +2,14 @@ import { bodyLoad } from '../load.ts'
 import { peakResidentMb } from '../memory.ts'
 import type { Measure } from './measure.ts'
 
-const bodies = { connections: 1500, bodyBytes: 150_000, holdUs: 3_000_000, secondsMost: 60 }
+const bodies = { connections: 1500, bodyBytes: 150_000, holdUs: 3_000_000, secondsMax: 60 }
 
-/** More than this, MB, is not waited for: the proxy is ended, and the figure says "more than". */
-export const bodiesMemoryMost = 12_000
+/** Memory limit, MB: a proxy above it is ended, and its figure is "more than". */
+export const bodiesMemoryMax = 12_000
 
 /**
- * Resident memory of a fresh process that gets 1,500 requests of 150 KB at once, each answered after 3 s; and how many
- * of them it answers.
+ * Resident memory of a new process with 1,500 requests of 150 KB at once, each answered after 3 s, and the number of
+ * answers.
  */
 export const bodies150: Measure = {
   name: 'bodies',
@@ -21,11 +21,11 @@ export const bodies150: Measure = {
     try {
       let outcome: Awaited<ReturnType<typeof bodyLoad>> | undefined
       const endIfTooMuch = (mb: number): void => {
-        if (mb > bodiesMemoryMost) process.kill(fresh.program.pid, 'SIGKILL')
+        if (mb > bodiesMemoryMax) process.kill(fresh.program.pid, 'SIGKILL')
       }
       const work = async (): Promise<void> =>
         void (outcome = await bodyLoad({ ...fresh, name: contender.name }, bodies, loadCore))
-      const peakMb = Math.min(await peakResidentMb(fresh.program.pid, work, 50, endIfTooMuch), bodiesMemoryMost)
+      const peakMb = Math.min(await peakResidentMb(fresh.program.pid, work, 50, endIfTooMuch), bodiesMemoryMax)
       const { answered = 0, refused = 0, failed = 0, unfinished = 0, elapsedUs = 0 } = outcome ?? {}
       return { peakMb, answered, refused, failed, unfinished, seconds: elapsedUs / 1e6 }
     } finally {

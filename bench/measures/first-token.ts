@@ -1,15 +1,15 @@
 import { streamLoad } from '../load.ts'
 import type { Measure } from './measure.ts'
 
-/** Tokens of each stream, and the time between them. */
+/** Tokens of each stream, and their interval. */
 const chunks = 3
 const paceUs = 1000
-/** For each second a measurement may last. Direct they take a quarter of it; a slow proxy takes several times as long. */
+/** Streams for each second of a measurement. Direct streams take a quarter of it, a slow proxy several times it. */
 const streamsPerSecond = 100
 
 /**
- * Request written → first token received, one stream at a time. What a proxy adds is its median less the upstream's own
- * of the same round.
+ * Request written → first token received, one stream at a time. The added time is the median through a proxy less that
+ * of the upstream in the same round.
  */
 export const firstToken: Measure = {
   name: 'first-token',

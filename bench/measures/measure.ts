@@ -1,13 +1,13 @@
 import type { LoadTarget } from '../load.ts'
 import type { RunningProxy } from '../proxies/proxy.ts'
 
-/** The upstream itself is measured under this name. */
+/** Name of the upstream itself in measurements. */
 export const directName = 'direct'
 
-/** The service is measured under this name. */
+/** Name of the service in measurements. */
 export const serviceName = 'svc'
 
-/** One figure, from one round on one proxy. */
+/** One figure of one proxy in one round. */
 export interface Measurement {
   readonly measure: MeasureName
   /** From 1. */
@@ -33,45 +33,42 @@ export const measureNames = [
 ] as const
 export type MeasureName = (typeof measureNames)[number]
 
-/** What a run measures unless told otherwise. */
+/** Default measures of a run. */
 export const usualMeasures: readonly MeasureName[] = ['plain', 'latency', 'stream', 'first-token', 'memory']
 
-/** What the side by side is made of. */
+/** Measures of the side by side. */
 export const sideBySideMeasures: readonly MeasureName[] = measureNames.filter((name) => name !== 'stream')
 
 /** A proxy under load. */
 export interface Contender extends LoadTarget {
-  /** Root of its processes. Absent for the upstream itself. */
+  /** Root process. Absent for the upstream itself. */
   readonly pid?: number
-  /** Whether it answers a request for a stream with one. */
+  /** Whether it can stream. */
   readonly canStream: boolean
 }
 
-/** What a measure needs to know of the run. */
+/** Parameters of the run for a measure. */
 export interface MeasureSetting {
-  /** How long each measurement of a round lasts, seconds. */
+  /** Duration of each measurement, seconds. */
   readonly seconds: number
   /** Core of the load and the upstream. */
   readonly loadCore: number
-  /** Starts a further instance of a proxy, for a measure that needs a fresh one. */
+  /** Starts a new instance of a proxy. */
   readonly startFresh: (name: string) => Promise<RunningProxy>
   /** The same without waiting until it listens. */
   readonly launch: (name: string) => Promise<RunningProxy>
 }
 
-/** One thing to find out about each proxy, one round at a time. */
+/** A measurement of each proxy, one round at a time. */
 export interface Measure {
   readonly name: MeasureName
   /** Whether the upstream without a proxy is measured too. */
   readonly includesDirect: boolean
-  /**
-   * Whether proxies other than the service are measured in the first round only, because a round takes long and no
-   * ratio is made.
-   */
+  /** Whether other proxies are measured in the first round only: a round takes long, and no ratio is made. */
   readonly peersOnce: boolean
-  /** Whether those who do not stream are left out. */
+  /** Whether proxies that cannot stream are left out. */
   readonly needsStreams: boolean
-  /** Metric → value. @throws ProgramError when the proxy does not do what is asked of it. */
+  /** Measures one proxy in one round. @returns metric → value @throws ProgramError when the proxy fails */
   readonly run: (
     contender: Contender,
     round: number,

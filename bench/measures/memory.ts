@@ -5,19 +5,19 @@ import { progress, reasonOf } from '../progress.ts'
 import type { RunningProxy } from '../proxies/proxy.ts'
 import { serviceName, type Measure } from './measure.ts'
 
-/** A proxy that cannot answer them in time is measured after as many as it answered. */
+/** Number of requests. A proxy that is too slow is measured at the time limit. */
 const manyRequests = { requests: 100_000, seconds: 10 }
-/** The service has a target to be held against, so all of them are waited for. */
-const patienceForService = 60
+/** Time limit of the service, which has a target for all of the requests. */
+const serviceSecondsMax = 60
 const openStreams = 1000
-/** What a start takes for a moment, such as a process that prepares something, is not what a proxy holds at rest. */
+/** Time after the start in which short-lived processes and memory disappear. */
 const settleMs = 2000
-/** A token a second, this many seconds. */
+/** Tokens of each stream, one a second. */
 const tokens = 12
 
 /**
- * Resident memory of a fresh process: at rest, during and after 100,000 plain requests over 64 connections, then with
- * 1,000 streams open. One instance does all, so the later figures carry what the earlier load left behind.
+ * Resident memory of a new process: at rest, during and after 100,000 plain requests over 64 connections, then with
+ * 1,000 open streams. It is one instance: later figures contain memory of the earlier load.
  */
 export const memory: Measure = {
   name: 'memory',
@@ -31,7 +31,7 @@ export const memory: Measure = {
     try {
       await Bun.sleep(settleMs)
       const atStart = memoryUse(pid)
-      const seconds = contender.name === serviceName ? patienceForService : manyRequests.seconds
+      const seconds = contender.name === serviceName ? serviceSecondsMax : manyRequests.seconds
       let requests = 0
       const loadMb = await peakResidentMb(pid, async () => {
         requests = await plainLoadUntil(target, { ...manyRequests, seconds }, loadCore)
@@ -51,7 +51,7 @@ export const memory: Measure = {
   },
 }
 
-/** The figure is one of 1,000 streams open together: a proxy that is too slow for it, or breaks some, has none. */
+/** Measures memory with 1,000 streams open together. No figure for a proxy that is too slow or breaks streams. */
 async function withStreams(
   target: LoadTarget,
   { program }: RunningProxy,
@@ -60,13 +60,13 @@ async function withStreams(
   let streamsTogether = 0
   const work = async (): Promise<void> => {
     const streams = { connections: openStreams, chunks: tokens, paceUs: 1_000_000, streamsPerConnection: 1 }
-    streamsTogether = (await streamLoad(target, streams, loadCore)).togetherMost
+    streamsTogether = (await streamLoad(target, streams, loadCore)).togetherMax
   }
   try {
     const streamsMb = await peakResidentMb(program.pid, work)
     return streamsTogether === openStreams ? { streamsTogether, streamsMb } : { streamsTogether }
   } catch (error) {
-    // What was measured before stands.
+    // The earlier figures stay valid.
     if (!(error instanceof ProgramError)) throw error
     progress(`${target.name}, ${openStreams} streams: ${reasonOf(error)}`)
     return {}

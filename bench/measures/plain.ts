@@ -2,23 +2,22 @@ import { cpuSeconds } from '../cpu.ts'
 import { plainLoad, plainLoadUntil } from '../load.ts'
 import type { Contender, Measure } from './measure.ts'
 
-/** Concurrent connections. */
 const connections = 64
 /**
- * The requests under way when the time is over are not among those answered, but what they cost is counted. Where so
- * few are answered that this shows, it goes on for so many times as long.
+ * Requests that are open at the end count in CPU time, but not as answered. A proxy with fewer answers than this is
+ * measured again for a multiple of the time.
  */
 const enough = { requests: 1000, timesAsLong: 4 }
 const warmUp = { requests: 20_000, seconds: 10 }
 
-/** CPU time of the proxy for a plain request: 1 KB in, 1 KB out, 64 at once, as fast as it goes. */
+/** CPU time of the proxy for a plain request: 1 KB in, 1 KB out, 64 at once, as fast as they are answered. */
 export const plain: Measure = {
   name: 'plain',
   includesDirect: true,
   peersOnce: false,
   needsStreams: false,
   async run(contender, round, { seconds, loadCore }) {
-    // What a runtime spends on compiling the first requests is not what a request costs.
+    // Warm-up: the first requests include the time of the runtime's compiler.
     if (round === 1) await plainLoadUntil(contender, warmUp, loadCore)
     const figures = await figuresOf(contender, seconds, loadCore)
     return figures.requests < enough.requests ? figuresOf(contender, seconds * enough.timesAsLong, loadCore) : figures

@@ -3,11 +3,11 @@ import { ProgramError, type RunningProgram } from '../processes.ts'
 import { chatPath, modelName } from '../upstream-protocol.ts'
 import type { Measure } from './measure.ts'
 
-const secondsMost = 90
+const secondsMax = 90
 
 /**
- * How long a fresh process takes from its start to its first 200 to a plain request. Its files are in the page cache:
- * it has run before.
+ * Time from the start of a new process to its first 200 to a plain request. Its files are in the page cache, because it
+ * has run before.
  */
 export const start: Measure = {
   name: 'start',
@@ -26,16 +26,16 @@ export const start: Measure = {
 }
 
 async function untilAnswered(target: LoadTarget, program: RunningProgram): Promise<void> {
-  const deadline = performance.now() + secondsMost * 1000
+  const deadline = performance.now() + secondsMax * 1000
   while (performance.now() < deadline) {
     if (program.hasEnded()) throw new ProgramError(`${target.name} ended at its start: ${program.lastOutput()}`)
     if ((await askPlain(target))?.status === 200) return
     await Bun.sleep(2)
   }
-  throw new ProgramError(`${target.name} did not answer within ${secondsMost} s: ${program.lastOutput()}`)
+  throw new ProgramError(`${target.name} did not answer within ${secondsMax} s: ${program.lastOutput()}`)
 }
 
-/** One small plain request, over a connection of its own; undefined when nobody listens. */
+/** Sends one small plain request on its own connection; undefined when it is refused or cut. */
 export async function askPlain({
   port,
   path,
@@ -50,7 +50,7 @@ export async function askPlain({
     })
     return { status: answer.status, text: await answer.text() }
   } catch {
-    // Refused, or cut: not yet.
+    // Refused, or cut: the program is not ready.
     return undefined
   }
 }

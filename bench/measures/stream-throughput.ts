@@ -6,8 +6,7 @@ const connections = 64
 const chunks = 100
 
 /**
- * Chunks of 64 streams at once, as fast as they go: the upstream writes them without a pause, each in a write of its
- * own.
+ * Chunks of 64 concurrent streams, which the upstream writes without a pause, one write for each chunk.
  */
 export const streamThroughput: Measure = {
   name: 'stream-throughput',
@@ -18,7 +17,7 @@ export const streamThroughput: Measure = {
     const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
     const outcome = await streamLoad(
       contender,
-      { connections, chunks, paceUs: 0, streamsPerConnection: 1e6, secondsMost: seconds },
+      { connections, chunks, paceUs: 0, streamsPerConnection: 1e6, secondsMax: seconds },
       loadCore,
     )
     const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before

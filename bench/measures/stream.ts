@@ -4,12 +4,12 @@ import type { Measure } from './measure.ts'
 
 const connections = 200
 const chunks = 100
-/** 200 streams at this pace are 20,000 chunks a second: about half of what a relay on Bun can do on one core. */
+/** 200 streams at this pace are 20,000 chunks a second: about half of the maximum of a relay on Bun on one core. */
 const paceUs = 10_000
 
 /**
- * CPU time of the proxy for a chunk of a stream: 200 streams at once, 100 chunks each at a fixed pace, start and end of
- * the stream included.
+ * CPU time of the proxy for a chunk of a stream: 200 concurrent streams, 100 chunks each at a fixed pace, with start
+ * and end of the stream.
  */
 export const stream: Measure = {
   name: 'stream',

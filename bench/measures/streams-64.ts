@@ -7,8 +7,8 @@ const chunks = 100
 const paceUs = 10_000
 
 /**
- * 64 streams at once, 100 chunks each, one every 10 ms: what a chunk costs, and how long the first token takes. A slow
- * proxy takes longer than the streams should.
+ * CPU time for a chunk, and time to the first token: 64 concurrent streams, 100 chunks each, one every 10 ms. A slow
+ * proxy takes longer.
  */
 export const streams64: Measure = {
   name: 'streams-64',
@@ -17,10 +17,10 @@ export const streams64: Measure = {
   needsStreams: true,
   async run(contender, round, { seconds, loadCore }) {
     const streams = { connections, chunks, paceUs, streamsPerConnection: 1000 }
-    if (round === 1) await streamLoad(contender, { ...streams, secondsMost: 2 }, loadCore)
+    if (round === 1) await streamLoad(contender, { ...streams, secondsMax: 2 }, loadCore)
     const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
-    // A stream takes a second: one that begins in the last half goes over the time no more than half.
-    const outcome = await streamLoad(contender, { ...streams, secondsMost: Math.max(seconds - 0.5, 0) }, loadCore)
+    // A stream takes a second. Streams begin until half a second before the end, so that they end soon after it.
+    const outcome = await streamLoad(contender, { ...streams, secondsMax: Math.max(seconds - 0.5, 0) }, loadCore)
     const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before
     return {
       ...(contender.pid === undefined

@@ -6,11 +6,11 @@ import { openHistory } from '../../web/history/open-history.ts'
 import { modelsStore } from '../../web/models/models-store.ts'
 import { ServicesContext } from '../../web/services.ts'
 
-/** What {@link measureOpening} found, in milliseconds from the moment the history was opened. */
+/** Result of {@link measureOpening}, milliseconds since the history was opened. */
 export interface OpeningMeasure {
   /** Until the list was read. */
   readonly read: number
-  /** Until its first rows were painted. */
+  /** Until the first rows were painted. */
   readonly painted: number
   /** Tasks above 50 ms. */
   readonly longTasks: readonly number[]
@@ -20,18 +20,18 @@ export interface OpeningMeasure {
 
 const syllables = 'an be co di es for gra hu in jo ka le mo ne or pre qui ra st tion un vé wei xa yß zø'.split(' ')
 
-/** The same numbers each time (mulberry32). */
+/** Deterministic random numbers (mulberry32). */
 function numbersFrom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 
-/** 30,000 words, of which a text has some often and most seldom, as texts of people do. */
+/** 30,000 words; as in natural text, few are frequent and most are rare. */
 const words = Array.from({ length: 30_000 }, (_, index) => {
   const next = numbersFrom(index)
   return Array.from(
@@ -81,7 +81,7 @@ function conversationOf(index: number, messageCount: number): Conversation {
   }
 }
 
-/** Fills a user's history. Returns how long one conversation took, in milliseconds. */
+/** Fills a user's history. @returns milliseconds for each conversation */
 async function fillHistory(user: string, count: number, messageCount: number): Promise<number> {
   const history = await openHistory(user)
   let ms = 0
@@ -96,7 +96,7 @@ async function fillHistory(user: string, count: number, messageCount: number): P
   return ms / count
 }
 
-/** Collects the tasks above 50 ms until it is called. */
+/** Collects tasks above 50 ms. @returns a function that ends the collection and returns them */
 function collectLongTasks(): () => Promise<readonly number[]> {
   const tasks: number[] = []
   const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
@@ -108,7 +108,7 @@ function collectLongTasks(): () => Promise<readonly number[]> {
   }
 }
 
-/** Resolves when what is drawn now has been painted. */
+/** Resolves when the current content has been painted. */
 function painted(): Promise<void> {
   return new Promise((resolve) =>
     requestAnimationFrame(() => {
@@ -144,7 +144,7 @@ function show(history: HistoryStore): void {
     )
 }
 
-/** Opens a user's history, and shows its list. Once a page. */
+/** Opens a user's history and shows its list. Call it once on each page. */
 async function measureOpening(user: string): Promise<OpeningMeasure> {
   const longTasks = collectLongTasks(),
     areThere = rowsThere()
@@ -163,10 +163,7 @@ async function measureOpening(user: string): Promise<OpeningMeasure> {
   }
 }
 
-/**
- * Looks for something in a user's history: how long it took, in milliseconds, tasks above 50 ms, and how much was
- * found.
- */
+/** Searches a user's history. Measures the duration in milliseconds, tasks above 50 ms, and the number of hits. */
 async function measureSearch(
   user: string,
   query: string,

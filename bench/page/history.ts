@@ -4,9 +4,9 @@ import { percentile } from '../statistics.ts'
 import { servePart } from './part-server.ts'
 
 /**
- * How long a history of 2,000 conversations takes to open and to search, in a real Chromium, from a page that was
- * loaded anew: until its first rows are painted, and until a search has its hits. The last line is a JSON object of the
- * figures that count. `CHROMIUM` says where the browser is. Ends with 1 when a target is missed.
+ * Measures opening and searching a history of 2,000 conversations in Chromium, from a newly loaded page: the time until
+ * its first rows are painted, and until a search has its hits. `CHROMIUM` is the path of the browser. The last line of
+ * output is a JSON object of the figures with targets. Exit code 1 when a target is missed.
  */
 
 const conversations = 2_000,
@@ -25,7 +25,7 @@ interface Outcome {
   readonly longestTask: number
 }
 
-/** Loads the page anew each time, as a person does. */
+/** Repeats a measurement, each time on a newly loaded page. */
 async function repeated(
   tab: Tab,
   url: string,

@@ -1,4 +1,5 @@
-// Lighthouse on one page, as JSON: `lighthouse.mjs CHROMIUM URL ROUNDS`. Mobile, as Lighthouse simulates it: slow 4G and a CPU four times slower. The median round counts.
+// Runs Lighthouse on one page and prints JSON: `lighthouse.mjs CHROMIUM URL ROUNDS`. It simulates a mobile device: slow
+// 4G and a CPU four times slower. The median round counts.
 import { launch } from 'chrome-launcher'
 import lighthouse from 'lighthouse'
 

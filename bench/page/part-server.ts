@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A part of the page by itself, as it is when it is built, with the page's own style. `await using` ends it, and
- * removes what was built.
+ * Serves a built part of the page by itself, with the style of the page. `await using` stops it and removes the build.
  */
 export interface PartServer extends AsyncDisposable {
   readonly url: string
@@ -13,8 +12,8 @@ export interface PartServer extends AsyncDisposable {
 const root = join(import.meta.dir, '..', '..')
 
 /**
- * Builds and serves a part of the page. @param name of its entry in this folder, as in `stream-page.tsx` @throws when
- * it does not build
+ * Builds and serves a part of the page. @param name of its entry in this folder, such as `stream-page.tsx` @throws when
+ * the build fails
  */
 export async function servePart(name: string): Promise<PartServer> {
   const folder = await mkdtemp(join(tmpdir(), 'page-part-'))
@@ -55,7 +54,9 @@ async function build(folder: string, name: string): Promise<string> {
 }
 
 function answering(folder: string, script: string, style: string): (request: Request) => Response {
-  const index = `<!doctype html><html lang="en"><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"><div id="root"></div><script type="module" src="/${script}"></script></html>`
+  const index =
+    '<!doctype html><html lang="en"><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">' +
+    `<div id="root"></div><script type="module" src="/${script}"></script></html>`
   return (request) => {
     const { pathname } = new URL(request.url)
     if (pathname === '/') return new Response(index, { headers: { 'content-type': 'text/html; charset=utf-8' } })

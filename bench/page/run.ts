@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 import { startService } from '../../test/harness.ts'
 import { needs } from '../../test/needs.ts'
 import { markdownTable } from '../table.ts'
 import { measureSizes } from './sizes.ts'
 
 /**
- * `npm run bench:page`: what the page weighs, how Lighthouse finds it, how it streams and opens a long history, beside
- * what it is held to. Exit code 1 when something misses its target.
+ * `npm run bench:page`: measures the size of the page, its Lighthouse scores, streaming and opening a long history, and
+ * compares them with targets. Exit code 1 when a target is missed.
  */
 
 /** One line of the report. */
@@ -34,12 +34,12 @@ async function output(...command: readonly string[]): Promise<string> {
     env: { ...process.env, CHROMIUM: chromium },
   })
   const text = await child.stdout.text()
-  // 1: it ran, and something misses its target.
+  // Exit code 1: the measure ran, and a target was missed.
   if ((await child.exited) > 1) throw new Error(`${command.join(' ')} failed`)
   return text
 }
 
-/** The JSON object in the last line that a measure prints. */
+/** Reads the JSON object in the last line of a measure's output. */
 async function figures(...command: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const parsed: unknown = JSON.parse((await output(...command)).trim().split('\n').at(-1) ?? '')
   if (!isRecord(parsed)) throw new Error(`${command.join(' ')} gave no figures`)
@@ -66,7 +66,8 @@ function sizes(): readonly Line[] {
 async function lighthouse(what: string, url: string): Promise<readonly Line[]> {
   const { performance, accessibility, bestPractices, failed, firstPaintMs, largestPaintMs, blockingMs, shift } =
     await figures('node', 'lighthouse.mjs', chromium ?? '', url, '3')
-  const detail = `first paint ${firstPaintMs} ms, largest ${largestPaintMs} ms, blocked ${blockingMs} ms, shift ${Number(shift).toFixed(3)}`
+  const paints = `first paint ${firstPaintMs} ms, largest ${largestPaintMs} ms`
+  const detail = `${paints}, blocked ${blockingMs} ms, shift ${Number(shift).toFixed(3)}`
   return [
     {
       what: `Lighthouse, ${what}: performance`,
@@ -100,7 +101,7 @@ async function lighthouses(): Promise<readonly Line[]> {
   return [...(await lighthouse('chat', `${open.url}/`)), ...(await lighthouse('sign-in', `${closed.url}/`))]
 }
 
-/** 100 KB of Markdown at 200 chunks a second, of several kinds. */
+/** Streams several kinds of Markdown of 100 KB at 200 chunks a second. */
 async function streams(): Promise<readonly Line[]> {
   const { frameMs, taskMs, earlyTaskMs, lateTaskMs } = await figures(
     process.execPath,

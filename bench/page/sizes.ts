@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a browser loads, in bytes as they travel with gzip. */
+/** Downloads of a browser, bytes with gzip. */
 export interface Sizes {
-  /** Scripts without which nothing is painted. */
+  /** Scripts before the first paint. */
   readonly beforeFirstPaint: number
-  /** Scripts of the chat page as it stands there, with the list of conversations and an answer in it. */
+  /** Scripts of the chat page with the list of conversations and an answer. */
   readonly chatPage: number
-  /** Scripts that it loads when something is opened: the list of models, the settings, a picture. */
+  /** Scripts that are loaded later: for the list of models, the settings, a picture. */
   readonly panels: number
-  /** The highlighter of code, which is loaded with the first block of code. */
+  /** The highlighter of code, loaded with the first block of code. */
   readonly highlighter: number
   readonly style: number
 }
 
-/** Sizes of the built page. @param folder of `dist/web` */
+/** Measures the built page. @param folder `dist/web` */
 export function measureSizes(folder: string): Sizes {
   const text = (name: string): string => readFileSync(join(folder, name), 'utf8')
   const bytes = (name: string): number => statSync(join(folder, `${name}.gz`)).size
@@ -38,7 +38,7 @@ export function measureSizes(folder: string): Sizes {
   const style = /href="\/assets\/([^"]+\.css)"/.exec(index)?.[1] ?? ''
   const first = closure(entries)
   const views = [...first].flatMap((name) => imported(name, dynamics))
-  // By words of theirs, which minifying leaves.
+  // Chunks are recognized by strings, which minification keeps.
   const isChat = (name: string): boolean => text(name).includes('Write a message')
   const isOwners = (name: string): boolean => /\/api\/(?:providers|requests)"/.test(text(name))
   const chat = closure(views.filter(isChat), new Set(first))

@@ -1,5 +1,6 @@
-// Streams documents in Chromium, driven by playwright-core, which runs on Node: `stream-browser.mjs EXECUTABLE URL CALL…`. Each CALL is an expression of the page's that
-// measures. Prints a line of JSON for each: what it told, and `taskProcessorMs`, what each task of the page's main thread took of the processor.
+// Streams documents in Chromium, driven by playwright-core on Node: `stream-browser.mjs EXECUTABLE URL CALL…`.
+// Each CALL is an expression that measures in the page. Prints a line of JSON for each: its result, and
+// `taskProcessorMs`, the CPU time of each task on the main thread of the page.
 import { chromium } from 'playwright-core'
 
 const [executablePath, url, ...calls] = process.argv.slice(2)
@@ -20,7 +21,7 @@ function tasksOf(events) {
     .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
     .map(({ pid, tid }) =>
       events.filter(
-        (event) => event.pid === pid && event.tid === tid && /RunTask$/.test(event.name) && event.ph === 'X',
+        (event) => event.pid === pid && event.tid === tid && event.name.endsWith('RunTask') && event.ph === 'X',
       ),
     )
   const busiest = threads.toSorted((one, other) => other.length - one.length)[0] ?? []

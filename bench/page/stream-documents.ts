@@ -1,11 +1,12 @@
 const prose =
-  'A gateway stands between those who ask and those who answer, and **whoever fails is replaced** before anybody notices; see the [notes](https://example.com/notes?a=1&b=2) and `retry-after`. '
-const words =
-  'time model answer token stream provider failure latency request upstream first second order cost limit while before after between under'.split(
-    ' ',
-  )
+  'A gateway stands between callers and providers, and **a provider that fails is replaced** by the next one of the ' +
+  'list before its caller sees it; see the [notes](https://example.com/notes?a=1&b=2) and `retry-after`. '
+const words = (
+  'time model answer token stream provider failure latency request upstream ' +
+  'first second order cost limit while before after between under'
+).split(' ')
 
-/** What is streamed, by name; each about this many characters long. */
+/** Documents to stream, by name, each of about this number of characters. */
 export const documents: Readonly<Record<string, (characters: number) => string>> = {
   realistic: (characters) => repeat(characters, section),
   code: (characters) => `\`\`\`typescript\n${repeat(characters - 500, codeLine)}\`\`\`\n`,
@@ -13,14 +14,23 @@ export const documents: Readonly<Record<string, (characters: number) => string>>
   paragraph: (characters) => repeat(characters, () => prose),
   line: (characters) => 'QmFzZTY0'.repeat(characters / 8),
   table: (characters) =>
-    `| Name | Value | What it is |\n|:--|--:|:-:|\n${repeat(characters, (index) => `| \`name-${index}\` | ${index * 37} | ${sentence(index, 5)} |\n`)}`,
+    '| Name | Value | What it is |\n|:--|--:|:-:|\n' +
+    repeat(characters, (index) => `| \`name-${index}\` | ${index * 37} | ${sentence(index, 5)} |\n`),
   'code in a list': (characters) =>
-    `1. Do this:\n\n   \`\`\`python\n${repeat(characters - 500, (index) => `   value_${index} = compute(${index}, "text")  # ${sentence(index, 4)}\n`)}   \`\`\`\n`,
+    [
+      '1. Do this:\n\n   ```python\n',
+      repeat(characters - 500, (index) => `   value_${index} = compute(${index}, "text")  # ${sentence(index, 4)}\n`),
+      '   ```\n',
+    ].join(''),
   quote: (characters) => repeat(characters, (index) => `> ${sentence(index, 14)}\n${index % 4 === 3 ? '>\n' : ''}`),
   'small blocks': (characters) => repeat(characters, (index) => `${sentence(index, 3)}\n\n`),
   hostile: (characters) =>
-    repeat(characters, (index) => `${['*_a', '[a](', '<a ', '**a*b', '`a``', '> '][index % 6] ?? ''}`.repeat(500)),
+    repeat(characters, (index) => (['*_a', '[a](', '<a ', '**a*b', '`a``', '> '][index % 6] ?? '').repeat(500)),
   'code on one line': (characters) => `\`\`\`json\n${'{"a":[1,2,"three"]},'.repeat(characters / 20)}\n\`\`\`\n`,
+}
+
+function tableRow(index: number, row: number): string {
+  return `| ${sentence(row + index, 2)} | ${row * 113} ms | $0.${row}${index % 10} |\n`
 }
 
 function repeat(characters: number, part: (index: number) => string): string {
@@ -60,7 +70,7 @@ ${sentence(index, 20)}, and so on.
 
 | Provider | First token | Cost |
 |:--|--:|--:|
-${Array.from({ length: 6 }, (_, row) => `| ${sentence(row + index, 2)} | ${row * 113} ms | $0.${row}${index % 10} |\n`).join('')}
+${Array.from({ length: 6 }, (_, row) => tableRow(index, row)).join('')}
 > ${sentence(index, 24)}
 
 \`\`\`typescript

@@ -4,11 +4,11 @@ import { Markdown } from '../../web/markdown/markdown.tsx'
 import { createStore, useStore } from '../../web/store.ts'
 import { documents } from './stream-documents.ts'
 
-/** What was measured while a document was streamed, in milliseconds. */
+/** Measurements while a document was streamed, in milliseconds. */
 export interface StreamMeasure {
-  /** From one animation frame to the next. */
+  /** Intervals of animation frames. */
   readonly frames: readonly number[]
-  /** What each frame took of the main thread: scripts, styles, layout and painting. */
+  /** Time of each frame on the main thread: scripts, styles, layout and painting. */
   readonly work: readonly number[]
   /** Tasks above 50 ms. */
   readonly longTasks: readonly number[]
@@ -18,7 +18,7 @@ export interface StreamMeasure {
 
 const shown = createStore({ text: '', isStreaming: true })
 
-/** As the chat does it: at most once a frame, and the end stays in view. */
+/** Draws the answer as the chat does: at most once a frame, with its end in view. */
 function Answer(): ReactNode {
   const { text, isStreaming } = useStore(shown),
     box = useRef<HTMLDivElement>(null)
@@ -34,7 +34,7 @@ function Answer(): ReactNode {
   )
 }
 
-/** Streams a document in so many chunks a second, and measures until it is shown with its colours. */
+/** Streams a document at a rate of chunks, and measures until it is shown with its colours. */
 async function measureStream(
   name: string,
   characters: number,
@@ -71,7 +71,7 @@ async function measureStream(
       endedAt = now
       shown.set({ text, isStreaming: false })
     }
-    // Delivered when this frame has been laid out and painted.
+    // The message is delivered after layout and paint of this frame.
     channel.port2.postMessage(undefined)
     if (endedAt !== 0 && now - endedAt > 1_500) isOver = true
     else requestAnimationFrame(frame)

@@ -6,10 +6,9 @@ import { servePart } from './part-server.ts'
 import { documents } from './stream-documents.ts'
 
 /**
- * What an answer costs while it is streamed: 100 KB of Markdown at 200 chunks a second in a real Chromium, for a
- * realistic answer and for the worst ones. `stream.ts [NAME…]`, with `CHROMIUM` for where it is. Ends with 1 when a
- * frame took 50 ms or more. On a machine that does other things as well, frames wait for the processor; the column of
- * tasks says what the page itself took of it.
+ * Measures streaming in Chromium: 100 KB of Markdown at 200 chunks a second, for a realistic answer and for the worst
+ * ones. `stream.ts [NAME…]`; `CHROMIUM` is the path of the browser. Exit code 1 when a frame took 50 ms or more. On a
+ * busy machine frames wait for the processor; the column of tasks shows the CPU time of the page itself.
  */
 
 const characters = 100_000,
@@ -37,8 +36,8 @@ function numbersOf(result: unknown, name: string): readonly number[] {
 }
 
 /**
- * The highest value of a part of the run. The stream itself is the first seven eighths of it; the rest is what happens
- * when it has ended, colours above all.
+ * The highest value of a part of the run. The first seven eighths are the stream; the rest is work after its end,
+ * mostly colours.
  */
 function highest(values: readonly number[], from: number, to: number): number {
   return Math.max(0, ...values.slice(Math.floor(values.length * from), Math.ceil(values.length * to)))
@@ -51,10 +50,7 @@ interface Longest {
   readonly lateTaskMs: number
 }
 
-/**
- * Prints a line of figures. @returns the longest frame and the longest task, in the first and the last quarter of the
- * stream too
- */
+/** Prints a line of figures. @returns the longest frame and tasks: overall, and in the first and last quarter */
 function report(name: string, result: unknown): Longest {
   const frames = numbersOf(result, 'frames'),
     work = numbersOf(result, 'work'),
@@ -73,9 +69,10 @@ function report(name: string, result: unknown): Longest {
     highest(tasks, 0, 0.25),
     highest(tasks, 0.6, 0.85),
   ]
-  console.log(
-    `${name.padEnd(17)}${figures.map((figure) => figure.toFixed(1).padStart(10)).join('')}${String(numbersOf(result, 'longTasks').length).padStart(6)}${String(pick(result, 'elements')).padStart(9)}`,
-  )
+  const cells = figures.map((figure) => figure.toFixed(1).padStart(10))
+  const longTasks = String(numbersOf(result, 'longTasks').length).padStart(6)
+  const elements = String(pick(result, 'elements')).padStart(9)
+  console.log(name.padEnd(17) + cells.join('') + longTasks + elements)
   return {
     frameMs: highest(frames, 0, 1),
     taskMs: highest(tasks, 0, 1),

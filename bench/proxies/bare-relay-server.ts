@@ -1,6 +1,6 @@
 /**
- * The least that a relay on Bun can do: `bare-relay-server.ts PORT UPSTREAM_PORT`. Body in, `fetch`, body out; nothing
- * is looked at. What it costs is what the runtime costs.
+ * Minimal relay on Bun: `bare-relay-server.ts PORT UPSTREAM_PORT`. It passes each body to `fetch` and its answer back,
+ * unread. Its cost is the cost of the runtime.
  */
 const [port, upstreamPort] = process.argv.slice(2).map(Number)
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { freePort, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
-/** `Bun.serve` and `fetch` and nothing between them: the floor under anything written on Bun. */
+/** Only `Bun.serve` and `fetch`: a lower bound for every proxy on Bun. */
 export const bareRelay: Proxy = {
   name: 'bare-relay',
   kind: 'floor',

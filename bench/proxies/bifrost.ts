@@ -10,12 +10,13 @@ const moduleName = 'github.com/maximhq/bifrost/transports'
 const executable = join(peerFolder(name), '.go/bin/bifrost-http')
 const limitMs = 15 * 60_000
 
-/** Bifrost from its Go module, configured by a file alone: no store of configuration or logs, no lists fetched. */
+/** Bifrost from its Go module, configured by a file: without stores for configuration or logs, without downloads. */
 export const bifrost: Proxy = {
   name,
   kind: 'gateway',
   setup:
-    'Go module, `config_store` and logging off, provider `openai` with its own `base_url`, `GOMAXPROCS=1` as it has one core',
+    'Go module, `config_store` and logging off, provider `openai` with its own `base_url`, ' +
+    '`GOMAXPROCS=1` as it has one core',
   needs: ['go'],
   prepare: () => installOnce(name, `${moduleName}@latest`, build),
   async version() {
@@ -34,14 +35,14 @@ export const bifrost: Proxy = {
       { name, command: [executable, ...options], core, directory, environment: { GOMAXPROCS: '1' } },
       register,
     )
-    // The part that speaks as OpenAI does takes a model's name without that of its provider.
+    // The OpenAI-compatible path takes a model without a provider prefix.
     return { program, port, headers: {}, path: '/openai/v1/chat/completions' }
   },
 }
 
 /**
- * `go install` does not do: the module embeds the folder of its web interface, which is not in it. So it is fetched,
- * given an empty one, and built.
+ * Fetches and builds the module. `go install` fails: the module embeds the folder of its web interface, which it lacks.
+ * The build gets an empty folder.
  */
 async function build(folder: string): Promise<void> {
   const environment = { GOPATH: join(folder, '.go'), GOFLAGS: '-modcacherw -buildvcs=false' }
@@ -68,7 +69,7 @@ function configuration(upstreamPort: number, prices: string): Readonly<Record<st
   return {
     config_store: { enabled: false },
     logs_store: { enabled: false },
-    // Else it fetches lists of prices and models when it starts, and then again.
+    // Without this it fetches lists of prices and models, at the start and later.
     framework: {
       pricing: {
         pricing_url: `file://${prices}`,

@@ -6,15 +6,25 @@ import { llmsPy } from './llms-py.ts'
 import { nginx } from './nginx.ts'
 import { portkey } from './portkey.ts'
 import type { Proxy } from './proxy.ts'
-import { svc } from './svc.ts'
+import { svc, svcBefore } from './svc.ts'
 
-/** Every proxy that the bench can start, in the order of its tables. */
-export const allProxies: readonly Proxy[] = [nginx, haproxy, bareRelay, svc, portkey, bifrost, litellm, llmsPy]
+/** All proxies, in the order of the tables. */
+export const allProxies: readonly Proxy[] = [
+  nginx,
+  haproxy,
+  bareRelay,
+  svc,
+  svcBefore,
+  portkey,
+  bifrost,
+  litellm,
+  llmsPy,
+]
 
-/** Names of those that a run compares unless told otherwise. */
+/** Names of the proxies of a run by default. */
 export const usualProxies: readonly string[] = [nginx, haproxy, bareRelay, svc, portkey].map(({ name }) => name)
 
-/** Names of those that the side by side compares: products. */
+/** Names of the proxies of the side by side: all products. */
 export const sideBySideProxies: readonly string[] = allProxies
-  .filter(({ kind }) => kind !== 'floor')
+  .filter((proxy) => proxy.kind !== 'floor' && proxy !== svcBefore)
   .map(({ name }) => name)

@@ -8,14 +8,15 @@ import { installPythonPeer, pythonPeerVersion, venvOf } from './python-peer.ts'
 const name = 'litellm'
 
 /**
- * The proxy of LiteLLM with one worker, as its page on production says where that means nothing of a database: logs of
- * errors alone, no retries, no telemetry.
+ * The proxy of LiteLLM with one worker, set up by its page on production, without a database: logs of errors only, no
+ * retries, no telemetry.
  */
 export const litellm: Proxy = {
   name,
   kind: 'gateway',
   setup:
-    'PyPI `litellm[proxy]`, one uvicorn worker (one core; it offers more), `LITELLM_LOG=ERROR`, no master key, no database, no retries',
+    'PyPI `litellm[proxy]`, one uvicorn worker (one core; it offers more), `LITELLM_LOG=ERROR`, ' +
+    'no master key, no database, no retries',
   needs: ['python3'],
   prepare: () => installPythonPeer(name, 'litellm[proxy]==1.106.2'),
   version: () => pythonPeerVersion(name, 'litellm'),
@@ -27,7 +28,7 @@ export const litellm: Proxy = {
     const environment = {
       LITELLM_LOG: 'ERROR',
       LITELLM_MODE: 'PRODUCTION',
-      // Else it fetches a list of prices when it starts.
+      // Without this it fetches a list of prices at its start.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true',
     }

@@ -8,46 +8,43 @@ import { installPythonPeer, pythonPeerVersion, venvOf } from './python-peer.ts'
 const name = 'llms-py'
 
 /**
- * Extensions that a gateway does not need: the web application with its database, and tools, which it would add to
- * every request.
+ * Extensions that a gateway does not need: the web application with its database, and tools, which are added to every
+ * request.
  */
 const extensionsOff = [
-  ...[
-    'agents',
-    'analytics',
-    'app',
-    'computer',
-    'core_tools',
-    'gallery',
-    'gemini',
-    'git',
-    'github_auth',
-    'jev',
-    'katex',
-  ],
-  ...[
-    'mcp_client',
-    'openai_auth',
-    'pdf',
-    'projects',
-    'share_llmspy',
-    'share_static',
-    'skills',
-    'system_prompts',
-    'tools',
-    'voice',
-  ],
+  'agents',
+  'analytics',
+  'app',
+  'computer',
+  'core_tools',
+  'gallery',
+  'gemini',
+  'git',
+  'github_auth',
+  'jev',
+  'katex',
+  'mcp_client',
+  'openai_auth',
+  'pdf',
+  'projects',
+  'share_llmspy',
+  'share_static',
+  'skills',
+  'system_prompts',
+  'tools',
+  'voice',
 ]
 
 /**
- * The server of llms.py with what is no gateway switched off: some ten times quicker than with it. It answers requests
- * for a stream with plain JSON.
+ * The server of llms.py with all but the gateway switched off, which makes it some ten times faster. It answers
+ * requests for a stream with plain JSON.
  */
 export const llmsPy: Proxy = {
   name,
   kind: 'gateway',
   setup:
-    'PyPI `llms-py`, `--serve`, its web application, database and tools off (`LLMS_DISABLE`), one provider of npm `@ai-sdk/openai-compatible`',
+    'PyPI `llms-py`, `--serve`, its web application, database and tools off (`LLMS_DISABLE`), ' +
+    'one provider of npm `@ai-sdk/openai-compatible`',
   needs: ['python3'],
   prepare: () => installPythonPeer(name, 'llms-py==4.0.26'),
   version: () => pythonPeerVersion(name, 'llms-py'),
@@ -86,7 +83,7 @@ function configuration(upstreamPort: number): Readonly<Record<string, unknown>> 
     },
     limits: { client_timeout: 600, client_max_size: 20_971_520, retries: 1 },
     convert: { image: { max_size: '1536x1024', max_length: 1_572_864 } },
-    // Streaming from the provider and gathering, its default, costs more and fails when no usage is sent.
+    // By default it streams from the provider and joins the chunks: slower, and it fails without usage.
     providers: { mock: { ...mock, stream: false, models: { [modelName]: model } } },
   }
 }

@@ -3,7 +3,7 @@ import { debianInstalled } from '../installed.ts'
 import { freePort, runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
-/** nginx with one worker, keep-alive on both sides, no access log, answers passed on as they come. */
+/** nginx with one worker, keep-alive on both sides, no access log, no buffering of answers. */
 export const nginx: Proxy = {
   name: 'nginx',
   kind: 'relay',
@@ -11,7 +11,7 @@ export const nginx: Proxy = {
   needs: ['nginx'],
   prepare: () => Promise.resolve(),
   async version() {
-    // It writes its version to stderr.
+    // nginx writes its version to stderr.
     const text = await runProgram(['sh', '-c', 'nginx -v 2>&1'], 5000)
     return /nginx\/\S+/.exec(text)?.[0] ?? 'nginx'
   },

@@ -7,7 +7,7 @@ import type { Proxy } from './proxy.ts'
 const folder = join(import.meta.dir, '..', 'portkey')
 const entry = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js')
 
-/** The Portkey gateway on Node, as npm has it, with the four dependencies pinned with which its streams work. */
+/** The Portkey gateway on Node, from npm, with four dependencies pinned to versions with working streams. */
 export const portkey: Proxy = {
   name: 'portkey',
   kind: 'gateway',
@@ -41,6 +41,6 @@ export const portkey: Proxy = {
 
 async function installed(): Promise<Installed> {
   const packages = await npmPackages(folder)
-  // The gateway itself is one of them.
+  // One of the packages is the gateway itself.
   return { bytes: await diskBytes(packages), runtimeBytes: await nodeBytes(), dependencies: packages.length - 1 }
 }

@@ -2,50 +2,47 @@ import type { Installed } from '../installed.ts'
 import type { RunningProgram } from '../processes.ts'
 import type { ProgramName } from '../programs.ts'
 
-/** What a proxy needs to know to be started. */
+/** Parameters of the start of a proxy. */
 export interface ProxySetting {
-  /** 127.0.0.1, where the mock upstream listens. */
+  /** Port of the mock upstream on 127.0.0.1. */
   readonly upstreamPort: number
-  /** The core it must stay on. */
+  /** Core of the proxy. */
   readonly core: number
-  /** An empty directory of its own, for its configuration and output. */
+  /** Empty directory for its configuration and output. */
   readonly directory: string
-  /** To be told of each process as it starts, so that it is ended whatever happens. */
+  /** Called with each process as it starts, so that it is ended after a failure too. */
   readonly register: (program: RunningProgram) => void
 }
 
-/** A proxy that takes requests, or soon will. */
+/** A started proxy; it may not listen yet. */
 export interface RunningProxy {
   readonly program: RunningProgram
   readonly port: number
-  /** Request headers it needs to find the upstream. */
+  /** Request headers that select the upstream. */
   readonly headers: Readonly<Record<string, string>>
-  /** Where chat completions are asked for, if not at the usual path. */
+  /** Path of chat completions. Default: the usual one. */
   readonly path?: string
 }
 
 /**
- * `service`: ours. `gateway`: reads requests for models, as ours does. `relay`: passes HTTP on without looking into
- * bodies. `floor`: no product, but what the runtime costs.
+ * `service`: svc. `gateway`: parses requests for models, as svc does. `relay`: passes HTTP on without parsing bodies.
+ * `floor`: no product, but a lower bound of the runtime.
  */
 export type ProxyKind = 'service' | 'gateway' | 'relay' | 'floor'
 
-/** One contender: how to start it. */
+/** A proxy of the bench. */
 export interface Proxy {
-  /** As in `--peers` and the table. */
+  /** Name in `--peers` and in tables. */
   readonly name: string
   readonly kind: ProxyKind
-  /** What is compared, in a few words for the table's foot. */
+  /** Version source and settings, for the report. */
   readonly setup: string
   readonly needs: readonly ProgramName[]
-  /** Gets what it needs beyond programs of the system. @throws ProgramError when that cannot be had. */
+  /** Installs its dependencies beyond programs of the system. @throws ProgramError when that fails */
   readonly prepare: () => Promise<void>
   /** Its name and version. Call after `prepare`. */
   readonly version: () => Promise<string>
-  /**
-   * What stands on the disk for it. Call after `prepare`. Absent where that says nothing. @throws ProgramError when it
-   * cannot be found out.
-   */
+  /** Measures its size on disk. Call after `prepare`. Absent where it has none. @throws ProgramError when that fails */
   readonly installed?: () => Promise<Installed>
   /** Starts it, without waiting until it listens. */
   readonly launch: (setting: ProxySetting) => Promise<RunningProxy>

@@ -7,42 +7,56 @@ import type { Proxy } from './proxy.ts'
 
 const root = join(import.meta.dir, '..', '..')
 
+/** This service. */
+export const svc: Proxy = serviceFrom(root, 'svc', 'this service, one provider, `--log-level warn`')
+
+/** Another checkout of this service, named by `SVC_BEFORE`: measured beside it to tell what a change costs. */
+export const svcBefore: Proxy = serviceFrom(
+  process.env['SVC_BEFORE'] ?? '',
+  'svc-before',
+  'the checkout that SVC_BEFORE names, set up the same way',
+)
+
 /**
- * This service as its command starts it: one provider, one model, no log line a request (nobody else writes one
- * either).
+ * A checkout of this service as its command starts it: one provider, one model, and no log line for requests, as with
+ * all other proxies.
  */
-export const svc: Proxy = {
-  name: 'svc',
-  kind: 'service',
-  setup: 'this service, one provider, `--log-level warn`',
-  needs: [],
-  prepare: () => Promise.resolve(),
-  async version() {
-    const manifest: unknown = await Bun.file(join(root, 'package.json')).json()
-    const version =
-      typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
-    return `svc/${version} (bun ${Bun.version})`
-  },
-  installed,
-  async launch({ upstreamPort, core, directory, register }) {
-    const port = freePort()
-    const config = join(directory, 'providers.json')
-    await Bun.write(config, JSON.stringify({ providers: [provider(upstreamPort)] }))
-    const command = ['sh', join(root, 'bin/svc'), '--port', String(port), '--config', config, '--log-level', 'warn']
-    const environment = { SVC_HOME: directory }
-    return {
-      program: startProgram({ name: 'svc', command, core, directory, environment }, register),
-      port,
-      headers: {},
-    }
-  },
+function serviceFrom(root: string, name: string, setup: string): Proxy {
+  return {
+    name,
+    kind: 'service',
+    setup,
+    needs: [],
+    async prepare() {
+      if (root === '') throw new Error('SVC_BEFORE names no checkout')
+    },
+    async version() {
+      const manifest: unknown = await Bun.file(join(root, 'package.json')).json()
+      const version =
+        typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
+      return `svc/${version} (bun ${Bun.version})`
+    },
+    installed,
+    async launch({ upstreamPort, core, directory, register }) {
+      const port = freePort()
+      const config = join(directory, 'providers.json')
+      await Bun.write(config, JSON.stringify({ providers: [provider(upstreamPort)] }))
+      const command = ['sh', join(root, 'bin/svc'), '--port', String(port), '--config', config, '--log-level', 'warn']
+      const environment = { SVC_HOME: directory }
+      return {
+        program: startProgram({ name, command, core, directory, environment }, register),
+        port,
+        headers: {},
+      }
+    },
+  }
 }
 
 function provider(upstreamPort: number): Readonly<Record<string, unknown>> {
   return { id: 'mock', protocol: 'openai', base_url: `http://127.0.0.1:${upstreamPort}/v1`, models: [modelName] }
 }
 
-/** What `npm install` of the package puts on the disk: its own files and those of its dependencies, Bun among them. */
+/** Measures the files of `npm install`: those of the package and of its dependencies, with Bun. */
 async function installed(): Promise<Installed> {
   const packed: unknown = JSON.parse(
     await runProgram(['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'], 60_000, { directory: root }),

@@ -1,15 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import {
-  booleanFlag,
-  choiceFlag,
-  integerFlag,
-  namesFlag,
-  parseArguments,
-  repeatedFlag,
-  textFlag,
-  UsageError,
-} from './arguments.ts'
+import { UsageError } from '../app/start-errors.ts'
+import { booleanFlag, choiceFlag, integerFlag, namesFlag, parseArguments, repeatedFlag, textFlag } from './arguments.ts'
 
 const flags = {
   host: textFlag('address', 'ADDRESS', { environment: 'SVC_HOST', fallback: '127.0.0.1' }),
@@ -55,22 +47,22 @@ describe('parseArguments', () => {
     [['--no-port'], 'unknown flag --no-port: did you mean --port?'],
     [['--port'], '--port needs a value: --port PORT'],
     [['--port', '--host', 'x'], '--port needs a value: --port PORT'],
-    [['--port', 'abc'], '--port: found abc, allowed: a whole number from 0 to 65535'],
-    [['--port', '65536'], '--port: found 65536, allowed: a whole number from 0 to 65535'],
-    [['--port', '-1'], '--port: found -1, allowed: a whole number from 0 to 65535'],
-    [['--port', '1.5'], '--port: found 1.5, allowed: a whole number from 0 to 65535'],
-    [['--port', '0x10'], '--port: found 0x10, allowed: a whole number from 0 to 65535'],
-    [['--port='], '--port: found "", allowed: a whole number from 0 to 65535'],
+    [['--port', 'abc'], '--port: found abc, allowed: an integer from 0 to 65535'],
+    [['--port', '65536'], '--port: found 65536, allowed: an integer from 0 to 65535'],
+    [['--port', '-1'], '--port: found -1, allowed: an integer from 0 to 65535'],
+    [['--port', '1.5'], '--port: found 1.5, allowed: an integer from 0 to 65535'],
+    [['--port', '0x10'], '--port: found 0x10, allowed: an integer from 0 to 65535'],
+    [['--port='], '--port: found "", allowed: an integer from 0 to 65535'],
     [['--log-level', 'dbug'], '--log-level: found dbug, allowed: debug, info, warn: did you mean debug?'],
     [['--json=maybe'], '--json: found maybe, allowed: true or false'],
     [['--no-json=true'], '--no-json takes no value'],
-    [['--host='], '--host: found "", allowed: a text'],
+    [['--host='], '--host: found "", allowed: a text that is not empty'],
     [['--host\u001b[2J'], 'unknown flag "--host\\u001b[2J"'],
   ])('refuses %j', (argv, message) => {
     expect(() => parseArguments(flags, argv)).toThrow(new UsageError(message))
   })
 
-  test('takes from the environment what no flag sets', () => {
+  test('reads unset flags from the environment', () => {
     const environment = {
       SVC_PORT: '9000',
       SVC_HOST: '0.0.0.0',
@@ -87,17 +79,17 @@ describe('parseArguments', () => {
     })
   })
 
-  test('names the variable whose value is wrong', () => {
+  test('names the variable with a wrong value', () => {
     expect(() => parseArguments(flags, [], { SVC_PORT: 'http' })).toThrow(
-      new UsageError('SVC_PORT: found http, allowed: a whole number from 0 to 65535'),
+      new UsageError('SVC_PORT: found http, allowed: an integer from 0 to 65535'),
     )
   })
 
-  test('does not look at a variable that a flag beats', () => {
+  test('ignores a variable when its flag is set', () => {
     expect(parseArguments(flags, ['--port', '1'], { SVC_PORT: 'http' }).flags.port).toBe(1)
   })
 
-  test('throws nothing but a UsageError, and keeps every value within its limits', () => {
+  test('throws only UsageError, and keeps every value within its limits', () => {
     const word = fc.oneof(
       fc.string(),
       fc.constantFrom(
@@ -168,7 +160,7 @@ describe('parseArguments', () => {
     })
   })
 
-  test('gives every integer and text back as it was written', () => {
+  test('returns every integer and text unchanged', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 65_535 }), fc.string({ minLength: 1 }), (port, model) => {
         expect(parseArguments(flags, [`--port=${port}`, `--model=${model}`]).flags).toMatchObject({ port, model })

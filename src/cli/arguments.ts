@@ -1,37 +1,30 @@
-import { nearestName } from '../config/nearest.ts'
+import { UsageError } from '../app/start-errors.ts'
+import { nearestName } from '../base/nearest.ts'
 import { jsonString } from '../observe/text.ts'
 
-/**
- * The command line, or an environment variable that stands for a flag, is not what the command takes. The process exits
- * with 2.
- */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
-/** A flag of a command. Made by `booleanFlag`, `textFlag`, `integerFlag`, `choiceFlag` and `repeatedFlag`. */
+/** A flag of a command, made by one of the functions below. */
 export interface Flag<Value> {
   /** One sentence without a full stop. */
   readonly summary: string
-  /** One letter. */
+  /** One-letter name. */
   readonly short?: string
-  /** The environment variable that also sets it. */
+  /** The environment variable that also sets the flag. */
   readonly environment?: string
-  /** What happens without it, in words, where there is no value to show. */
+  /** Description of the default, when it is not a value. */
   readonly otherwise?: string
-  /** Stands for the value in the help, such as `PORT`; absent: the flag takes none. */
+  /** Name of the value in the help, such as `PORT`; absent for a flag without value. */
   readonly placeholder?: string
-  /** What a value may be, in words; empty: anything. */
+  /** Description of the allowed values. */
   readonly allowed: string
-  /** Every value there is, when they can be listed. */
+  /** All values, when they can be listed. */
   readonly choices: readonly string[]
-  /** What it is when nothing sets it. */
+  /** The default. */
   readonly fallback: Value
-  /** The value meant by the texts given, the last of them last; `undefined`: not an allowed one. At least one text. */
+  /** Parses one or more texts, in the order given; `undefined` when they are not allowed. */
   read(texts: readonly string[]): { readonly value: Value } | undefined
 }
 
-/** The flags of a command: name in camelCase → flag. `logLevel` is written `--log-level`. */
+/** The flags of a command by name in camelCase: `logLevel` is `--log-level`. */
 export type Flags = Readonly<Record<string, Flag<unknown>>>
 
 /** The values of `Flags`, by the same names. */
@@ -39,15 +32,10 @@ export type FlagValues<Of extends Flags> = {
   readonly [Name in keyof Of]: Of[Name] extends Flag<infer Value> ? Value : never
 }
 
-/** What every kind of flag may say of itself. */
-export interface FlagOptions {
-  readonly short?: string
-  readonly environment?: string
-  /** What happens without it, in words, where there is no value to show. */
-  readonly otherwise?: string
-}
+/** Options of every kind of flag. */
+export type FlagOptions = Pick<Flag<unknown>, 'short' | 'environment' | 'otherwise'>
 
-/** `--json`, `--no-json`, `--json=false`; in the environment `1`, `0`, `true` or `false`. */
+/** Makes a flag such as `--json`, `--no-json`, `--json=false`; in the environment `1`, `0`, `true` or `false`. */
 export function booleanFlag(summary: string, options: FlagOptions = {}): Flag<boolean> {
   return {
     ...options,
@@ -64,7 +52,7 @@ export function booleanFlag(summary: string, options: FlagOptions = {}): Flag<bo
   }
 }
 
-/** Names separated by commas, each once; the flag may be given several times. */
+/** Makes a flag for names separated by commas, each once. The flag may be repeated. */
 export function namesFlag(summary: string, placeholder: string, options: FlagOptions = {}): Flag<readonly string[]> {
   return {
     ...options,
@@ -80,7 +68,7 @@ export function namesFlag(summary: string, placeholder: string, options: FlagOpt
   }
 }
 
-/** Any text but an empty one. */
+/** Makes a flag for any text that is not empty. */
 export function textFlag(
   summary: string,
   placeholder: string,
@@ -96,14 +84,14 @@ export function textFlag(
     ...options,
     summary,
     placeholder,
-    allowed: 'a text',
+    allowed: 'a text that is not empty',
     choices: [],
     fallback: options.fallback,
     read: (texts) => readText(texts.at(-1)),
   }
 }
 
-/** A whole number from `minimum` to `maximum`, in decimal digits. */
+/** Makes a flag for an integer from `minimum` to `maximum`, in decimal digits. */
 export function integerFlag(
   summary: string,
   placeholder: string,
@@ -114,7 +102,7 @@ export function integerFlag(
     ...rest,
     summary,
     placeholder,
-    allowed: `a whole number from ${minimum} to ${maximum}`,
+    allowed: `an integer from ${minimum} to ${maximum}`,
     choices: [],
     read(texts) {
       const text = texts.at(-1) ?? ''
@@ -124,7 +112,7 @@ export function integerFlag(
   }
 }
 
-/** One of the words in `choices`. */
+/** Makes a flag for one of the words in `choices`. */
 export function choiceFlag<Choice extends string>(
   summary: string,
   choices: readonly Choice[],
@@ -143,13 +131,13 @@ export function choiceFlag<Choice extends string>(
   }
 }
 
-/** A text flag that may be given several times. In the environment: separated by commas. */
+/** Makes a text flag that may be repeated. In the environment the texts are separated by commas. */
 export function repeatedFlag(summary: string, placeholder: string, options: FlagOptions = {}): Flag<readonly string[]> {
   return {
     ...options,
     summary,
     placeholder,
-    allowed: 'a text, as often as needed',
+    allowed: 'texts that are not empty',
     choices: [],
     fallback: [],
     read: (texts) => (texts.every((text) => text !== '') ? { value: texts } : undefined),
@@ -160,17 +148,17 @@ function readText(text: string | undefined): { readonly value: string } | undefi
   return text === undefined || text === '' ? undefined : { value: text }
 }
 
-/** How a flag is written: `logLevel` → `--log-level`. */
+/** The name of a flag on the command line: `logLevel` → `--log-level`. */
 export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Whether a flag can be given more than once, each value counting. */
+/** Whether a flag can be repeated, with all its values. */
 export function isRepeated(flag: Flag<unknown>): boolean {
   return Array.isArray(flag.fallback)
 }
 
-/** A command line that was understood. */
+/** A parsed command line. */
 export interface ParsedArguments<Of extends Flags> {
   readonly flags: FlagValues<Of>
   readonly positionals: readonly string[]
@@ -179,12 +167,12 @@ export interface ParsedArguments<Of extends Flags> {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads `--name value`, `--name=value`, `-n value`, `-n=value`, `--name` and `--no-name` (booleans), and `--`, after
- * which nothing is a flag. A flag beats its environment variable, which beats its default; given twice, the last one
- * counts. An empty variable counts as unset. A value that begins with `-` is written `--name=-value`, unless it is a
- * number.
+ * Parses `--name value`, `--name=value`, `-n value`, `-n=value`, `--name` and `--no-name` (booleans). All arguments
+ * after `--` are positionals. A flag overrides its environment variable, which overrides its default. The last of
+ * repeated flags counts. An empty variable counts as unset. A value that begins with `-` must be written
+ * `--name=-value`, unless it is a number.
  *
- * @throws {UsageError} naming the flag or variable, what was found, what is allowed, and the nearest right word
+ * @throws {UsageError} with flag or variable, found and allowed values, and the nearest word
  */
 export function parseArguments<Of extends Flags>(
   flags: Of,
@@ -196,7 +184,7 @@ export function parseArguments<Of extends Flags>(
   const values = Object.entries(flags).map(
     ([name, flag]) => [name, valueOf(flagName(name), flag, texts.get(flag), environment)] as const,
   )
-  // Each value came out of its own flag's `read` or `fallback`; the type system cannot follow that through Object.fromEntries.
+  // Each value comes from its flag's `read` or `fallback`. Object.fromEntries loses these types.
   return { flags: Object.fromEntries(values) as FlagValues<Of>, positionals }
 }
 
@@ -283,7 +271,7 @@ function readValue(name: string, flag: Flag<unknown>, texts: readonly string[]):
 
 const shownLengthMax = 80
 
-/** A word from outside, fit to stand in a message: quoted where it needs to be, shortened, control characters escaped. */
+/** Formats foreign text for a message: quoted if necessary, shortened, with control characters escaped. */
 export function show(text: string): string {
   return text.length <= shownLengthMax && /^[\w./:@+-]+$/.test(text) ? text : jsonString(text, shownLengthMax)
 }

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UsageError } from '../app/start-errors.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import { UsageError } from './arguments.ts'
-import { chatCommand } from './chat.ts'
+import { chatCommandWith } from './chat.ts'
 import { imageType } from './image-part.ts'
-import { fakeAccess, namedModel, runCommand, streamed } from './testing.ts'
-import type { CapturedOptions, FakeProvider } from './testing.ts'
+import { fakeAccess, namedModel, runCommand, streamed, type CapturedOptions, type TestProvider } from './testing.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -20,7 +19,7 @@ const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
 async function ask(
   argv: readonly string[],
   options: CapturedOptions = {},
-  chat: NonNullable<FakeProvider['chat']> = async () => streamed(['hel', 'lo']),
+  chat: NonNullable<TestProvider['chat']> = async () => streamed(['hel', 'lo']),
 ) {
   const bodies: unknown[] = []
   const access = fakeAccess([
@@ -30,11 +29,11 @@ async function ask(
       chat: (request, call) => (bodies.push(JSON.parse(new TextDecoder().decode(request.body))), chat(request, call)),
     },
   ])
-  return { ...(await runCommand(chatCommand(access), argv, options)), bodies }
+  return { ...(await runCommand(chatCommandWith(access), argv, options)), bodies }
 }
 
 describe('svc chat, in this process', () => {
-  test('asks the first model that chats, and writes the answer', async () => {
+  test('asks the first chat model, and prints the answer', async () => {
     expect(await ask(['why', 'so?'])).toEqual({
       code: 0,
       out: 'hello\n',
@@ -43,23 +42,23 @@ describe('svc chat, in this process', () => {
     })
   })
 
-  test('asks the model it is told to', async () => {
+  test('asks the model of --model', async () => {
     expect((await ask(['-m', 'LLAMA', 'why?'])).bodies).toMatchObject([{ model: 'LLAMA' }])
   })
 
-  test('puts what is piped in after the question', async () => {
+  test('appends piped input to the question', async () => {
     expect((await ask(['Review this.'], { input: 'a diff\n' })).bodies).toMatchObject([
       { messages: [{ content: 'Review this.\n\na diff' }] },
     ])
     expect((await ask([], { input: ' only this ' })).bodies).toMatchObject([{ messages: [{ content: 'only this' }] }])
   })
 
-  test('refuses to ask nothing', async () => {
+  test('refuses an empty question', async () => {
     await expect(ask([])).rejects.toBeInstanceOf(UsageError)
     await expect(ask([], { input: '\n' })).rejects.toThrow('standard input was empty')
   })
 
-  test('shows pictures', async () => {
+  test('sends images', async () => {
     const file = join(folder, 'a.png')
     writeFileSync(file, png)
     expect((await ask(['--image', file, '--image=https://example.com/b.jpg', 'What is this?'])).bodies).toMatchObject([
@@ -77,31 +76,31 @@ describe('svc chat, in this process', () => {
     ])
   })
 
-  test('refuses what is no picture, is not there or is too large', async () => {
+  test('refuses files that are no images, do not exist or are too large', async () => {
     const text = join(folder, 'a.txt')
     writeFileSync(text, 'no picture')
     const large = join(folder, 'large.png')
     writeFileSync(large, png)
     truncateSync(large, 20 * 1024 * 1024 + 1)
     await expect(ask(['--image', text, 'x'])).rejects.toThrow(
-      new UsageError(`--image: ${text} is no PNG, JPEG, GIF or WebP`),
+      new UsageError(`--image: ${text} is not a PNG, JPEG, GIF or WebP image`),
     )
     await expect(ask(['--image', join(folder, 'none.png'), 'x'])).rejects.toThrow('none.png does not exist')
     await expect(ask(['--image', large, 'x'])).rejects.toThrow('has 20971521 bytes, allowed: at most 20971520')
     await expect(ask(['--image', folder, 'x'])).rejects.toThrow('cannot be read (EISDIR)')
   })
 
-  test('says who answered, on a terminal', async () => {
+  test('prints the provider, on a terminal', async () => {
     expect((await ask(['x'], { stderr: { isTerminal: true } })).err).toMatch(/^llama from groq, \d+ ms\n$/)
   })
 
-  test('makes escape sequences harmless on a terminal, and passes them on elsewhere', async () => {
+  test('escapes control sequences on a terminal only', async () => {
     const chat = async () => streamed(['a\u001b[2J\n'])
     expect((await ask(['x'], { stdout: { isTerminal: true } }, chat)).out).toBe('a\\u001b[2J\n')
     expect((await ask(['x'], {}, chat)).out).toBe('a\u001b[2J\n')
   })
 
-  test('tells what every provider said when none answered', async () => {
+  test('prints the errors of all providers when none answered', async () => {
     await expect(
       ask(['x'], {}, async () => {
         throw new UpstreamFailure('credential', 'the key was refused', { status: 401 })
@@ -112,7 +111,7 @@ describe('svc chat, in this process', () => {
     )
   })
 
-  test('keeps what came before an answer broke off', async () => {
+  test('keeps the beginning of a cut answer', async () => {
     const access = fakeAccess([
       { id: 'groq', chat: async () => streamed(['hel'], new UpstreamFailure('cut', 'connection reset')) },
     ])
@@ -123,7 +122,7 @@ describe('svc chat, in this process', () => {
 
   test('stops with 130 on Ctrl-C, cleanly', async () => {
     const controller = new AbortController()
-    const chat: FakeProvider['chat'] = async () => {
+    const chat: TestProvider['chat'] = async () => {
       const reply = streamed(['hel', 'lo', 'never'])
       if (reply.kind !== 'stream') return reply
       let reads = 0
@@ -141,7 +140,7 @@ describe('svc chat, in this process', () => {
 
 function captured(access: ReturnType<typeof fakeAccess>) {
   let text = ''
-  const command = chatCommand(access)
+  const command = chatCommandWith(access)
   const output = {
     write: (piece: string) => {
       text += piece
@@ -165,11 +164,11 @@ function captured(access: ReturnType<typeof fakeAccess>) {
 describe('svc chat --url', () => {
   const events = (...data: readonly string[]): Response =>
     new Response(data.map((each) => `data: ${each}\n\n`).join(''), {
-      headers: { 'content-type': 'text/event-stream', 'x-svc-provider': 'groq', 'x-svc-model': 'llama-70b' },
+      headers: { 'content-type': 'text/event-stream', 'x-svc-provider': 'groq', 'x-svc-model': 'llama-%E5%8D%83' },
     })
   const delta = (content: string): string => JSON.stringify({ choices: [{ index: 0, delta: { content } }] })
 
-  /** @param place what stands after the port in `--url` */
+  /** @param place the path in `--url` */
   async function askService(
     argv: readonly string[],
     answer: () => Response,
@@ -197,7 +196,7 @@ describe('svc chat --url', () => {
     try {
       return {
         ...(await runCommand(
-          chatCommand(access),
+          chatCommandWith(access),
           ['--url', `http://127.0.0.1:${service.port}${options.place ?? ''}`, ...argv],
           options,
         )),
@@ -218,15 +217,16 @@ describe('svc chat --url', () => {
     ).toMatchObject({
       code: 0,
       out: 'hello\n',
-      err: expect.stringMatching(/^llama-70b from groq, /),
+      err: expect.stringMatching(/^llama-千 from groq, /),
       requests: [
         `GET ${prefix}/v1/models `,
-        `POST ${prefix}/v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}`,
+        `POST ${prefix}/v1/chat/completions ` +
+          '{"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}',
       ],
     })
   })
 
-  test('passes its error on', async () => {
+  test('prints its error', async () => {
     const refusal = () =>
       Response.json(
         { error: { message: 'Invalid or expired session', type: 'authentication_error', code: 'invalid_session' } },
@@ -238,25 +238,25 @@ describe('svc chat --url', () => {
     )
   })
 
-  test('says where nobody answers', async () => {
+  test('reports a URL without a service', async () => {
     const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     await closed.stop(true)
     await expect(
-      runCommand(chatCommand(fakeAccess([])), ['--url', `http://127.0.0.1:${closed.port}`, 'why?']),
+      runCommand(chatCommandWith(fakeAccess([])), ['--url', `http://127.0.0.1:${closed.port}`, 'why?']),
     ).rejects.toThrow(`no answer from http://127.0.0.1:${closed.port}/v1: `)
   })
 
-  test('notices an error event, and an answer without its end', async () => {
+  test('detects an error event, and an answer without its end', async () => {
     await expect(
       askService(['-m', 'x', 'y'], () =>
         events(delta('a'), '{"error":{"message":"cut short","code":"provider_error"}}'),
       ),
     ).rejects.toThrow('cut short')
-    await expect(askService(['-m', 'x', 'y'], () => events(delta('a')))).rejects.toThrow('the answer broke off')
+    await expect(askService(['-m', 'x', 'y'], () => events(delta('a')))).rejects.toThrow('the answer was cut off')
   })
 
-  test('refuses what is no URL', async () => {
-    await expect(runCommand(chatCommand(fakeAccess([])), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(
+  test('refuses an invalid URL', async () => {
+    await expect(runCommand(chatCommandWith(fakeAccess([])), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(
       new UsageError('--url: found localhost:8000, allowed: an http or https URL'),
     )
   })

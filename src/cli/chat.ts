@@ -1,23 +1,23 @@
+import { UsageError } from '../app/start-errors.ts'
 import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
-import { gatewayAnswerer, serviceAnswerer } from './answer.ts'
-import type { Answer, Answerer } from './answer.ts'
-import { repeatedFlag, show, textFlag, UsageError } from './arguments.ts'
+import { repeatedFlag, textFlag } from './arguments.ts'
+import { gatewayChat, serviceChat, type StreamedAnswer, type ChatClient } from './chat-client.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag } from './flags.ts'
-import { gatewayAccess } from './gateway-access.ts'
-import type { GatewayAccess } from './gateway-access.ts'
+import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
 import { imageUrl } from './image-part.ts'
+import { serviceUrl } from './running-service.ts'
 
 const flags = {
   model: textFlag('model to ask', 'MODEL', {
     short: 'm',
     environment: 'SVC_MODEL',
-    otherwise: 'the first one of the first provider',
+    otherwise: 'the first chat model of the first provider',
   }),
-  image: repeatedFlag('picture to show: PNG, JPEG, GIF or WebP of at most 20 MB, or an http URL', 'FILE'),
+  image: repeatedFlag('image to send: PNG, JPEG, GIF or WebP of at most 20 MB, or an http URL', 'FILE'),
   url: textFlag('running service to ask, such as http://127.0.0.1:8000', 'URL', {
     environment: 'SVC_URL',
-    otherwise: 'the providers, without a service',
+    otherwise: 'the providers are asked directly',
   }),
   config: configFlag,
 }
@@ -25,15 +25,15 @@ const flags = {
 type Context = CommandContext<typeof flags>
 
 /** `svc chat` (docs/commands.md). */
-export function chatCommand(access: GatewayAccess): Command<typeof flags> {
+export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
   async function runChat(context: Context): Promise<number> {
     const { flags } = context
     const question = await readQuestion(context)
     const images = await Promise.all(flags.image.map(imageUrl))
-    if (flags.url !== undefined) return askService(checkedUrl(flags.url), question, images, context)
+    if (flags.url !== undefined) return askRunning(serviceUrl(flags.url), question, images, context)
     const gateway = await access.open(await access.load(flags.config, context), context.environment, { isFresh: false })
     try {
-      return await answer(gatewayAnswerer(gateway), question, images, context)
+      return await answer(gatewayChat(gateway), question, images, context)
     } finally {
       gateway.close()
     }
@@ -41,17 +41,17 @@ export function chatCommand(access: GatewayAccess): Command<typeof flags> {
 
   return {
     name: 'chat',
-    summary: 'ask one question; the answer is written as it comes',
+    summary: 'ask one question and print the answer while it arrives',
     flags,
     arguments: {
       usage: '[QUESTION…]',
-      summary: 'what to ask; standard input is read when it is no terminal, and stands after the question',
+      summary: 'the question; standard input is appended when it is not a terminal',
       maximum: Infinity,
     },
     examples: [
-      { command: 'svc chat "Why is the sky blue?"', does: 'asks the first model of the first provider' },
-      { command: 'svc chat -m gpt-4o-mini --image photo.jpg "What is this?"', does: 'shows a picture to a model' },
-      { command: 'git diff | svc chat "Review this."', does: 'a question about what is piped in' },
+      { command: 'svc chat "Why is the sky blue?"', does: 'asks the first chat model' },
+      { command: 'svc chat -m gpt-4o-mini --image photo.jpg "What is this?"', does: 'sends an image to a model' },
+      { command: 'git diff | svc chat "Review this."', does: 'asks about piped input' },
     ],
     exitCodes: { 130: 'stopped by Ctrl-C' },
     run: runChat,
@@ -59,22 +59,16 @@ export function chatCommand(access: GatewayAccess): Command<typeof flags> {
 }
 
 /** `svc chat`. */
-export const chat = chatCommand(gatewayAccess)
+export const chatCommand = chatCommandWith(gatewayAccess)
 
-async function askService(url: string, question: string, images: readonly string[], context: Context): Promise<number> {
+async function askRunning(url: string, question: string, images: readonly string[], context: Context): Promise<number> {
   const { httpClient } = await import('../transport/http-client.ts')
   const transport = httpClient()
   try {
-    return await answer(serviceAnswerer(url, transport), question, images, context)
+    return await answer(serviceChat(url, transport), question, images, context)
   } finally {
     transport.close()
   }
-}
-
-function checkedUrl(url: string): string {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new UsageError(`--url: found ${show(url)}, allowed: an http or https URL`)
-  return url
 }
 
 const stdinHintMs = 1_000
@@ -83,20 +77,20 @@ const interrupted = 130
 async function readQuestion({ positionals, stdin, stderr }: Context): Promise<string> {
   const asked = positionals.join(' ').trim()
   if (stdin.isTerminal) {
-    if (asked === '') throw new UsageError('there is no question: svc chat "Why is the sky blue?"')
+    if (asked === '') throw new UsageError('the question is missing: svc chat "Why is the sky blue?"')
     return asked
   }
-  // A parent that left the pipe open would otherwise have us wait in silence.
-  const hint = setTimeout(() => stderr.write('svc: reading standard input (</dev/null does without)\n'), stdinHintMs)
+  // Without the hint, an open pipe without input would make the command wait silently.
+  const hint = setTimeout(() => stderr.write('svc: reading standard input (use </dev/null for none)\n'), stdinHintMs)
   const piped = (await stdin.text()).trim()
   clearTimeout(hint)
   const question = [asked, piped].filter((part) => part !== '').join('\n\n')
-  if (question === '') throw new UsageError('there is no question: standard input was empty')
+  if (question === '') throw new UsageError('the question is missing: standard input was empty')
   return question
 }
 
 async function answer(
-  answerer: Answerer,
+  client: ChatClient,
   question: string,
   images: readonly string[],
   context: Context,
@@ -105,8 +99,8 @@ async function answer(
   const start = performance.now()
   let last = ''
   try {
-    const model = flags.model ?? (await answerer.defaultModel(signal))
-    const answered = await answerer.ask(
+    const model = flags.model ?? (await client.defaultModel(signal))
+    const answered = await client.ask(
       JSON.stringify({ model, messages: [{ role: 'user', content: contentOf(question, images) }], stream: true }),
       signal,
     )
@@ -135,7 +129,7 @@ function endLine(last: string, { stdout }: Context): void {
   if (last !== '' && !last.endsWith('\n')) stdout.write('\n')
 }
 
-function servedBy({ provider, model }: Answer, ms: number): string {
+function servedBy({ provider, model }: StreamedAnswer, ms: number): string {
   const who = [model, provider === undefined ? undefined : `from ${provider}`]
     .filter((word) => word !== undefined)
     .map(harmless)

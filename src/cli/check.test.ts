@@ -1,31 +1,30 @@
 import { describe, expect, test } from 'bun:test'
+import { askProvider } from '../app/ask-provider.ts'
 import { ConfigError } from '../config/config.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import { askProvider } from './ask-provider.ts'
-import { checkCommand } from './check.ts'
-import { fakeAccess, namedModel, runCommand, streamed } from './testing.ts'
-import type { FakeProvider } from './testing.ts'
+import { checkCommandWith } from './check.ts'
+import { fakeAccess, namedModel, runCommand, streamed, type TestProvider } from './testing.ts'
 
-const refused: FakeProvider = {
+const refused: TestProvider = {
   id: 'groq',
   chat: async () => {
     throw new UpstreamFailure('credential', 'the key was refused', { status: 401 })
   },
 }
-const unreachable: FakeProvider = {
+const unreachable: TestProvider = {
   id: 'local',
   chat: async () => {
     throw new UpstreamFailure('connect', 'connection refused')
   },
 }
-const answering: FakeProvider = { id: 'openai' }
+const answering: TestProvider = { id: 'openai' }
 
 function timeless(text: string): string {
   return text.replace(/ *\d+ ms/g, ' 0 ms').replace(/"ms":\d+/g, '"ms":0')
 }
 
 describe('svc check', () => {
-  test('shows what came of each provider, in try-order', async () => {
+  test('prints the result of each provider, in order', async () => {
     const access = fakeAccess([
       refused,
       { id: 'spare', config: { enabled: false } },
@@ -33,7 +32,7 @@ describe('svc check', () => {
       unreachable,
       answering,
     ])
-    const { code, out } = await runCommand(checkCommand(access), [])
+    const { code, out } = await runCommand(checkCommandWith(access), [])
     expect(timeless(out)).toBe(
       timeless(`providers.json: valid, 5 providers
 
@@ -49,10 +48,23 @@ openai    ok           0 ms  openai-model
   })
 
   test('fails when no provider answers', async () => {
-    expect((await runCommand(checkCommand(fakeAccess([refused, unreachable])), [])).code).toBe(1)
+    expect((await runCommand(checkCommandWith(fakeAccess([refused, unreachable])), [])).code).toBe(1)
   })
 
-  test('prints every fault of an invalid file, asks nobody and fails', async () => {
+  test.each([
+    ['fails when one provider fails', [answering, refused], 1],
+    [
+      'fails when one cannot be used',
+      [answering, { id: 'mistral', config: { unavailable: 'MISTRAL_API_KEY is not set' } }],
+      1,
+    ],
+    ['is content when all that are on answer', [answering, { id: 'spare', config: { enabled: false } }], 0],
+    ['fails when none is on', [{ id: 'spare', config: { enabled: false } }], 1],
+  ] as const)('with --strict %s', async (_name, providers, code) => {
+    expect((await runCommand(checkCommandWith(fakeAccess(providers)), ['--strict'])).code).toBe(code)
+  })
+
+  test('prints all faults of an invalid file, asks no provider and fails', async () => {
     const faults = [
       { file: 'p.json', line: 3, column: 5, field: 'providers[0].id', found: '7', allowed: 'a string' },
       { file: 'p.json', line: 9, column: 1, field: 'x', found: 'y', allowed: 'z' },
@@ -65,22 +77,22 @@ openai    ok           0 ms  openai-model
         throw new Error('must not be opened')
       },
     }
-    expect(await runCommand(checkCommand(access), [])).toEqual({
+    expect(await runCommand(checkCommandWith(access), [])).toEqual({
       code: 1,
       err: '',
       out: 'p.json:3:5: providers[0].id: found 7, allowed: a string\np.json:9:1: x: found y, allowed: z\n',
     })
-    expect(JSON.parse((await runCommand(checkCommand(access), ['--json'])).out)).toEqual({ valid: false, faults })
+    expect(JSON.parse((await runCommand(checkCommandWith(access), ['--json'])).out)).toEqual({ valid: false, faults })
   })
 
-  test('asks nobody with --files-only', async () => {
+  test('asks no provider with --files-only', async () => {
     const access = {
       ...fakeAccess([refused]),
       open: async () => {
         throw new Error('must not be opened')
       },
     }
-    expect(await runCommand(checkCommand(access), ['--files-only'])).toEqual({
+    expect(await runCommand(checkCommandWith(access), ['--files-only'])).toEqual({
       code: 0,
       err: '',
       out: 'providers.json: valid, 1 provider\n',
@@ -89,7 +101,7 @@ openai    ok           0 ms  openai-model
 
   test('prints JSON', async () => {
     const { out } = await runCommand(
-      checkCommand(fakeAccess([refused, answering, { id: 'spare', config: { enabled: false } }])),
+      checkCommandWith(fakeAccess([refused, answering, { id: 'spare', config: { enabled: false } }])),
       ['--json'],
     )
     expect(JSON.parse(timeless(out))).toEqual({
@@ -102,49 +114,49 @@ openai    ok           0 ms  openai-model
     })
   })
 
-  test('asks eight providers at once, not more', async () => {
+  test('asks at most eight providers concurrently', async () => {
     let asking = 0
     let most = 0
-    const chat: FakeProvider['chat'] = async () => {
+    const chat: TestProvider['chat'] = async () => {
       most = Math.max(most, ++asking)
       await Bun.sleep(1)
       asking--
       return streamed([])
     }
     await runCommand(
-      checkCommand(fakeAccess(Array.from({ length: 20 }, (_, index) => ({ id: `p${index}`, chat })))),
+      checkCommandWith(fakeAccess(Array.from({ length: 20 }, (_, index) => ({ id: `p${index}`, chat })))),
       [],
     )
     expect(most).toBe(8)
   })
 
   test('shows progress on a terminal only, and removes it', async () => {
-    const { err } = await runCommand(checkCommand(fakeAccess([answering])), [], { stderr: { isTerminal: true } })
+    const { err } = await runCommand(checkCommandWith(fakeAccess([answering])), [], { stderr: { isTerminal: true } })
     expect(err).toBe('\r\u001b[2K0 of 1 providers asked\r\u001b[2K1 of 1 providers asked\r\u001b[2K')
   })
 
-  test('stops with 130 when it is interrupted', async () => {
+  test('exits with 130 when interrupted', async () => {
     const controller = new AbortController()
-    const chat: FakeProvider['chat'] = (_, { signal }) =>
+    const chat: TestProvider['chat'] = (_, { signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(new Error('aborted')))
         controller.abort('SIGINT')
       })
     expect(
-      (await runCommand(checkCommand(fakeAccess([{ id: 'slow', chat }])), [], { signal: controller.signal })).code,
+      (await runCommand(checkCommandWith(fakeAccess([{ id: 'slow', chat }])), [], { signal: controller.signal })).code,
     ).toBe(130)
   })
 })
 
 describe('askProvider', () => {
-  const provider = (fake: FakeProvider) =>
+  const provider = (fake: TestProvider) =>
     fakeAccess([fake])
       .open(undefined as never, {}, { isFresh: true })
       .then(({ providers }) => providers[0] ?? expect.unreachable())
 
-  test('asks for one token of the first model that chats', async () => {
+  test('asks for one token of the first chat model', async () => {
     const asked: unknown[] = []
-    const chat: FakeProvider['chat'] = async ({ body }) => (
+    const chat: TestProvider['chat'] = async ({ body }) => (
       asked.push(JSON.parse(new TextDecoder().decode(body))),
       streamed(['h'])
     )
@@ -164,16 +176,16 @@ describe('askProvider', () => {
     ['gpt', 'gpt-2024'],
     ['g', 'gpt-2024'],
     ['unlisted', 'unlisted'],
-  ])('asks for the model that is wanted, by any of its names: %s', async (wanted, upstream) => {
+  ])('asks for the given model, by any of its names: %s', async (wanted, upstream) => {
     const models = [namedModel('other'), namedModel('gpt', { upstream: 'gpt-2024', aliases: ['g'] })]
     expect(
       await askProvider(await provider({ id: 'openai', models }), AbortSignal.timeout(1_000), wanted),
     ).toMatchObject({ model: upstream })
   })
 
-  test('tries max_completion_tokens where max_tokens is refused', async () => {
+  test('tries max_completion_tokens when max_tokens is rejected', async () => {
     const bodies: string[] = []
-    const chat: FakeProvider['chat'] = async ({ body }) => {
+    const chat: TestProvider['chat'] = async ({ body }) => {
       bodies.push(new TextDecoder().decode(body))
       if (bodies.length === 1) throw new UpstreamFailure('bad_request', "use 'max_completion_tokens'", { status: 400 })
       return streamed(['h'])
@@ -184,14 +196,14 @@ describe('askProvider', () => {
     expect(bodies[1]).toContain('"max_completion_tokens":16')
   })
 
-  test('asks a provider without a list all the same, to learn what is wrong', async () => {
+  test('asks a provider without a list, too, to find its fault', async () => {
     expect(
       await askProvider(await provider({ ...refused, models: undefined }), AbortSignal.timeout(1_000)),
     ).toMatchObject({ failure: { status: '401', reason: 'the key was refused' } })
   })
 
-  test('calls it a timeout when the time is up', async () => {
-    const chat: FakeProvider['chat'] = (_, { signal }) =>
+  test('reports a timeout', async () => {
+    const chat: TestProvider['chat'] = (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
     expect(await askProvider(await provider({ id: 'slow', chat }), AbortSignal.timeout(2))).toMatchObject({
       failure: { status: 'timeout', reason: 'no answer in time' },

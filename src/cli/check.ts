@@ -1,21 +1,18 @@
-import type { Config, ProviderConfig } from '../config/config.ts'
-import { ConfigError } from '../config/config.ts'
+import { askProvider, type Asked } from '../app/ask-provider.ts'
+import { sourceLine } from '../app/source-line.ts'
+import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
 import { formatDuration, harmlessLines, paintFor } from '../observe/text.ts'
 import { booleanFlag, integerFlag } from './arguments.ts'
-import { askProvider } from './ask-provider.ts'
-import type { Asked } from './ask-provider.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag, jsonFlag } from './flags.ts'
-import { gatewayAccess } from './gateway-access.ts'
-import type { GatewayAccess } from './gateway-access.ts'
-import { sourceLine } from './source-line.ts'
-import { formatTable } from './terminal.ts'
-import type { Cell, Output } from './terminal.ts'
+import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
+import { formatTable, type Cell, type Output } from './terminal.ts'
 
 const flags = {
   config: configFlag,
-  filesOnly: booleanFlag('check the files only, ask no provider'),
-  timeout: integerFlag('seconds to wait for the answers', 'SECONDS', { minimum: 1, maximum: 600, fallback: 30 }),
+  filesOnly: booleanFlag('check the files only, without asking providers'),
+  strict: booleanFlag('fail unless all enabled providers answer'),
+  timeout: integerFlag('seconds to wait for answers', 'SECONDS', { minimum: 1, maximum: 600, fallback: 30 }),
   json: jsonFlag,
 }
 
@@ -33,7 +30,7 @@ interface Row {
 }
 
 /** `svc check` (docs/commands.md). */
-export function checkCommand(access: GatewayAccess): Command<typeof flags> {
+export function checkCommandWith(access: GatewayAccess): Command<typeof flags> {
   async function runCheck(context: Context): Promise<number> {
     const { flags, stdout } = context
     let config: Config
@@ -54,7 +51,9 @@ export function checkCommand(access: GatewayAccess): Command<typeof flags> {
     if (context.signal.aborted) return 130
     if (flags.json) stdout.write(`${JSON.stringify({ valid: true, providers: rows.map(jsonRow) })}\n`)
     else stdout.write(`\n${table(rows, stdout)}`)
-    return rows.some(({ status }) => status === 'ok') ? 0 : 1
+    const hasAnswer = rows.some(({ status }) => status === 'ok')
+    const hasFailure = rows.some(({ status }) => status !== 'ok' && status !== 'off')
+    return hasAnswer && !(flags.strict && hasFailure) ? 0 : 1
   }
 
   return {
@@ -62,16 +61,17 @@ export function checkCommand(access: GatewayAccess): Command<typeof flags> {
     summary: 'check the configuration, then ask each provider for one token',
     flags,
     examples: [
-      { command: 'svc check', does: 'the files, then every enabled provider' },
-      { command: 'svc check --config new.json --files-only', does: 'only whether a file could be used' },
+      { command: 'svc check', does: 'checks the files, then every enabled provider' },
+      { command: 'svc check --config new.json --files-only', does: 'checks a file before it is used' },
+      { command: 'svc check --strict', does: 'for scripts: exit code 1 if one enabled provider fails' },
     ],
-    exitCodes: { 1: 'a file is invalid, or no provider answers', 130: 'stopped by Ctrl-C' },
+    exitCodes: { 1: 'a file is invalid, or no provider answers; with --strict: one fails', 130: 'stopped by Ctrl-C' },
     run: runCheck,
   }
 }
 
 /** `svc check`. */
-export const check = checkCommand(gatewayAccess)
+export const checkCommand = checkCommandWith(gatewayAccess)
 
 async function ask(
   config: Config,
@@ -105,7 +105,7 @@ async function ask(
 function rowOf(provider: ProviderConfig, asked: Asked | undefined): Row {
   const { id } = provider
   if (!provider.enabled) return { id, status: 'off' }
-  if (asked === undefined) return { id, status: 'unavailable', error: provider.unavailable ?? 'it was not asked' }
+  if (asked === undefined) return { id, status: 'unavailable', error: provider.unavailable ?? 'not asked' }
   const { model, ms, failure } = asked
   return failure === undefined
     ? { id, status: 'ok', model, ms }
@@ -143,7 +143,7 @@ function table(rows: readonly Row[], stdout: Output): string {
   return formatTable(columns, cells, paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity)
 }
 
-/** One line that is overwritten as things go on, on a terminal only. */
+/** A progress line that is overwritten, on a terminal only. */
 function progressOn(output: Output): { show(text: string): void; end(): void } {
   if (!output.isTerminal) return { show: () => {}, end: () => {} }
   return {

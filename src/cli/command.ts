@@ -2,7 +2,7 @@ import type { Logger } from '../observe/log.ts'
 import type { Flags, FlagValues } from './arguments.ts'
 import type { Input, Output } from './terminal.ts'
 
-/** What a command may use. Nothing else of the process: so that it runs in a test as it does on a terminal. */
+/** The parts of the process that a command may use, so that tests can replace them. */
 export interface CommandContext<Of extends Flags = Flags> {
   readonly flags: FlagValues<Of>
   readonly positionals: readonly string[]
@@ -12,48 +12,50 @@ export interface CommandContext<Of extends Flags = Flags> {
   readonly stderr: Output
   /** Aborts on SIGINT and SIGTERM; its reason is the signal's name. A second SIGINT ends the process at once. */
   readonly signal: AbortSignal
-  /** Told the log of a service, as soon as it has one. */
+  /** Called with the log of a service, as soon as it exists. */
   readonly logging?: (log: Logger) => void
 }
 
-/** What may follow a command's name beside flags. */
+/** The positional arguments of a command. */
 export interface Positionals {
-  /** As the usage line shows it, such as `[QUESTION…]`. */
+  /** Text for the usage line, such as `[QUESTION…]`. */
   readonly usage: string
   readonly summary: string
-  /** At most so many. */
+  /** Most positional arguments. */
   readonly maximum: number
 }
 
-/** An example of use, and what it does. */
+/** An example with its explanation. */
 export interface Example {
   readonly command: string
   readonly does: string
 }
 
-/** One command of `svc`: data for the help, and what it does. */
+/** One command of `svc`, with the data for its help. */
 export interface Command<Of extends Flags = Flags> {
   readonly name: string
   /** One sentence without a full stop. */
   readonly summary: string
   readonly flags: Of
-  /** Absent: the command takes flags only. */
+  /** Absent: the command accepts flags only. */
   readonly arguments?: Positionals
   readonly examples: readonly Example[]
-  /** Meanings of exit codes beyond 0, 1 (failed) and 2 (usage or configuration). */
+  /** Meanings of exit codes other than 0, 1 (failed) and 2 (usage or configuration). */
   readonly exitCodes?: Readonly<Record<number, string>>
-  /** It goes on when nobody reads its output any more. */
+  /** The command continues when its output is closed. */
   readonly isService?: boolean
   /**
+   * Runs the command.
+   *
    * @returns the exit code
-   * @throws {UsageError} exit 2
-   * @throws {ConfigError} exit 2, its faults are printed
-   * @throws anything else: exit 1, its message is printed
+   * @throws {UsageError} for exit code 2
+   * @throws {ConfigError} for exit code 2, with its faults printed
+   * @throws other errors for exit code 1, with their message printed
    */
   run(context: CommandContext<Of>): Promise<number>
 }
 
-/** A command by name, loaded only when it is asked for. */
+/** A command that is loaded only when it is used. */
 export interface CommandEntry {
   readonly name: string
   load(): Promise<Command>

@@ -1,11 +1,12 @@
 import type { CommandEntry } from './command.ts'
 
-/** The commands of docs/commands.md, in the order the help lists them. The first runs when none is named. */
+/** The commands of docs/commands.md, in the order of the help. The first runs when none is named. */
 export const commands: readonly CommandEntry[] = [
-  { name: 'serve', load: async () => (await import('./serve.ts')).serve },
-  { name: 'check', load: async () => (await import('./check.ts')).check },
-  { name: 'providers', load: async () => (await import('./providers.ts')).providers },
-  { name: 'models', load: async () => (await import('./models.ts')).models },
-  { name: 'init', load: async () => (await import('./init.ts')).init },
-  { name: 'chat', load: async () => (await import('./chat.ts')).chat },
+  { name: 'serve', load: async () => (await import('./serve.ts')).serveCommand },
+  { name: 'check', load: async () => (await import('./check.ts')).checkCommand },
+  { name: 'providers', load: async () => (await import('./providers.ts')).providersCommand },
+  { name: 'models', load: async () => (await import('./models.ts')).modelsCommand },
+  { name: 'init', load: async () => (await import('./init.ts')).initCommand },
+  { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
+  { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
 ]

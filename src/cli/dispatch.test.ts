@@ -60,7 +60,7 @@ describe('dispatch', () => {
     expect(await run('--json')).toEqual({ code: 0, out: '', err: '' })
   })
 
-  test('gives the command its flags and positionals, and the process its exit code', async () => {
+  test('passes flags and positionals to the command, and returns its exit code', async () => {
     expect((await run('chat', 'why', '-m', 'x', 'so')).out).toBe('[{"model":"x","json":false},["why","so"]]')
     expect((await run('check')).code).toBe(1)
   })
@@ -105,7 +105,7 @@ Examples:
     },
   )
 
-  test('takes --help after -- for a positional', async () => {
+  test('treats --help after -- as a positional', async () => {
     expect((await run('chat', '--', '--help')).out).toContain('["--help"]')
   })
 
@@ -119,12 +119,12 @@ Examples:
     ],
     [['check', 'extra'], "svc: unexpected argument extra\n'svc check --help' lists its flags.\n"],
     [['chat', 'a', 'b', 'c'], "svc: unexpected argument c\n'svc chat --help' lists its flags.\n"],
-    [['--json', 'check'], "svc: the command comes first: svc check …\n'svc serve --help' lists its flags.\n"],
+    [['--json', 'check'], "svc: the command must be first: svc check …\n'svc serve --help' lists its flags.\n"],
   ])('exits with 2 for %j', async (argv, err) => {
     expect(await run(...argv)).toEqual({ code: 2, out: '', err })
   })
 
-  test('prints every fault of a configuration and exits with 2', async () => {
+  test('prints all faults of a configuration and exits with 2', async () => {
     expect(await run('misconfigured')).toEqual({
       code: 2,
       out: '',
@@ -132,7 +132,7 @@ Examples:
     })
   })
 
-  test('says on one harmless line what went wrong and exits with 1', async () => {
+  test('prints an error on one escaped line and exits with 1', async () => {
     expect(await run('broken')).toEqual({ code: 1, out: '', err: 'svc: it broke\\u001b[2J\n' })
   })
 

@@ -1,31 +1,32 @@
+import { UsageError } from '../app/start-errors.ts'
+import { nearestName } from '../base/nearest.ts'
 import { ConfigError } from '../config/config.ts'
 import { HomeError } from '../config/home.ts'
-import { nearestName } from '../config/nearest.ts'
 import { harmless, harmlessLines } from '../observe/text.ts'
-import { parseArguments, show, UsageError } from './arguments.ts'
+import { parseArguments, show } from './arguments.ts'
 import type { Command, CommandContext, CommandEntry } from './command.ts'
 
-/** What the commands share of the process that runs them. */
-export type Surroundings = Omit<CommandContext, 'flags' | 'positionals'> & {
-  /** Told which command is about to run. */
+/** The parts of the process that all commands share. */
+export type ProcessContext = Omit<CommandContext, 'flags' | 'positionals'> & {
+  /** Called with the command before it runs. */
   readonly starting?: (command: Command) => void
 }
 
 /**
- * Runs the command that `argv` names: the first of `commands` when it names none.
+ * Runs the command named by `argv`, or the first of `commands` when none is named.
  *
- * @returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration, or another of the command's own
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration, or one of the command's `exitCodes`
  */
 export async function dispatch(
   argv: readonly string[],
   commands: readonly CommandEntry[],
   version: string,
-  surroundings: Surroundings,
+  processContext: ProcessContext,
 ): Promise<number> {
   try {
-    return await run(argv, commands, version, surroundings)
+    return await run(argv, commands, version, processContext)
   } catch (error) {
-    return reportFailure(error, argv, surroundings)
+    return reportFailure(error, argv, processContext)
   }
 }
 
@@ -33,14 +34,14 @@ async function run(
   argv: readonly string[],
   commands: readonly CommandEntry[],
   version: string,
-  surroundings: Surroundings,
+  processContext: ProcessContext,
 ): Promise<number> {
   const [first, second] = argv
   const isBare = first === undefined || first.startsWith('-')
-  if (first === '--version' || first === '-v' || first === 'version') return print(`svc ${version}\n`, surroundings)
+  if (first === '--version' || first === '-v' || first === 'version') return print(`svc ${version}\n`, processContext)
   if ((isBare && asksForHelp(argv)) || (first === 'help' && second === undefined)) {
     const { programHelp } = await import('./help.ts')
-    return print(programHelp(await Promise.all(commands.map((entry) => entry.load()))), surroundings)
+    return print(programHelp(await Promise.all(commands.map((entry) => entry.load()))), processContext)
   }
   const named = first === 'help' ? second : first
   const entry = isBare ? commands[0] : commands.find(({ name }) => name === named)
@@ -49,15 +50,15 @@ async function run(
   const rest = isBare ? argv : argv.slice(1)
   if (first === 'help' || asksForHelp(rest)) {
     const { commandHelp } = await import('./help.ts')
-    return print(commandHelp(command), surroundings)
+    return print(commandHelp(command), processContext)
   }
-  const { flags, positionals } = understand(command, rest, surroundings, commands)
-  const { starting, ...context } = surroundings
+  const { flags, positionals } = parseCommandLine(command, rest, processContext, commands)
+  const { starting, ...context } = processContext
   starting?.(command)
   return command.run({ ...context, flags, positionals })
 }
 
-function print(text: string, { stdout }: Surroundings): number {
+function print(text: string, { stdout }: ProcessContext): number {
   stdout.write(text)
   return 0
 }
@@ -70,22 +71,22 @@ function asksForHelp(argv: readonly string[]): boolean {
 function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {
   const names = commands.map((entry) => entry.name)
   const near = nearestName(name, names)
-  return new UsageError(
-    `unknown command ${show(name)}: ${near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`}`,
-  )
+  const advice = near === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${near}?`
+  return new UsageError(`unknown command ${show(name)}: ${advice}`)
 }
 
-function understand(
+function parseCommandLine(
   command: Command,
   argv: readonly string[],
-  { environment }: Surroundings,
+  { environment }: ProcessContext,
   commands: readonly CommandEntry[],
 ): Pick<CommandContext, 'flags' | 'positionals'> {
   try {
     const parsed = parseArguments(command.flags, argv, environment)
     const surplus = parsed.positionals[command.arguments?.maximum ?? 0]
     if (surplus === undefined) return parsed
-    if (commands.some(({ name }) => name === surplus)) throw new UsageError(`the command comes first: svc ${surplus} …`)
+    if (commands.some(({ name }) => name === surplus))
+      throw new UsageError(`the command must be first: svc ${surplus} …`)
     throw new UsageError(`unexpected argument ${show(surplus)}`)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -93,11 +94,11 @@ function understand(
   }
 }
 
-/** Says on one line what went wrong; with the stack at log level `debug`. @returns the exit code */
+/** Prints an error on one line; with its stack at log level `debug`. @returns the exit code */
 export function reportFailure(
   error: unknown,
   argv: readonly string[],
-  { stderr, environment }: Pick<Surroundings, 'stderr' | 'environment'>,
+  { stderr, environment }: Pick<ProcessContext, 'stderr' | 'environment'>,
 ): number {
   if (error instanceof ConfigError) {
     stderr.write(`${harmlessLines(error.message)}\n`)

@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { booleanFlag, choiceFlag, integerFlag, namesFlag, textFlag, type Flag } from './arguments.ts'
 
-/** `--config FILE`: shared by all commands that read providers. */
+/** `--config FILE` of all commands that read providers. */
 export const configFlag = textFlag('provider file to use', 'FILE', {
   environment: 'SVC_CONFIG',
-  otherwise: '~/.svc/providers.json, or what is found on this machine',
+  otherwise: '~/.svc/providers.json, or the providers detected on this machine',
 })
 
 /** `--host ADDRESS` (docs/commands.md). */
-export const hostFlag = textFlag('address to listen on; 0.0.0.0 is every one', 'ADDRESS', {
+export const hostFlag = textFlag('address to listen on; 0.0.0.0 for all', 'ADDRESS', {
   environment: 'SVC_HOST',
   fallback: '127.0.0.1',
 })
@@ -24,39 +24,39 @@ export const portFlag = integerFlag('port to listen on; 0 picks a free one and p
 
 /** `--auth NAMES`: extensions, such as the one for sign-in (docs/sign-in.md). */
 export const authFlag = namesFlag(
-  'extensions to switch on, separated by commas: provider_auth makes people sign in',
+  'extensions to enable, separated by commas: provider_auth requires sign-in',
   'NAMES',
-  { environment: 'SVC_AUTH', otherwise: 'nobody need sign in' },
+  { environment: 'SVC_AUTH', otherwise: 'no sign-in' },
 )
 
-/** `--store URL`: where sessions and sign-ins under way are kept (docs/deployment.md). */
+/** `--store URL`: where sessions and pending sign-ins are kept (docs/deployment.md). */
 export const storeFlag = textFlag(
-  'where sessions and limits are kept: memory, or a Redis or Valkey server that several machines share, with what they know of providers',
+  'where sessions and limits are kept: memory, or a Redis or Valkey server that several machines share',
   'URL',
   { environment: 'SVC_STORE', otherwise: 'memory, of this process' },
 )
 
-const workersMost = 128
+const workersMax = 128
 
-/** `--workers N` (docs/decisions/0009-many-processes.md): `undefined` without it, else how many. */
+/** `--workers N` (docs/decisions/0009-many-processes.md): the number of workers; `undefined` without the flag. */
 export const workersFlag: Flag<number | undefined> = {
-  summary: 'processes that share the port, restarted one by one with SIGUSR2; auto is one a core',
+  summary: 'processes that share the port, restarted one by one with SIGUSR2; auto is one for each core',
   placeholder: 'N',
   environment: 'SVC_WORKERS',
-  otherwise: 'this process serves by itself',
-  allowed: `auto, or a whole number from 1 to ${workersMost}`,
+  otherwise: 'one process',
+  allowed: `auto, or an integer from 1 to ${workersMax}`,
   choices: ['auto'],
   fallback: undefined,
   read(texts) {
     const text = texts.at(-1) ?? ''
     const value =
-      text === 'auto' ? Math.min(availableParallelism(), workersMost) : /^\d{1,3}$/.test(text) ? Number(text) : 0
-    return value >= 1 && value <= workersMost ? { value } : undefined
+      text === 'auto' ? Math.min(availableParallelism(), workersMax) : /^\d{1,3}$/.test(text) ? Number(text) : 0
+    return value >= 1 && value <= workersMax ? { value } : undefined
   },
 }
 
 /** `--log-level LEVEL`. */
-export const logLevelFlag = choiceFlag('least important line to log', ['debug', 'info', 'warn', 'error', 'silent'], {
+export const logLevelFlag = choiceFlag('lowest level to log', ['debug', 'info', 'warn', 'error', 'silent'], {
   environment: 'SVC_LOG_LEVEL',
   fallback: 'info',
   placeholder: 'LEVEL',
@@ -64,7 +64,7 @@ export const logLevelFlag = choiceFlag('least important line to log', ['debug', 
 
 /** `--log-format FORMAT`. */
 export const logFormatFlag = choiceFlag(
-  'form of a log line; auto: human on a terminal, else json',
+  'format of log lines; auto: human on a terminal, else json',
   ['auto', 'human', 'json'],
   {
     environment: 'SVC_LOG_FORMAT',
@@ -73,5 +73,5 @@ export const logFormatFlag = choiceFlag(
   },
 )
 
-/** `--json`: for commands that print a table. */
+/** `--json` of commands that print a table. */
 export const jsonFlag = booleanFlag('print JSON instead of a table')

@@ -1,32 +1,31 @@
-import { flagName, isRepeated } from './arguments.ts'
-import type { Flag } from './arguments.ts'
+import { flagName, isRepeated, type Flag } from './arguments.ts'
 import type { Command } from './command.ts'
 
 const helpWidth = 80
 const indent = '  '
 const nameWidthMax = 24
 
-/** The help of one command, made of its specification. */
+/** Writes the help of one command. */
 export function commandHelp(command: Command, width = helpWidth): string {
   const flags = Object.entries(command.flags)
   const positionals = command.arguments
   const sections = [
     `svc ${command.name}: ${command.summary}`,
-    `Usage: svc ${command.name}${flags.length === 0 ? '' : ' [flags]'}${positionals === undefined ? '' : ` ${positionals.usage}`}`,
+    ['Usage: svc', command.name, ...(flags.length === 0 ? [] : ['[flags]']), positionals?.usage ?? '']
+      .join(' ')
+      .trimEnd(),
   ]
   if (positionals !== undefined) sections.push(`Arguments:\n${list([[positionals.usage, positionals.summary]], width)}`)
   const flagRows = flags.map(([name, flag]) => [flagUsage(name, flag), flagText(flag)] as const)
   sections.push(`Flags:\n${list([...flagRows, ['-h, --help', 'print this help']], width)}`)
   const exitCodes = Object.entries({ 0: 'done', 1: 'failed', 2: 'wrong usage or configuration', ...command.exitCodes })
   sections.push(`Exit codes:\n${list(exitCodes, width)}`)
-  if (command.examples.length > 0)
-    sections.push(
-      `Examples:\n${command.examples.map((example) => `${indent}${example.command}\n${indent}${indent}${example.does}`).join('\n')}`,
-    )
+  const examples = command.examples.map((example) => `${indent}${example.command}\n${indent}${indent}${example.does}`)
+  if (examples.length > 0) sections.push(`Examples:\n${examples.join('\n')}`)
   return `${sections.join('\n\n')}\n`
 }
 
-/** The help of `svc` itself. The first command is the one that runs when none is named. */
+/** Writes the help of `svc` itself. The first command runs when none is named. */
 export function programHelp(commands: readonly Command[], width = helpWidth): string {
   const rows = commands.map(
     (command, index) =>
@@ -38,12 +37,12 @@ export function programHelp(commands: readonly Command[], width = helpWidth): st
     `Commands:\n${list(rows, width)}`,
     `Flags:\n${list(
       [
-        ['-h, --help', 'print the help of svc, or of the command before it'],
+        ['-h, --help', 'print the help of svc, or of a command'],
         ['-v, --version', 'print the version'],
       ],
       width,
     )}`,
-    'A flag beats its environment variable, which beats a file, which beats the default.',
+    'A flag overrides its environment variable, which overrides a file, which overrides the default.',
     `'svc <command> --help' lists the flags of a command.`,
   ].join('\n\n')}\n`
 }

@@ -1,9 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
-import { show, UsageError } from './arguments.ts'
+import { UsageError } from '../app/start-errors.ts'
+import { show } from './arguments.ts'
 
 const imageBytesMax = 20 * 1024 * 1024
 
-/** The kinds of image that models commonly read, by their first bytes. `.` stands for any byte. */
+/** The image types that models commonly accept, by their first bytes. */
 const signatures: readonly { readonly type: string; readonly bytes: RegExp }[] = [
   { type: 'image/png', bytes: /^\x89PNG\r\n\x1a\n/ },
   { type: 'image/jpeg', bytes: /^\xff\xd8\xff/ },
@@ -11,22 +12,22 @@ const signatures: readonly { readonly type: string; readonly bytes: RegExp }[] =
   { type: 'image/webp', bytes: /^RIFF[^]{4}WEBP/ },
 ]
 
-/** The media type of an image by its first bytes; `undefined` for anything else. */
+/** The media type of an image, by its first bytes; `undefined` for other data. */
 export function imageType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   return signatures.find((signature) => signature.bytes.test(head))?.type
 }
 
 /**
- * The URL of an image for an `image_url` part: a `data:` URL of a file, or an http URL as it is.
+ * The URL of an image for an `image_url` part: a `data:` URL of a file, or an unchanged http URL.
  *
- * @throws {UsageError} when there is no such file, it is above 20 MB, or no PNG, JPEG, GIF or WebP
+ * @throws {UsageError} when the file does not exist, is larger than 20 MB, or is not a PNG, JPEG, GIF or WebP image
  */
 export async function imageUrl(file: string): Promise<string> {
   if (/^https?:\/\//i.test(file)) return file
   const bytes = await read(file)
   const type = imageType(bytes)
-  if (type === undefined) throw new UsageError(`--image: ${show(file)} is no PNG, JPEG, GIF or WebP`)
+  if (type === undefined) throw new UsageError(`--image: ${show(file)} is not a PNG, JPEG, GIF or WebP image`)
   return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
 }
 
@@ -39,9 +40,7 @@ async function read(file: string): Promise<Uint8Array> {
   } catch (error) {
     if (error instanceof UsageError) throw error
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new UsageError(
-      `--image: ${show(file)} ${code === 'ENOENT' ? 'does not exist' : `cannot be read${code === '' ? '' : ` (${code})`}`}`,
-      { cause: error },
-    )
+    const fault = code === 'ENOENT' ? 'does not exist' : `cannot be read${code === '' ? '' : ` (${code})`}`
+    throw new UsageError(`--image: ${show(file)} ${fault}`, { cause: error })
   }
 }

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseConfig } from '../config/parse-config.ts'
-import { initCommand } from './init.ts'
+import { parseConfig } from '../config/file/parse-config.ts'
+import { initCommandWith } from './init.ts'
 import { runCommand } from './testing.ts'
 
 let home = ''
@@ -12,10 +12,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true }))
 
-const nothingLocal = initCommand(async () => undefined)
+const nothingLocal = initCommandWith(async () => undefined)
 
 describe('svc init', () => {
-  test('writes what it finds and says what to do next', async () => {
+  test('writes the detected providers and prints the next step', async () => {
     const file = join(home, 'providers.json')
     const environment = { SVC_HOME: home, GROQ_API_KEY: 'key-for-tests' }
     const { code, out } = await runCommand(nothingLocal, [], { environment })
@@ -25,20 +25,20 @@ describe('svc init', () => {
     expect(parseConfig(text, { file, environment }).providers).toMatchObject([{ id: 'groq', apiKey: 'key-for-tests' }])
   })
 
-  test('says so when nothing is found', async () => {
+  test('reports that nothing was found', async () => {
     const { code, out } = await runCommand(nothingLocal, [], { environment: { SVC_HOME: home } })
     expect(code).toBe(0)
     expect(out).toContain('No provider was found, so the echo answers.')
   })
 
-  test('leaves a file that is there as it is, unless forced', async () => {
+  test('does not replace an existing file, unless forced', async () => {
     const file = join(home, 'mine.json')
     writeFileSync(file, 'mine')
     const kept = await runCommand(nothingLocal, ['--config', file], { environment: { SVC_HOME: home } })
     expect(kept).toEqual({
       code: 1,
       out: '',
-      err: `svc: ${file} is there already and was left as it is; --force replaces it\n`,
+      err: `svc: ${file} already exists; --force replaces it\n`,
     })
     expect(readFileSync(file, 'utf8')).toBe('mine')
     expect(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { modelsCommand } from './models.ts'
-import { providersCommand } from './providers.ts'
+import { modelsCommandWith } from './models.ts'
+import { providersCommandWith } from './providers.ts'
 import { fakeAccess, namedModel, runCommand } from './testing.ts'
 
 const access = fakeAccess([
@@ -22,29 +22,40 @@ const access = fakeAccess([
 ])
 
 describe('svc providers', () => {
-  test('lists the try-order, and why a provider cannot be used', async () => {
-    expect(await runCommand(providersCommand(access), [])).toEqual({
+  test('lists the providers in order, and why one cannot be used', async () => {
+    expect(await runCommand(providersCommandWith(access), [])).toEqual({
       code: 0,
       err: '',
       out: `providers.json: valid, 5 providers
 
 #  provider  protocol  state        health                             models
-1  groq      openai    on           ok 12 ms                           2: llama-3.3, gpt-4o
-2  openai    openai    on           401: the key is refused            1: gpt-4o
-3  silent    openai    on           connection refused or unreachable  not known: the provider did not list them
+1  groq      openai    on           ok 12 ms                           2
+2  openai    openai    on           401: the key is refused            1
+3  silent    openai    on           connection refused or unreachable  unknown: the provider did not list them
 4  spare     openai    off
 5  mistral   openai    unavailable                                     MISTRAL_API_KEY is not set
+
+provider  model
+groq      llama-3.3
+groq      gpt-4o
+openai    gpt-4o
 `,
     })
   })
 
+  test('lists no models when there are none', async () => {
+    const { out } = await runCommand(providersCommandWith(fakeAccess([{ id: 'silent', models: undefined }])), [])
+    expect(out.trimEnd().split('\n').at(-1)).toStartWith('1  silent')
+  })
+
   test('cuts the models to the width of a terminal', async () => {
-    const { out } = await runCommand(providersCommand(access), [], { stdout: { isTerminal: true, columns: 80 } })
+    const { out } = await runCommand(providersCommandWith(access), [], { stdout: { isTerminal: true, columns: 80 } })
     expect(out.split('\n').every((line) => Bun.stringWidth(line) <= 80)).toBe(true)
+    expect(out).toContain('2: llama')
   })
 
   test('prints JSON', async () => {
-    expect(JSON.parse((await runCommand(providersCommand(access), ['--json'])).out).slice(1)).toEqual([
+    expect(JSON.parse((await runCommand(providersCommandWith(access), ['--json'])).out).slice(1)).toEqual([
       {
         id: 'openai',
         protocol: 'openai',
@@ -77,9 +88,9 @@ describe('svc providers', () => {
 
 describe('svc models', () => {
   test('lists each model once, its providers in order, price and context', async () => {
-    expect(await runCommand(modelsCommand(access), [])).toEqual({
+    expect(await runCommand(modelsCommandWith(access), [])).toEqual({
       code: 0,
-      err: "svc: no list of models from silent ('svc check' tells why)\n",
+      err: "svc: no list of models from silent (run 'svc check' for the reasons)\n",
       out: `model      providers      USD per million in/out  context
 llama-3.3  groq                      0.59 / 0.79  131,072
 gpt-4o     groq → openai                       –        –
@@ -88,7 +99,7 @@ gpt-4o     groq → openai                       –        –
   })
 
   test('prints JSON', async () => {
-    expect(JSON.parse((await runCommand(modelsCommand(access), ['--json'])).out)).toEqual([
+    expect(JSON.parse((await runCommand(modelsCommandWith(access), ['--json'])).out)).toEqual([
       {
         id: 'llama-3.3',
         providers: ['groq'],

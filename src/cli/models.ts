@@ -1,16 +1,15 @@
 import type { ListedModel } from '../gateway/directory.ts'
+import { modelsListed } from '../gateway/models-listed.ts'
 import { paintFor } from '../observe/text.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag, jsonFlag } from './flags.ts'
-import { gatewayAccess, modelsListed } from './gateway-access.ts'
-import type { GatewayAccess } from './gateway-access.ts'
-import { formatTable } from './terminal.ts'
-import type { Output } from './terminal.ts'
+import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
+import { formatTable, type Output } from './terminal.ts'
 
 const flags = { config: configFlag, json: jsonFlag }
 
 /** `svc models` (docs/commands.md). */
-export function modelsCommand(access: GatewayAccess): Command<typeof flags> {
+export function modelsCommandWith(access: GatewayAccess): Command<typeof flags> {
   async function listModels(context: CommandContext<typeof flags>): Promise<number> {
     const { flags, environment, stdout, stderr, signal } = context
     const gateway = await access.open(await access.load(flags.config, context), environment, { isFresh: true })
@@ -21,7 +20,8 @@ export function modelsCommand(access: GatewayAccess): Command<typeof flags> {
       if (flags.json) stdout.write(`${JSON.stringify(models.map(jsonRow), undefined, 2)}\n`)
       else stdout.write(table(models, stdout))
       const silent = gateway.providers.filter((provider) => provider.models.current() === undefined).map(({ id }) => id)
-      if (silent.length > 0) stderr.write(`svc: no list of models from ${silent.join(', ')} ('svc check' tells why)\n`)
+      if (silent.length > 0)
+        stderr.write(`svc: no list of models from ${silent.join(', ')} (run 'svc check' for the reasons)\n`)
       return 0
     } finally {
       gateway.close()
@@ -30,11 +30,11 @@ export function modelsCommand(access: GatewayAccess): Command<typeof flags> {
 
   return {
     name: 'models',
-    summary: 'list the models, and who serves them in which order',
+    summary: 'list the models with their providers in order',
     flags,
     examples: [
-      { command: 'svc models', does: 'every model, its providers, price and context' },
-      { command: "svc models --json | jq -r '.[].id'", does: 'only the names' },
+      { command: 'svc models', does: 'lists every model with its providers, price and context' },
+      { command: "svc models --json | jq -r '.[].id'", does: 'lists the names only' },
     ],
     exitCodes: { 130: 'stopped by Ctrl-C' },
     run: listModels,
@@ -42,9 +42,9 @@ export function modelsCommand(access: GatewayAccess): Command<typeof flags> {
 }
 
 /** `svc models`. */
-export const models = modelsCommand(gatewayAccess)
+export const modelsCommand = modelsCommandWith(gatewayAccess)
 
-/** As the first provider describes it. */
+/** A model with the price and context of its first provider. */
 function jsonRow({ name, offers }: ListedModel): object {
   const { context, maxOutput, price } = offers[0].model
   return {

@@ -1,14 +1,11 @@
 import { fstatSync, statSync, writeSync } from 'node:fs'
-import manifest from '../../package.json' with { type: 'json' }
-import { wantsColour } from './terminal.ts'
-import type { Input, Output } from './terminal.ts'
+import { wantsColour, type Input, type Output } from './terminal.ts'
 
 /**
- * The process's standard output (1) or error (2). Written synchronously, so that nothing is lost when the process ends
- * (`process.stdout` keeps what is not taken, and `process.exit` throws it away). Whoever reads slowly holds the command
- * up; a service writes its log elsewhere.
+ * The process's standard output (1) or error (2), written synchronously, so that a slow reader delays the command.
+ * (`process.stdout` buffers output, which `process.exit` discards.) The log of a service is written by another way.
  *
- * @param closed called when nobody reads it any more
+ * @param closed called when the output is closed or cannot be written
  */
 export function processOutput(
   descriptor: 1 | 2,
@@ -27,7 +24,7 @@ export function processOutput(
       try {
         writeWhole(descriptor, Buffer.from(text))
       } catch {
-        // EPIPE, or a full disk: there is nowhere left to say so.
+        // EPIPE, or a full disk: the error cannot be printed either.
         closed()
       }
     },
@@ -48,8 +45,7 @@ function writeWhole(descriptor: number, bytes: Buffer): void {
 }
 
 /**
- * Whether a person is at the other end. `node:tty` would tell too, but loading it takes longer than everything else
- * before a command starts.
+ * Whether the descriptor is a terminal. Loading `node:tty` for this would take longer than starting the command.
  */
 function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
@@ -67,8 +63,8 @@ export function processInput(): Input {
 }
 
 /**
- * Aborts on the first SIGINT or SIGTERM, its reason being the signal's name; a second SIGINT ends the process with 130.
- * `stop` does the same for a reason from inside.
+ * Makes a signal that aborts on the first SIGINT or SIGTERM, with the signal's name as its reason. A second SIGINT ends
+ * the process with 130. `stop` aborts for another reason.
  */
 export function interruption(): { readonly signal: AbortSignal; readonly stop: (reason: string) => void } {
   const controller = new AbortController()
@@ -78,14 +74,4 @@ export function interruption(): { readonly signal: AbortSignal; readonly stop: (
   })
   process.on('SIGTERM', () => controller.abort('SIGTERM'))
   return { signal: controller.signal, stop: (reason) => controller.abort(reason) }
-}
-
-/** What a person who started this through npm, or by itself, types to run a command. */
-export function programName(environment: Readonly<Record<string, string | undefined>>): string {
-  return environment['npm_lifecycle_event'] === undefined ? 'svc' : 'npm run svc --'
-}
-
-/** The version in package.json. */
-export function packageVersion(): string {
-  return manifest.version
 }

@@ -1,29 +1,29 @@
+import type { ProbeResult } from '../app/assemble.ts'
+import { sourceLine } from '../app/source-line.ts'
 import type { ProviderConfig } from '../config/config.ts'
-import type { OfferedModel, Provider } from '../gateway/provider.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import { modelsListed } from '../gateway/models-listed.ts'
+import type { Provider } from '../gateway/provider.ts'
 import { formatDuration, paintFor } from '../observe/text.ts'
-import type { ProbeResult } from './assemble.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag, jsonFlag } from './flags.ts'
-import { gatewayAccess, modelsListed } from './gateway-access.ts'
-import type { GatewayAccess } from './gateway-access.ts'
-import { sourceLine } from './source-line.ts'
-import { formatTable } from './terminal.ts'
-import type { Cell, Output } from './terminal.ts'
+import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
+import { formatTable, type Cell, type Output } from './terminal.ts'
 
 const flags = { config: configFlag, json: jsonFlag }
 
 interface Row {
   readonly provider: ProviderConfig
-  /** `undefined`: it did not say. */
+  /** `undefined` when the provider did not list them. */
   readonly models: readonly OfferedModel[] | undefined
-  /** Absent: it was not asked. */
+  /** `undefined` when the provider was not asked. */
   readonly probe: ProbeResult | undefined
 }
 
 const probeMs = 10_000
 
 /** `svc providers` (docs/commands.md). */
-export function providersCommand(access: GatewayAccess): Command<typeof flags> {
+export function providersCommandWith(access: GatewayAccess): Command<typeof flags> {
   async function listProviders(context: CommandContext<typeof flags>): Promise<number> {
     const { flags, environment, stdout, signal } = context
     const config = await access.load(flags.config, context)
@@ -52,21 +52,24 @@ export function providersCommand(access: GatewayAccess): Command<typeof flags> {
     name: 'providers',
     summary: 'list the providers in the order they are tried',
     flags,
-    examples: [{ command: 'svc providers', does: 'the try-order; what is off or cannot be used, and why' }],
+    examples: [
+      { command: 'svc providers', does: 'lists the providers; also those that are off or unavailable, and why' },
+      { command: 'svc providers | grep llama', does: 'in a pipe: a line for each provider, then one for each model' },
+    ],
     exitCodes: { 130: 'stopped by Ctrl-C' },
     run: listProviders,
   }
 }
 
 /** `svc providers`. */
-export const providers = providersCommand(gatewayAccess)
+export const providersCommand = providersCommandWith(gatewayAccess)
 
 function stateOf({ enabled, unavailable }: ProviderConfig): 'on' | 'off' | 'unavailable' {
   if (!enabled) return 'off'
   return unavailable === undefined ? 'on' : 'unavailable'
 }
 
-/** `ok 120 ms`, `401`, or why there was no answer. What answers anything but a refusal of the key can be reached. */
+/** `ok 120 ms`, `401`, or why the provider did not answer. Most statuses below 500 are ok: the provider responds. */
 function healthText(probe: ProbeResult | undefined): {
   readonly text: string
   readonly style: 'green' | 'red' | 'dim'
@@ -104,19 +107,24 @@ function table(rows: readonly Row[], stdout: Output): string {
   ] as const
   const cells = rows.map(({ provider, models, probe }, index): Cell[] => {
     const state = stateOf(provider)
+    const last = state === 'on' ? modelsText(models, stdout.isTerminal) : (provider.unavailable ?? '')
     return [
       String(index + 1),
       provider.id,
       provider.protocol,
       { text: state, style: stateStyles[state] },
       healthText(probe),
-      state === 'on' ? modelsText(models) : (provider.unavailable ?? ''),
+      last,
     ]
   })
-  return formatTable(columns, cells, paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity)
+  if (stdout.isTerminal) return formatTable(columns, cells, paintFor(stdout), stdout.columns)
+  const offers = rows.flatMap(({ provider, models = [] }) => models.map(({ name }) => [provider.id, name]))
+  const lists = formatTable([{ title: 'provider' }, { title: 'model' }], offers, paintFor(stdout), Infinity)
+  return formatTable(columns, cells, paintFor(stdout), Infinity) + (offers.length === 0 ? '' : `\n${lists}`)
 }
 
-function modelsText(models: readonly OfferedModel[] | undefined): string {
-  if (models === undefined) return 'not known: the provider did not list them'
-  return `${models.length}${models.length === 0 ? '' : `: ${models.map(({ name }) => name).join(', ')}`}`
+/** The number of models, with their names on a terminal, where the line is cut. */
+function modelsText(models: readonly OfferedModel[] | undefined, hasNames: boolean): string {
+  if (models === undefined) return 'unknown: the provider did not list them'
+  return `${models.length}${hasNames && models.length > 0 ? `: ${models.map(({ name }) => name).join(', ')}` : ''}`
 }

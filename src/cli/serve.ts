@@ -1,69 +1,86 @@
+import type { Runtime } from '../app/runtime.ts'
+import { serveContext, type ServeContext, type ServeProcess } from '../app/serve-context.ts'
+import { ResourceUnavailable, UsageError } from '../app/start-errors.ts'
 import { isWorker } from '../cluster/worker-link.ts'
 import { ConfigError } from '../config/config.ts'
-import { mistake } from '../observe/log.ts'
-import { UsageError } from './arguments.ts'
+import { errorFields } from '../observe/log.ts'
 import type { Command, CommandContext } from './command.ts'
-import type { Commons } from './commons.ts'
-import { NotNow } from './not-now.ts'
-import { serveContext, serveFlags, type ServeContext } from './serve-context.ts'
+import {
+  authFlag,
+  configFlag,
+  hostFlag,
+  logFormatFlag,
+  logLevelFlag,
+  portFlag,
+  storeFlag,
+  workersFlag,
+} from './flags.ts'
 
-/** `svc serve` (docs/commands.md): starts the service, as one process or as many. */
-export const serve: Command<typeof serveFlags> = {
+const serveFlags = {
+  host: hostFlag,
+  port: portFlag,
+  config: configFlag,
+  auth: authFlag,
+  workers: workersFlag,
+  store: storeFlag,
+  logLevel: logLevelFlag,
+  logFormat: logFormatFlag,
+}
+
+/** `svc serve` (docs/commands.md): starts the service, with one process or several. */
+export const serveCommand: Command<typeof serveFlags> = {
   name: 'serve',
   summary: 'start the service',
   flags: serveFlags,
   examples: [
     { command: 'svc', does: 'serves on http://127.0.0.1:8000' },
     { command: 'svc --host 0.0.0.0 --port 80', does: 'serves on every address of this machine' },
-    { command: 'svc --config ./providers.json', does: 'takes the providers from that file' },
-    { command: 'svc --workers auto', does: 'serves with one process a core' },
+    { command: 'svc --config ./providers.json', does: 'reads the providers from that file' },
+    { command: 'svc --workers auto', does: 'serves with one process for each core' },
   ],
   isService: true,
   run,
 }
 
-/** Each kind of process loads what it needs and no more. */
+/** Runs the primary, a worker or a single process. Each loads only its own modules. */
 async function run(command: CommandContext<typeof serveFlags>): Promise<number> {
-  outliveSignals()
-  const context = serveContext(command)
+  ignoreReloadSignals()
+  const context = serveContext(command.flags, command)
   if (command.flags.workers !== undefined && !isWorker(command.environment)) {
-    const { servePrimary } = await import('./serve-primary.ts')
+    const { servePrimary } = await import('../app/workers/serve-primary.ts')
     return servePrimary(context, command)
   }
-  const { serveHere } = await import('./serve-here.ts')
-  const commons = await commonsOf(context, command)
+  const { serveHere } = await import('../app/serve-here.ts')
+  const runtime = await runtimeOf(context, command)
   try {
-    return await serveHere(context, commons)
+    return await serveHere(context, runtime)
   } catch (error) {
-    if (!commons.joinsLate) throw error
+    if (!runtime.isReplacement) throw error
     return await logFailure(error, context)
   }
 }
 
-/**
- * What asks for a reload or a restart while the service starts or leaves is too early or too late, and no reason to
- * end: which it would be if nobody listened.
- */
-function outliveSignals(): void {
+/** Ignores SIGHUP and SIGUSR2 during start and stop. Without listeners they would end the process. */
+function ignoreReloadSignals(): void {
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
 
-/** What a log is read by may know one form of line only. @returns the exit code */
+/** Logs why a worker cannot start, in the configured log format. @returns the exit code */
 async function logFailure(error: unknown, { log }: ServeContext): Promise<number> {
   const isOfOwner = error instanceof ConfigError || error instanceof UsageError
   log.error(
     'this worker cannot start',
-    isOfOwner || error instanceof NotNow ? { reason: error.message } : mistake(error),
+    isOfOwner || error instanceof ResourceUnavailable ? { reason: error.message } : errorFields(error),
   )
   await log.flush()
   return isOfOwner ? 2 : 1
 }
 
-async function commonsOf(context: ServeContext, command: CommandContext<typeof serveFlags>): Promise<Commons> {
+async function runtimeOf(context: ServeContext, command: ServeProcess): Promise<Runtime> {
   if (isWorker(command.environment)) {
-    const { commonsOfWorker } = await import('./commons-of-worker.ts')
-    return commonsOfWorker(context, command.signal)
+    const { workerRuntime } = await import('../app/workers/worker-runtime.ts')
+    return workerRuntime(context, command.signal)
   }
-  const { commonsAlone } = await import('./commons-alone.ts')
-  return commonsAlone(context, command)
+  const { singleRuntime } = await import('../app/single-runtime.ts')
+  return singleRuntime(context, command)
 }

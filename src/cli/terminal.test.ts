@@ -12,7 +12,7 @@ describe('wantsColour', () => {
     [true, { NO_COLOR: '1' }, false],
     [true, { NO_COLOR: '' }, true],
     [true, { TERM: 'dumb' }, false],
-  ])('is told %p and %j: %p', (isTerminal, environment, expected) => {
+  ])('is for %p and %j: %p', (isTerminal, environment, expected) => {
     expect(wantsColour(isTerminal, environment)).toBe(expected)
   })
 })
@@ -54,14 +54,14 @@ describe('formatTable', () => {
     ).toBe('model             x\n日本              a\na\\u001b[2J\\u000a  b\n')
   })
 
-  test('pads by what is seen, not by the colour', () => {
+  test('pads by visible width, without escape sequences', () => {
     expect(formatTable([{ title: 'id' }, { title: 'x' }], [[{ text: 'up', style: 'green' }, 'a']], colour, 80)).toBe(
       '\u001b[2mid\u001b[0m  \u001b[2mx\u001b[0m\n\u001b[32mup\u001b[0m  a\n',
     )
   })
 })
 
-test('truncate keeps what fits and marks what does not', () => {
+test('truncate keeps text that fits and marks cut text', () => {
   expect(truncate('abcdef', 6)).toBe('abcdef')
   expect(truncate('abcdef', 4)).toBe('abc…')
   expect(truncate('日本語', 4)).toBe('日…')

@@ -1,26 +1,25 @@
-import { harmless } from '../observe/text.ts'
-import type { Paint, Style } from '../observe/text.ts'
+import { harmless, type Paint, type Style } from '../observe/text.ts'
 
-/** A place where text for people goes. */
+/** An output for users. */
 export interface Output {
-  /** Never throws and does not wait. */
+  /** Writes text. Never throws. */
   write(text: string): void
-  /** Somebody is looking: progress may be shown and overwritten. */
+  /** The output is a terminal, where progress can be shown and overwritten. */
   readonly isTerminal: boolean
-  /** Characters in a line. 80 when it is not a terminal. */
+  /** Characters in a line; 80 for outputs that are not a terminal. */
   readonly columns: number
-  /** Escape sequences for colour may be written. */
+  /** The output shows colours. */
   readonly hasColour: boolean
 }
 
-/** Where text comes from. */
+/** An input. */
 export interface Input {
   readonly isTerminal: boolean
-  /** Everything until its end. */
+  /** Reads all text. */
   text(): Promise<string>
 }
 
-/** Colour on a terminal only, and not with `NO_COLOR` set to anything (no-color.org) or on a `dumb` one. */
+/** Whether to use colour: on a terminal, unless `NO_COLOR` is set (no-color.org) or the terminal is `dumb`. */
 export function wantsColour(isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb'
 }
@@ -29,7 +28,7 @@ export function wantsColour(isTerminal: boolean, environment: Readonly<Record<st
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
-  /** Gives way first when the table is wider than the terminal. At most one column should. */
+  /** The column shrinks when the table is wider than the terminal. At most one column may. */
   readonly shrinks?: boolean
 }
 
@@ -40,9 +39,9 @@ const gap = '  '
 const shrunkMin = 8
 
 /**
- * Lines of a table with aligned columns, each ended by a line break. Control characters in cells are escaped.
+ * Formats a table with aligned columns. Each line ends with a line break. Control characters in cells are escaped.
  *
- * @param width characters a line may have; `Infinity` cuts nothing off
+ * @param width most characters of a line; `Infinity` for no limit
  */
 export function formatTable(
   columns: readonly Column[],
@@ -58,13 +57,13 @@ export function formatTable(
   const shrinking = columns.findIndex((column) => column.shrinks === true)
   if (excess > 0 && shrinking !== -1) widths[shrinking] = Math.max(shrunkMin, (widths[shrinking] ?? 0) - excess)
 
-  const line = (cells: readonly string[], dress: (text: string, index: number) => string): string =>
+  const line = (cells: readonly string[], style: (text: string, index: number) => string): string =>
     cells
       .map((cell, index) => {
         const fitted = truncate(cell, widths[index] ?? 0)
         const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(fitted)))
-        if (columns[index]?.align === 'right') return padding + dress(fitted, index)
-        return dress(fitted, index) + (index === columns.length - 1 ? '' : padding)
+        if (columns[index]?.align === 'right') return padding + style(fitted, index)
+        return style(fitted, index) + (index === columns.length - 1 ? '' : padding)
       })
       .join(gap)
       .trimEnd()
@@ -86,7 +85,7 @@ function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
 
-/** The text, or as much of its beginning as fits with `…` at the end. @param width characters on a terminal */
+/** Cuts a text to a width, with `…` at its end. @param width characters on a terminal */
 export function truncate(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text
   let shortened = ''

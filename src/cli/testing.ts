@@ -1,19 +1,18 @@
+import type { ProbeResult } from '../app/assemble.ts'
 import type { Config, ProviderConfig } from '../config/config.ts'
 import { defaultFailover, defaultLimits } from '../config/defaults.ts'
-import { resolveProvider } from '../config/resolve-provider.ts'
+import { resolveProvider } from '../config/file/resolve-provider.ts'
+import { textPart } from '../formats/chat/testing.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import type { Reply } from '../formats/reply.ts'
 import { gateway } from '../gateway/gateway.ts'
-import { fixedModels } from '../gateway/provider.ts'
-import type { ModelList, OfferedModel } from '../gateway/provider.ts'
-import type { ChatReply, ChatService } from '../protocols/protocol.ts'
-import { textChunk } from '../wire/testing.ts'
-import { parseArguments } from './arguments.ts'
-import type { Flags } from './arguments.ts'
-import type { ProbeResult } from './assemble.ts'
+import { fixedModels, type ModelList, type AnswerService } from '../gateway/provider.ts'
+import { parseArguments, type Flags } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import type { GatewayAccess } from './gateway-access.ts'
 import type { Output } from './terminal.ts'
 
-/** An output that keeps what is written. For tests. */
+/** An output that keeps the written text. For tests. */
 export function capturedOutput(options: Partial<Omit<Output, 'write'>> = {}): Output & { readonly text: string } {
   let text = ''
   return {
@@ -30,9 +29,9 @@ export function capturedOutput(options: Partial<Omit<Output, 'write'>> = {}): Ou
   }
 }
 
-/** What differs from a command run by a script without input. */
+/** Options of {@link capturedContext}. */
 export interface CapturedOptions {
-  /** What stands on standard input; absent: it is a terminal. */
+  /** Text of standard input; absent: standard input is a terminal. */
   readonly input?: string
   readonly environment?: CommandContext['environment']
   readonly signal?: AbortSignal
@@ -63,14 +62,14 @@ export async function runCommand<Of extends Flags>(
 }
 
 /** A provider that exists only in a test. */
-export interface FakeProvider {
+export interface TestProvider {
   readonly id: string
-  /** `undefined`: it does not list its models. Default: one, `<id>-model`. */
+  /** `undefined`: the provider does not list its models. Default: one, `<id>-model`. */
   readonly models?: readonly OfferedModel[] | undefined
-  /** Default: says `hello`. */
-  readonly chat?: ChatService
+  /** Default: answers `hello`. */
+  readonly chat?: AnswerService
   readonly config?: Partial<ProviderConfig>
-  /** What a probe finds. Default: it answers in 12 ms. */
+  /** Result of a probe. Default: an answer after 12 ms. */
   readonly probe?: Partial<ProbeResult>
 }
 
@@ -80,14 +79,14 @@ export function namedModel(name: string, rest: Partial<OfferedModel> = {}): Offe
 }
 
 /** An answer that streams these texts, then ends or fails. */
-export function streamed(texts: readonly string[], failure?: Error): ChatReply {
+export function streamed(texts: readonly string[], failure?: Error): Reply {
   const left = [...texts]
   return {
     kind: 'stream',
     isEmpty: false,
     async read() {
       const text = left.shift()
-      if (text !== undefined) return [textChunk({ id: 'c', created: 1, model: 'm' }, text)]
+      if (text !== undefined) return [textPart({ id: 'c', created: 1, model: 'm' }, text)]
       if (failure !== undefined) throw failure
       return undefined
     },
@@ -97,7 +96,7 @@ export function streamed(texts: readonly string[], failure?: Error): ChatReply {
 
 /** Access to a real gateway over fake providers. */
 export function fakeAccess(
-  fakes: readonly FakeProvider[],
+  fakes: readonly TestProvider[],
   source: Config['source'] = { kind: 'file', path: 'providers.json' },
 ): GatewayAccess {
   const config: Config = {
@@ -110,7 +109,7 @@ export function fakeAccess(
     aliases: {},
     source,
   }
-  const isUsable = ({ id }: FakeProvider): boolean =>
+  const isUsable = ({ id }: TestProvider): boolean =>
     config.providers.some((provider) => provider.id === id && provider.enabled && provider.unavailable === undefined)
   return {
     load: async () => config,
@@ -122,7 +121,8 @@ export function fakeAccess(
           candidate: (model) => ({
             name: fake.id,
             model,
-            chat: fake.chat ?? (async () => streamed(['hello'])),
+            answer: fake.chat ?? (async () => streamed(['hello'])),
+            speaks: () => true,
             continues: false,
             unavailable: () => undefined,
           }),
@@ -136,7 +136,7 @@ export function fakeAccess(
   }
 }
 
-function modelsOf(fake: FakeProvider): ModelList {
+function modelsOf(fake: TestProvider): ModelList {
   if (!('models' in fake)) return fixedModels([namedModel(`${fake.id}-model`)])
   return fake.models === undefined
     ? { current: () => undefined, version: 0, pending: undefined }

@@ -1,111 +1,111 @@
 import { describe, expect, test } from 'bun:test'
 import { channel, ChannelClosed, type Channel } from './channel.ts'
 
-const answers = {
+const handlers = {
   double: (number: number) => number * 2,
   late: async (text: string) => text,
   fail: (): string => {
     throw new TypeError('no')
   },
   note: (text: string): void => {
-    noted.push(text)
+    received.push(text)
   },
 }
-const noted: string[] = []
+const received: string[] = []
 
 /** Two ends; messages pass as between processes. */
-function pair(): { readonly one: Channel<typeof answers>; readonly faults: unknown[] } {
+function pair(): { readonly one: Channel<typeof handlers>; readonly faults: unknown[] } {
   const faults: unknown[] = []
-  const one: Channel<typeof answers> = channel(
-    (message) => queueMicrotask(() => other.take(structuredClone(message))),
+  const one: Channel<typeof handlers> = channel(
+    (message) => queueMicrotask(() => other.receive(structuredClone(message))),
     {},
     (error) => faults.push(error),
   )
   const other = channel(
-    (message) => queueMicrotask(() => one.take(structuredClone(message))),
-    answers,
+    (message) => queueMicrotask(() => one.receive(structuredClone(message))),
+    handlers,
     (error) => faults.push(error),
   )
   return { one, faults }
 }
 
 describe('channel', () => {
-  test('gives each who asks the answer to what they asked', async () => {
+  test('returns to each call its own result', async () => {
     const { one } = pair()
-    expect(await Promise.all([one.ask('double', 1), one.ask('late', 'later'), one.ask('double', 3)])).toEqual([
+    expect(await Promise.all([one.call('double', 1), one.call('late', 'later'), one.call('double', 3)])).toEqual([
       2,
       'later',
       6,
     ])
   })
 
-  test('gives what was thrown as an error with its message', async () => {
+  test('rejects with the message of the error that the handler threw', async () => {
     expect(
       await pair()
-        .one.ask('fail', undefined as never)
+        .one.call('fail', undefined as never)
         .catch((error: unknown) => error),
     ).toEqual(new Error('no'))
   })
 
-  test('tells in order, and nobody waits; what throws then is reported where it was thrown', async () => {
+  test('delivers notifications in order; their errors are reported where they were thrown', async () => {
     const { one, faults } = pair()
-    one.tell('note', 'a')
-    one.tell('note', 'b')
-    one.tell('fail', undefined as never)
-    await one.ask('double', 1)
-    expect([noted.splice(0), faults]).toEqual([['a', 'b'], [new TypeError('no')]])
+    one.notify('note', 'a')
+    one.notify('note', 'b')
+    one.notify('fail', undefined)
+    await one.call('double', 1)
+    expect([received.splice(0), faults]).toEqual([['a', 'b'], [new TypeError('no')]])
   })
 
-  test('whoever waits when it is closed learns of it, and whoever asks afterwards', async () => {
+  test('rejects pending and later calls when it is closed', async () => {
     const { one } = pair()
-    const open = one.ask('late', 'never')
+    const open = one.call('late', 'never')
     one.close()
     expect(await open.catch((error: unknown) => error)).toBeInstanceOf(ChannelClosed)
-    expect(await one.ask('double', 1).catch((error: unknown) => error)).toBeInstanceOf(ChannelClosed)
-    one.tell('note', 'lost')
-    expect(noted).toEqual([])
+    expect(await one.call('double', 1).catch((error: unknown) => error)).toBeInstanceOf(ChannelClosed)
+    one.notify('note', 'lost')
+    expect(received).toEqual([])
   })
 
-  test('a process that cannot be reached any more is closed', async () => {
-    const end: Channel<typeof answers> = channel(
+  test('rejects calls to a process that has ended', async () => {
+    const end: Channel<typeof handlers> = channel(
       () => {
         throw new Error('EPIPE')
       },
       {},
       () => undefined,
     )
-    expect(await end.ask('double', 1).catch((error: unknown) => error)).toBeInstanceOf(ChannelClosed)
+    expect(await end.call('double', 1).catch((error: unknown) => error)).toBeInstanceOf(ChannelClosed)
   })
 
-  test('messages that are none of ours, and answers nobody waits for, are passed over', async () => {
+  test('ignores foreign messages, and results without a call', async () => {
     const { one } = pair()
     for (const message of [
       undefined,
       null,
       1,
-      'ask',
+      'call',
       {},
       { kind: 'internal' },
-      { kind: 'answer', id: 99, value: 1 },
+      { kind: 'result', id: 99, value: 1 },
       { cmd: 'NODE_HANDLE' },
     ])
-      one.take(message)
-    expect(await one.ask('double', 4)).toBe(8)
+      one.receive(message)
+    expect(await one.call('double', 4)).toBe(8)
   })
 
-  test('a name that is on every object is nobody’s', async () => {
+  test('has no handler under a name that every object has', async () => {
     const ours: Channel<Record<string, () => unknown>> = channel(
-      (message) => queueMicrotask(() => other.take(message)),
+      (message) => queueMicrotask(() => other.receive(message)),
       {},
       () => undefined,
     )
     const other = channel(
-      (message) => queueMicrotask(() => ours.take(message)),
-      answers,
+      (message) => queueMicrotask(() => ours.receive(message)),
+      handlers,
       () => undefined,
     )
-    expect(await ours.ask('toString', undefined as never).catch((error: unknown) => error)).toEqual(
-      new Error('nobody answers to toString'),
+    expect(await ours.call('toString', undefined as never).catch((error: unknown) => error)).toEqual(
+      new Error('no handler for toString'),
     )
   })
 })

@@ -1,53 +1,56 @@
-/** What one side may be asked: name → a function from a structured-cloneable argument to an answer of that kind. */
-export type Answers = Readonly<Record<string, (argument: never) => unknown>>
+/** Functions of one side by name. Their argument and result are structured clones. */
+export type Handlers = Readonly<Record<string, (argument: never) => unknown>>
 
-/** What a function of {@link Answers} is given. */
-export type ArgumentOf<Of extends Answers, Name extends keyof Of> = Parameters<Of[Name]>[0]
+/** The argument of a function of {@link Handlers}. */
+export type ArgumentOf<Of extends Handlers, Name extends keyof Of> = Parameters<Of[Name]>[0]
 
-/** What it gives in the end. */
-export type AnswerOf<Of extends Answers, Name extends keyof Of> = Awaited<ReturnType<Of[Name]>>
+/** The result of a function of {@link Handlers}. */
+export type ResultOf<Of extends Handlers, Name extends keyof Of> = Awaited<ReturnType<Of[Name]>>
 
-/** The other process has ended, or its channel is closed: nobody knows whether what was asked was done. */
+/** The other process has ended, or the channel is closed. Whether the call was executed is unknown. */
 export class ChannelClosed extends Error {
   override readonly name = 'ChannelClosed'
 }
 
-/** One end of a channel between two processes of this program. Messages arrive in the order they were sent in. */
-export interface Channel<Theirs extends Answers> {
+/** One end of a channel between two processes of this program. Messages arrive in the order of sending. */
+export interface Channel<Theirs extends Handlers> {
   /**
-   * Asks, and waits for the answer, however long it takes. @throws {ChannelClosed} @throws what the other side threw,
-   * as an `Error` with its message
+   * Calls a function of the other side and waits for its result, without a timeout.
+   *
+   * @throws {ChannelClosed}
+   * @throws {Error} with the message of the error that the function threw
    */
-  ask<Name extends keyof Theirs & string>(
+  call<Name extends keyof Theirs & string>(
     name: Name,
     argument: ArgumentOf<Theirs, Name>,
-  ): Promise<AnswerOf<Theirs, Name>>
-  /** Says, and waits for nothing. What cannot be said any more is lost. */
-  tell<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): void
-  /** Takes a message that has arrived. */
-  take(message: unknown): void
-  /** Ends it: whoever waits for an answer learns of it. */
+  ): Promise<ResultOf<Theirs, Name>>
+  /** Calls a function without waiting. The message is lost when the channel is closed. */
+  notify<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): void
+  /** Takes a message from the other process. */
+  receive(message: unknown): void
+  /** Closes this end. Pending calls reject. */
   close(): void
 }
 
 type Message =
-  | { readonly kind: 'ask'; readonly id: number; readonly name: string; readonly argument: unknown }
-  | { readonly kind: 'tell'; readonly name: string; readonly argument: unknown }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'fault'; readonly id: number; readonly message: string }
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
+  | { readonly kind: 'notify'; readonly name: string; readonly argument: unknown }
+  | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'error'; readonly id: number; readonly message: string }
 
 /**
- * Makes one end.
+ * Opens one end of a channel.
  *
- * @param send hands a message over; may throw when nobody takes it
- * @param ours what this side answers. What throws after `tell` goes to `onFault`
+ * @param send sends a message; may throw once the other process has ended
+ * @param ours the functions of this side
+ * @param onError gets the errors of functions called by `notify`
  */
-export function channel<Theirs extends Answers>(
+export function channel<Theirs extends Handlers>(
   send: (message: unknown) => void,
-  ours: Answers,
-  onFault: (error: unknown) => void,
+  ours: Handlers,
+  onError: (error: unknown) => void,
 ): Channel<Theirs> {
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let count = 0
   let isClosed = false
 
@@ -57,65 +60,65 @@ export function channel<Theirs extends Answers>(
       send(message)
       return true
     } catch {
-      // The other process has just ended; that it has is told by its exit.
+      // The other process has just ended; its exit is handled elsewhere.
       return false
     }
   }
 
   async function run(name: string, argument: unknown): Promise<unknown> {
-    const answer = Object.hasOwn(ours, name) ? ours[name] : undefined
-    if (answer === undefined) throw new Error(`nobody answers to ${name}`)
-    // Both ends are this program: what arrives under a name is what was sent under it.
-    return await answer(argument as never)
+    const handler = Object.hasOwn(ours, name) ? ours[name] : undefined
+    if (handler === undefined) throw new Error(`no handler for ${name}`)
+    // Both ends are the same program, so the argument has the type that the name asks for.
+    return await handler(argument as never)
   }
 
-  function answerTo(id: number, name: string, argument: unknown): void {
+  function reply(id: number, name: string, argument: unknown): void {
     run(name, argument).then(
-      (value) => post({ kind: 'answer', id, value }),
-      (error: unknown) => post({ kind: 'fault', id, message: error instanceof Error ? error.message : String(error) }),
+      (value) => post({ kind: 'result', id, value }),
+      (error: unknown) => post({ kind: 'error', id, message: error instanceof Error ? error.message : String(error) }),
     )
   }
 
   function settle(id: number): PromiseWithResolvers<unknown> | undefined {
-    const call = waiting.get(id)
-    waiting.delete(id)
+    const call = pending.get(id)
+    pending.delete(id)
     return call
   }
 
   return {
-    ask(name, argument) {
+    call(name, argument) {
       const id = count++
       const call = Promise.withResolvers<unknown>()
-      waiting.set(id, call)
-      if (!post({ kind: 'ask', id, name, argument }))
+      pending.set(id, call)
+      if (!post({ kind: 'call', id, name, argument }))
         settle(id)?.reject(new ChannelClosed('the other process has ended'))
-      return call.promise as Promise<AnswerOf<Theirs, typeof name>>
+      return call.promise as Promise<ResultOf<Theirs, typeof name>>
     },
-    tell: (name, argument) => void post({ kind: 'tell', name, argument }),
-    take(message) {
+    notify: (name, argument) => void post({ kind: 'notify', name, argument }),
+    receive(message) {
       if (isClosed || !isMessage(message)) return
       switch (message.kind) {
-        case 'ask':
-          return answerTo(message.id, message.name, message.argument)
-        case 'tell':
-          return void run(message.name, message.argument).catch(onFault)
-        case 'answer':
+        case 'call':
+          return reply(message.id, message.name, message.argument)
+        case 'notify':
+          return void run(message.name, message.argument).catch(onError)
+        case 'result':
           return settle(message.id)?.resolve(message.value)
-        case 'fault':
+        case 'error':
           return settle(message.id)?.reject(new Error(message.message))
       }
     },
     close() {
       isClosed = true
-      for (const call of waiting.values()) call.reject(new ChannelClosed('the other process has ended'))
-      waiting.clear()
+      for (const call of pending.values()) call.reject(new ChannelClosed('the other process has ended'))
+      pending.clear()
     },
   }
 }
 
-const kinds: ReadonlySet<unknown> = new Set(['ask', 'tell', 'answer', 'fault'])
+const kinds: ReadonlySet<unknown> = new Set(['call', 'notify', 'result', 'error'])
 
-/** The runtime's own messages between parent and child are of another form. */
+/** The runtime's own messages between parent and child have another form. */
 function isMessage(message: unknown): message is Message {
   return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(message.kind)
 }

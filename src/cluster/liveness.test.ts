@@ -12,12 +12,12 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-test('one that answers is left alone, however late', async () => {
+test('a process that answers is not hung, however late', async () => {
   let hung = 0
   const waiting: (() => void)[] = []
   const stop = watchLiveness({
     everyMs: 5_000,
-    ask: () =>
+    ping: () =>
       new Promise<void>((resolve) => {
         waiting.push(resolve)
       }),
@@ -34,11 +34,11 @@ test('one that answers is left alone, however late', async () => {
   expect(hung).toBe(0)
 })
 
-test('one that answers nothing for some 20 s is hung, told once', async () => {
+test('a process that does not answer for some 20 s is hung, reported once', async () => {
   let hung = 0
   const stop = watchLiveness({
     everyMs: 5_000,
-    ask: () => new Promise(() => undefined),
+    ping: () => new Promise(() => undefined),
     onHung: () => {
       hung++
     },
@@ -50,17 +50,17 @@ test('one that answers nothing for some 20 s is hung, told once', async () => {
   stop()
 })
 
-test('one that has ended is asked nothing any more', async () => {
-  let asked = 0
+test('no pings follow once it is stopped', async () => {
+  let pings = 0
   const stop = watchLiveness({
     everyMs: 5_000,
-    ask: async () => {
-      asked++
+    ping: async () => {
+      pings++
     },
     onHung: () => undefined,
   })
   await pass(11)
   stop()
   await pass(60)
-  expect(asked).toBe(2)
+  expect(pings).toBe(2)
 })

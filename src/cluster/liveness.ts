@@ -1,30 +1,31 @@
-/** Questions in a row without an answer. A machine that slept counts as one. */
-const unansweredMost = 4
+/** Consecutive pings without an answer. A machine that slept counts as one. */
+const unansweredMax = 4
 
-/** How a hung process is told from a busy one. */
+/** Options of {@link watchLiveness}. */
 export interface LivenessOptions {
-  /** Asks whether it is alive; settles when it has answered, or ended. */
-  readonly ask: () => Promise<unknown>
-  /** It has answered none of the last questions. Told once. */
+  /** Settles when the process has answered or ended. */
+  readonly ping: () => Promise<unknown>
+  /** The process has not answered the last pings. Called once. */
   readonly onHung: () => void
-  /** Milliseconds between questions. */
+  /** Milliseconds between pings. */
   readonly everyMs: number
 }
 
 /**
- * Asks a process from time to time whether it is alive: one that is stopped, or turns in a circle, ends nothing and
- * takes in people nobody serves. @returns ends it
+ * Pings a process: one that is stopped, or in an endless loop, does not exit and still accepts connections.
+ *
+ * @returns stops the pings
  */
-export function watchLiveness({ ask, onHung, everyMs }: LivenessOptions): () => void {
+export function watchLiveness({ ping, onHung, everyMs }: LivenessOptions): () => void {
   let unanswered = 0
   const timer = setInterval(() => {
-    if (unanswered >= unansweredMost) {
+    if (unanswered >= unansweredMax) {
       clearInterval(timer)
       onHung()
       return
     }
     unanswered += 1
-    ask().then(
+    ping().then(
       () => {
         unanswered = 0
       },

@@ -12,7 +12,7 @@ async function connected(port: number): Promise<Socket> {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'idle connections are ended; not who waits for an answer, who has just asked, nor who was at work until now',
+  'idle connections are closed, but not those with a pending answer, a new request or recent traffic',
   async () => {
     await using server = Bun.serve({
       hostname: '127.0.0.1',
@@ -22,7 +22,7 @@ test.skipIf(process.platform !== 'linux')(
     })
     const port = server.port ?? 0
     const open = openConnections(port)
-    if (open === undefined) throw new Error('connections cannot be told here')
+    if (open === undefined) throw new Error('connections are unknown here')
     const idle = await connected(port),
       busy = await connected(port),
       asking = await connected(port)
@@ -31,7 +31,7 @@ test.skipIf(process.platform !== 'linux')(
     const ended = once(idle, 'end'),
       answered = once(asking, 'data')
     asking.write(get)
-    // What was written lies in the kernel: the server's turn has not come.
+    // The request lies in the kernel: the server has not read it yet.
     expect(open.endIdle(new Set([busy.localPort ?? 0]), 0)).toBe(2)
     expect(open.count()).toBe(2)
     await ended
@@ -40,7 +40,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test.skipIf(process.platform !== 'linux')('listening stops, and those who are connected are served on', async () => {
+test.skipIf(process.platform !== 'linux')('listening stops, and open connections are served', async () => {
   await using server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -58,6 +58,6 @@ test.skipIf(process.platform !== 'linux')('listening stops, and those who are co
   socket.destroy()
 })
 
-test('where nobody listens, nothing can be done', () => {
+test('there is nothing for a port without a listener', () => {
   expect(openConnections(1)).toBeUndefined()
 })

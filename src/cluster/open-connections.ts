@@ -1,29 +1,25 @@
 import { closeListener, findListener } from './close-listener.ts'
 
-/** The connections that clients have to a port of this process. Nothing of it throws. */
+/** The client connections of a port of this process. Its functions never throw. */
 export interface OpenConnections {
-  /**
-   * How many there are; at least 1 when it cannot be told. Looks at every descriptor, 3 µs each: not to be asked often
-   * while there are thousands.
-   */
+  /** Number of connections; at least 1 when unknown. Costs 3 µs per open descriptor. */
   count(): number
   /**
-   * Ends those that are idle, each in the moment in which nothing has come on it: a request that has come is left for
-   * the server to answer, and what was sent has arrived. One that is sent while the end is on its way is lost all the
-   * same; no server can prevent that.
+   * Closes idle connections, each only while nothing has arrived on it and all sent data is acknowledged. A request
+   * that crosses the close is lost; no server can prevent that.
    *
-   * @param busy ports of clients who wait for an answer
-   * @param quietMs those that were used within so many milliseconds stay
-   * @returns how many stay; at least 1 when it cannot be told
+   * @param busy ports of clients that wait for an answer
+   * @param quietMs connections that were used within this time stay, in milliseconds
+   * @returns the number of connections that stay; at least 1 when unknown
    */
   endIdle(busy: ReadonlySet<number>, quietMs: number): number
-  /** Stops listening, and touches none of them. @returns whether that was done */
+  /** Stops listening without closing connections. @returns whether that succeeded */
   stopListening(): Promise<boolean>
 }
 
 /**
- * Finds out what can be done with the connections to a port on which this process listens; `undefined` where nothing
- * can: not Linux, no libc, a sandbox.
+ * The connections of a port on which this process listens. `undefined` on another system than Linux, without libc, or
+ * in a sandbox.
  */
 export function openConnections(port: number): OpenConnections | undefined {
   const listener = orElse(() => findListener(port), undefined)
@@ -49,6 +45,6 @@ function orElse<Value>(action: () => Value, otherwise: Value): Value {
   try {
     return action()
   } catch {
-    return otherwise // There is no descriptor free to look, or no libc; the caller goes on without.
+    return otherwise // No descriptor is free to look, or no libc.
   }
 }

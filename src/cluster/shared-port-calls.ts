@@ -1,6 +1,6 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
-import { encode, type Step } from './shared-port-programs.ts'
+import { encodeProgram, type Step } from './shared-port-programs.ts'
 
 // asm-generic/socket.h, linux/tcp.h: the same on every processor that Bun runs on.
 const socketLevel = 1,
@@ -9,65 +9,59 @@ const socketLevel = 1,
   detachSpread = 68
 const tcpLevel = 6,
   tcpInfo = 11
-/** Where `struct tcp_info` of a listening socket tells how many connections wait in it (tcpi_unacked). */
+/** Offset in `struct tcp_info` of a listening socket: connections waiting to be accepted (tcpi_unacked). */
 const waitingAt = 24
-/** Where a socket's address, of either family, holds its port, in the order of the network. */
+/** Offset of the port in a socket's address of either family, in network byte order. */
 const portAt = 2
 /**
- * Where `struct tcp_info` tells how many segments the other side has not confirmed, and how many bytes were not sent
- * yet (tcpi_unacked, tcpi_notsent_bytes).
+ * Offsets in `struct tcp_info`: unacknowledged segments and unsent bytes (tcpi_unacked, tcpi_notsent_bytes).
  */
 const unconfirmedAt = 24,
   unsentAt = 144
-/** Where it tells how many milliseconds ago data was sent and received last (tcpi_last_data_sent, tcpi_last_data_recv). */
+/** Milliseconds since data was last sent and received (tcpi_last_data_sent, tcpi_last_data_recv). */
 const sentAt = 44,
   receivedAt = 52
-/** Of what the kernel tells of a socket, more than this is of no interest. */
-const toldBytesMost = 160
+/** Covers the fields that are read. */
+const infoBytes = 160
 /** asm-generic: `MSG_PEEK | MSG_DONTWAIT`, and `SHUT_WR`. */
 const lookOnly = 0x42,
   sending = 1
-/** Of `struct sock_fprog`. */
+/** Size of `struct sock_fprog`. */
 const headerBytes = 16
 const closeOnExec = 0x80000
 
-/** What a TCP socket does (tcp_states.h). */
+/** States of TCP sockets (tcp_states.h). */
 export const socketStates = { established: 1, listening: 10 } as const
 
-/**
- * What is asked of the kernel about sockets of this process, by descriptor. Those that say nothing else say whether it
- * was done.
- */
+/** System calls on sockets of this process, by descriptor. A boolean result is success, where not said otherwise. */
 export interface SocketCalls {
   /**
-   * Those with that local port and in that state. Looks at every descriptor: 3 µs each. @throws when none is free to
-   * look
+   * The sockets with this local port and state. Costs 3 µs per open descriptor.
+   *
+   * @throws when no descriptor is free to look
    */
   find(port: number, state: keyof typeof socketStates): readonly number[]
-  /** Whether that descriptor is a socket with that local port and in that state. */
+  /** Whether the descriptor is a socket with this local port and state. */
   is(socket: number, port: number, state: keyof typeof socketStates): boolean
-  /** Has the program choose the socket, by its place, for every newcomer to the port. */
+  /** Lets the program choose the socket, by its index, for every new connection to the port. */
   spread(socket: number, program: readonly Step[]): boolean
-  /** Ends that: the kernel chooses again. */
+  /** Removes the program of `spread`: the kernel spreads evenly again. */
   spreadOverAll(socket: number): boolean
-  /** Lets in what the program lets in. */
+  /** Drops the packets that the program drops. */
   filter(socket: number, program: readonly Step[]): boolean
-  /** How many connections wait to be taken in. */
+  /** Number of connections waiting to be accepted. */
   waiting(socket: number): number
   /** The port of the other side. */
   peerPort(socket: number): number | undefined
-  /**
-   * Whether no data went either way for so long, nothing has come that was not read, and the other side has all that
-   * was sent.
-   */
+  /** Whether no data was transferred for so long, no received data is unread, and all sent data is acknowledged. */
   isQuiet(socket: number, quietMs: number): boolean
-  /** Tells the other side that nothing more will be sent. */
+  /** Sends the end of the stream (FIN). */
   endSending(socket: number): boolean
-  /** Makes the descriptor mean what another means. What it meant is closed. */
+  /** Makes the descriptor refer to another's file, and closes its own (dup3). */
   replace(socket: number, by: number): boolean
 }
 
-/** Calls the C library; musl answers to the name of glibc's too. @throws when it cannot be had */
+/** System calls through the C library; musl also has glibc's file name. @throws without a C library */
 export function socketCalls(): SocketCalls {
   const {
     symbols: { setsockopt, getsockopt, getsockname, getpeername, recv, shutdown, dup3 },
@@ -83,25 +77,25 @@ export function socketCalls(): SocketCalls {
   const set = (socket: number, level: number, option: number, value: Uint8Array): boolean =>
     setsockopt(socket, level, option, ptr(value), value.length) === 0
   const setProgram = (socket: number, option: number, program: readonly Step[]): boolean => {
-    const steps = encode(program)
+    const steps = encodeProgram(program)
     const whole = new Uint8Array(headerBytes + steps.length)
     whole.set(steps, headerBytes)
-    const header = new DataView(whole.buffer) // struct sock_fprog: how many steps, and where they are
+    const header = new DataView(whole.buffer) // struct sock_fprog: number of steps, and their address
     header.setUint16(0, program.length, true)
     header.setBigUint64(8, BigInt(ptr(whole, headerBytes)), true)
     return set(socket, socketLevel, option, whole.subarray(0, headerBytes))
   }
-  const told = new DataView(new ArrayBuffer(toldBytesMost)),
-    toldPointer = ptr(told)
+  const result = new DataView(new ArrayBuffer(infoBytes)),
+    resultPointer = ptr(result)
   const length = new Uint32Array(1),
     lengthPointer = ptr(length)
   const info = (socket: number): DataView | undefined => {
-    length[0] = toldBytesMost
-    return getsockopt(socket, tcpLevel, tcpInfo, toldPointer, lengthPointer) === 0 ? told : undefined
+    length[0] = infoBytes
+    return getsockopt(socket, tcpLevel, tcpInfo, resultPointer, lengthPointer) === 0 ? result : undefined
   }
   const portOf = (address: typeof getsockname, socket: number): number | undefined => {
-    length[0] = toldBytesMost
-    return address(socket, toldPointer, lengthPointer) === 0 ? told.getUint16(portAt) : undefined
+    length[0] = infoBytes
+    return address(socket, resultPointer, lengthPointer) === 0 ? result.getUint16(portAt) : undefined
   }
   const is = (socket: number, port: number, state: keyof typeof socketStates): boolean =>
     info(socket)?.getUint8(0) === socketStates[state] && portOf(getsockname, socket) === port
@@ -121,7 +115,7 @@ export function socketCalls(): SocketCalls {
       if (state === undefined || state.getUint32(unconfirmedAt, true) > 0 || state.getUint32(unsentAt, true) > 0)
         return false
       if (Math.min(state.getUint32(sentAt, true), state.getUint32(receivedAt, true)) < quietMs) return false
-      return Number(recv(socket, toldPointer, 1, lookOnly)) < 0
+      return Number(recv(socket, resultPointer, 1, lookOnly)) < 0
     },
     endSending: (socket) => shutdown(socket, sending) === 0,
     replace: (socket, by) => dup3(by, socket, closeOnExec) === socket,

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { allBut, encode, noNewConnection, type Step } from './shared-port-programs.ts'
+import { allBut, encodeProgram, noNewConnection, type Step } from './shared-port-programs.ts'
 
-/** What a program answers: what the kernel would do with the steps that we use (RFC 9669 tells of their descendants). */
+/** Executes a program as the kernel does (RFC 9669 describes the successors of these instructions). */
 function run(
   program: readonly Step[],
   { random = 0, flags = 0 }: { readonly random?: number; readonly flags?: number },
@@ -48,22 +48,22 @@ test.each([
   [2, 3],
   [3, 8],
   [7, 8],
-])('all but place %d of %d are chosen, equally often', (place, of) => {
-  const times = new Array<number>(of).fill(0)
-  for (let random = 0; random < (of - 1) * 10; random++) {
-    const chosen = run(allBut({ place, of }), { random })
+])('all but index %d of %d are chosen, equally often', (index, count) => {
+  const times = new Array<number>(count).fill(0)
+  for (let random = 0; random < (count - 1) * 10; random++) {
+    const chosen = run(allBut({ index, count }), { random })
     times[chosen] = (times[chosen] ?? Number.NaN) + 1
   }
-  expect(times).toEqual(times.map((_, index) => (index === place ? 0 : 10)))
+  expect(times).toEqual(times.map((_, at) => (at === index ? 0 : 10)))
 })
 
-test('whatever number chance gives, the one left out is not chosen, nor one that is not there', () => {
+test('for every random number, the excepted socket is not chosen, nor one that does not exist', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 2, max: 300 }), fc.nat(299), fc.nat(0xffff_ffff), (of, anywhere, random) => {
-      const place = anywhere % of
-      const chosen = run(allBut({ place, of }), { random })
-      expect(chosen).not.toBe(place)
-      expect(chosen).toBeLessThan(of)
+    fc.property(fc.integer({ min: 2, max: 300 }), fc.nat(299), fc.nat(0xffff_ffff), (count, anywhere, random) => {
+      const index = anywhere % count
+      const chosen = run(allBut({ index, count }), { random })
+      expect(chosen).not.toBe(index)
+      expect(chosen).toBeLessThan(count)
     }),
   )
 })
@@ -76,13 +76,13 @@ test.each([
   ['ACK with data', 0x18, true],
   ['FIN', 0x11, true],
   ['RST', 0x04, true],
-])('newcomers are kept out and nothing else: %s', (_, flags, passes) => {
+])('only packets that open a connection are dropped: %s', (_, flags, passes) => {
   expect(run(noNewConnection, { flags }) > 0).toBe(passes)
 })
 
 test('a program is written as the kernel reads it', () => {
   expect([
-    ...encode([
+    ...encodeProgram([
       { code: 0x15, ifTrue: 1, ifFalse: 2, operand: 0x0403_0201 },
       { code: 0x06, operand: 0xffff_ffff },
     ]),

@@ -1,9 +1,6 @@
-import type { PlaceInGroup } from './shared-port-order.ts'
+import type { SocketPosition } from './socket-order.ts'
 
-/**
- * One step of a classic BPF program (linux/filter.h): what it does, how far it jumps when a comparison holds or not,
- * its operand.
- */
+/** One instruction of a classic BPF program (linux/filter.h). `ifTrue` and `ifFalse` are jumps of comparisons. */
 export interface Step {
   readonly code: number
   readonly ifTrue?: number
@@ -19,28 +16,25 @@ const loadWord = 0x20,
   jumpIfEqual = 0x15,
   returnLoaded = 0x16,
   returnConstant = 0x06
-/** Where the kernel offers a random number (SKF_AD_OFF + SKF_AD_RANDOM). */
+/** Address of a random number (SKF_AD_OFF + SKF_AD_RANDOM). */
 const randomNumber = 0xfffff038
-/** Where the flags stand in a TCP header (RFC 9293 section 3.1). */
+/** Offset of the flags in a TCP header (RFC 9293 section 3.1). */
 const flagsAt = 13
 const syn = 0x02,
   ack = 0x10
 
-/** Chooses by chance among all sockets of the group but one. The last one answers for the one that is left out. */
-export function allBut({ place, of }: PlaceInGroup): readonly Step[] {
+/** Chooses a random socket of the port except one. Where the exception would be chosen, the last socket is. */
+export function allBut({ index, count }: SocketPosition): readonly Step[] {
   return [
     { code: loadWord, operand: randomNumber },
-    { code: modulo, operand: of - 1 },
-    { code: jumpIfEqual, operand: place, ifFalse: 1 },
-    { code: loadConstant, operand: of - 1 },
+    { code: modulo, operand: count - 1 },
+    { code: jumpIfEqual, operand: index, ifFalse: 1 },
+    { code: loadConstant, operand: count - 1 },
     { code: returnLoaded },
   ]
 }
 
-/**
- * Lets everything through but what opens a connection. Who opened one that was not let through tries again a second
- * later.
- */
+/** Drops the packets that open a connection. Clients try again a second later. */
 export const noNewConnection: readonly Step[] = [
   { code: loadByte, operand: flagsAt },
   { code: and, operand: syn | ack },
@@ -51,8 +45,8 @@ export const noNewConnection: readonly Step[] = [
 
 const stepBytes = 8
 
-/** A program as the kernel reads it: an array of `struct sock_filter`. */
-export function encode(program: readonly Step[]): Uint8Array {
+/** Encodes a program as an array of `struct sock_filter`. */
+export function encodeProgram(program: readonly Step[]): Uint8Array {
   const bytes = new Uint8Array(program.length * stepBytes)
   const view = new DataView(bytes.buffer)
   for (const [index, { code, ifTrue = 0, ifFalse = 0, operand = 0 }] of program.entries()) {

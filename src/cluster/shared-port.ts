@@ -1,44 +1,43 @@
 import { closeListener, findListener, type Listener } from './close-listener.ts'
-import type { PlaceInGroup } from './shared-port-order.ts'
 import { allBut } from './shared-port-programs.ts'
+import type { SocketPosition } from './socket-order.ts'
 
 /**
- * So long newcomers are sent elsewhere before the socket closes. Bun has the kernel hand a connection over with its
- * first bytes, or a second after it was made (TCP_DEFER_ACCEPT).
+ * New connections go to the other sockets for this long before the socket closes. Bun has the kernel deliver a
+ * connection with its first bytes, or after a second (TCP_DEFER_ACCEPT).
  */
 const windowMs = 1_300
 
-/** What {@link sharedPort} needs. */
+/** Options of {@link sharedPort}. */
 export interface SharedPortOptions {
-  /** This process must listen on it already, with `reusePort`. */
+  /** A port on which this process listens already, with `reusePort`. */
   readonly port: number
-  /** Told why the port cannot be left without loss here: not Linux, no libc, a sandbox. */
+  /** Called with the reason when the port cannot be left without loss: not Linux, no libc, a sandbox. */
   readonly onUnable: (reason: string) => void
 }
 
-/** This process's part of a port that several processes share. Nothing of it throws. */
+/** This process's part of a port that several processes share. Its functions never throw. */
 export interface SharedPort {
   /**
-   * Stops listening without losing anybody, and without touching the connections that are open: the kernel sends
-   * newcomers to the other sockets, those who wait are taken in, then the socket closes. Takes 1.4 seconds. The server
-   * must go on serving meanwhile, and afterwards until its connections have gone.
+   * Stops listening without losing connections: the kernel sends new ones to the other sockets, the server accepts
+   * those that wait, then the socket closes. Takes 1.4 seconds. The server must serve until its connections have gone.
    *
-   * @param where the place of this process's socket among those that share the port. A wrong one costs some newcomers a
-   *   second, and at worst a connection
-   * @returns whether that was done; if not, the server still listens
+   * @param position of this process's socket among those that share the port. A wrong one delays some new connections
+   *   by a second, and may lose one
+   * @returns whether that succeeded; if not, the server still listens
    */
-  leave(where: PlaceInGroup): Promise<boolean>
+  leave(position: SocketPosition): Promise<boolean>
   /**
-   * To be called in one that stays, whenever another has left or died: newcomers are spread evenly again. Until then
-   * all are served, but some get more.
+   * Spreads new connections evenly again. To be called in one remaining process whenever another has left or died;
+   * until then some processes get more than others.
    */
   spread(): void
 }
 
 /**
- * Takes part in a shared port. When Linux closes one of the sockets that share a port, it resets the connections that
- * wait in it, unless net.ipv4.tcp_migrate_req is set; this is the way round it that needs no privilege. Ends what one
- * that died while leaving may have left behind.
+ * Takes part in a shared port. Closing one of the sockets that share a port resets the connections that wait in it,
+ * unless net.ipv4.tcp_migrate_req is set. This is a way round that needs no privilege; without it, stop listening
+ * normally and accept the loss. Also removes the program of a process that died while leaving.
  */
 export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
   const found = attempt(() => findListener(port), onUnable)
@@ -46,9 +45,9 @@ export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
   spread()
   return {
     spread,
-    async leave(where) {
+    async leave(position) {
       try {
-        return found !== undefined && (await leaveGroup(found, where))
+        return found !== undefined && (await leaveGroup(found, position))
       } catch (error) {
         onUnable(reasonOf(error))
         return false
@@ -57,10 +56,10 @@ export function sharedPort({ port, onUnable }: SharedPortOptions): SharedPort {
   }
 }
 
-async function leaveGroup(listener: Listener, { place, of }: PlaceInGroup): Promise<boolean> {
+async function leaveGroup(listener: Listener, { index, count }: SocketPosition): Promise<boolean> {
   const { calls, socket } = listener
-  if (!listener.isListening() || of < 2 || place >= of) return false
-  if (!calls.spread(socket, allBut({ place, of }))) throw new Error('the kernel takes no program for the port')
+  if (!listener.isListening() || count < 2 || index >= count) return false
+  if (!calls.spread(socket, allBut({ index, count }))) throw new Error('the kernel refuses the program for the port')
   await Bun.sleep(windowMs)
   return closeListener(listener)
 }

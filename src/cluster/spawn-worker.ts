@@ -1,66 +1,66 @@
-import { channel, type Answers, type Channel } from './channel.ts'
+import { channel, type Channel, type Handlers } from './channel.ts'
 import { watchLiveness } from './liveness.ts'
-import { workerVariable, type Listening, type PrimaryLife, type WorkerLife } from './worker-life.ts'
+import { workerVariable, type Listening, type PrimaryLifecycle, type WorkerLifecycle } from './worker-lifecycle.ts'
 import type { Worker } from './worker.ts'
 
-/** A start may wait for an identity provider, or a busy machine; one that takes longer hangs. */
-const startMsMost = 60_000
+/** A worker that does not listen by then is killed. A start may wait for an identity provider, or a busy machine. */
+const startMsMax = 60_000
 
-/** As bin/svc has it, which the compiled program does not pass through. */
+/** As in bin/svc, which the compiled program does not pass through. */
 const heapSetting = { BUN_JSC_heapGrowthSteepnessFactor: '300' }
 
-/** What {@link spawnWorker} needs. */
-export interface SpawnOptions<Theirs extends WorkerLife> {
-  /** What starts this program, with the flags it was started with. */
+/** Options of {@link spawnWorker}. */
+export interface SpawnOptions<Theirs extends WorkerLifecycle> {
+  /** Command line that starts this program with its flags. */
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
   /** From 0. */
-  readonly place: number
-  /** What this worker may ask, beside what its life is about. */
-  readonly answersTo: (worker: Channel<Theirs>) => Answers
-  /** It listens; or it does so no longer, having left or ended. */
+  readonly slot: number
+  /** Makes the primary's functions for this worker, beside those of {@link PrimaryLifecycle}. */
+  readonly handlersOf: (worker: Channel<Theirs>) => Handlers
+  /** The worker listens, or has stopped listening. */
   readonly onPort: (worker: Channel<Theirs>, isListening: boolean) => void
-  /** Milliseconds between questions whether it is alive. */
+  /** Milliseconds between liveness checks. */
   readonly livenessMs: number
-  /** It has left four of them unanswered, and is ended. */
+  /** The worker has missed four liveness checks, or did not start in time. It is killed. */
   readonly onHung: () => void
-  /** A mistake of ours in what a worker told. */
-  readonly onFault: (error: unknown) => void
-  /** It has ended; called before those who wait for an answer of it learn of that. */
+  /** Gets internal errors in handling the worker's messages. */
+  readonly onError: (error: unknown) => void
+  /** The worker has ended. Called before its pending calls reject. */
   readonly onEnd: (worker: Channel<Theirs>) => void
 }
 
-/** A worker, and the channel to it. */
-export interface SpawnedWorker<Theirs extends WorkerLife> extends Worker {
+/** A worker with its channel. */
+export interface SpawnedWorker<Theirs extends WorkerLifecycle> extends Worker {
   readonly channel: Channel<Theirs>
 }
 
-/** Starts a worker process. Its standard output and error are ours. */
-export function spawnWorker<Theirs extends WorkerLife>({
+/** Starts a worker process. It inherits standard output and error. */
+export function spawnWorker<Theirs extends WorkerLifecycle>({
   command,
   environment,
-  place,
-  answersTo,
+  slot,
+  handlersOf,
   onPort,
   livenessMs,
   onHung,
-  onFault,
+  onError,
   onEnd,
 }: SpawnOptions<Theirs>): SpawnedWorker<Theirs> {
   const listening = Promise.withResolvers<Listening>(),
     left = Promise.withResolvers<void>()
-  // Whoever does not wait for it learns of its end by `exited`.
+  // Callers that do not wait for it see the end by `exited`.
   listening.promise.catch(() => undefined)
-  let reason: string | undefined
+  let drainReason: string | undefined
   let unwatch = (): void => undefined
-  const life: PrimaryLife = {
-    listening(said) {
+  const lifecycle: PrimaryLifecycle = {
+    listening(message) {
       clearTimeout(starting)
       onPort(own, true)
-      unwatch = watchLiveness({ ask: () => plain.ask('alive', undefined), onHung: endHung, everyMs: livenessMs })
-      listening.resolve(said)
-      // It may have been told before it could hear.
-      if (reason !== undefined) tellToLeave(reason)
+      unwatch = watchLiveness({ ping: () => plain.call('ping', undefined), onHung: killHung, everyMs: livenessMs })
+      listening.resolve(message)
+      // An earlier message may have arrived before the worker could receive it.
+      if (drainReason !== undefined) plain.notify('drain', drainReason)
     },
     leftPort() {
       onPort(own, false)
@@ -68,19 +68,19 @@ export function spawnWorker<Theirs extends WorkerLife>({
     },
   }
   const child = Bun.spawn([...command], {
-    env: { ...heapSetting, ...environment, [workerVariable]: String(place + 1) },
+    env: { ...heapSetting, ...environment, [workerVariable]: String(slot + 1) },
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
     serialization: 'advanced',
-    ipc: (message: unknown) => own.take(message),
+    ipc: (message: unknown) => own.receive(message),
   })
-  const starting = setTimeout(endHung, startMsMost)
-  const ours: Record<string, Answers[string]> = { ...life }
-  const own = channel<Theirs>((message) => child.send(message), ours, onFault)
-  Object.assign(ours, answersTo(own))
-  // A plain worker's life is part of every worker's.
-  const plain: Pick<Channel<WorkerLife>, 'ask' | 'tell'> = own
+  const starting = setTimeout(killHung, startMsMax)
+  const ours: Record<string, Handlers[string]> = { ...lifecycle }
+  const own = channel<Theirs>((message) => child.send(message), ours, onError)
+  Object.assign(ours, handlersOf(own))
+  // Every worker has the functions of WorkerLifecycle.
+  const plain: Pick<Channel<WorkerLifecycle>, 'call' | 'notify'> = own
   const exited = child.exited.then((code) => {
     clearTimeout(starting)
     unwatch()
@@ -92,11 +92,7 @@ export function spawnWorker<Theirs extends WorkerLife>({
     return code
   })
 
-  function tellToLeave(why: string): void {
-    plain.tell('leave', why)
-  }
-
-  function endHung(): void {
+  function killHung(): void {
     onHung()
     child.kill('SIGKILL')
   }
@@ -106,9 +102,9 @@ export function spawnWorker<Theirs extends WorkerLife>({
     channel: own,
     listening: listening.promise,
     exited,
-    leave(why) {
-      reason = why
-      tellToLeave(why)
+    drain(reason) {
+      drainReason = reason
+      plain.notify('drain', reason)
       return left.promise
     },
     kill: () => child.kill('SIGKILL'),

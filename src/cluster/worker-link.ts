@@ -1,41 +1,40 @@
-import { channel, type Answers, type Channel } from './channel.ts'
-import { workerVariable, type PrimaryLife, type WorkerLife } from './worker-life.ts'
+import { channel, type Channel, type Handlers } from './channel.ts'
+import { workerVariable, type PrimaryLifecycle, type WorkerLifecycle } from './worker-lifecycle.ts'
 
-/** A worker's way to its primary. */
-export interface WorkerLink<Theirs extends PrimaryLife> {
+/** A worker's connection to its primary. */
+export interface WorkerLink<Theirs extends PrimaryLifecycle> {
   readonly primary: Channel<Theirs>
-  /**
-   * Aborts when the primary says so, or is gone: nobody would replace this worker any more. Its reason is a signal's
-   * name, or the cause in words.
-   */
-  readonly leaving: AbortSignal
+  /** Aborts when the primary asks this worker to drain, or has ended. The reason is a signal's name, or the cause. */
+  readonly stopping: AbortSignal
 }
 
-/** Whether this process was started by a primary. */
+/** Whether a primary started this process. */
 export function isWorker(environment: Readonly<Record<string, string | undefined>>): boolean {
   return environment[workerVariable] !== undefined && process.send !== undefined
 }
 
-/** Whether it stands in the first place: there is no second one that does, but while one takes over from the other. */
+/** Whether this is the worker of the first slot. During its restart there are two. */
 export function isFirstWorker(environment: Readonly<Record<string, string | undefined>>): boolean {
   return environment[workerVariable] === '1'
 }
 
 /**
- * Takes up the way to the primary. @param ours what the primary may ask, to be filled at once; what a worker's life is
- * about is put in here
+ * Opens the channel to the primary.
+ *
+ * @param ours the functions of this worker, to be filled in before the next turn of the event loop; those of
+ *   {@link WorkerLifecycle} are added here
  */
-export function linkToPrimary<Theirs extends PrimaryLife>(
-  ours: Record<string, Answers[string]>,
-  onFault: (error: unknown) => void,
+export function linkToPrimary<Theirs extends PrimaryLifecycle>(
+  ours: Record<string, Handlers[string]>,
+  onError: (error: unknown) => void,
 ): WorkerLink<Theirs> {
   const controller = new AbortController()
-  const life: WorkerLife = { leave: (reason) => controller.abort(reason), alive: () => undefined }
-  const primary = channel<Theirs>((message) => void process.send?.(message), Object.assign(ours, life), onFault)
-  process.on('message', (message: unknown) => primary.take(message))
+  const lifecycle: WorkerLifecycle = { drain: (reason) => controller.abort(reason), ping: () => undefined }
+  const primary = channel<Theirs>((message) => void process.send?.(message), Object.assign(ours, lifecycle), onError)
+  process.on('message', (message: unknown) => primary.receive(message))
   process.on('disconnect', () => {
     primary.close()
     controller.abort('the primary has ended')
   })
-  return { primary, leaving: controller.signal }
+  return { primary, stopping: controller.signal }
 }

@@ -1,24 +1,20 @@
-import type { Listening } from './worker-life.ts'
+import type { Listening } from './worker-lifecycle.ts'
 
-/** One worker process, as the primary sees it. */
+/** A worker process, as the primary sees it. */
 export interface Worker {
   readonly pid: number
-  /** Rejects when it ends first. */
+  /** Rejects when the worker ends first. */
   readonly listening: Promise<Listening>
-  /** Exit code; 128 and more: ended by a signal. */
+  /** Exit code; from 128: killed by a signal. */
   readonly exited: Promise<number>
-  /**
-   * Has it leave: it takes in no newcomers, lets what is under way finish, and ends. Resolves when it has left the
-   * port, or ended.
-   */
-  leave(reason: string): Promise<void>
-  /** Ends it at once. */
+  /** Asks the worker to stop listening, finish open requests and exit. Resolves when it has left the port or ended. */
+  drain(reason: string): Promise<void>
   kill(): void
 }
 
-/** One that ended before it began. */
-export function stillborn(): Worker {
+/** A worker whose process could not be started. */
+export function failedWorker(): Worker {
   const listening = Promise.reject<Listening>(new Error('it was not started'))
   listening.catch(() => undefined)
-  return { pid: 0, listening, exited: Promise.resolve(1), leave: async () => undefined, kill: () => undefined }
+  return { pid: 0, listening, exited: Promise.resolve(1), drain: async () => undefined, kill: () => undefined }
 }

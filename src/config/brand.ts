@@ -1,26 +1,28 @@
 import type { ProtocolName, Quirks } from './config.ts'
 
-/** A well-known provider of models: what is the same for all its customers. */
+/** A known provider of models: the settings that all its customers share. */
 export interface Brand {
-  /** What a provider's `id` or `brand` says. */
+  /** Name for a provider's `id` or `brand` in the configuration. */
   readonly id: string
-  /** For people. */
+  /** Display name. */
   readonly name: string
   readonly protocol: ProtocolName
   /** Without a trailing slash. Empty for `echo`. */
   readonly baseUrl: string
-  /** Environment variables that may hold its key; the first that is set is used. None: it needs no key. */
+  /** Environment variables for the API key; the first that is set is used. Empty: no key is needed. */
   readonly keys: readonly string[]
-  /** Answers on this machine, at this port of 127.0.0.1. */
+  /** Port of a server on 127.0.0.1. */
   readonly port?: number
   /**
-   * Whether a key in the environment is enough to use it unasked. Not so where the variable commonly serves other
-   * purposes.
+   * Whether a key in the environment is enough to use the brand without a configuration file. False when the variable
+   * commonly serves other purposes.
    */
   readonly isDetected: boolean
+  /** Web page of the free tier: daily requests without a payment method. An initial credit does not count. */
+  readonly freeTier?: string
   /** Web page that lists its models. */
   readonly modelsPage?: string
-  /** Model names where it has no `GET /models`. */
+  /** Model names, for brands without `GET /models`. */
   readonly models?: readonly string[]
   readonly quirks: Quirks
   /** Where the base URL and each quirk are documented. */

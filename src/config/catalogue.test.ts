@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { brandIds, brands, findBrand } from './catalogue.ts'
-import { parseConfig } from './parse-config.ts'
-import { baseUrlRule, idRule, modelNameRule } from './rules.ts'
+import { parseConfig } from './file/parse-config.ts'
+import { baseUrlRule, idRule, modelNameRule } from './file/rules.ts'
 
 describe('the catalogue', () => {
-  test('holds each brand once', () => {
+  test('contains each brand once', () => {
     expect(new Set(brandIds).size).toBe(brands.length)
     expect(brands.length).toBeGreaterThanOrEqual(24)
+  })
+
+  test('lists servers on this machine first, then free tiers, then paid brands', () => {
+    const places = brands.map(({ port, freeTier }) => (port !== undefined ? 0 : freeTier !== undefined ? 1 : 2))
+    expect(places).toEqual(places.toSorted())
+    expect(places.filter((place) => place === 1).length).toBeGreaterThan(0)
   })
 
   test.each(brands.map((brand) => [brand.id, brand] as const))('describes %s well', (id, brand) => {
@@ -23,6 +29,7 @@ describe('the catalogue', () => {
     expect(new Set(brand.keys).size).toBe(brand.keys.length)
     for (const model of brand.models ?? []) expect(model).toMatch(modelNameRule.pattern)
     if (brand.modelsPage !== undefined) expect(new URL(brand.modelsPage).protocol).toBe('https:')
+    if (brand.freeTier !== undefined) expect(new URL(brand.freeTier).protocol).toBe('https:')
     expect(brand.sources.length).toBeGreaterThan(0)
     const { rename, drop } = brand.quirks
     for (const name of [...Object.entries(rename).flat(), ...drop]) expect(name).toMatch(/^[a-z_]+$/)
@@ -30,7 +37,7 @@ describe('the catalogue', () => {
       expect([name in rename, drop.includes(name)]).toEqual([false, false])
   })
 
-  test.each(brandIds)('lets %s be configured by its id alone', (id) => {
+  test.each(brandIds)('configures %s by its id alone', (id) => {
     const { providers } = parseConfig(`{"providers":[{"id":"${id}"}]}`, { file: 'providers.json', environment: {} })
     const brand = findBrand(id)
     expect(providers[0]?.baseUrl).toBe(brand?.baseUrl ?? 'unknown')

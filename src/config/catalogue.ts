@@ -1,11 +1,11 @@
+import { table } from '../base/table.ts'
 import type { Brand } from './brand.ts'
 import type { Quirks } from './config.ts'
 import { noQuirks } from './defaults.ts'
-import { table } from './table.ts'
 
-/** What an entry below says; the rest is the same for nearly all brands. */
+/** An entry below, without the members that are the same for nearly all brands. */
 type Entry = Pick<Brand, 'id' | 'name' | 'baseUrl' | 'keys' | 'sources'> &
-  Partial<Pick<Brand, 'protocol' | 'port' | 'isDetected' | 'modelsPage' | 'models'>> & {
+  Partial<Pick<Brand, 'protocol' | 'port' | 'isDetected' | 'freeTier' | 'modelsPage' | 'models'>> & {
     readonly quirks?: Partial<Quirks>
   }
 
@@ -15,10 +15,9 @@ function brand({ quirks, ...entry }: Entry): Brand {
 }
 
 /**
- * The known brands. Their order is the order in which detected ones are tried: servers on this machine first, then the
- * makers of models, then those who host others' models. A quirk stands here only with a source that says so. A field is
- * renamed or left out only where the answer stays what was asked for; a provider that cannot do what was asked for
- * shall say so, and the next one is tried.
+ * The known brands, in the order in which detected ones are tried: servers on this machine, free tiers, makers of
+ * models, hosts of other makers' models. Every quirk needs a source. A field is renamed or dropped only if the answer
+ * keeps its meaning; otherwise the provider should reject the request, and the next one is tried.
  */
 export const brands: readonly Brand[] = [
   brand({
@@ -60,6 +59,71 @@ export const brands: readonly Brand[] = [
     sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
   }),
   brand({
+    id: 'gemini',
+    name: 'Google Gemini',
+    protocol: 'gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    freeTier: 'https://ai.google.dev/gemini-api/docs/pricing',
+    modelsPage: 'https://ai.google.dev/gemini-api/docs/models',
+    sources: ['https://ai.google.dev/api/generate-content'],
+  }),
+  brand({
+    id: 'groq',
+    name: 'Groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    keys: ['GROQ_API_KEY'],
+    freeTier: 'https://console.groq.com/docs/rate-limits',
+    modelsPage: 'https://console.groq.com/docs/models',
+    quirks: { streamUsage: true, reasoning: 'drop' },
+    sources: [
+      'https://console.groq.com/docs/openai',
+      'https://reference.langchain.com/javascript/types/_langchain_groq.ChatGroqCallOptions.html',
+      'https://github.com/janhq/jan/issues/8136',
+      'https://github.com/vercel/ai/pull/8057',
+    ],
+  }),
+  brand({
+    id: 'mistral',
+    name: 'Mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    keys: ['MISTRAL_API_KEY'],
+    freeTier: 'https://docs.mistral.ai/deployment/ai-studio/tier',
+    modelsPage: 'https://docs.mistral.ai/getting-started/models/',
+    quirks: {
+      rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
+      drop: ['stream_options'],
+      reasoning: 'drop',
+    },
+    sources: [
+      'https://docs.mistral.ai/api/',
+      'https://github.com/openai/openai-agents-python/issues/442',
+      'https://github.com/charmbracelet/crush/issues/1590',
+    ],
+  }),
+  brand({
+    id: 'cerebras',
+    name: 'Cerebras',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    keys: ['CEREBRAS_API_KEY'],
+    freeTier: 'https://inference-docs.cerebras.ai/support/rate-limits',
+    modelsPage: 'https://inference-docs.cerebras.ai/models/overview',
+    quirks: { reasoning: 'reasoning' },
+    sources: [
+      'https://inference-docs.cerebras.ai/resources/openai',
+      'https://github.com/QwenLM/qwen-code/issues/11045',
+    ],
+  }),
+  brand({
+    id: 'sambanova',
+    name: 'SambaNova',
+    baseUrl: 'https://api.sambanova.ai/v1',
+    keys: ['SAMBANOVA_API_KEY'],
+    freeTier: 'https://docs.sambanova.ai/docs/en/models/rate-limits',
+    modelsPage: 'https://docs.sambanova.ai/docs/en/models/sambacloud-models',
+    sources: ['https://docs.sambanova.ai/docs/en/features/openai-compatibility'],
+  }),
+  brand({
     id: 'openai',
     name: 'OpenAI',
     baseUrl: 'https://api.openai.com/v1',
@@ -79,43 +143,20 @@ export const brands: readonly Brand[] = [
     sources: ['https://docs.anthropic.com/en/api/messages'],
   }),
   brand({
-    id: 'gemini',
-    name: 'Google Gemini',
-    protocol: 'gemini',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    modelsPage: 'https://ai.google.dev/gemini-api/docs/models',
-    sources: ['https://ai.google.dev/api/generate-content'],
-  }),
-  brand({
-    id: 'groq',
-    name: 'Groq',
-    baseUrl: 'https://api.groq.com/openai/v1',
-    keys: ['GROQ_API_KEY'],
-    modelsPage: 'https://console.groq.com/docs/models',
-    quirks: { streamUsage: true },
-    sources: [
-      'https://console.groq.com/docs/openai',
-      'https://reference.langchain.com/javascript/types/_langchain_groq.ChatGroqCallOptions.html',
-    ],
-  }),
-  brand({
-    id: 'mistral',
-    name: 'Mistral',
-    baseUrl: 'https://api.mistral.ai/v1',
-    keys: ['MISTRAL_API_KEY'],
-    modelsPage: 'https://docs.mistral.ai/getting-started/models/',
-    quirks: { rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' }, drop: ['stream_options'] },
-    sources: ['https://docs.mistral.ai/api/', 'https://github.com/openai/openai-agents-python/issues/442'],
-  }),
-  brand({
     id: 'codestral',
     name: 'Mistral Codestral',
     baseUrl: 'https://codestral.mistral.ai/v1',
     keys: ['CODESTRAL_API_KEY'],
     models: ['codestral-latest'],
-    quirks: { rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' }, drop: ['stream_options'] },
-    sources: ['https://docs.mistral.ai/capabilities/code_generation/'],
+    quirks: {
+      rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
+      drop: ['stream_options'],
+      reasoning: 'drop',
+    },
+    sources: [
+      'https://docs.mistral.ai/capabilities/code_generation/',
+      'https://github.com/charmbracelet/crush/issues/1590',
+    ],
   }),
   brand({
     id: 'deepseek',
@@ -123,7 +164,11 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.deepseek.com',
     keys: ['DEEPSEEK_API_KEY'],
     modelsPage: 'https://api-docs.deepseek.com/quick_start/pricing',
-    sources: ['https://api-docs.deepseek.com/api/create-chat-completion'],
+    quirks: { reasoning: 'required' },
+    sources: [
+      'https://api-docs.deepseek.com/api/create-chat-completion',
+      'https://github.com/earendil-works/pi/issues/3636',
+    ],
   }),
   brand({
     id: 'xai',
@@ -170,7 +215,8 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.moonshot.ai/v1',
     keys: ['MOONSHOT_API_KEY'],
     modelsPage: 'https://platform.moonshot.ai/docs/api/chat',
-    sources: ['https://platform.moonshot.ai/docs/api/chat'],
+    quirks: { reasoning: 'required' },
+    sources: ['https://platform.moonshot.ai/docs/api/chat', 'https://github.com/theopenco/llmgateway/pull/2093'],
   }),
   brand({
     id: 'dashscope',
@@ -202,22 +248,6 @@ export const brands: readonly Brand[] = [
       'https://platform.minimax.io/docs/api-reference/text-openai-api',
       'https://platform.minimax.io/docs/api-reference/models/openai/list-models',
     ],
-  }),
-  brand({
-    id: 'cerebras',
-    name: 'Cerebras',
-    baseUrl: 'https://api.cerebras.ai/v1',
-    keys: ['CEREBRAS_API_KEY'],
-    modelsPage: 'https://inference-docs.cerebras.ai/models/overview',
-    sources: ['https://inference-docs.cerebras.ai/resources/openai'],
-  }),
-  brand({
-    id: 'sambanova',
-    name: 'SambaNova',
-    baseUrl: 'https://api.sambanova.ai/v1',
-    keys: ['SAMBANOVA_API_KEY'],
-    modelsPage: 'https://docs.sambanova.ai/docs/en/models/sambacloud-models',
-    sources: ['https://docs.sambanova.ai/docs/en/features/openai-compatibility'],
   }),
   brand({
     id: 'fireworks',
@@ -357,7 +387,7 @@ export const brands: readonly Brand[] = [
 
 const brandsById: ReadonlyMap<string, Brand> = new Map(brands.map((brand) => [brand.id, brand]))
 
-/** The brand of this id, if it is in the catalogue. */
+/** Finds a brand by id. */
 export function findBrand(id: string): Brand | undefined {
   return brandsById.get(id)
 }

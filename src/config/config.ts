@@ -1,16 +1,19 @@
-/** A fault in a configuration file, ready to show: file, line, field, what was found, what is allowed. */
+import type { ReasoningHistory } from '../formats/chat/request-reasoning.ts'
+import type { OfferedModel } from '../formats/model.ts'
+
+/** A fault in a configuration file, for messages. */
 export interface ConfigFault {
   readonly file: string
-  /** From 1; absent when the file as a whole is at fault. */
+  /** From 1; absent for a fault of the whole file. */
   readonly line?: number
   readonly column?: number
-  /** Path of the field, such as `providers[1].timeouts.connect_ms`; empty for the file as a whole. */
+  /** Path of the field, such as `providers[1].timeouts.connect_ms`; empty for the whole file. */
   readonly field: string
   readonly found: string
   readonly allowed: string
 }
 
-/** A configuration cannot be used. Carries every fault, not only the first. */
+/** A configuration cannot be used. Contains all faults, not only the first. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly faults: readonly ConfigFault[]
@@ -22,118 +25,105 @@ export class ConfigError extends Error {
 
 /** `providers.json:12:5: providers[1].base_url: found "foo", allowed: an http or https URL` */
 export function formatFault(fault: ConfigFault): string {
-  const place = fault.line === undefined ? fault.file : `${fault.file}:${fault.line}:${fault.column ?? 1}`
-  return `${place}: ${fault.field === '' ? '' : `${fault.field}: `}found ${fault.found}, allowed: ${fault.allowed}`
+  const location = fault.line === undefined ? fault.file : `${fault.file}:${fault.line}:${fault.column ?? 1}`
+  return `${location}: ${fault.field === '' ? '' : `${fault.field}: `}found ${fault.found}, allowed: ${fault.allowed}`
 }
 
 export type ProtocolName = 'openai' | 'anthropic' | 'gemini' | 'echo'
 
-/** USD per million tokens. */
-export interface Price {
-  readonly input: number
-  readonly output: number
-  readonly cachedInput?: number
-}
-
-/** One model at one provider. */
-export interface ModelConfig {
-  /** What clients ask for. */
-  readonly name: string
-  /** What the provider calls it; default: `name`. */
-  readonly upstream: string
-  readonly aliases: readonly string[]
-  /** Tokens. */
-  readonly context?: number
-  /** Tokens. */
-  readonly maxOutput?: number
-  /** Modalities such as `text`, `image`. */
-  readonly input?: readonly string[]
-  readonly price?: Price
-}
-
-/** All in milliseconds (docs/configuration.md, timers). */
+/** Timeouts of a provider, in milliseconds (docs/configuration.md#timers). */
 export interface Timeouts {
-  /** Name look-up, TCP and TLS. Default 5,000. */
+  /** For DNS lookup, TCP and TLS. Default 5,000. */
   readonly connectMs: number
-  /** Request → first meaningful event of a stream. Default 30,000. */
+  /** From the request to the first meaningful event of a stream. Default 30,000. */
   readonly firstTokenMs: number
-  /** Between two reads of a stream after its commit. Default 60,000. */
+  /** Between two events of a stream after its commit. Default 60,000. */
   readonly idleMs: number
-  /** Request → whole body, not streaming. Default 120,000. */
+  /** From the request to the whole answer, without streaming. Default 120,000. */
   readonly attemptMs: number
 }
 
-/** How a brand departs from the common format. From the catalogue; data, not code. */
+/** How a brand differs from the common format. */
 export interface Quirks {
-  /** Top-level request fields this provider knows by another name: ours → theirs. */
+  /** Top-level request fields that the provider names differently: common name → its name. */
   readonly rename: Readonly<Record<string, string>>
-  /** Top-level request fields this provider refuses: left out. */
+  /** Top-level request fields that the provider rejects; they are not sent. */
   readonly drop: readonly string[]
-  /** It continues a trailing assistant message, so an interrupted stream is resumed by asking it to go on. */
+  /** The provider continues a trailing assistant message, so that cut streams can be resumed there. */
   readonly continuation: boolean
   /**
-   * It reports usage in streams only if `stream_options.include_usage` is sent, and accepts that field: sent for the
-   * record where the caller leaves it out.
+   * The provider reports usage in streams only with `stream_options.include_usage`. The field is then sent even if the
+   * caller omits it, for log and metrics.
    */
   readonly streamUsage: boolean
+  /** How the reasoning of earlier answers is sent to the provider. */
+  readonly reasoning: ReasoningHistory
 }
 
-/** One upstream, resolved and ready to use. */
+/** One provider, completed from the catalogue and the environment. */
 export interface ProviderConfig {
   readonly id: string
-  /** The catalogue entry it was completed from, if any. */
+  /** The brand it was completed from, if any. */
   readonly brand?: string
   readonly enabled: boolean
-  /** Why it cannot be used although enabled, such as `GROQ_API_KEY is not set`. */
+  /** Why the enabled provider cannot be used, such as `GROQ_API_KEY is not set`. */
   readonly unavailable?: string
-  /** Why it could not be used even if it were enabled. */
+  /** Why the disabled provider could not be used if it were enabled. */
   readonly lacks?: string
   readonly protocol: ProtocolName
   /** Without a trailing slash. Empty for `echo`. */
   readonly baseUrl: string
   readonly apiKey?: string
-  /** Extra request headers, resolved. */
+  /** Additional request headers, with variables resolved. */
   readonly headers: Readonly<Record<string, string>>
-  /** `'*'`: ask the provider. */
-  readonly models: '*' | readonly ModelConfig[]
+  /** `'*'`: the provider's own list. */
+  readonly models: '*' | readonly OfferedModel[]
   readonly timeouts: Timeouts
-  /** Same-provider retries, 0 to 5. */
+  /** Retries at the same provider, 0 to 5. */
   readonly retries: number
   readonly maxConcurrent?: number
-  /** Request fields forced for this provider: field → JSON value. */
+  /** Request fields that are always sent to the provider with these JSON values. */
   readonly overrides: Readonly<Record<string, unknown>>
   readonly quirks: Quirks
 }
 
 export interface Limits {
-  /** Default 32 MiB. */
+  /** Most bytes of a request body. Default 32 MiB. */
   readonly bodyBytes: number
-  /** Whole request over all attempts. Default 600,000. */
+  /** Milliseconds for a request with all its attempts. Default 600,000. */
   readonly deadlineMs: number
-  /** Requests in flight; above: 503. Default: half of the descriptors. */
+  /** Most concurrent requests; further ones get 503. Default: half of the descriptors. */
   readonly maxConcurrent?: number
-  /** Bytes of request bodies held at once; above: 503. Default: a quarter of the memory, at most 512 MiB. */
+  /** Most bytes of all request bodies in memory. Default: a quarter of the memory, at most 512 MiB. */
   readonly bodyBudgetBytes?: number
 }
 
-export interface FailoverOptions {
+export interface FailoverConfig {
   readonly onContentPolicy: 'stop' | 'next'
   readonly onCut: 'resume' | 'error'
 }
 
-/** Everything the gateway needs to know, as one immutable value. A reload makes a new one. */
+/** The users named by `owners`. */
+export interface Owners {
+  /** User names. */
+  readonly names: readonly string[]
+  /** User ids, of entries such as `id:583231`. */
+  readonly ids: readonly string[]
+}
+
+/** The whole configuration, immutable. A reload makes a new one. */
 export interface Config {
-  /** Array order is try-order. */
+  /** In the order in which they are tried. */
   readonly providers: readonly ProviderConfig[]
   readonly limits: Limits
-  readonly failover: FailoverOptions
-  /** Name clients use → model name. */
+  readonly failover: FailoverConfig
+  /** Name that clients use → model name. */
   readonly aliases: Readonly<Record<string, string>>
-  /** User names of those who may change the providers. Absent: everybody may; empty: nobody. */
-  readonly owners?: readonly string[]
-  /** Where it came from: a file, what was found on this machine, or nothing at all (then the echo answers). */
+  /** Users who may change the providers. Absent: all users; empty: none. */
+  readonly owners?: Owners
+  /** Origin: a file, providers detected on this machine, or only the built-in echo. */
   readonly source:
-    | { readonly kind: 'file'; readonly path: string; /** Of the text that was read. */ readonly fingerprint?: string }
+    | { readonly kind: 'file'; readonly path: string; /** Of the file's text. */ readonly fingerprint?: string }
     | { readonly kind: 'detected' }
     | { readonly kind: 'echo' }
 }

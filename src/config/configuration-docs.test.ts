@@ -3,7 +3,7 @@ import schema from '../../schema/providers.schema.json' with { type: 'json' }
 import type { Brand } from './brand.ts'
 import { brands } from './catalogue.ts'
 import { ConfigError } from './config.ts'
-import { parseConfig } from './parse-config.ts'
+import { parseConfig } from './file/parse-config.ts'
 
 const docs = await Bun.file(new URL('../../docs/configuration.md', import.meta.url)).text()
 
@@ -25,13 +25,15 @@ function errorOf(text: string): string {
 }
 
 /** A brand's line in the table. */
-function row({ id, name, protocol, baseUrl, keys, models, quirks }: Brand): string {
+function row({ id, name, protocol, baseUrl, keys, freeTier, models, quirks }: Brand): string {
   const notes = [
     ...(protocol === 'openai' ? [] : [`protocol \`${protocol}\``]),
+    ...(freeTier === undefined ? [] : ['free tier']),
     ...(models === undefined ? [] : [`models ${models.map((model) => `\`${model}\``).join(', ')}`]),
     ...Object.entries(quirks.rename).map(([ours, theirs]) => `\`${ours}\` is sent as \`${theirs}\``),
     ...quirks.drop.map((field) => `\`${field}\` is left out`),
     ...(quirks.streamUsage ? ['usage of streams is asked for'] : []),
+    ...(quirks.reasoning === 'keep' ? [] : [`\`reasoning_history\` is \`${quirks.reasoning}\``]),
     ...(quirks.continuation ? ['continues a broken stream'] : []),
   ]
   const cells = [
@@ -66,11 +68,11 @@ describe('docs/configuration.md', () => {
     expect(fields.filter((field) => !docs.includes(`\`${field}\``))).toEqual([])
   })
 
-  test.each(blocks('jsonc').map((text) => [text]))('shows only files that are right: %s', (text) => {
+  test.each(blocks('jsonc').map((text) => [text]))('shows valid files only: %s', (text) => {
     expect(errorOf(text)).toBe('')
   })
 
-  test('shows the faults of its faulty file as they are told', () => {
+  test('shows the faults of its faulty file as the service reports them', () => {
     const [faulty = ''] = blocks('json')
     const [told = ''] = blocks('text').filter((text) => text.startsWith('providers.json:'))
     expect(errorOf(faulty)).toBe(told.trimEnd())

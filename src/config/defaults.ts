@@ -1,5 +1,5 @@
-import type { FailoverOptions, Limits, Quirks, Timeouts } from './config.ts'
-import { table } from './table.ts'
+import { table } from '../base/table.ts'
+import type { FailoverConfig, Limits, Quirks, Timeouts } from './config.ts'
 
 /** Milliseconds (failover.md, Timers). */
 export const defaultTimeouts: Timeouts = { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 60_000, attemptMs: 120_000 }
@@ -8,7 +8,13 @@ export const defaultTimeouts: Timeouts = { connectMs: 5_000, firstTokenMs: 30_00
 export const defaultLimits: Limits = { bodyBytes: 32 * 1024 * 1024, deadlineMs: 600_000 }
 
 /** (failover.md row 13, A cut) */
-export const defaultFailover: FailoverOptions = { onContentPolicy: 'stop', onCut: 'resume' }
+export const defaultFailover: FailoverConfig = { onContentPolicy: 'stop', onCut: 'resume' }
 
-/** A provider that departs from the common format in nothing. */
-export const noQuirks: Quirks = { rename: table(), drop: [], continuation: false, streamUsage: false }
+/** A provider that does not differ from the common format. */
+export const noQuirks: Quirks = {
+  rename: table(),
+  drop: [],
+  continuation: false,
+  streamUsage: false,
+  reasoning: 'keep',
+}

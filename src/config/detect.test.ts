@@ -6,32 +6,31 @@ function answersAt(...ports: number[]): Probe {
 }
 
 describe('detectProviders', () => {
-  test('puts servers on this machine before keys, each in order', async () => {
-    const environment = {
-      OPENROUTER_API_KEY: 'key-for-tests',
-      GOOGLE_API_KEY: 'key-for-tests',
-      OPENAI_API_KEY: 'key-for-tests',
-    }
+  test('returns servers on this machine first, then free tiers, then paid brands, each in order', async () => {
+    const names = ['OPENROUTER_API_KEY', 'GROQ_API_KEY', 'GOOGLE_API_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY']
+    const environment = Object.fromEntries(names.map((name) => [name, 'key-for-tests']))
     const config = await detectProviders({ environment, probe: answersAt(8000, 8080, 1234, 11434) })
     expect(config.providers.map(({ id }) => id)).toEqual([
       'ollama',
       'lmstudio',
       'llamacpp',
       'vllm',
-      'openai',
       'gemini',
+      'groq',
+      'openai',
+      'anthropic',
       'openrouter',
     ])
     expect(config.source).toEqual({ kind: 'detected' })
     expect(config.providers.every(({ unavailable }) => unavailable === undefined)).toBe(true)
   })
 
-  test('does not take itself for a model server', async () => {
+  test('does not ask itself for models', async () => {
     const config = await detectProviders({ environment: {}, ownPort: 8000, probe: answersAt(8000, 11434) })
     expect(config.providers.map(({ id }) => id)).toEqual(['ollama'])
   })
 
-  test('gives the echo when there is nothing', async () => {
+  test('returns the echo when nothing is found', async () => {
     const config = await detectProviders({ environment: { OPENAI_API_KEY: '' }, probe: answersAt() })
     expect(config).toMatchObject({
       source: { kind: 'echo' },
@@ -39,7 +38,7 @@ describe('detectProviders', () => {
     })
   })
 
-  test('leaves alone keys that commonly serve other purposes', async () => {
+  test('ignores keys that commonly serve other purposes', async () => {
     const config = await detectProviders({
       environment: { GITHUB_TOKEN: 'key-for-tests', HF_TOKEN: 'key-for-tests' },
       probe: answersAt(),
@@ -47,7 +46,7 @@ describe('detectProviders', () => {
     expect(config.source.kind).toBe('echo')
   })
 
-  test('asks all ports at once', async () => {
+  test('asks all ports concurrently', async () => {
     const asked: number[] = []
     let answer = (): void => undefined
     const silence = new Promise<undefined>((resolve) => (answer = () => resolve(undefined)))

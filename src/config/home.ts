@@ -1,27 +1,27 @@
 import { isAbsolute, join, resolve } from 'node:path'
-import type { Environment } from './resolve-provider.ts'
+import type { Environment } from './file/resolve-provider.ts'
 
-/** The service has no place for its files. */
+/** The home folder of the service is not known. */
 export class HomeError extends Error {
   override readonly name = 'HomeError'
 }
 
-/** The folder that holds everything of this service, and what lies where in it. Absolute paths; nothing need exist yet. */
+/** The folder for the files of the service. Absolute paths, which may not exist yet. */
 export interface Home {
   readonly folder: string
   /** `providers.json` */
   readonly providers: string
-  /** `cache/models`: the model lists providers answered with. */
+  /** `cache/models`: model lists of providers. */
   readonly modelsCache: string
 }
 
-/** `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
+/** Finds `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
 export function findHome(environment: Environment): Home {
   const folder = homeFolder(environment)
   return { folder, providers: join(folder, 'providers.json'), modelsCache: join(folder, 'cache', 'models') }
 }
 
-/** An extension's configuration file (docs/sign-in.md). @throws {HomeError} when the home folder is not known */
+/** The path of an extension's configuration file (docs/sign-in.md). @throws {HomeError} without a home folder */
 export function extensionFile(environment: Environment, name: string): string {
   return join(homeFolder(environment), 'users', 'default', name, 'config.json')
 }
@@ -34,10 +34,10 @@ function homeFolder(environment: Environment): string {
 
 function expandTilde(path: string, environment: Environment): string {
   if (path !== '~' && !path.startsWith('~/')) return resolve(path)
-  return join(userHome(environment, `SVC_HOME is "${path}", write the whole path`), path.slice(1))
+  return join(userHome(environment, `SVC_HOME is "${path}", write an absolute path`), path.slice(1))
 }
 
-/** Containers and Windows do not set HOME; the latter sets USERPROFILE. */
+/** The user's home directory. Windows sets USERPROFILE instead of HOME; containers may set neither. */
 function userHome(environment: Environment, advice: string): string {
   const home = environment['HOME'] || environment['USERPROFILE']
   if (home === undefined || home === '') throw new HomeError(`HOME is not set: ${advice}`)

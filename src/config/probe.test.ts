@@ -6,7 +6,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-/** A server that answers any connection's first bytes with these and, unless it lingers, hangs up. Its port. */
+/** The port of a server that answers each connection's first bytes with these and, unless it lingers, closes it. */
 function listen(answer: string, lingers = false): number {
   const server = Bun.listen({
     hostname: '127.0.0.1',
@@ -47,19 +47,19 @@ describe('probeModels', () => {
     expect(await probeModels(listen(answer))).toEqual(expected)
   })
 
-  test('does not wait for a server to hang up after the whole answer', async () => {
+  test('does not wait for the end of the connection after a whole answer', async () => {
     const begun = performance.now()
     expect(await probeModels(listen(http('200 OK', models), true))).toEqual(['a', 'b'])
     expect(performance.now() - begun).toBeLessThan(250)
   })
 
-  test('gives up on one that says nothing', async () => {
+  test('gives up on a silent server', async () => {
     const begun = performance.now()
     expect(await probeModels(listen('', true))).toBeUndefined()
     expect(performance.now() - begun).toBeLessThan(1_000)
   })
 
-  test('knows at once when nobody listens', async () => {
+  test('returns at once when no server listens', async () => {
     const port = listen('')
     for (const stop of stops.splice(0)) stop()
     const begun = performance.now()

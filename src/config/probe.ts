@@ -1,10 +1,11 @@
+import { isRecord, type JsonObject } from '../base/json-value.ts'
+
 const probeMsMax = 300
 const answerBytesMax = 1024 * 1024
 
 /**
- * The models a server at this port of 127.0.0.1 lists at `/v1/models`, `undefined` when it does not answer so within
- * 300 ms. Never rejects. Speaks HTTP/1.0 over a socket of its own: `fetch` obeys HTTP_PROXY for 127.0.0.1 too, and
- * would ask the proxy.
+ * Returns the models that a server at this port of 127.0.0.1 lists at `/v1/models`; `undefined` without a list within
+ * 300 ms. Never rejects. Speaks HTTP/1.0 over its own socket, since `fetch` would use HTTP_PROXY even for 127.0.0.1.
  */
 export async function probeModels(port: number): Promise<readonly string[] | undefined> {
   const answer = await ask(
@@ -14,7 +15,7 @@ export async function probeModels(port: number): Promise<readonly string[] | und
   return readModelNames(answer.toString())
 }
 
-/** What comes back until the server hangs up, the answer is whole, or time is up. Nothing when nobody listens. */
+/** Reads until the response is complete, the connection closes, or the time is up. Empty without a server. */
 async function ask(port: number, request: string): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   let answer = Buffer.alloc(0)
@@ -47,7 +48,7 @@ async function ask(port: number, request: string): Promise<Buffer> {
   }
 }
 
-/** Some servers keep the connection open although asked not to. */
+/** Whether the response is complete. Some servers ignore `connection: close`. */
 function isWhole(answer: Buffer): boolean {
   const headEnd = answer.indexOf('\r\n\r\n')
   if (headEnd === -1) return false
@@ -56,27 +57,26 @@ function isWhole(answer: Buffer): boolean {
 }
 
 /**
- * The names in an answer; `undefined` for anything that is no list of models, and for another instance of this service,
- * which lists providers with each model.
+ * Reads the model names of a response; `undefined` for other responses, and for those of svc itself, whose models have
+ * `providers`.
  */
 function readModelNames(answer: string): readonly string[] | undefined {
   const headEnd = answer.indexOf('\r\n\r\n')
   if (!/^HTTP\/1\.[01] 200[ \r]/.test(answer) || headEnd === -1) return undefined
   const models = readList(answer.slice(headEnd + 4))
   if (models === undefined || models.some((model) => 'providers' in model)) return undefined
-  return models.flatMap((model) => ('id' in model && typeof model.id === 'string' ? [model.id] : []))
+  return models.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
 }
 
-function readList(body: string): readonly object[] | undefined {
-  // A chunked body's first and last lines are lengths; the list stands between them when it came in one chunk.
+function readList(body: string): readonly JsonObject[] | undefined {
+  // A chunked body of one chunk has the list between its first and last lines.
   const json = body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)
   let value: unknown
   try {
     value = JSON.parse(json)
   } catch {
-    // Some other service lives at this port.
+    // The port belongs to another kind of service.
     return undefined
   }
-  if (typeof value !== 'object' || value === null || !('data' in value) || !Array.isArray(value.data)) return undefined
-  return value.data.filter((model): model is object => typeof model === 'object' && model !== null)
+  return isRecord(value) && Array.isArray(value['data']) ? value['data'].filter(isRecord) : undefined
 }

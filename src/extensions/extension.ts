@@ -1,52 +1,49 @@
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
-/** What an extension is given. It reaches the service through this and no other way. */
+/** The service as an extension sees it; its only access to files, network, stores and clocks. */
 export interface Host {
   /**
-   * The extension's configuration file, `users/default/NAME/config.json` in the home folder; `undefined` when there is
-   * none.
+   * Reads the extension's configuration file, `users/default/NAME/config.json` in the home folder; `undefined` if the
+   * file does not exist.
    *
-   * @throws when it cannot be read, or is no JSON object: `start` lets that pass
+   * @throws if the file cannot be read or is not a JSON object; `start` should not catch this
    */
   config(): Promise<ExtensionConfig | undefined>
   /**
-   * A store of its own, apart from those of other extensions. The same name gives the same store, also after a restart
-   * of the extension.
+   * Opens a store. Names are private to the extension; a name opens the same store again after the extension has
+   * restarted.
    */
   store<Value>(name: string, options: StoreOptions<Value>): Store<Value>
   /**
-   * A limit of its own, apart from those of other extensions. What was counted for a name counts on, also after a
-   * restart of the extension.
+   * Opens a rate limit. Names are private to the extension; a name continues the same counts after the extension has
+   * restarted.
    */
   limit(name: string, options: LimitOptions): Limit
-  /** One exchange with a server that the configuration names. No redirect is followed. */
+  /** Sends one HTTP request. Does not follow redirects. */
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */
   now(): number
-  /** A clock that nobody sets: milliseconds since a moment that says nothing. */
+  /** A monotonic clock, in milliseconds; only differences have a meaning. */
   elapsedMs(): number
   readonly log: ExtensionLog
 }
 
-/** A configuration file that has been read, with its `$NAME` values resolved. */
+/** Content of a configuration file, with `$NAME` values resolved. */
 export interface ExtensionConfig {
-  /** Members of the file. One whose value is `$NAME` of a variable that is not set, or empty, is absent. */
+  /** Members of the file, without those whose value is `$NAME` of a variable that is unset or empty. */
   readonly values: Readonly<Record<string, unknown>>
-  /** The members that are absent for that reason: member → variable. */
+  /** The members left out for that reason: member → variable. */
   readonly unset: ReadonlyMap<string, string>
 }
 
-/**
- * Something in the configuration file is not as it must be: the service does not start, or keeps the configuration it
- * has.
- */
-export class ExtensionConfigFault extends Error {
-  override readonly name = 'ExtensionConfigFault'
-  /** The member, or a path into it, as in `user_fields.id`. */
+/** The configuration file is invalid: the service does not start, or keeps the previous configuration. */
+export class ExtensionConfigError extends Error {
+  override readonly name = 'ExtensionConfigError'
+  /** Name of the member, or a path such as `user_fields.id`. */
   readonly field: string
-  /** What stands there, without its value if that may be a secret: `a number`. */
+  /** The value, or only its type if it may be a secret: `a number`. */
   readonly found: string
-  /** What may stand there. */
+  /** Description of the allowed values. */
   readonly allowed: string
 
   constructor(field: string, found: string, allowed: string) {
@@ -57,18 +54,18 @@ export class ExtensionConfigFault extends Error {
   }
 }
 
-/** How {@link Host.fetch} asks. */
+/** Request and limits of {@link Host.fetch}. */
 export interface FetchOptions {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** From the call to the last byte of the answer. Beyond, it rejects with a `TimeoutError`. */
+  /** Until the last byte of the response; then the call rejects with a `TimeoutError`. */
   readonly timeoutMs: number
-  /** Of the answer's body. Beyond, it rejects. */
+  /** Limit of the response body; a larger one makes the call reject. */
   readonly bytesMax: number
 }
 
-/** Lines in the service's log. Values are escaped and shortened; it is for the caller to put no secret there. */
+/** Writes to the service's log. Values are escaped and shortened; the extension must not log secrets. */
 export type ExtensionLog = Readonly<
   Record<
     'debug' | 'info' | 'warn' | 'error',
@@ -76,89 +73,99 @@ export type ExtensionLog = Readonly<
   >
 >
 
-/** A request, as an extension sees it. */
-export interface Visit {
+/** A request, with the facts that guards and routes decide by. */
+export interface RequestContext {
   readonly request: Request
-  /** Normalised, without query. Decisions compare this and nothing else. */
+  /** Normalised path without query. Decisions must use this path, not the request's URL. */
   readonly path: string
-  /** The address the connection comes from. What headers claim is not in it. */
+  /** Peer address of the connection; forwarding headers do not change it. */
   readonly address: string
-  /** `x-request-id`: what a person is shown beside an error, so that it can be found in the log. */
+  /** The request id (`x-request-id`), which error pages show and log lines carry. */
   readonly id: string
 }
 
-/** Who a request comes from. */
+/** A request for one of the extension's routes. */
+export interface RouteContext extends RequestContext {
+  /** User name from the guards. Absent if no guard named a user, or the route is public. */
+  readonly user?: string
+  /** Reads the body. @throws {WireError} if it is larger than `bytesMax`, too slow or cut off */
+  body(bytesMax: number): Promise<Uint8Array>
+}
+
+/** The user that a guard has identified as the sender of a request. */
 export interface Visitor {
-  /** Name for logs, and the one that `owners` names somebody by. */
+  /** User name, for the log and for `owners`. */
   readonly user: string
-  /** What the page shows people of themselves. Absent: it shows `user`. */
+  /** Id that stays the same when the user is renamed; compared with `id:VALUE` in `owners`. */
+  readonly userId?: string
+  /** Whether user names are compared without regard to the case of ASCII letters. Default `false`. */
+  readonly hasCaselessName?: boolean
+  /** User data for the page. Default: the page shows `user`. */
   readonly profile?: Profile
 }
 
-/** Somebody, for their own eyes. */
+/** User data that the page shows to the user. */
 export interface Profile {
-  /**
-   * Short. Tells people apart for ever, also those of different identity providers: what a browser keeps for somebody,
-   * it keeps under this.
-   */
+  /** Short, permanent and unique over all identity providers. The page stores a user's browser data under it. */
   readonly id: string
   readonly userName: string
   readonly displayName: string
-  /** Empty when not known. */
+  /** Empty if unknown. */
   readonly email: string
-  /** An https address; empty when not known. */
+  /** An https URL, or empty. */
   readonly avatarUrl: string
 }
 
 /**
- * What an extension brings to the page. The module is `page-part.tsx` in its folder, whose export `part` is a
- * `PagePart` of web/slots.ts.
+ * The slots of the page that an extension replaces, and settings for its page module. The module is `page-part.tsx` in
+ * the extension's folder; its export `part` is a `PagePart` of web/slots.ts.
  */
 export interface PartClaim {
-  /** The slots it takes over: no others are taken from its module, and no two extensions may take the same. */
+  /** Slots to replace. Others in the module are ignored; two extensions cannot claim the same slot. */
   readonly slots: readonly string[]
-  /** What its module is to know, such as a name to show. Everybody may read it, signed in or not. */
+  /** Passed to the module, such as a name to show. Public: readable without signing in. */
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** One path an extension answers. HEAD arrives where GET does. */
+/** A route of an extension. GET routes also receive HEAD requests. */
 export interface ExtensionRoute {
   readonly method: 'GET' | 'POST'
-  /** Exact path, beginning with `/`; one that ends in `/` stands for everything below it. */
+  /** Exact path, beginning with `/`. A path that ends in `/` matches every path below it. */
   readonly path: string
-  /** Reached without passing the guards. Default deny: `false` unless said otherwise. */
+  /** Whether the route bypasses the guards. Default `false`. */
   readonly isPublic?: boolean
-  /** @throws {WireError} for an answer that is an error: as JSON, or as a page where a browser navigates */
-  handle(visit: Visit): Promise<Response>
+  /** Whether the route is for owners only (docs/configuration.md); other users get 403. Excludes `isPublic`. */
+  readonly isForOwners?: boolean
+  /** @throws {WireError} to answer with an error: a page for browser navigations, JSON otherwise */
+  handle(context: RouteContext): Promise<Response>
 }
 
-/** What an extension adds while it is on. */
+/** The parts that an extension adds to the service while it is on. */
 export interface Contribution {
   readonly routes?: readonly ExtensionRoute[]
   /**
-   * Says who may pass, for every path that is not public, be there a route or not. Resolves when the request may pass.
+   * Admits or refuses each request for a path that is not public, including paths without a route. Resolves to admit
+   * the request.
    *
-   * @throws {WireError} when it may not
+   * @throws {WireError} to refuse it
    */
-  guard?(visit: Visit): Promise<Visitor | undefined>
-  /** What it brings to the page. */
+  guard?(context: RequestContext): Promise<Visitor | undefined>
   readonly part?: PartClaim
-  /**
-   * Where this service's own pages are from, as in `https://svc.example.org`. When given, pages from elsewhere may not
-   * call the API.
-   */
+  /** Origin of the service's own page, such as `https://svc.example.org`. If set, other origins cannot call the API. */
   readonly origin?: string
   close?(): Promise<void>
 }
 
-/** A part of the service that is switched on by name (`SVC_AUTH`, `--auth`). */
+/** An optional part of the service, switched on by name (`SVC_AUTH`, `--auth`). */
 export interface Extension {
   readonly name: string
   /**
-   * Called at the start and again for each change of the configuration file; what it returned before is then closed and
-   * forgotten, stores are kept. `undefined`: the extension finds itself switched off; its host says so in the log.
+   * Starts the extension. Called again for each change of the configuration file; the new contribution replaces the
+   * previous one, which is closed. Stores are kept. `undefined` means that the configuration switches the extension
+   * off, which the service logs.
    *
-   * @throws {ExtensionConfigFault} when it is configured wrongly: the service then does not start, or keeps what it had
+   * @throws {ExtensionConfigError} if the configuration is invalid: the service then does not start, or keeps the
+   *   previous contribution
    */
   start(host: Host): Promise<Contribution | undefined>
 }

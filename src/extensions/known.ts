@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { Extension } from './extension.ts'
 
 /**
- * The extensions there are: each folder of this room that holds an `extension.ts`. The build puts a table of its own in
- * the place of this file.
+ * Names of all extensions: the folders beside this file that hold an `extension.ts`. `npm run build` replaces this
+ * module.
  */
 export const names: readonly string[] = readdirSync(import.meta.dir)
   .filter((name) => existsSync(join(import.meta.dir, name, 'extension.ts')))
   .toSorted()
 
-/** Loads one of them. */
+/** Imports an extension. @param name one of {@link names} */
 export async function load(name: string): Promise<{ readonly extension: Extension }> {
-  return import(`./${name}/extension.ts`)
+  return (await import(`./${name}/extension.ts`)) as { readonly extension: Extension }
 }

@@ -1,27 +1,27 @@
-/** The slots of the page that an extension may take over: those of web/slots.ts. */
+/** The slots of the page that an extension can replace, as in web/slots.ts. */
 export const slotNames: readonly string[] = ['SignIn']
 
-/** An extension that is on, and the slots of the page that it claims. */
+/** The slots of the page that an extension claims. */
 export interface Claim {
   readonly name: string
   readonly slots: readonly string[]
 }
 
-/** A slot is claimed that does not exist, or that somebody has already: the page could not be what both mean it to be. */
-export class SlotFault extends Error {
-  override readonly name = 'SlotFault'
+/** A claimed slot does not exist, or another extension has claimed it. */
+export class SlotError extends Error {
+  override readonly name = 'SlotError'
 }
 
-/** Whether an extension may be on beside others. @throws {SlotFault} */
+/** Checks an extension's claim against those of the others. @throws {SlotError} */
 export function checkClaim({ name, slots }: Claim, others: readonly Claim[]): void {
   for (const slot of slots) {
-    if (!slotNames.includes(slot))
-      throw new SlotFault(
-        `${name} claims the slot '${slot.slice(0, 64)}' of the page, which does not exist: the slots are ${slotNames.join(', ')}`,
-      )
+    if (!slotNames.includes(slot)) {
+      const claimed = `${name} claims the slot '${slot.slice(0, 64)}' of the page, which does not exist`
+      throw new SlotError(`${claimed}: the slots are ${slotNames.join(', ')}`)
+    }
     const owner = others.find((other) => other.name !== name && other.slots.includes(slot))
     if (owner !== undefined)
-      throw new SlotFault(
+      throw new SlotError(
         `${owner.name} and ${name} both claim the slot '${slot}' of the page: only one of them can be on`,
       )
   }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import type { Unavailability } from '../service/circuit.ts'
 import { AllFailed } from '../service/failover.ts'
 import type { FailureClass, FailureDetails, UpstreamFailure } from '../service/failure.ts'
+import type { Unavailability } from '../service/health/circuit.ts'
+import { failureOf } from '../service/testing.ts'
 import { allFailed, cutOff, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
-import { failureOf } from './testing.ts'
 
-type Told = FailureClass | readonly [FailureClass, FailureDetails]
+type Failed = FailureClass | readonly [FailureClass, FailureDetails]
 
-function failed(told: readonly Told[], skipped: readonly Unavailability[] = []) {
-  const failures = told.map((each, position): { name: string; failure: UpstreamFailure } => ({
+function failed(all: readonly Failed[], skipped: readonly Unavailability[] = []) {
+  const failures = all.map((each, position): { name: string; failure: UpstreamFailure } => ({
     name: `p${position + 1}`,
     failure: typeof each === 'string' ? failureOf(each) : failureOf(each[0], each[1]),
   }))
@@ -16,7 +16,7 @@ function failed(told: readonly Told[], skipped: readonly Unavailability[] = []) 
 }
 
 describe('when all have failed the status', () => {
-  const cases: readonly (readonly [number, string, readonly Told[]])[] = [
+  const cases: readonly (readonly [number, string, readonly Failed[]])[] = [
     [504, 'all timed out', ['timeout', 'timeout']],
     [504, 'all timed out, some while connecting', ['timeout', ['connect', { timedOut: true }]]],
     [429, 'all were rate limits', ['rate_limit', 'rate_limit']],
@@ -29,10 +29,32 @@ describe('when all have failed the status', () => {
     [502, 'all failed', ['server_error', 'dns', 'tls']],
     [502, 'one timed out and one failed', ['timeout', 'reset']],
     [502, "all have a bad key, which is never the client's own 401", ['credential', 'credential']],
-    [502, 'nobody has the model any more', ['model_gone']],
+    [502, 'no provider has the model any more', ['model_gone']],
   ]
   test.each(cases)('is %p if %s', (status, _name, failures) => {
     expect(failed(failures)).toMatchObject({ status, type: 'api_error', code: 'provider_error', param: null })
+  })
+})
+
+describe('when all say that the conversation is too long', () => {
+  test('the error is invalid_request_error with the code that client libraries know', () => {
+    const error = failed(['context_length', 'context_length'])
+    expect(error).toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      param: 'messages',
+      headers: { 'x-should-retry': 'false' },
+    })
+    expect(error.message).toStartWith("All providers failed for model 'm': p1: ")
+  })
+
+  test('a skipped provider makes it retryable', () => {
+    expect(failed(['context_length'], [{ reason: 'open', remainingMs: 4_000 }])).toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+      headers: { 'x-should-retry': 'true' },
+    })
   })
 })
 
@@ -45,7 +67,7 @@ describe('when all have failed the message', () => {
 })
 
 describe('when all have failed x-should-retry', () => {
-  const cases: readonly (readonly [string, readonly Told[]])[] = [
+  const cases: readonly (readonly [string, readonly Failed[]])[] = [
     ['false', ['bad_request', 'credential', 'quota', 'model_gone', 'context_length', 'redirect']],
     ['true', ['bad_request', 'server_error']],
     ['true', ['rate_limit']],
@@ -57,23 +79,23 @@ describe('when all have failed x-should-retry', () => {
   })
 })
 
-describe('when all who were asked have failed, and somebody was not asked', () => {
+describe('when all asked providers failed, and others were skipped', () => {
   const skipped: readonly Unavailability[] = [{ reason: 'open', remainingMs: 4_000 }]
-  const cases: readonly (readonly [number, readonly Told[]])[] = [
+  const cases: readonly (readonly [number, readonly Failed[]])[] = [
     [502, ['bad_request', 'context_length']],
     [502, ['credential']],
     [429, ['rate_limit']],
     [503, ['overloaded']],
     [504, ['timeout']],
   ]
-  test.each(cases)('it is %p for %j, and worth another try', (status, failures) => {
+  test.each(cases)('the status is %p for %j, and the request retryable', (status, failures) => {
     expect(failed(failures, skipped)).toMatchObject({ status, headers: { 'x-should-retry': 'true' } })
   })
 })
 
 describe('when all have failed Retry-After', () => {
   const wait = (reason: Unavailability['reason'], remainingMs: number): Unavailability => ({ reason, remainingMs })
-  const cases: readonly (readonly [string, string | undefined, readonly Told[], readonly Unavailability[]])[] = [
+  const cases: readonly (readonly [string, string | undefined, readonly Failed[], readonly Unavailability[]])[] = [
     [
       'is the smallest one',
       '2',
@@ -85,9 +107,9 @@ describe('when all have failed Retry-After', () => {
     ],
     ['is rounded up to whole seconds', '3', [['rate_limit', { retryAfterMs: 2_001 }]], []],
     ['is at least 1', '1', [['rate_limit', { retryAfterMs: 0 }]], []],
-    ['is 1 when nobody said', '1', ['overloaded'], []],
+    ['is 1 when no provider gave one', '1', ['overloaded'], []],
     [
-      'is that of who was skipped when that is sooner',
+      'is that of a skipped provider when it is sooner',
       '4',
       [['overloaded', { retryAfterMs: 9_000 }]],
       [wait('retry_after', 3_500)],
@@ -100,7 +122,7 @@ describe('when all have failed Retry-After', () => {
   })
 })
 
-describe('when everybody is full', () => {
+describe('when every provider is at its concurrency limit', () => {
   test('the answer is 503 with Retry-After, and no upstream is blamed', () => {
     const error = failed([], [{ reason: 'full', remainingMs: 1_000 }])
     expect(error).toMatchObject({
@@ -114,7 +136,7 @@ describe('when everybody is full', () => {
 })
 
 describe('the other errors', () => {
-  test("tell a content policy's reason as 400, not to be retried (failover.md row 13)", () => {
+  test('give the reason of a content policy, with status 400 and no retry (failover.md row 13)', () => {
     expect(policyViolation(failureOf('content_policy'))).toMatchObject({
       status: 400,
       type: 'invalid_request_error',
@@ -124,7 +146,7 @@ describe('the other errors', () => {
     })
   })
 
-  test('tell our own lack of room as 503 (failover.md row 42)', () => {
+  test('answer 503 for a lack of resources of the service (failover.md row 42)', () => {
     expect(overloaded('full')).toMatchObject({
       status: 503,
       type: 'overloaded_error',
@@ -133,7 +155,7 @@ describe('the other errors', () => {
     })
   })
 
-  test('tell a cut as provider_error', () => {
+  test('answer provider_error for a cut', () => {
     expect(cutOff(failureOf('cut'))).toMatchObject({
       type: 'api_error',
       code: 'provider_error',
@@ -141,7 +163,7 @@ describe('the other errors', () => {
     })
   })
 
-  test('tell an unknown model as 404, not to be retried (docs/errors.md)', () => {
+  test('answer 404 for an unknown model, with no retry (docs/errors.md)', () => {
     expect(modelNotFound('x')).toMatchObject({
       status: 404,
       type: 'invalid_request_error',

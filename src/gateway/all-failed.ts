@@ -1,26 +1,27 @@
+import { WireError } from '../formats/error.ts'
 import type { AllFailed } from '../service/failover.ts'
 import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
-import { WireError } from '../wire/error.ts'
 
-const whenAllAreFullMs = 1_000
+const retryAfterDefaultMs = 1_000
 
-/** The error of docs/errors.md when nobody answered, with the status that says why (failover.md, "When all fail"). */
+/** The error of docs/errors.md when no provider answered; its status says why (failover.md, "When all fail"). */
 export function allFailed(model: string, error: AllFailed): WireError {
   const { failures, skipped } = error
   const clauses = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join('; ')
   if (failures.length === 0) {
-    const waitMs = Math.min(...skipped.map(({ remainingMs }) => remainingMs), whenAllAreFullMs)
+    const waitMs = Math.min(...skipped.map(({ remainingMs }) => remainingMs), retryAfterDefaultMs)
     return new WireError(
       503,
       'overloaded_error',
       'overloaded',
-      `Every provider for model '${model}' has as many requests as it may have`,
+      `Every provider for model '${model}' is at its concurrency limit`,
       {
         headers: { 'retry-after': seconds(waitMs), 'x-should-retry': 'true' },
         cause: error,
       },
     )
   }
+  const message = `All providers failed for model '${model}': ${clauses}`
   const status = statusOf(error)
   const waitMs = smallest([
     ...failures.flatMap(({ failure }) => failure.retryAfterMs ?? []),
@@ -28,17 +29,18 @@ export function allFailed(model: string, error: AllFailed): WireError {
   ])
   const isPermanent = skipped.length === 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)
   const headers: Record<string, string> = { 'x-should-retry': isPermanent ? 'false' : 'true' }
-  if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? whenAllAreFullMs)
-  return new WireError(status, 'api_error', 'provider_error', `All providers failed for model '${model}': ${clauses}`, {
-    headers,
-    cause: error,
-  })
+  if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? retryAfterDefaultMs)
+  if (failures.every(({ failure }) => failure.failure === 'context_length')) {
+    return new WireError(400, 'invalid_request_error', 'context_length_exceeded', message, {
+      param: 'messages',
+      headers,
+      cause: error,
+    })
+  }
+  return new WireError(status, 'api_error', 'provider_error', message, { headers, cause: error })
 }
 
-/**
- * A provider found the content against its policy: the caller is told the reason, and nobody else is asked (failover.md
- * row 13).
- */
+/** A provider rejected the content by its policy. The error has the provider's reason (failover.md row 13). */
 export function policyViolation(failure: UpstreamFailure): WireError {
   return new WireError(
     400,
@@ -52,7 +54,7 @@ export function policyViolation(failure: UpstreamFailure): WireError {
   )
 }
 
-/** This service itself has no room for another request (failover.md rows 41 and 42). */
+/** The service itself is at its limit of requests or memory (failover.md rows 41 and 42). */
 export function overloaded(message: string, cause?: unknown, headers?: Readonly<Record<string, string>>): WireError {
   return new WireError(503, 'overloaded_error', 'overloaded', message, {
     headers: { 'retry-after': '1', 'x-should-retry': 'true', ...headers },
@@ -60,7 +62,7 @@ export function overloaded(message: string, cause?: unknown, headers?: Readonly<
   })
 }
 
-/** A stream broke off and nobody could resume it exactly: the client is told in an error event. */
+/** A stream was cut, and no provider resumed it exactly. Sent to the client as an error event. */
 export function cutOff(failure: UpstreamFailure): WireError {
   return new WireError(502, 'api_error', 'provider_error', `The answer was cut off: ${failure.message}`, {
     headers: { 'x-should-retry': 'true' },
@@ -68,7 +70,7 @@ export function cutOff(failure: UpstreamFailure): WireError {
   })
 }
 
-/** No enabled provider supports the model (docs/errors.md). */
+/** No enabled provider offers the model (docs/errors.md). */
 export function modelNotFound(model: string): WireError {
   return new WireError(
     404,

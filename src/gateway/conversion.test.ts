@@ -1,21 +1,22 @@
 import { describe, expect, test } from 'bun:test'
-import type { ChatReply, ChatService } from '../protocols/protocol.ts'
-import { answerRoom, endlessRoom, type AnswerRoom } from '../service/answer-room.ts'
+import type { Ask } from '../formats/ask.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
+import type { Reply } from '../formats/reply.ts'
+import { answerBudget, unlimitedAnswerBudget, type AnswerBudget } from '../service/answer-budget.ts'
 import { deadline } from '../service/layers/deadline.ts'
 import { stack } from '../service/service.ts'
-import { callOf, rejection } from '../service/testing.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
+import { callOf, failureOf, rejection } from '../service/testing.ts'
 import { conversion } from './conversion.ts'
+import type { AnswerService } from './provider.ts'
 import {
-  chunks,
+  parts,
   cutFailure,
   fakeStream,
-  failureOf,
-  jsonOf,
+  partJson,
   readAll,
   requestOf,
   silentStream,
-  textOf,
+  partsText,
   wholeReply,
   type FakeStream,
   type StreamStep,
@@ -26,12 +27,12 @@ const streaming = requestOf({ stream: true })
 const streamingWithUsage = requestOf({ stream: true, stream_options: { include_usage: true } })
 
 /** A service whose answers are converted. */
-function converting(inner: ChatService, room: AnswerRoom = endlessRoom): ChatService {
-  return conversion(room)(inner)
+function converting(inner: AnswerService, budget: AnswerBudget = unlimitedAnswerBudget): AnswerService {
+  return conversion(budget)(inner)
 }
 
-function convert(reply: ChatReply, request: ChatRequest, room?: AnswerRoom): Promise<ChatReply> {
-  return converting(async () => reply, room)(request, callOf())
+function convert(reply: Reply, request: ChatRequest, budget?: AnswerBudget): Promise<Reply> {
+  return converting(async () => reply, budget)(request, callOf())
 }
 
 /** A stream that says a little, then nothing; cancelled, it ends, as streams do. */
@@ -44,7 +45,7 @@ function begun(): FakeStream {
     read() {
       if (!isFirst) return rest.read()
       isFirst = false
-      return Promise.resolve([chunks.text('Hel')])
+      return Promise.resolve([parts.text('Hel')])
     },
     cancel: () => rest.cancel(),
     get reads() {
@@ -57,12 +58,12 @@ function begun(): FakeStream {
 }
 
 describe('conversion', () => {
-  test('leaves a stream to a stream request alone', async () => {
-    const stream = fakeStream(chunks.text('Hi'))
+  test('passes the stream of a stream request unchanged', async () => {
+    const stream = fakeStream(parts.text('Hi'))
     expect(await convert(stream, streaming)).toBe(stream)
   })
 
-  test('leaves a whole answer to a plain request alone', async () => {
+  test('passes the whole answer of a plain request unchanged', async () => {
     const whole = wholeReply('Hi')
     expect(await convert(whole, plain)).toBe(whole)
   })
@@ -70,30 +71,30 @@ describe('conversion', () => {
   test('makes a stream of a whole answer (failover.md row 30)', async () => {
     const reply = await convert(wholeReply('Hello'), streaming)
     if (reply.kind !== 'stream') throw new Error('not a stream')
-    const { chunks: read, error } = await readAll(reply)
+    const { parts: read, error } = await readAll(reply)
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello')
+    expect(partsText(read)).toBe('Hello')
     expect(read.at(-1)?.finishReason).toBe('stop')
-    expect(read.every((chunk) => chunk.usage === undefined)).toBe(true)
+    expect(read.every((part) => part.usage === undefined)).toBe(true)
   })
 
-  test('gives usage in the last chunk when it was asked for', async () => {
+  test('gives usage in the last part when it was asked for', async () => {
     const reply = await convert(wholeReply('Hello'), streamingWithUsage)
     if (reply.kind !== 'stream') throw new Error('not a stream')
-    const { chunks: read } = await readAll(reply)
+    const { parts: read } = await readAll(reply)
     expect(read.at(-1)?.usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
   })
 
   test('makes a whole answer of a stream (failover.md row 31)', async () => {
     const stream = fakeStream(
-      chunks.role(),
-      [chunks.text('Hel'), chunks.text('lo')],
-      chunks.finish('length'),
-      chunks.usage(),
+      parts.role(),
+      [parts.text('Hel'), parts.text('lo')],
+      parts.finish('length'),
+      parts.usage(),
     )
     const reply = await convert(stream, plain)
     if (reply.kind !== 'whole') throw new Error('not whole')
-    expect(jsonOf({ data: reply.body })).toMatchObject({
+    expect(partJson({ data: reply.body })).toMatchObject({
       object: 'chat.completion',
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', refusal: null }, finish_reason: 'length' }],
       usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
@@ -103,9 +104,9 @@ describe('conversion', () => {
   })
 
   const empties: readonly (readonly [string, readonly StreamStep[], boolean])[] = [
-    ['a stream that says nothing and stops', [chunks.role(), chunks.finish('stop')], true],
-    ['a stream that says nothing for its length', [chunks.role(), chunks.finish('length')], false],
-    ['a stream of a tool call', [chunks.toolCall(), chunks.finish('stop')], false],
+    ['a stream that says nothing and stops', [parts.role(), parts.finish('stop')], true],
+    ['a stream that says nothing for its length', [parts.role(), parts.finish('length')], false],
+    ['a stream of a tool call', [parts.toolCall(), parts.finish('stop')], false],
   ]
   test.each(empties)('knows whether %s is empty', async (_name, steps, isEmpty) => {
     expect((await convert(fakeStream(...steps), plain)).isEmpty).toBe(isEmpty)
@@ -113,17 +114,17 @@ describe('conversion', () => {
 
   test('never makes a whole answer of a stream that was cut', async () => {
     const cut = cutFailure()
-    const stream = fakeStream(chunks.text('Hel'), cut)
+    const stream = fakeStream(parts.text('Hel'), cut)
     expect(await rejection(convert(stream, plain))).toBe(cut)
     expect(stream.isCancelled).toBe(true)
   })
 
   test('never makes a whole answer of a stream whose attempt ran out of time', async () => {
     const stream = begun()
-    const service = stack<ChatRequest, ChatReply>(
+    const service = stack<Ask, Reply>(
       async () => stream,
       deadline(() => 10),
-      conversion(endlessRoom),
+      conversion(unlimitedAnswerBudget),
     )
     expect(await rejection(service(plain, callOf()))).toMatchObject({ failure: 'timeout' })
     expect(stream.isCancelled).toBe(true)
@@ -139,7 +140,7 @@ describe('conversion', () => {
   })
 
   test('takes a stream without any choice for malformed', async () => {
-    expect(await rejection(convert(fakeStream(chunks.usage()), plain))).toMatchObject({
+    expect(await rejection(convert(fakeStream(parts.usage()), plain))).toMatchObject({
       failure: 'malformed',
       status: 200,
     })
@@ -147,32 +148,32 @@ describe('conversion', () => {
 
   test('gathers at most 32 MiB (failover.md row 29)', async () => {
     const large = {
-      ...chunks.text('x'),
+      ...parts.text('x'),
       data: new TextEncoder().encode(`${' '.repeat(17 * 1024 * 1024)}{"choices":[]}`),
     }
-    const stream = fakeStream(chunks.text('x'), large, large, chunks.finish())
+    const stream = fakeStream(parts.text('x'), large, large, parts.finish())
     expect(await rejection(convert(stream, plain))).toMatchObject({ failure: 'too_large', status: 200 })
     expect(stream.isCancelled).toBe(true)
     expect(stream.reads).toBe(3)
   })
 
-  test('gathers no more than there is room for beside other large ones, and gives it back (row 42)', async () => {
+  test('gathers within the memory budget, and releases its reservation (row 42)', async () => {
     const large = {
-      ...chunks.text('x'),
+      ...parts.text('x'),
       data: new TextEncoder().encode(`${' '.repeat(2 * 1024 * 1024)}{"choices":[]}`),
     }
-    const room = answerRoom(() => 1024 * 1024)
-    const other = room.share()
-    other.hold(2 * 1024 * 1024)
-    const stream = fakeStream(chunks.text('x'), large, chunks.finish())
-    expect(await rejection(convert(stream, plain, room))).toMatchObject({ failure: 'resources', isFinal: true })
+    const budget = answerBudget(() => 1024 * 1024)
+    const other = budget.reservation()
+    other.reserve(2 * 1024 * 1024)
+    const stream = fakeStream(parts.text('x'), large, parts.finish())
+    expect(await rejection(convert(stream, plain, budget))).toMatchObject({ failure: 'resources', isFinal: true })
     expect([stream.isCancelled, stream.reads]).toEqual([true, 2])
     other.release()
     for (let count = 0; count < 3; count += 1)
-      expect((await convert(fakeStream(chunks.text('x'), large, chunks.finish()), plain, room)).kind).toBe('whole')
+      expect((await convert(fakeStream(parts.text('x'), large, parts.finish()), plain, budget)).kind).toBe('whole')
   })
 
-  test('hands failures on', async () => {
+  test('passes failures on', async () => {
     const failure = failureOf('rate_limit')
     expect(
       await rejection(
@@ -183,7 +184,7 @@ describe('conversion', () => {
     ).toBe(failure)
   })
 
-  test('of a whole answer to a stream is over when it is cancelled', async () => {
+  test('of a whole answer to a stream ends on cancel', async () => {
     const reply = await convert(wholeReply('Hello'), streaming)
     if (reply.kind !== 'stream') throw new Error('not a stream')
     reply.cancel()
@@ -191,7 +192,7 @@ describe('conversion', () => {
   })
 })
 
-test("an answer that cannot become a stream is its provider's failure", async () => {
+test('an answer that cannot become a stream is a failure of its provider', async () => {
   const choices = Array.from({ length: 129 }, (_, index) => ({
     index,
     message: { role: 'assistant', content: 'a' },

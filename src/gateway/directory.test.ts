@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { OfferedModel } from '../formats/model.ts'
 import { directory, type Finding, type ListedModel } from './directory.ts'
-import type { ModelList, OfferedModel } from './provider.ts'
+import type { ModelList } from './provider.ts'
 import { fakeProvider, offered, unknownModels } from './testing.ts'
 
 type Listed = readonly (string | OfferedModel)[] | ModelList
@@ -29,11 +30,11 @@ const lists = {
 
 describe('a directory finds', () => {
   const cases: readonly (readonly [string, string, readonly string[]])[] = [
-    ['an exact name, at all who offer it, in order', 'llama', ['one:llama', 'two:llama']],
+    ['an exact name, at all its providers, in order', 'llama', ['one:llama', 'two:llama']],
     ['an exact name before one that differs in case', 'Llama', ['two:Llama']],
     ["by an alias, under the upstream's name", 'GPT', ['one:gpt-4o-2024']],
     ['by an alias that several have', 'fast', ['one:gpt-4o-2024', 'two:meta/llama-3']],
-    ['a name without regard to case when nobody has it exactly', 'GPT-4O', ['one:gpt-4o-2024', 'three:GPT-4o']],
+    ['a name without regard to case when none matches exactly', 'GPT-4O', ['one:gpt-4o-2024', 'three:GPT-4o']],
     ['an alias without regard to case', 'gpt', ['one:gpt-4o-2024']],
     ["a name with a slash that is a model's own", 'meta/llama-3', ['two:meta/llama-3']],
     ['a model at one provider by `provider/model`', 'two/llama', ['two:llama']],
@@ -41,13 +42,13 @@ describe('a directory finds', () => {
     ['a pinned model without regard to case', 'one/GPT-4O', ['one:gpt-4o-2024']],
     ['a pinned model whose name has a slash', 'two/meta/llama-3', ['two:meta/llama-3']],
     ["a model's full name before a pin", 'one/llama', ['three:one/llama']],
-    ['nobody for a model that nobody offers', 'claude', []],
-    ['nobody for a pin to somebody who does not offer it', 'three/llama', []],
-    ['nobody for a pin to somebody unknown', 'four/llama', []],
-    ['nobody for a pin without a model', 'one/', []],
-    ['nobody for a pin without a provider', '/llama', []],
-    ['nobody for the name of something every object has', 'constructor', []],
-    ['nobody for nothing', '', []],
+    ['none for an unknown model', 'claude', []],
+    ['none for a pin to a provider that does not offer it', 'three/llama', []],
+    ['none for a pin to an unknown provider', 'four/llama', []],
+    ['none for a pin without a model', 'one/', []],
+    ['none for a pin without a provider', '/llama', []],
+    ['none for the name of a member of every object', 'constructor', []],
+    ['none for an empty name', '', []],
   ]
   test.each(cases)('%s: %s', (_name, asked, expected) => {
     const finding = directoryOf(lists).find(asked)
@@ -55,20 +56,49 @@ describe('a directory finds', () => {
     expect(finding.isListed).toBe(expected.length > 0)
   })
 
+  const same: readonly (readonly [string, Readonly<Record<string, readonly OfferedModel[]>>, readonly string[]])[] = [
+    [
+      'the model of that name, and no other model with it as its alias',
+      { one: [offered('e')], two: [offered('other', { aliases: ['e'] })], three: [offered('e', { upstream: 'e-3' })] },
+      ['one', 'three'],
+    ],
+    [
+      'an alias of another model where its owner says that the embeddings are the same',
+      { one: [offered('f', { aliases: ['e'], embeddingAliases: ['e'] })], two: [offered('e')] },
+      ['one', 'two'],
+    ],
+    [
+      'the first model with that alias, where no model has the name',
+      {
+        one: [offered('f', { aliases: ['e'] })],
+        two: [offered('g', { aliases: ['e'] })],
+        three: [offered('f', { aliases: ['e'] })],
+      },
+      ['one', 'three'],
+    ],
+  ]
+  test.each(same)('where the model must be the same: %s', (_name, listed, expected) => {
+    expect(
+      directoryOf(listed)
+        .find('e')
+        .sameModel.map(({ name }) => name),
+    ).toEqual([...expected])
+  })
+
   test("pins to a provider's id in the case it is written in", () => {
     expect(whom(directoryOf(lists).find('Two/llama'))).toEqual([])
   })
 
-  test('one candidate a provider, though name and alias are both its own', () => {
+  test('one candidate per provider that has the name both as name and as alias', () => {
     expect(whom(directoryOf({ one: [offered('a', { aliases: ['a', 'A'] })] }).find('a'))).toEqual(['one:a'])
   })
 
-  test('the same again when it is asked again', () => {
+  test('the same candidates each time', () => {
     const found = directoryOf(lists)
     expect(found.find('llama')).toBe(found.find('llama'))
   })
 
-  test('what it found before although it was asked for a thousand others', () => {
+  test('the same candidates after a thousand other names', () => {
     const found = directoryOf(lists)
     for (let count = 0; count < 2_500; count += 1) found.find(`none-${count}`)
     expect(whom(found.find('llama'))).toEqual(['one:llama', 'two:llama'])
@@ -92,7 +122,7 @@ describe('a top-level alias', () => {
     expect(whom(directoryOf(lists, { llama: 'gpt-4o' }).find('llama'))).toEqual(['one:gpt-4o-2024'])
   })
 
-  test('that goes round in a circle finds nobody, and ends', () => {
+  test('that forms a cycle finds no candidate', () => {
     expect(whom(directoryOf(lists, { a: 'b', b: 'a' }).find('a'))).toEqual([])
   })
 })
@@ -100,23 +130,35 @@ describe('a top-level alias', () => {
 describe('a directory with lists that are not known', () => {
   const withUnknown = { one: ['llama'], two: unknownModels, three: unknownModels }
 
-  test('knows who offers a listed model', () => {
+  test('finds the providers that list a model', () => {
     const finding = directoryOf(withUnknown).find('llama')
     expect(whom(finding)).toEqual(['one:llama'])
     expect(finding.isListed).toBe(true)
   })
 
-  test('asks those it does not know for a model nobody is known to offer', () => {
+  test('finds the providers without a list for a model that no list has', () => {
     const finding = directoryOf(withUnknown).find('claude')
     expect(whom(finding)).toEqual(['two:claude', 'three:claude'])
     expect(finding.isListed).toBe(false)
   })
 
-  test('pins to a provider it does not know', () => {
+  test('pins to a provider without a list', () => {
     expect(whom(directoryOf(withUnknown).find('two/a/b'))).toEqual(['two:a/b'])
   })
 
-  test('asks them by what an alias stands for', () => {
+  test.each([
+    ['llama', 'llama'],
+    ['LLaMA', 'llama'],
+    ['one/LLAMA', 'one/llama'],
+    ['mine', 'mine'],
+    ['claude', undefined],
+    ['two/llama', undefined],
+    ['four/llama', undefined],
+  ])('%s is listed as %p', (asked, expected) => {
+    expect(directoryOf(withUnknown, { mine: 'claude' }).find(asked).listedAs).toBe(expected)
+  })
+
+  test('finds them by the target of an alias', () => {
     expect(whom(directoryOf(withUnknown, { mine: 'claude' }).find('mine'))).toEqual(['two:claude', 'three:claude'])
   })
 
@@ -145,7 +187,7 @@ describe('a directory with lists that are not known', () => {
 })
 
 describe('the list of models', () => {
-  test('has every name and alias once, with who offers it, in the order of providers', () => {
+  test('has every name and alias once, with its providers in order', () => {
     expect(
       directoryOf(lists)
         .list()
@@ -185,7 +227,7 @@ describe('the list of models', () => {
     expect([listed?.name, providersOf(listed)]).toEqual([name, [...providers]])
   })
 
-  test('gets nothing for what nobody offers', () => {
+  test('has no entry for an unknown model', () => {
     expect(directoryOf(lists).get('claude')).toBeUndefined()
     expect(directoryOf({ one: unknownModels }).get('claude')).toBeUndefined()
   })

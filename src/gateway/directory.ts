@@ -1,8 +1,9 @@
-import type { ChatCandidate, OfferedModel, Provider } from './provider.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import type { ModelCandidate, Provider } from './provider.ts'
 
-const remembered = 1_000
+const findingsMax = 1_000
 
-/** One model and who serves it, in try-order. */
+/** One model and the providers that offer it, in try-order. */
 export interface ListedModel {
   readonly name: string
   readonly offers: readonly [ListedOffer, ...ListedOffer[]]
@@ -15,26 +16,30 @@ export interface ListedOffer {
   readonly model: OfferedModel
 }
 
-/** Who can be asked for a model. */
+/** The candidates for a model. */
 export interface Finding {
-  readonly candidates: readonly ChatCandidate[]
-  /** They are known to offer it; else they are those whose models are not known, or nobody. */
+  readonly candidates: readonly ModelCandidate[]
+  /** The candidates that serve the same model, by its name. */
+  readonly sameModel: readonly ModelCandidate[]
+  /** The model is on their lists. Otherwise the candidates are the providers whose models are not known. */
   readonly isListed: boolean
-  /** Named as `provider-id/model`: nobody else comes into question. */
+  /** Named as `provider-id/model`: no other provider is a candidate. */
   readonly isPinned: boolean
+  /** The model's name in the spelling of the configuration or of a list; absent: neither contains it. */
+  readonly listedAs?: string
 }
 
-/** Who offers which model. */
+/** The models of all providers. */
 export interface Directory {
   /**
-   * The candidates for a model name, in try-order; none: nobody offers it. A top-level alias is followed; then an exact
-   * name or alias counts, then one that differs in case only, then `provider-id/model`, then the providers whose models
-   * are not known.
+   * The candidates for a model name, in try-order; empty when no provider offers it. A top-level alias is followed.
+   * Then match, in this order: exact names and aliases, names that differ in case only, `provider-id/model`, and the
+   * providers whose models are not known.
    */
   find(name: string): Finding
   /** Every model once, in the order of providers. */
   list(): readonly ListedModel[]
-  /** One model by the rules of `find`, as far as it is listed. */
+  /** One model by the rules of `find`; only if a list has it. */
   get(name: string): ListedModel | undefined
 }
 
@@ -50,7 +55,7 @@ interface Offer {
   readonly model: OfferedModel
 }
 
-/** A directory of these providers; it follows their model lists as they change. */
+/** Creates a directory of these providers. It follows changes of their model lists. */
 export function directory(providers: readonly Provider[], aliases: Readonly<Record<string, string>>): Directory {
   const aliasOf = new Map(Object.entries(aliases))
   let index = buildIndex(providers)
@@ -88,17 +93,28 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return model === undefined ? [] : [{ provider, model }]
   }
 
-  function search(at: Index, name: string): Finding {
+  function listedAs(at: Index, asked: string): string | undefined {
+    if (aliasOf.has(asked) || at.exact.has(asked)) return asked
+    const [first] = at.folded.get(asked.toLowerCase()) ?? []
+    if (first !== undefined) return spelling(first.model, asked)
+    const [only] = pinned(asked)
+    if (only?.provider.models.current() === undefined) return undefined
+    return `${only.provider.id}/${spelling(only.model, asked.slice(only.provider.id.length + 1))}`
+  }
+
+  function search(at: Index, name: string): Omit<Finding, 'listedAs'> {
     const offers = offersOf(at, name)
     if (offers.length > 0) {
       return {
-        candidates: offers.map(({ provider, model }) => provider.candidate(model.upstream)),
+        candidates: offers.map(candidateOf),
+        sameModel: ofSameModel(offers, name).map(candidateOf),
         isListed: true,
         isPinned: named(at, name) === undefined,
       }
     }
     const unknown = providers.filter((provider) => provider.models.current() === undefined)
-    return { candidates: unknown.map((provider) => provider.candidate(name)), isListed: false, isPinned: false }
+    const candidates = unknown.map((provider) => provider.candidate(name))
+    return { candidates, sameModel: candidates, isListed: false, isPinned: false }
   }
 
   return {
@@ -106,8 +122,9 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
       const at = current()
       const known = at.found.get(asked)
       if (known !== undefined) return known
-      const finding = search(at, resolve(asked))
-      if (at.found.size >= remembered) at.found.clear()
+      const name = listedAs(at, asked)
+      const finding = { ...search(at, resolve(asked)), ...(name === undefined ? {} : { listedAs: name }) }
+      if (at.found.size >= findingsMax) at.found.clear()
       at.found.set(asked, finding)
       return finding
     },
@@ -117,6 +134,24 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
       return listed(asked, offersOf(current(), name))[0]
     },
   }
+}
+
+function candidateOf({ provider, model }: Offer): ModelCandidate {
+  return provider.candidate(model.upstream)
+}
+
+/**
+ * The offers of the model of that name, else of the model of the first offer. An alias of another model counts only if
+ * `embeddingAliases` has it.
+ */
+function ofSameModel(offers: readonly Offer[], asked: string): readonly Offer[] {
+  const name = asked.toLowerCase()
+  const isNamed = (one: string) => (offer: Offer) => offer.model.name.toLowerCase() === one
+  const reference = offers.some(isNamed(name)) ? name : (offers[0]?.model.name.toLowerCase() ?? name)
+  return offers.filter(
+    (offer) =>
+      isNamed(reference)(offer) || offer.model.embeddingAliases?.some((alias) => alias.toLowerCase() === name) === true,
+  )
 }
 
 function named({ exact, folded }: Pick<Index, 'exact' | 'folded'>, name: string): readonly Offer[] | undefined {
@@ -143,11 +178,21 @@ function buildIndex(providers: readonly Provider[]): Index {
   return { versions, exact, folded, found: new Map() }
 }
 
+/** The name or alias of a model that equals the asked one, apart from case. */
+function spelling(model: OfferedModel, asked: string): string {
+  const names = namesOf(model)
+  return (
+    names.find((name) => name === asked) ??
+    names.find((name) => name.toLowerCase() === asked.toLowerCase()) ??
+    model.name
+  )
+}
+
 function namesOf(model: OfferedModel): readonly string[] {
   return [model.name, ...model.aliases]
 }
 
-/** Adds an offer unless the provider, whose offers come one after the other, has already made one by that name. */
+/** Adds an offer unless the provider has one by that name. Offers of one provider must be added in a row. */
 function add(offers: Map<string, Offer[]>, name: string, offer: Offer): void {
   const known = offers.get(name)
   if (known === undefined) offers.set(name, [offer])

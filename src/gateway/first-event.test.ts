@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import type { ChatReply } from '../protocols/protocol.ts'
-import { callOf, rejection } from '../service/testing.ts'
+import type { Reply } from '../formats/reply.ts'
+import { callOf, failureOf, rejection } from '../service/testing.ts'
 import { firstEvent } from './first-event.ts'
 import {
-  chunks,
+  parts,
   cutFailure,
   fakeStream,
-  failureOf,
   readAll,
   requestOf,
   silentStream,
@@ -17,7 +16,7 @@ import {
 
 const request = requestOf({ stream: true })
 
-async function hold(reply: ChatReply) {
+async function hold(reply: Reply) {
   return firstEvent(async () => reply)(request, callOf())
 }
 
@@ -28,50 +27,48 @@ async function held(stream: FakeStream) {
 }
 
 const meaningful: readonly (readonly [string, StreamStep])[] = [
-  ['text', chunks.text('Hel')],
-  ['a tool call', chunks.toolCall()],
-  ['reasoning', chunks.reasoning('They ask')],
-  ['a refusal', chunks.refusal('I cannot')],
-  ['a second choice', chunks.secondChoice('Hi')],
-  ['a finish_reason', chunks.finish('length')],
+  ['text', parts.text('Hel')],
+  ['a tool call', parts.toolCall()],
+  ['reasoning', parts.reasoning('They ask')],
+  ['a refusal', parts.refusal('I cannot')],
+  ['a second choice', parts.secondChoice('Hi')],
+  ['a finish_reason', parts.finish('length')],
 ]
 
 describe('a stream is held back until its first event', () => {
   test.each(meaningful)('that is %s, and not read any further', async (_name, step) => {
-    const stream = fakeStream(chunks.role(), step, chunks.text('more'))
+    const stream = fakeStream(parts.role(), step, parts.text('more'))
     await held(stream)
     expect(stream.reads).toBe(2)
     expect(stream.isCancelled).toBe(false)
   })
 
-  test.each(meaningful)('that is %s, and then told from the beginning, nothing lost', async (_name, step) => {
-    const { chunks: read } = await readAll(
-      await held(
-        fakeStream(chunks.role(), [chunks.role(), chunks.usage()], step, chunks.text('more'), chunks.finish()),
-      ),
+  test.each(meaningful)('that is %s, and then delivered from its beginning', async (_name, step) => {
+    const { parts: read } = await readAll(
+      await held(fakeStream(parts.role(), [parts.role(), parts.usage()], step, parts.text('more'), parts.finish())),
     )
     expect(read).toHaveLength(6)
-    expect(read[0]).toEqual(chunks.role())
-    expect(read[5]).toEqual(chunks.finish())
+    expect(read[0]).toEqual(parts.role())
+    expect(read[5]).toEqual(parts.finish())
   })
 
-  test('past chunks that only say who speaks, which do not commit', async () => {
+  test('past parts with a role only, which do not commit', async () => {
     const failure = failureOf('server_error')
-    expect(await rejection(held(fakeStream(chunks.role(), chunks.role(), failure)))).toBe(failure)
+    expect(await rejection(held(fakeStream(parts.role(), parts.role(), failure)))).toBe(failure)
   })
 
   test('past usage, which does not commit', async () => {
-    expect(await rejection(held(fakeStream(chunks.usage(), cutFailure())))).toHaveProperty('failure', 'cut')
+    expect(await rejection(held(fakeStream(parts.usage(), cutFailure())))).toHaveProperty('failure', 'cut')
   })
 
-  test('and what fails after it fails the reading, not the attempt', async () => {
+  test('and fails its reader, not the attempt, after it', async () => {
     const failure = cutFailure()
-    const { chunks: read, error } = await readAll(await held(fakeStream(chunks.text('Hel'), failure)))
+    const { parts: read, error } = await readAll(await held(fakeStream(parts.text('Hel'), failure)))
     expect(read).toHaveLength(1)
     expect(error).toBe(failure)
   })
 
-  test.each([[[]], [[chunks.role()]], [[chunks.role(), chunks.usage()]]] as const)(
+  test.each([[[]], [[parts.role()]], [[parts.role(), parts.usage()]]] as const)(
     'and is empty when it ends before (%#)',
     async (steps) => {
       const stream = fakeStream(...steps)
@@ -80,30 +77,30 @@ describe('a stream is held back until its first event', () => {
     },
   )
 
-  test('and its upstream is let go when it fails before', async () => {
-    const stream = fakeStream(chunks.role(), failureOf('malformed'))
+  test('and its upstream is released when it fails before', async () => {
+    const stream = fakeStream(parts.role(), failureOf('malformed'))
     await rejection(held(stream))
     expect(stream.isCancelled).toBe(true)
   })
 
   test('for at most 64 events', async () => {
-    const roles = (count: number) => Array.from({ length: count }, () => chunks.role())
-    expect((await held(fakeStream(...roles(63), chunks.text('late')))).kind).toBe('stream')
-    const stream = fakeStream(...roles(65), chunks.text('too late'))
+    const roles = (count: number) => Array.from({ length: count }, () => parts.role())
+    expect((await held(fakeStream(...roles(63), parts.text('late')))).kind).toBe('stream')
+    const stream = fakeStream(...roles(65), parts.text('too late'))
     expect(await rejection(held(stream))).toMatchObject({ failure: 'malformed', status: 200 })
     expect(stream.isCancelled).toBe(true)
     expect(stream.reads).toBe(65)
   })
 
   test('for at most 64 events that come all at once too', async () => {
-    const roles = Array.from({ length: 65 }, () => chunks.role())
-    expect(await rejection(held(fakeStream(roles, chunks.text('too late'))))).toHaveProperty('failure', 'malformed')
+    const roles = Array.from({ length: 65 }, () => parts.role())
+    expect(await rejection(held(fakeStream(roles, parts.text('too late'))))).toHaveProperty('failure', 'malformed')
   })
 
   test('for at most 256 KiB', async () => {
-    const padded = { ...chunks.role(), data: new Uint8Array(100 * 1024).fill(0x20) }
-    expect((await held(fakeStream(padded, padded, chunks.text('late')))).kind).toBe('stream')
-    expect(await rejection(held(fakeStream(padded, padded, padded, chunks.text('too late'))))).toHaveProperty(
+    const padded = { ...parts.role(), data: new Uint8Array(100 * 1024).fill(0x20) }
+    expect((await held(fakeStream(padded, padded, parts.text('late')))).kind).toBe('stream')
+    expect(await rejection(held(fakeStream(padded, padded, padded, parts.text('too late'))))).toHaveProperty(
       'failure',
       'malformed',
     )
@@ -119,16 +116,16 @@ describe('a stream is held back until its first event', () => {
     expect(stream.isCancelled).toBe(true)
   })
 
-  test("and then belongs to its reader: an abort of the call's first phase does not end it", async () => {
+  test("and is then independent of its call: an abort of the call's first phase does not end it", async () => {
     const controller = new AbortController()
-    const stream = fakeStream(chunks.text('Hel'), chunks.text('lo'))
+    const stream = fakeStream(parts.text('Hel'), parts.text('lo'))
     await firstEvent(async () => stream)(request, callOf(controller.signal))
     controller.abort(new Error('over'))
     expect(stream.isCancelled).toBe(false)
   })
 
   test('and is cancelled when its reader cancels', async () => {
-    const stream = fakeStream(chunks.text('Hel'), chunks.text('lo'))
+    const stream = fakeStream(parts.text('Hel'), parts.text('lo'))
     const reply = await held(stream)
     reply.cancel()
     expect(stream.isCancelled).toBe(true)
@@ -137,37 +134,33 @@ describe('a stream is held back until its first event', () => {
 
 describe('a stream that was held back is empty', () => {
   const cases: readonly (readonly [string, readonly StreamStep[], boolean])[] = [
-    ['when it has finished with stop and said nothing', [chunks.role(), chunks.finish('stop')], true],
-    [
-      'but not when it has finished for its length (failover.md row 28)',
-      [chunks.role(), chunks.finish('length')],
-      false,
-    ],
+    ['when it has finished with stop and said nothing', [parts.role(), parts.finish('stop')], true],
+    ['but not when it has finished for its length (failover.md row 28)', [parts.role(), parts.finish('length')], false],
     [
       'but not when its content was filtered (failover.md row 28)',
-      [chunks.role(), chunks.finish('content_filter')],
+      [parts.role(), parts.finish('content_filter')],
       false,
     ],
-    ['but not with text', [chunks.text('Hi'), chunks.finish('stop')], false],
-    ['but not with text in the same read', [[chunks.text('Hi'), chunks.finish('stop')]], false],
-    ['but not with a tool call', [[chunks.toolCall(), chunks.finish('stop')]], false],
-    ['but not with reasoning', [[chunks.reasoning('They ask'), chunks.finish('stop')]], false],
+    ['but not with text', [parts.text('Hi'), parts.finish('stop')], false],
+    ['but not with text in the same read', [[parts.text('Hi'), parts.finish('stop')]], false],
+    ['but not with a tool call', [[parts.toolCall(), parts.finish('stop')]], false],
+    ['but not with reasoning', [[parts.reasoning('They ask'), parts.finish('stop')]], false],
   ]
   test.each(cases)('%s', async (_name, steps, isEmpty) => {
     expect((await held(fakeStream(...steps))).isEmpty).toBe(isEmpty)
   })
 
-  test('and can still be delivered after it was let go', async () => {
-    const reply = await held(fakeStream(chunks.role(), chunks.finish('stop')))
+  test('and is delivered even after a cancel', async () => {
+    const reply = await held(fakeStream(parts.role(), parts.finish('stop')))
     reply.cancel()
-    const { chunks: read, error } = await readAll(reply)
-    expect(read).toEqual([chunks.role(), chunks.finish('stop')])
+    const { parts: read, error } = await readAll(reply)
+    expect(read).toEqual([parts.role(), parts.finish('stop')])
     expect(error).toBeUndefined()
   })
 })
 
 describe('a whole answer', () => {
-  test('passes unheld', async () => {
+  test('passes at once', async () => {
     const whole = wholeReply('hello')
     expect(await hold(whole)).toBe(whole)
   })

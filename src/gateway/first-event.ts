@@ -1,21 +1,22 @@
-import type { ChatReply, ChatService, StreamReply } from '../protocols/protocol.ts'
+import type { Ask } from '../formats/ask.ts'
+import type { Part } from '../formats/part.ts'
+import type { Reply, StreamReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
+import type { AnswerService } from './provider.ts'
 
-const heldChunksMost = 64
-const heldBytesMost = 256 * 1024
+const heldPartsMax = 64
+const heldBytesMax = 256 * 1024
 
 /**
- * Holds a stream back until its first meaningful event, so that failing over before it is free (failover.md rule 3).
- * Asked for a whole answer, it does nothing.
+ * Holds a stream back until its first meaningful part, so that failover before it is invisible (failover.md rule 3).
+ * Requests for a whole answer pass unchanged.
  *
- * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 events or 256 KiB come
+ * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 parts or 256 KiB come
  *   before
  */
-export function firstEvent(inner: ChatService): ChatService {
-  async function heldUntilFirstEvent(request: ChatRequest, call: Call): Promise<ChatReply> {
+export function firstEvent(inner: AnswerService): AnswerService {
+  async function heldUntilFirstEvent(request: Ask, call: Call): Promise<Reply> {
     const reply = await inner(request, call)
     if (reply.kind === 'whole') return reply
     const cancel = () => reply.cancel()
@@ -32,33 +33,32 @@ export function firstEvent(inner: ChatService): ChatService {
   return (request, call) => (request.stream ? heldUntilFirstEvent(request, call) : inner(request, call))
 }
 
-async function readUntilMeaningful(reply: StreamReply): Promise<readonly ChatChunk[]> {
-  let held: readonly ChatChunk[] = []
+async function readUntilMeaningful(reply: StreamReply): Promise<readonly Part[]> {
+  let held: readonly Part[] = []
   let bytes = 0
   for (;;) {
-    const chunks = await reply.read()
-    if (chunks === undefined) throw new UpstreamFailure('empty', 'a stream without content', { status: 200 })
-    held = held.length === 0 ? chunks : [...held, ...chunks]
-    if (chunks.some((chunk) => chunk.isMeaningful)) return held
-    bytes = held.reduce((sum, chunk) => sum + chunk.data.length, 0)
-    if (held.length > heldChunksMost || bytes > heldBytesMost) {
+    const parts = await reply.read()
+    if (parts === undefined) throw new UpstreamFailure('empty', 'the stream has no content', { status: 200 })
+    held = held.length === 0 ? parts : [...held, ...parts]
+    if (parts.some((part) => part.isMeaningful)) return held
+    bytes = held.reduce((sum, part) => sum + part.data.length, 0)
+    if (held.length > heldPartsMax || bytes > heldBytesMax) {
       throw new UpstreamFailure('malformed', 'too many events without content', { status: 200 })
     }
   }
 }
 
-function replay(reply: StreamReply, held: readonly ChatChunk[]): ChatReply {
-  let pending: readonly ChatChunk[] | undefined = held
+function replay(reply: StreamReply, held: readonly Part[]): Reply {
+  let pending: readonly Part[] | undefined = held
   return {
     kind: 'stream',
     isEmpty:
-      held.every((chunk) => chunk.text === '' && !chunk.isBeyondText) &&
-      held.some((chunk) => chunk.finishReason === 'stop'),
+      held.every((part) => part.text === '' && !part.isBeyondText) && held.some((part) => part.finishReason === 'stop'),
     read() {
       if (pending === undefined) return reply.read()
-      const chunks = pending
+      const parts = pending
       pending = undefined
-      return Promise.resolve(chunks)
+      return Promise.resolve(parts)
     },
     cancel: () => reply.cancel(),
   }

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import { callOf, rejection } from '../service/testing.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import { callOf, failureOf, rejection } from '../service/testing.ts'
 import { gateway, type GatewayOptions } from './gateway.ts'
-import type { ModelList, OfferedModel } from './provider.ts'
+import type { ModelList } from './provider.ts'
 import {
-  chunks,
+  parts,
   cutFailure,
   fakeProvider,
   fakeStream,
-  failureOf,
   offered,
   readAll,
   requestOf,
-  textOf,
+  partsText,
   unknownModels,
   wholeReply,
   type FakeProvider,
@@ -35,7 +35,7 @@ describe('the gateway', () => {
       other,
       fakeProvider('a', [whole], { models: [offered('m', { upstream: 'm-2024' })] }),
       fakeProvider('b', []),
-    ]).chat(request, callOf())
+    ]).answer(request, callOf())
     expect(served).toEqual({ reply: whole, provider: 'a', model: 'm-2024' })
   })
 
@@ -45,14 +45,14 @@ describe('the gateway', () => {
       fakeProvider('a', [down()]),
       fakeProvider('b', [wholeReply('hello')]),
     ]
-    expect((await gatewayTo(providers).chat(request, callOf())).provider).toBe('b')
+    expect((await gatewayTo(providers).answer(request, callOf())).provider).toBe('b')
     expect(providers.map(({ requests }) => requests.length)).toEqual([1, 1, 1])
   })
 
-  test('tells who failed and why when all failed', async () => {
+  test('names each provider and its failure when all failed', async () => {
     expect(
       await rejection(
-        gatewayTo([fakeProvider('a', [down()]), fakeProvider('b', [failureOf('dns')])]).chat(request, callOf()),
+        gatewayTo([fakeProvider('a', [down()]), fakeProvider('b', [failureOf('dns')])]).answer(request, callOf()),
       ),
     ).toMatchObject({
       status: 502,
@@ -61,59 +61,66 @@ describe('the gateway', () => {
     })
   })
 
-  test('asks nobody for a model that nobody offers', async () => {
+  test('asks no provider for a model that none offers', async () => {
     expect(
-      await rejection(gatewayTo([fakeProvider('a', [], { models: ['other'] })]).chat(request, callOf())),
+      await rejection(gatewayTo([fakeProvider('a', [], { models: ['other'] })]).answer(request, callOf())),
     ).toMatchObject({ status: 404, code: 'model_not_found' })
   })
 
-  test('without providers knows no model', async () => {
-    expect(await rejection(gatewayTo([]).chat(request, callOf()))).toMatchObject({
+  test('without providers has no model', async () => {
+    expect(await rejection(gatewayTo([]).answer(request, callOf()))).toMatchObject({
       status: 404,
       code: 'model_not_found',
     })
   })
 
-  test('names the model as it was asked for', async () => {
+  test('quotes the model in the spelling of the request', async () => {
     const error = await rejection(
-      gatewayTo([fakeProvider('a', [down()])], { aliases: { mine: 'm' } }).chat(requestOf({ model: 'mine' }), callOf()),
+      gatewayTo([fakeProvider('a', [down()])], { aliases: { mine: 'm' } }).answer(
+        requestOf({ model: 'mine' }),
+        callOf(),
+      ),
     )
     expect(error).toMatchObject({ message: "All providers failed for model 'mine': a: it was server_error" })
   })
 
-  test("hands the caller's reason on when it has left", async () => {
+  test('fails with the abort reason when the caller has left', async () => {
     const gone = new Error('gone')
     expect(
-      await rejection(gatewayTo([fakeProvider('a', [down()])]).chat(request, callOf(AbortSignal.abort(gone)))),
+      await rejection(gatewayTo([fakeProvider('a', [down()])]).answer(request, callOf(AbortSignal.abort(gone)))),
     ).toBe(gone)
   })
 
-  test('hands a mistake of ours on', async () => {
+  test('passes internal errors on', async () => {
     const mistake = new TypeError('ours')
     expect(
       await rejection(
-        gatewayTo([fakeProvider('a', [mistake]), fakeProvider('b', [wholeReply('never')])]).chat(request, callOf()),
+        gatewayTo([fakeProvider('a', [mistake]), fakeProvider('b', [wholeReply('never')])]).answer(request, callOf()),
       ),
     ).toBe(mistake)
   })
 
-  test('answers 503 and asks nobody else when we are out of room (failover.md row 42)', async () => {
+  test('answers 503 without failover when the service lacks resources (failover.md row 42)', async () => {
     const second = fakeProvider('b', [wholeReply('never')])
     const error = await rejection(
-      gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second]).chat(request, callOf()),
+      gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second]).answer(request, callOf()),
     )
     expect(error).toMatchObject({ status: 503, code: 'overloaded' })
     expect(second.requests).toEqual([])
   })
 
-  test('delivers an empty answer only when nobody else remains (failover.md row 27)', async () => {
+  test('delivers an empty answer only when no candidate remains (failover.md row 27)', async () => {
     const empty = wholeReply('')
     expect(
-      (await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [wholeReply('hello')])]).chat(request, callOf()))
-        .provider,
+      (
+        await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [wholeReply('hello')])]).answer(
+          request,
+          callOf(),
+        )
+      ).provider,
     ).toBe('b')
     expect(
-      (await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [down()])]).chat(request, callOf())).reply,
+      (await gatewayTo([fakeProvider('a', [empty]), fakeProvider('b', [down()])]).answer(request, callOf())).reply,
     ).toBe(empty)
   })
 
@@ -130,7 +137,9 @@ describe('a content policy', () => {
 
   test('stops: its reason goes to the client as 400 (failover.md row 13)', async () => {
     const second = fakeProvider('b', [wholeReply('never')])
-    expect(await rejection(gatewayTo([fakeProvider('a', [refused()]), second]).chat(request, callOf()))).toMatchObject({
+    expect(
+      await rejection(gatewayTo([fakeProvider('a', [refused()]), second]).answer(request, callOf())),
+    ).toMatchObject({
       status: 400,
       code: 'content_policy_violation',
       message: 'The provider rejected the content: it was content_policy',
@@ -138,10 +147,10 @@ describe('a content policy', () => {
     expect(second.requests).toEqual([])
   })
 
-  test('moves on when the owner wants it so', async () => {
+  test("moves on with onContentPolicy 'next'", async () => {
     const served = await gatewayTo([fakeProvider('a', [refused()]), fakeProvider('b', [wholeReply('hello')])], {
       onContentPolicy: 'next',
-    }).chat(request, callOf())
+    }).answer(request, callOf())
     expect(served.provider).toBe('b')
   })
 
@@ -150,53 +159,53 @@ describe('a content policy', () => {
     await rejection(
       gatewayTo([fakeProvider('a', [failureOf('resources', { isFinal: true })]), second], {
         onContentPolicy: 'next',
-      }).chat(request, callOf()),
+      }).answer(request, callOf()),
     )
     expect(second.requests).toEqual([])
   })
 })
 
 describe('a stream of the gateway', () => {
-  const cutStream = () => fakeStream(chunks.text('Hel'), cutFailure())
-  const wholeStream = () => fakeStream(chunks.text('Hello', 'b'), chunks.finish('stop', 'b'))
+  const cutStream = () => fakeStream(parts.text('Hel'), cutFailure())
+  const wholeStream = () => fakeStream(parts.text('Hello', 'b'), parts.finish('stop', 'b'))
 
   async function readThrough(providers: readonly FakeProvider[], options: Partial<GatewayOptions> = {}) {
-    const { reply } = await gatewayTo(providers, options).chat(streaming, callOf())
+    const { reply } = await gatewayTo(providers, options).answer(streaming, callOf())
     if (reply.kind !== 'stream') throw new Error('not a stream')
     return readAll(reply)
   }
 
   test('is resumed by the next provider when it is cut', async () => {
-    const { chunks: read, error } = await readThrough([
+    const { parts: read, error } = await readThrough([
       fakeProvider('a', [cutStream()]),
       fakeProvider('b', [wholeStream()]),
     ])
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello')
+    expect(partsText(read)).toBe('Hello')
   })
 
-  test('is resumed by those who were not asked yet, not by those who failed', async () => {
+  test('is resumed by candidates not yet asked, not by failed ones', async () => {
     const first = fakeProvider('a', [down(), wholeStream()])
     const { error } = await readThrough([first, fakeProvider('b', [cutStream()])])
     expect(error).toMatchObject({ code: 'provider_error' })
     expect(first.requests).toHaveLength(1)
   })
 
-  test('ends in an error when it is cut and the owner wants it so', async () => {
+  test("ends in an error when it is cut, with onCut 'error'", async () => {
     const second = fakeProvider('b', [wholeStream()])
     const { error } = await readThrough([fakeProvider('a', [cutStream()]), second], { onCut: 'error' })
     expect(error).toMatchObject({ code: 'provider_error' })
     expect(second.requests).toEqual([])
   })
 
-  test('ends in an error when it is cut and nobody else offers the model', async () => {
-    const { chunks: read, error } = await readThrough([fakeProvider('a', [cutStream()])])
-    expect(textOf(read)).toBe('Hel')
+  test('ends in an error when it is cut and no other provider offers the model', async () => {
+    const { parts: read, error } = await readThrough([fakeProvider('a', [cutStream()])])
+    expect(partsText(read)).toBe('Hel')
     expect(error).toMatchObject({ code: 'provider_error' })
   })
 })
 
-describe('a model that nobody is known to offer', () => {
+describe('a model that no list has', () => {
   /** A list that a test makes known. */
   function laterKnown() {
     let models: readonly OfferedModel[] | undefined
@@ -226,26 +235,26 @@ describe('a model that nobody is known to offer', () => {
     }
   }
 
-  test('waits for the lists that are asked for the first time', async () => {
+  test('waits for the first fetch of lists', async () => {
     const later = laterKnown()
     const provider = fakeProvider('a', [wholeReply('hello')], { models: later.list })
-    const answering = gatewayTo([provider]).chat(request, callOf())
+    const answering = gatewayTo([provider]).answer(request, callOf())
     await Promise.resolve()
     expect(provider.requests).toEqual([])
     later.learn(['m'])
     expect((await answering).provider).toBe('a')
   })
 
-  test('is not found when the lists that came do not have it', async () => {
+  test('is not found when the fetched lists do not have it', async () => {
     const later = laterKnown()
-    const failing = rejection(gatewayTo([fakeProvider('a', [], { models: later.list })]).chat(request, callOf()))
+    const failing = rejection(gatewayTo([fakeProvider('a', [], { models: later.list })]).answer(request, callOf()))
     later.learn(['other'])
     expect(await failing).toMatchObject({ status: 404 })
   })
 
-  test('is asked of those whose list could not be learned', async () => {
+  test('goes to the providers whose list could not be fetched', async () => {
     const later = laterKnown()
-    const answering = gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: later.list })]).chat(
+    const answering = gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: later.list })]).answer(
       request,
       callOf(),
     )
@@ -253,10 +262,10 @@ describe('a model that nobody is known to offer', () => {
     expect((await answering).provider).toBe('a')
   })
 
-  test('is asked after 5 s although a list is still being asked for', async () => {
+  test('goes to them after 5 s while a fetch is still running', async () => {
     jest.useFakeTimers()
     const provider = fakeProvider('a', [wholeReply('hello')], { models: laterKnown().list })
-    const answering = gatewayTo([provider]).chat(request, callOf())
+    const answering = gatewayTo([provider]).answer(request, callOf())
     jest.advanceTimersByTime(4_999)
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
     expect(provider.requests).toEqual([])
@@ -265,27 +274,27 @@ describe('a model that nobody is known to offer', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('does not wait for a caller who has left', async () => {
+  test('stops waiting when the caller has left', async () => {
     const controller = new AbortController()
     const provider = fakeProvider('a', [], { models: laterKnown().list })
-    const failing = rejection(gatewayTo([provider]).chat(request, callOf(controller.signal)))
+    const failing = rejection(gatewayTo([provider]).answer(request, callOf(controller.signal)))
     const gone = new Error('gone')
     controller.abort(gone)
     expect(await failing).toBe(gone)
     expect(provider.requests).toEqual([])
   })
 
-  test('does not hold up a model that somebody offers who comes before', async () => {
+  test('does not delay a model that an earlier provider lists', async () => {
     const served = await gatewayTo([
       fakeProvider('a', [wholeReply('hello')]),
       fakeProvider('b', [], { models: laterKnown().list }),
-    ]).chat(request, callOf())
+    ]).answer(request, callOf())
     expect(served.provider).toBe('a')
   })
 
-  test('is asked at once where no list is being asked for', async () => {
+  test('goes to them at once when no fetch is running', async () => {
     expect(
-      (await gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: unknownModels })]).chat(request, callOf()))
+      (await gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: unknownModels })]).answer(request, callOf()))
         .provider,
     ).toBe('a')
   })

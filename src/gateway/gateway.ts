@@ -1,20 +1,22 @@
-import type { ChatReply } from '../protocols/protocol.ts'
+import type { Ask } from '../formats/ask.ts'
+import { formats } from '../formats/known.ts'
+import type { Price } from '../formats/model.ts'
+import type { Reply } from '../formats/reply.ts'
 import type { CallSignal } from '../service/call-controller.ts'
-import { AllFailed, failover, type Answer, type Walk } from '../service/failover.ts'
+import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { directory, type Finding, type ListedModel } from './directory.ts'
-import type { ChatCandidate, ModelPrice, Provider } from './provider.ts'
+import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ResumeOptions } from './resume.ts'
 
-/** How long a request for an unknown model waits for the model lists that are being fetched for the first time. */
+/** How long a request for an unknown model waits for the first fetch of model lists. */
 const firstListsMs = 5_000
 
-/** What {@link gateway} needs. */
+/** Options of {@link gateway}. */
 export interface GatewayOptions {
-  /** Array order is try-order. Enabled and usable ones only. */
+  /** In try-order; enabled and usable ones only. */
   readonly providers: readonly Provider[]
   /** Name clients use → model name. */
   readonly aliases: Readonly<Record<string, string>>
@@ -22,58 +24,59 @@ export interface GatewayOptions {
   readonly onCut: 'resume' | 'error'
 }
 
-/** An answer, and who serves it. */
+/** An answer, and the provider that serves it. */
 export interface ServedReply {
-  readonly reply: ChatReply
-  /** Changes when another provider takes a stream up. */
+  readonly reply: Reply
+  /** Changes when another provider resumes a stream. */
   readonly provider: string
   /** The upstream's name for the model; changes with the provider. */
   readonly model: string
-  /** What that provider takes; changes with the provider. */
-  readonly price?: ModelPrice | undefined
+  /** The provider's price for the model; changes with the provider. */
+  readonly price?: Price | undefined
 }
 
-/** The providers behind one door. */
+/** All providers as one service. */
 export interface Gateway {
   /**
    * Finds the providers that offer the model and fails over between them (docs/api.md).
    *
-   * @param letGo told when the bytes of the request are not needed any more although its stream goes on: nobody could
-   *   resume it
+   * @param releaseRequest called when a stream can no longer be resumed, so that the bytes of its request can be freed
    * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason
    *   when the caller has left
    */
-  chat(request: ChatRequest, call: Call, letGo?: () => void): Promise<ServedReply>
+  answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply>
   models(): readonly ListedModel[]
   model(name: string): ListedModel | undefined
+  /** `listedAs` of {@link Finding}. */
+  listedName(name: string): string | undefined
   readonly providers: readonly Provider[]
 }
 
-/** A gateway to these providers. Immutable: a new configuration makes a new one. */
+/** Creates a gateway to these providers. A new configuration needs a new gateway. */
 export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayOptions): Gateway {
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
-  const failoverOptions = { isPoor, release }
+  const failoverOptions = { isEmpty, release }
 
   function areListsPending(): boolean {
     return providers.some(({ models: { pending } }) => pending !== undefined)
   }
 
-  /** Those to ask, when the lists that matter and are being fetched for the first time are there. */
-  async function find(name: string, { signal }: Call): Promise<readonly ChatCandidate[]> {
+  /** Finds the candidates, after the initial model lists that could change the result have loaded. */
+  async function find(name: string, { signal }: Call): Promise<Finding> {
     const known = models.find(name)
-    const pending = mattering(known).flatMap(({ models: { pending } }) => pending ?? [])
-    if (pending.length === 0) return known.candidates
+    const pending = decisiveProviders(known).flatMap(({ models: { pending } }) => pending ?? [])
+    if (pending.length === 0) return known
     await settledOrLate(pending, signal)
     if (signal.aborted) throw signal.reason
-    return models.find(name).candidates
+    return models.find(name)
   }
 
   /**
-   * Those whose models could change who is asked, or who first: all where nobody is known to offer it, else those
-   * before the first who does.
+   * The providers whose model lists could change the first candidate: all of them for a model that no list has, else
+   * those before the first candidate.
    */
-  function mattering({ candidates, isListed, isPinned }: Finding): readonly Provider[] {
+  function decisiveProviders({ candidates, isListed, isPinned }: Finding): readonly Provider[] {
     if (!isListed) return providers
     return isPinned
       ? []
@@ -83,35 +86,47 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
         )
   }
 
-  async function chat(request: ChatRequest, call: Call, letGo?: () => void): Promise<ServedReply> {
-    const candidates = areListsPending() ? await find(request.model, call) : models.find(request.model).candidates
+  async function answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply> {
+    const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
+    const candidates = speaking(formats[request.format].needsSameModel ? found.sameModel : found.candidates, request)
     if (candidates.length === 0) throw modelNotFound(request.model)
-    const walk: Walk<ChatCandidate, ChatReply> = failover(candidates, failoverOptions)
+    const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, failoverOptions)
     try {
-      const answer = await walk.next((each) => ask(each, request, call), call)
-      return servedBy(answer, { request, call, walk, isResumable: onCut === 'resume' && candidates.length > 1, letGo })
+      const first = await walk.next((each) => ask(each, request, call), call)
+      return servedBy(first, {
+        request,
+        call,
+        walk,
+        isResumable: onCut === 'resume' && candidates.length > 1,
+        releaseRequest,
+      })
     } catch (error) {
       throw wireErrorOf(error, request.model)
     }
   }
 
-  return { chat, models: () => models.list(), model: (name) => models.get(name), providers }
+  return {
+    answer,
+    models: () => models.list(),
+    model: (name) => models.get(name),
+    listedName: (name) => models.find(name).listedAs,
+    providers,
+  }
 }
 
-/**
- * An answer as it is handed on. (Made here, because closures of an async function would hold its request as long as a
- * stream lasts.)
- */
+/** Makes streams resumable. (Closures of the async `answer` would keep the request in memory until the stream ends.) */
 function servedBy(
-  { candidate, reply }: Answer<ChatCandidate, ChatReply>,
-  options: Omit<ResumeOptions, 'first' | 'onTakenUp'>,
+  { candidate, reply }: CandidateReply<ModelCandidate, Reply>,
+  options: Omit<ResumeOptions, 'first' | 'format' | 'onResumed'>,
 ): ServedReply {
   const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
-  if (reply.kind === 'stream') {
+  const { stream: format } = formats[options.request.format]
+  if (reply.kind === 'stream' && format !== undefined) {
     served.reply = resumable({
       ...options,
+      format,
       first: reply,
-      onTakenUp(other) {
+      onResumed(other) {
         served.provider = other.name
         served.model = other.model
         served.price = other.price
@@ -121,14 +136,21 @@ function servedBy(
   return served
 }
 
-function askCandidate(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {
-  return candidate.chat(request, call)
+/** The candidates that serve the request's format; usually all of them. */
+function speaking(candidates: readonly ModelCandidate[], { format }: Ask): readonly ModelCandidate[] {
+  return candidates.every(({ speaks }) => speaks(format))
+    ? candidates
+    : candidates.filter(({ speaks }) => speaks(format))
 }
 
-/** As the owner wishes: what one provider's policy forbids may be asked of the next. */
-async function askPastPolicy(candidate: ChatCandidate, request: ChatRequest, call: Call): Promise<ChatReply> {
+function askCandidate(candidate: ModelCandidate, request: Ask, call: Call): Promise<Reply> {
+  return candidate.answer(request, call)
+}
+
+/** With `onContentPolicy: 'next'`: a rejection by one provider's policy is not final. */
+async function askPastPolicy(candidate: ModelCandidate, request: Ask, call: Call): Promise<Reply> {
   try {
-    return await candidate.chat(request, call)
+    return await candidate.answer(request, call)
   } catch (error) {
     throw error instanceof UpstreamFailure && error.failure === 'content_policy' ? notFinal(error) : error
   }
@@ -139,22 +161,22 @@ function wireErrorOf(error: unknown, model: string): unknown {
   if (!(error instanceof UpstreamFailure)) return error
   return error.failure === 'content_policy'
     ? policyViolation(error)
-    : overloaded('The service is out of room; try again shortly', error)
+    : overloaded('The service is out of resources; try again shortly', error)
 }
 
 function notFinal(error: UpstreamFailure): UpstreamFailure {
   return new UpstreamFailure(error.failure, error.message, { status: error.status, cause: error })
 }
 
-function isPoor(reply: ChatReply): boolean {
+function isEmpty(reply: Reply): boolean {
   return reply.isEmpty
 }
 
-function release(reply: ChatReply): void {
+function release(reply: Reply): void {
   if (reply.kind === 'stream') reply.cancel()
 }
 
-/** Waits for lists that are under way, but neither long nor for a caller who has left. */
+/** Waits for lists, for 5 s at most, and not after the caller has left. */
 async function settledOrLate(pending: readonly Promise<void>[], signal: CallSignal): Promise<void> {
   const { promise: enough, resolve: stopWaiting } = Promise.withResolvers<void>()
   const timer = setTimeout(stopWaiting, firstListsMs)

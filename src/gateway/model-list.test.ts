@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import type { OfferedModel } from '../formats/model.ts'
 import { learnedModels, type LearnedModels, type ModelListCache } from './model-list.ts'
-import type { OfferedModel } from './provider.ts'
 import { offered } from './testing.ts'
 
 beforeEach(() => void jest.useFakeTimers())
@@ -61,8 +61,8 @@ async function pass(ms: number): Promise<void> {
   await settle()
 }
 
-describe('a list of models that is learned', () => {
-  test('is not known until it was asked for', async () => {
+describe('a fetched list of models', () => {
+  test('is unknown until the first fetch', async () => {
     const { list, names } = subject([['a', 'b']])
     expect(names()).toBeUndefined()
     expect(list.pending).toBeInstanceOf(Promise)
@@ -73,7 +73,7 @@ describe('a list of models that is learned', () => {
     expect(list.version).not.toBe(before)
   })
 
-  test('is taken from the cache at once, and asked for nevertheless', async () => {
+  test('starts with the cached list, and is fetched nevertheless', async () => {
     const { list, names, fetches } = subject([['new']], ['old'])
     await list.pending
     await settle()
@@ -81,7 +81,7 @@ describe('a list of models that is learned', () => {
     expect(names()).toEqual(['new'])
   })
 
-  test('of the cache does not wait for an answer', async () => {
+  test('with a cached list does not wait for the fetch', async () => {
     let answer = (_models: readonly OfferedModel[]): void => undefined
     const list = learnedModels({
       fetchModels: () =>
@@ -107,7 +107,7 @@ describe('a list of models that is learned', () => {
     expect(written).toEqual([['a']])
   })
 
-  test('is asked for again every 10 minutes', async () => {
+  test('is fetched every 10 minutes', async () => {
     const { list, names, fetches } = subject([['a'], ['b']])
     await list.pending
     await pass(10 * 60_000 - 1)
@@ -117,7 +117,7 @@ describe('a list of models that is learned', () => {
     expect(names()).toEqual(['b'])
   })
 
-  test('is asked for again 2 s after a failure, doubling to 5 minutes', async () => {
+  test('is fetched again 2 s after a failure, doubling to 5 minutes', async () => {
     const { list, fetches, failures } = subject([new Error('down')])
     await list.pending
     const waits = [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000]
@@ -130,7 +130,7 @@ describe('a list of models that is learned', () => {
     expect(failures).toHaveLength(waits.length + 1)
   })
 
-  test('says why it could not be learned, until it could', async () => {
+  test('has the reason of the last failure until a success', async () => {
     const { list } = subject([new Error('GET /models answered 401'), ['a']])
     await list.pending
     expect(list.failure).toBe('GET /models answered 401')
@@ -138,7 +138,7 @@ describe('a list of models that is learned', () => {
     expect(list.failure).toBeUndefined()
   })
 
-  test('begins anew with 2 s after a success', async () => {
+  test('retries after 2 s again after a success', async () => {
     const { list, fetches } = subject([new Error('down'), new Error('down'), ['a'], new Error('down')])
     await list.pending
     await pass(2_000)
@@ -149,7 +149,7 @@ describe('a list of models that is learned', () => {
     expect(fetches()).toBe(5)
   })
 
-  test('that cannot be fetched first is no longer pending, and stays unknown', async () => {
+  test('is no longer pending after a failed first fetch, and stays unknown', async () => {
     const { list, names, failures } = subject([new Error('down')])
     await list.pending
     expect(list.pending).toBeUndefined()
@@ -157,7 +157,7 @@ describe('a list of models that is learned', () => {
     expect(failures).toHaveLength(1)
   })
 
-  test('stays as it was known when it cannot be fetched', async () => {
+  test('keeps the last list when a fetch fails', async () => {
     const { list, names } = subject([['a'], new Error('down')])
     await list.pending
     const before = list.version
@@ -166,7 +166,7 @@ describe('a list of models that is learned', () => {
     expect(list.version).toBe(before)
   })
 
-  test('may be empty, which is not the same as unknown', async () => {
+  test('may be empty, which is not unknown', async () => {
     const { list, names } = subject([[]])
     await list.pending
     expect(names()).toEqual([])
@@ -174,7 +174,7 @@ describe('a list of models that is learned', () => {
 })
 
 describe('a list that is closed', () => {
-  test('is not asked for again', async () => {
+  test('is not fetched again', async () => {
     const { list, fetches } = subject([['a']])
     await list.pending
     list.close()
@@ -183,7 +183,7 @@ describe('a list that is closed', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test("ends the asking that is under way, which is nobody's failure", async () => {
+  test('aborts its fetch without a failure', async () => {
     const failures: unknown[] = []
     let signal: AbortSignal | undefined
     const list = learnedModels({
@@ -203,7 +203,7 @@ describe('a list that is closed', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('does not take what comes too late', async () => {
+  test('ignores a list that arrives late', async () => {
     let answer = (_models: readonly OfferedModel[]): void => undefined
     const list = learnedModels({
       fetchModels: () =>

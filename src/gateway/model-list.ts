@@ -1,42 +1,40 @@
-import type { ModelList, OfferedModel } from './provider.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import type { ModelList } from './provider.ts'
 
 const refreshMs = 10 * 60_000
-const retryMsFirst = 2_000
-const retryMsMost = 5 * 60_000
+const retryMsMin = 2_000
+const retryMsMax = 5 * 60_000
 
-/**
- * Where a learned list is kept between starts. Failures to read or write are the implementation's to swallow: a cache
- * may be absent.
- */
+/** Keeps a fetched list between starts. Implementations ignore failures to read and write: a cache may be absent. */
 export interface ModelListCache {
   read(): Promise<readonly OfferedModel[] | undefined>
   write(models: readonly OfferedModel[]): Promise<void>
 }
 
-/** What {@link learnedModels} needs. */
+/** Options of {@link learnedModels}. */
 export interface LearnedModelsOptions {
-  /** Asks the provider. */
+  /** Fetches the list from the provider. */
   readonly fetchModels: (signal: AbortSignal) => Promise<readonly OfferedModel[]>
   readonly cache: ModelListCache
-  /** Told of every failed attempt to learn the list. */
+  /** Called after each fetch that failed. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** A list that is being kept up to date. */
+/** A list that is fetched again and again until it is closed. */
 export interface LearnedModels extends ModelList {
   close(): void
 }
 
 /**
- * A provider's own list of models: from the cache at once where there is one, asked for in the background, every 10
- * minutes; after a failure again in 2 s, doubling to 5 minutes, while the last known list stays.
+ * A provider's own list of models. Starts with the cached list, if there is one, and fetches every 10 minutes in the
+ * background. After a failure it keeps the last list and retries after 2 s, doubling to 5 minutes.
  */
 export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOptions): LearnedModels {
   const controller = new AbortController()
   let models: readonly OfferedModel[] | undefined
   let version = 0
   let timer: Timer | undefined
-  let retryMs = retryMsFirst
+  let retryMs = retryMsMin
   let failure: string | undefined
   let pending: Promise<void> | undefined = begin()
 
@@ -59,7 +57,7 @@ export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOp
       if (controller.signal.aborted) return
       take(list)
       failure = undefined
-      retryMs = retryMsFirst
+      retryMs = retryMsMin
       schedule(refreshMs)
       await cache.write(list)
     } catch (error) {
@@ -67,7 +65,7 @@ export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOp
       failure = error instanceof Error ? error.message : String(error)
       onFailure(error)
       schedule(retryMs)
-      retryMs = Math.min(retryMs * 2, retryMsMost)
+      retryMs = Math.min(retryMs * 2, retryMsMax)
     }
   }
 

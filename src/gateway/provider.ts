@@ -1,35 +1,21 @@
-import type { ChatService } from '../protocols/protocol.ts'
+import type { Ask, FormatName } from '../formats/ask.ts'
+import type { OfferedModel, Price } from '../formats/model.ts'
+import type { Reply } from '../formats/reply.ts'
 import type { Candidate } from '../service/failover.ts'
+import type { Service } from '../service/service.ts'
 
-/** A model as a provider offers it. */
-export interface OfferedModel {
-  /** What clients ask for. */
-  readonly name: string
-  /** What the provider calls it. */
-  readonly upstream: string
-  readonly aliases: readonly string[]
-  /** Tokens. */
-  readonly context?: number
-  /** Tokens. */
-  readonly maxOutput?: number
-  readonly input?: readonly string[]
-  readonly price?: ModelPrice
-}
+/** Answers requests in any format: one provider, or all of them with failover. */
+export type AnswerService = Service<Ask, Reply>
 
-/** USD per million tokens. */
-export interface ModelPrice {
-  readonly input: number
-  readonly output: number
-  readonly cachedInput?: number
-}
-
-/** One provider ready to serve one model: its service with all layers around it. */
-export interface ChatCandidate extends Candidate {
+/** One provider for one model: its service with all layers around it. */
+export interface ModelCandidate extends Candidate {
   /** The upstream's name for the model. */
   readonly model: string
-  readonly price?: ModelPrice | undefined
-  readonly chat: ChatService
-  /** It goes on where a trailing assistant message stops. */
+  readonly price?: Price | undefined
+  readonly answer: AnswerService
+  /** Whether it serves requests in this format. */
+  readonly speaks: (format: FormatName) => boolean
+  /** It continues a trailing assistant message. */
   readonly continues: boolean
 }
 
@@ -37,23 +23,23 @@ export interface ChatCandidate extends Candidate {
 export interface Provider {
   readonly id: string
   readonly models: ModelList
-  /** The same candidate for the same model, each time. */
-  candidate(model: string): ChatCandidate
+  /** Returns the same candidate each time for the same model. */
+  candidate(model: string): ModelCandidate
 }
 
-/** What a provider offers: written down by its owner, or learned from the provider itself. */
+/** The models of a provider: configured, or fetched from the provider itself. */
 export interface ModelList {
-  /** `undefined`: not known (yet). Such a provider is asked for a model that nobody is known to offer. */
+  /** `undefined`: not known (yet). Such a provider is asked for models that no list has. */
   current(): readonly OfferedModel[] | undefined
   /** Changes when the list does. */
   readonly version: number
-  /** Resolves when the list was asked for once, whatever came of it; `undefined` once it was. */
+  /** Resolves after the first fetch, successful or not; `undefined` from then on. */
   readonly pending: Promise<void> | undefined
-  /** Why it could not be learned, the last time it was tried; `undefined`: it could. */
+  /** Why the last fetch failed; `undefined` after a success. */
   readonly failure?: string | undefined
 }
 
-/** The models an owner wrote down. */
+/** The list of models that the configuration names. */
 export function fixedModels(models: readonly OfferedModel[]): ModelList {
   return { current: () => models, version: 0, pending: undefined }
 }

@@ -1,34 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ChatReply } from '../protocols/protocol.ts'
+import { chat } from '../formats/chat/format.ts'
+import { choicePart, deltaPart } from '../formats/chat/testing.ts'
+import { WireError } from '../formats/error.ts'
+import type { Part } from '../formats/part.ts'
+import type { Reply } from '../formats/reply.ts'
 import { failover } from '../service/failover.ts'
 import type { Call } from '../service/service.ts'
-import { callOf } from '../service/testing.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
-import { WireError } from '../wire/error.ts'
-import { deltaChunk } from '../wire/testing.ts'
+import { callOf, failureOf } from '../service/testing.ts'
 import { resumable } from './resume.ts'
 import {
-  chunks,
+  parts,
   cutFailure,
   fakeProvider,
   fakeStream,
-  failureOf,
   headFrom,
-  jsonOf,
+  partJson,
   readAll,
   requestOf,
   silentStream,
-  textOf,
+  partsText,
   wholeReply,
   type FakeProvider,
   type StreamStep,
 } from './testing.ts'
 
 const request = requestOf({ stream: true })
-const { text, finish } = chunks
+const { text, finish } = parts
 
-/** A stream that was cut after these steps, and those who may take it up. */
+/** A stream that is cut after these steps, and the candidates that may resume it. */
 function interrupted(
   steps: readonly StreamStep[],
   others: readonly FakeProvider[],
@@ -36,10 +36,8 @@ function interrupted(
   isResumable = true,
 ) {
   const first = fakeStream(...steps, cutFailure())
-  const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>(
-    others.map((provider) => provider.candidate('m')),
-  )
-  return resumable({ first, request, call, walk, isResumable })
+  const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>(others.map((provider) => provider.candidate('m')))
+  return resumable({ format: chat.stream, first, request, call, walk, isResumable })
 }
 
 /** Another provider that answers with these steps. */
@@ -47,7 +45,7 @@ function other(...steps: readonly StreamStep[]): FakeProvider {
   return fakeProvider('second', [fakeStream(...steps)])
 }
 
-function texts(...pieces: string[]): ChatChunk[] {
+function texts(...pieces: string[]): Part[] {
   return pieces.map((piece) => text(piece, 'second'))
 }
 
@@ -57,28 +55,34 @@ function expectCutOff(error: unknown): void {
     status: 502,
     type: 'api_error',
     code: 'provider_error',
-    message: 'The answer was cut off: the stream broke off',
+    message: 'The answer was cut off: the connection was lost during the stream',
   })
 }
 
 describe('a stream that is not cut', () => {
-  test('passes as it is, and asks nobody else', async () => {
+  test('passes unchanged, and asks no other candidate', async () => {
     const second = other()
-    const first = fakeStream(chunks.role(), text('Hello'), finish(), chunks.usage())
-    const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([second.candidate('m')])
-    const { chunks: read, error } = await readAll(
-      resumable({ first, request, call: callOf(), walk, isResumable: true }),
+    const first = fakeStream(parts.role(), text('Hello'), finish(), parts.usage())
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>([second.candidate('m')])
+    const { parts: read, error } = await readAll(
+      resumable({ format: chat.stream, first, request, call: callOf(), walk, isResumable: true }),
     )
     expect(error).toBeUndefined()
-    expect(read).toEqual([chunks.role(), text('Hello'), finish(), chunks.usage()])
+    expect(read).toEqual([parts.role(), text('Hello'), finish(), parts.usage()])
     expect(second.requests).toEqual([])
   })
 
   test('tells whether it is empty', () => {
-    const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>([])
     expect(
-      resumable({ first: { ...fakeStream(), isEmpty: true }, request, call: callOf(), walk, isResumable: true })
-        .isEmpty,
+      resumable({
+        format: chat.stream,
+        first: { ...fakeStream(), isEmpty: true },
+        request,
+        call: callOf(),
+        walk,
+        isResumable: true,
+      }).isEmpty,
     ).toBe(true)
   })
 })
@@ -91,20 +95,20 @@ describe('a stream that is cut', () => {
     ['with a border elsewhere', [text('Hel'), text('lo')], texts('He', 'llo w', 'orld')],
     ['all in one read', [text('Hel'), text('lo')], [texts('He', 'llo w', 'orld')]],
     [
-      'with chunks between that say nothing',
-      [chunks.role(), text('Hello')],
-      [chunks.role(), text('Hello'), chunks.role(), text(' world')],
+      'with parts between that say nothing',
+      [parts.role(), text('Hello')],
+      [parts.role(), text('Hello'), parts.role(), text(' world')],
     ],
     ['which is not plain ASCII', [text('Grüße, 🌍')], texts('Grü', 'ße, ', '🌍', ' und alle')],
   ]
-  test.each(same)("goes on exactly once with another's same text %s", async (_name, before, after) => {
-    const { chunks: read, error } = await readAll(interrupted(before, [other(...after, finish('stop', 'second'))]))
+  test.each(same)('continues exactly once with the same text of another %s', async (_name, before, after) => {
+    const { parts: read, error } = await readAll(interrupted(before, [other(...after, finish('stop', 'second'))]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe(_name.startsWith('which') ? 'Grüße, 🌍 und alle' : 'Hello world')
+    expect(partsText(read)).toBe(_name.startsWith('which') ? 'Grüße, 🌍 und alle' : 'Hello world')
     expect(read.at(-1)?.finishReason).toBe('stop')
   })
 
-  test('goes on exactly once however both are cut into chunks', async () => {
+  test('continues exactly once however both texts are divided into parts', async () => {
     const answer = 'The quick brown fox jumps over the läzy dog 🌍 twice.'
     const borders = fc.array(fc.nat(answer.length), { maxLength: 12 })
     const cut = (from: number, to: number, at: readonly number[]) => {
@@ -126,14 +130,14 @@ describe('a stream that is cut', () => {
         fc.boolean(),
         async (place, mine, theirs, isOneRead) => {
           const after = texts(...cut(0, answer.length, theirs))
-          const { chunks: read, error } = await readAll(
+          const { parts: read, error } = await readAll(
             interrupted(
               cut(0, place, mine).map((piece) => text(piece)),
               [other(...(isOneRead ? [after] : after), finish('stop', 'second'))],
             ),
           )
           expect(error).toBeUndefined()
-          expect(textOf(read)).toBe(answer)
+          expect(partsText(read)).toBe(answer)
           expect(read.filter(({ finishReason }) => finishReason !== undefined)).toHaveLength(1)
         },
       ),
@@ -141,34 +145,73 @@ describe('a stream that is cut', () => {
     )
   })
 
-  test('keeps id, created and model of its first chunk (failover.md row 39)', async () => {
-    const { chunks: read } = await readAll(
+  test('keeps id, created and model of its first part (failover.md row 39)', async () => {
+    const { parts: read } = await readAll(
       interrupted([text('Hel')], [other(...texts('Hel', 'lo', ' world'), finish('stop', 'second'))]),
     )
-    for (const chunk of read) expect(jsonOf(chunk)).toMatchObject(headFrom('first'))
+    for (const part of read) expect(partJson(part)).toMatchObject(headFrom('first'))
   })
 
-  test('passes on the usage of the one that finished it', async () => {
-    const { chunks: read } = await readAll(
-      interrupted([text('Hel')], [other(...texts('Hello'), finish(), chunks.usage())]),
+  const logprobsOf = (...tokens: string[]) => ({
+    content: tokens.map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] })),
+    refusal: null,
+  })
+  const scored = (content: string, ...tokens: string[]) =>
+    choicePart(headFrom('second'), {
+      index: 0,
+      delta: { content },
+      logprobs: logprobsOf(...tokens),
+      finish_reason: null,
+    })
+
+  test.each<readonly [string, string, readonly string[], object | null]>([
+    ['of its own tokens', 'Hello world', ['Hel', 'lo', ' wor', 'ld'], logprobsOf('lo', ' wor', 'ld')],
+    ['none where a token spans the border', 'Hello world', ['Hello', ' world'], null],
+    ['none where the tokens are another text', 'Hello world', ['x', 'y'], null],
+  ])('carries log probabilities %s', async (_, content, tokens, expected) => {
+    const { parts: read } = await readAll(
+      interrupted([text('Hel')], [other(scored(content, ...tokens), finish('stop', 'second'))]),
+    )
+    const piece = read.find((part) => part.text === 'lo world')
+    expect(partJson(piece ?? text(''))).toMatchObject({
+      choices: [{ delta: { content: 'lo world' }, logprobs: expected }],
+    })
+  })
+
+  test('carries no log probabilities of text that the client has', async () => {
+    const last = choicePart(headFrom('second'), {
+      index: 0,
+      delta: { content: 'Hel' },
+      logprobs: logprobsOf('Hel'),
+      finish_reason: 'stop',
+    })
+    const { parts: read } = await readAll(interrupted([text('Hel')], [other(last)]))
+    expect(read.map((part) => partJson(part)).at(-1)).toMatchObject({
+      choices: [{ delta: { content: '' }, logprobs: null, finish_reason: 'stop' }],
+    })
+  })
+
+  test('has the usage of the candidate that finished it', async () => {
+    const { parts: read } = await readAll(
+      interrupted([text('Hel')], [other(...texts('Hello'), finish(), parts.usage())]),
     )
     expect(read.at(-1)?.usage).toEqual({ promptTokens: 3, completionTokens: 4, totalTokens: 7 })
   })
 
   test('ends well when only its finish_reason was missing', async () => {
-    const { chunks: read, error } = await readAll(
+    const { parts: read, error } = await readAll(
       interrupted([text('Hello')], [other(...texts('Hello'), finish('length', 'second'))]),
     )
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello')
+    expect(partsText(read)).toBe('Hello')
     expect(read.at(-1)?.finishReason).toBe('length')
   })
 
   test('ends well when the finish_reason comes with the last of the same text', async () => {
-    const last = { ...text('llo', 'second'), finishReason: 'stop' }
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(text('He', 'second'), last)]))
+    const last = choicePart(headFrom('second'), { index: 0, delta: { content: 'llo' }, finish_reason: 'stop' })
+    const { parts: read, error } = await readAll(interrupted([text('Hello')], [other(text('He', 'second'), last)]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello')
+    expect(partsText(read)).toBe('Hello')
     expect(read.at(-1)?.finishReason).toBe('stop')
   })
 
@@ -180,36 +223,36 @@ describe('a stream that is cut', () => {
     ['by saying nothing', [finish('stop', 'second')]],
     ['by ending before without an end', texts('Hel')],
   ]
-  test.each(differing)('is given up when the other differs %s', async (_name, after) => {
+  test.each(differing)('is not resumed when the other text differs %s', async (_name, after) => {
     const stream = fakeStream(...after)
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [fakeProvider('second', [stream])]))
+    const { parts: read, error } = await readAll(interrupted([text('Hello')], [fakeProvider('second', [stream])]))
     expectCutOff(error)
-    expect(textOf(read)).toBe('Hello')
+    expect(partsText(read)).toBe('Hello')
     expect(stream.isCancelled).toBe(true)
   })
 
-  test('is not read any further at the first difference', async () => {
+  test('is read no further than the first difference', async () => {
     const stream = fakeStream(...texts('Hel', 'p', 'me', 'now'))
     await readAll(interrupted([text('Hello')], [fakeProvider('second', [stream])]))
     expect(stream.reads).toBe(2)
   })
 
-  test('is taken up by the third when the second differs', async () => {
+  test('is resumed by the third when the second differs', async () => {
     const third = fakeProvider('third', [fakeStream(text('Hello world', 'third'), finish())])
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [other(...texts('Good day')), third]))
+    const { parts: read, error } = await readAll(interrupted([text('Hello')], [other(...texts('Good day')), third]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello world')
+    expect(partsText(read)).toBe('Hello world')
   })
 
-  test('is taken up by the third when the second fails, at once or while it repeats', async () => {
+  test('is resumed by the third when the second fails, at once or while it repeats', async () => {
     for (const second of [
       fakeProvider('second', [failureOf('server_error')]),
       other(text('Hel', 'second'), cutFailure('another cut')),
     ]) {
       const third = fakeProvider('third', [fakeStream(text('Hello world', 'third'), finish())])
-      const { chunks: read, error } = await readAll(interrupted([text('Hello')], [second, third]))
+      const { parts: read, error } = await readAll(interrupted([text('Hello')], [second, third]))
       expect(error).toBeUndefined()
-      expect(textOf(read)).toBe('Hello world')
+      expect(partsText(read)).toBe('Hello world')
     }
   })
 
@@ -217,43 +260,43 @@ describe('a stream that is cut', () => {
     const second = other(...texts('Hel', 'lo', ', wor'), cutFailure('second cut'))
     const third = fakeProvider('third', [fakeStream(text('Hello, world', 'third'), cutFailure('third cut'))])
     const fourth = fakeProvider('fourth', [fakeStream(text('Hello, world!', 'fourth'), finish('stop', 'fourth'))])
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [second, third, fourth]))
+    const { parts: read, error } = await readAll(interrupted([text('Hello')], [second, third, fourth]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello, world!')
-    for (const chunk of read) expect(jsonOf(chunk)).toMatchObject(headFrom('first'))
+    expect(partsText(read)).toBe('Hello, world!')
+    for (const part of read) expect(partJson(part)).toMatchObject(headFrom('first'))
   })
 
-  test('tells the last cut when nobody is left', async () => {
-    const { chunks: read, error } = await readAll(
+  test('fails with the last cut when no candidate remains', async () => {
+    const { parts: read, error } = await readAll(
       interrupted([text('Hello')], [other(...texts('Hello world'), cutFailure('cut again'))]),
     )
-    expect(textOf(read)).toBe('Hello world')
+    expect(partsText(read)).toBe('Hello world')
     expect(error).toMatchObject({ message: 'The answer was cut off: cut again' })
   })
 
-  test('tells the cut, not why nobody took it up', async () => {
+  test('fails with the cut, not with the failures to resume', async () => {
     for (const failure of [failureOf('credential'), failureOf('content_policy', { isFinal: true })]) {
       expectCutOff((await readAll(interrupted([text('Hello')], [fakeProvider('second', [failure])]))).error)
     }
   })
 
-  test('is an error at once when it is not to be resumed', async () => {
+  test("is an error at once with onCut 'error'", async () => {
     const second = other(...texts('Hello world'), finish())
     expectCutOff((await readAll(interrupted([text('Hello')], [second], callOf(), false))).error)
     expect(second.requests).toEqual([])
   })
 
   test('is an error at once after its finish_reason', async () => {
-    const second = other(...texts('Hello'), finish(), chunks.usage())
+    const second = other(...texts('Hello'), finish(), parts.usage())
     expectCutOff((await readAll(interrupted([text('Hello'), finish()], [second]))).error)
     expect(second.requests).toEqual([])
   })
 
   const beyondText: readonly (readonly [string, StreamStep])[] = [
-    ['a tool call', chunks.toolCall()],
-    ['reasoning', chunks.reasoning('They ask')],
-    ['a refusal', chunks.refusal('I cannot')],
-    ['a second choice', chunks.secondChoice('Hi')],
+    ['a tool call', parts.toolCall()],
+    ['reasoning', parts.reasoning('They ask')],
+    ['a refusal', parts.refusal('I cannot')],
+    ['a second choice', parts.secondChoice('Hi')],
   ]
   test.each(beyondText)('is an error at once when it had %s', async (_name, step) => {
     const second = other(...texts('Hello world'), finish())
@@ -261,22 +304,22 @@ describe('a stream that is cut', () => {
     expect(second.requests).toEqual([])
   })
 
-  test('goes on with a tool call that begins where the text ended', async () => {
-    const { chunks: read, error } = await readAll(
-      interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), finish('tool_calls', 'second'))]),
+  test('continues with a tool call that begins where the text ended', async () => {
+    const { parts: read, error } = await readAll(
+      interrupted([text('Hello')], [other(...texts('Hello'), parts.toolCall(), finish('tool_calls', 'second'))]),
     )
     expect(error).toBeUndefined()
     expect(read.map(({ isBeyondText }) => isBeyondText)).toEqual([false, true, false])
     expect(read.at(-1)?.finishReason).toBe('tool_calls')
   })
 
-  test('is not taken up by one that calls a tool before the text ends', async () => {
+  test('is not resumed by a candidate that calls a tool before the text ends', async () => {
     expectCutOff(
       (
         await readAll(
           interrupted(
             [text('Hello')],
-            [other(text('Hel', 'second'), chunks.toolCall(), text('lo', 'second'), finish('tool_calls', 'second'))],
+            [other(text('Hel', 'second'), parts.toolCall(), text('lo', 'second'), finish('tool_calls', 'second'))],
           ),
         )
       ).error,
@@ -284,27 +327,27 @@ describe('a stream that is cut', () => {
   })
 
   test('never loses a tool call that comes with the last of the same text', async () => {
-    const both = deltaChunk(headFrom('second'), {
+    const both = deltaPart(headFrom('second'), {
       content: 'lo',
       tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '' } }],
     })
-    const { chunks: read, error } = await readAll(
+    const { parts: read, error } = await readAll(
       interrupted([text('Hello')], [other(text('Hel', 'second'), both, finish('tool_calls', 'second'))]),
     )
     expect(error !== undefined || read.some(({ isBeyondText }) => isBeyondText)).toBe(true)
-    expect(textOf(read)).toBe('Hello')
+    expect(partsText(read)).toBe('Hello')
   })
 
-  test('is not resumed again after a tool call of the one that took it up', async () => {
+  test('is not resumed again after a tool call of the second', async () => {
     const third = fakeProvider('third', [fakeStream(text('Hello'))])
     const { error } = await readAll(
-      interrupted([text('Hello')], [other(...texts('Hello'), chunks.toolCall(), cutFailure()), third]),
+      interrupted([text('Hello')], [other(...texts('Hello'), parts.toolCall(), cutFailure()), third]),
     )
     expectCutOff(error)
     expect(third.requests).toEqual([])
   })
 
-  test('is not resumed when the other answers whole', async () => {
+  test('is not resumed by a whole answer', async () => {
     expectCutOff(
       (await readAll(interrupted([text('Hello')], [fakeProvider('second', [wholeReply('Hello world')])]))).error,
     )
@@ -316,11 +359,18 @@ describe('a stream that is cut', () => {
     expect(second.requests).toEqual([])
   })
 
-  test('does not hide a mistake of ours', async () => {
+  test('does not hide an internal error', async () => {
     const mistake = new TypeError('ours')
-    const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([other().candidate('m')])
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>([other().candidate('m')])
     const { error } = await readAll(
-      resumable({ first: fakeStream(text('Hi'), mistake), request, call: callOf(), walk, isResumable: true }),
+      resumable({
+        format: chat.stream,
+        first: fakeStream(text('Hi'), mistake),
+        request,
+        call: callOf(),
+        walk,
+        isResumable: true,
+      }),
     )
     expect(error).toBe(mistake)
   })
@@ -331,60 +381,60 @@ describe('a stream that is cut and continued', () => {
     fakeProvider('second', [fakeStream(...steps)], { continues: true })
   const messagesOf = (provider: FakeProvider, position = 0): unknown => {
     const body = provider.requests[position]?.body
-    return body === undefined ? undefined : jsonOf({ data: body })['messages']
+    return body === undefined ? undefined : partJson({ data: body })['messages']
   }
 
-  test('asks the next to go on after what the client has', async () => {
-    const second = continuing(chunks.role(), ...texts(' wor', 'ld'), finish('stop', 'second'))
-    const { chunks: read, error } = await readAll(interrupted([text('Hel'), text('lo')], [second]))
+  test('asks the next to continue the text that the client has', async () => {
+    const second = continuing(parts.role(), ...texts(' wor', 'ld'), finish('stop', 'second'))
+    const { parts: read, error } = await readAll(interrupted([text('Hel'), text('lo')], [second]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello world')
+    expect(partsText(read)).toBe('Hello world')
     expect(messagesOf(second)).toEqual([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'Hello' },
     ])
-    for (const chunk of read) expect(jsonOf(chunk)).toMatchObject(headFrom('first'))
+    for (const part of read) expect(partJson(part)).toMatchObject(headFrom('first'))
   })
 
-  test('is continued after all that the client has when it is cut again', async () => {
+  test('is continued after all text of the client when it is cut again', async () => {
     const third = fakeProvider('third', [fakeStream(text('!', 'third'), finish())], { continues: true })
-    const { chunks: read } = await readAll(
+    const { parts: read } = await readAll(
       interrupted([text('Hello')], [continuing(...texts(' world'), cutFailure()), third]),
     )
-    expect(textOf(read)).toBe('Hello world!')
+    expect(partsText(read)).toBe('Hello world!')
     expect(messagesOf(third)).toEqual([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'Hello world' },
     ])
   })
 
-  test('is asked for afresh when the continuation is rejected', async () => {
+  test('is requested anew when the continuation is rejected', async () => {
     const second = fakeProvider(
       'second',
       [failureOf('bad_request', { status: 400 }), fakeStream(...texts('Hello world'), finish())],
       { continues: true },
     )
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [second]))
+    const { parts: read, error } = await readAll(interrupted([text('Hello')], [second]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello world')
+    expect(partsText(read)).toBe('Hello world')
     expect(messagesOf(second, 1)).toEqual([{ role: 'user', content: 'Hi' }])
   })
 
-  test('is not asked for afresh when it failed otherwise', async () => {
+  test('is not requested anew after another failure', async () => {
     const second = fakeProvider('second', [failureOf('server_error')], { continues: true })
     const third = fakeProvider('third', [fakeStream(...texts('Hello world'), finish())])
-    const { chunks: read } = await readAll(interrupted([text('Hello')], [second, third]))
+    const { parts: read } = await readAll(interrupted([text('Hello')], [second, third]))
     expect(second.requests).toHaveLength(1)
-    expect(textOf(read)).toBe('Hello world')
+    expect(partsText(read)).toBe('Hello world')
   })
 
-  test('never tells the client of a rejected continuation', async () => {
+  test('hides a rejected continuation from the client', async () => {
     const second = fakeProvider('second', [failureOf('bad_request', { status: 400 })], { continues: true })
     expectCutOff((await readAll(interrupted([text('Hello')], [second]))).error)
     expect(second.requests).toHaveLength(2)
   })
 
-  test('escapes what the client has as JSON', async () => {
+  test('escapes the text of the client as JSON', async () => {
     const second = continuing(finish('stop', 'second'))
     await readAll(interrupted([text('"quoted"\n🌍\\')], [second]))
     expect(messagesOf(second)).toEqual([
@@ -393,23 +443,23 @@ describe('a stream that is cut and continued', () => {
     ])
   })
 
-  test('moves on when the continuation says nothing', async () => {
+  test('moves on when the continuation is empty', async () => {
     const third = fakeProvider('third', [fakeStream(...texts('Hello world'), finish())])
-    const { chunks: read, error } = await readAll(interrupted([text('Hello')], [continuing(chunks.role()), third]))
+    const { parts: read, error } = await readAll(interrupted([text('Hello')], [continuing(parts.role()), third]))
     expect(error).toBeUndefined()
-    expect(textOf(read)).toBe('Hello world')
+    expect(partsText(read)).toBe('Hello world')
   })
 })
 
 describe('a stream that is cancelled', () => {
-  test('cancels who serves it', () => {
+  test('cancels its provider', () => {
     const first = fakeStream(text('Hello'))
-    const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
-    resumable({ first, request, call: callOf(), walk, isResumable: true }).cancel()
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>([])
+    resumable({ format: chat.stream, first, request, call: callOf(), walk, isResumable: true }).cancel()
     expect(first.isCancelled).toBe(true)
   })
 
-  test('cancels who took it up', async () => {
+  test('cancels the candidate that resumed it', async () => {
     const stream = fakeStream(...texts('Hello', ' wor', 'ld'))
     const reply = interrupted([text('Hello')], [fakeProvider('second', [stream])])
     await reply.read()
@@ -418,7 +468,7 @@ describe('a stream that is cancelled', () => {
     expect(stream.isCancelled).toBe(true)
   })
 
-  test('cancels who is just repeating what the client has', async () => {
+  test('cancels a candidate that is still repeating', async () => {
     const stream = silentStream()
     const reply = interrupted([text('Hello')], [fakeProvider('second', [stream])])
     await reply.read()
@@ -429,7 +479,7 @@ describe('a stream that is cancelled', () => {
     expect(stream.isCancelled).toBe(true)
   })
 
-  test('while another repeats asks nobody else', async () => {
+  test('while another repeats asks no further candidate', async () => {
     const third = fakeProvider('third', [fakeStream(text('Hello world', 'third'))])
     const reply = interrupted([text('Hello')], [fakeProvider('second', [silentStream()]), third])
     await reply.read()
@@ -440,12 +490,12 @@ describe('a stream that is cancelled', () => {
     expect(third.requests).toEqual([])
   })
 
-  test("while another is asked lets go of that one's answer", async () => {
-    let answer = (_reply: ChatReply): void => undefined
+  test('while another is asked cancels its answer', async () => {
+    let answer = (_reply: Reply): void => undefined
     const late = fakeStream(...texts('Hello world'))
     const second = fakeProvider('second', [
       () =>
-        new Promise<ChatReply>((resolve) => {
+        new Promise<Reply>((resolve) => {
           answer = resolve
         }),
     ])
@@ -455,11 +505,11 @@ describe('a stream that is cancelled', () => {
     await Bun.sleep(1)
     reply.cancel()
     answer(late)
-    expect(await reading).toEqual({ chunks: [] })
+    expect(await reading).toEqual({ parts: [] })
     expect(late.isCancelled).toBe(true)
   })
 
-  test('does not take its failure for a cut', async () => {
+  test('does not treat its failure as a cut', async () => {
     const second = other(...texts('Hello world'))
     const reply = interrupted([text('Hello')], [second])
     await reply.read()
@@ -468,7 +518,7 @@ describe('a stream that is cancelled', () => {
     expect(second.requests).toEqual([])
   })
 
-  test("by the caller's leaving asks nobody else, and tells the reason", async () => {
+  test('by the caller asks no other candidate, and fails with the abort reason', async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
     const second = fakeProvider('second', [
@@ -485,35 +535,36 @@ describe('a stream that is cancelled', () => {
 })
 
 describe('the request behind a stream', () => {
-  /** What was told after each read: how often the request was let go of. */
+  /** After each read, the number of calls of `releaseRequest`. */
   async function lettingGo(steps: readonly StreamStep[], isResumable = true): Promise<readonly number[]> {
     let times = 0
-    const walk = failover<ReturnType<FakeProvider['candidate']>, ChatReply>([])
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>([])
     const stream = resumable({
+      format: chat.stream,
       first: fakeStream(...steps),
       request,
       call: callOf(),
       walk,
       isResumable,
-      letGo: () => {
+      releaseRequest: () => {
         times += 1
       },
     })
-    const told = [times]
-    for (let chunks = await stream.read(); chunks !== undefined; chunks = await stream.read()) told.push(times)
-    return told
+    const calls = [times]
+    for (let parts = await stream.read(); parts !== undefined; parts = await stream.read()) calls.push(times)
+    return calls
   }
 
-  test('is let go of at once where nobody could resume it', async () => {
+  test('is released at once when it cannot be resumed', async () => {
     expect(await lettingGo([text('a'), text('b')], false)).toEqual([1, 1, 1])
   })
 
-  test('is held while somebody could', async () => {
+  test('is held while it can be resumed', async () => {
     expect(await lettingGo([text('a'), text('b')])).toEqual([0, 0, 0])
   })
 
-  test('is let go of once the answer is beyond text, or has its finish reason', async () => {
-    expect(await lettingGo([text('a'), chunks.toolCall(), chunks.toolCall()])).toEqual([0, 0, 1, 1])
-    expect(await lettingGo([text('a'), finish(), chunks.usage()])).toEqual([0, 0, 1, 1])
+  test('is released once the answer is beyond text, or has its finish reason', async () => {
+    expect(await lettingGo([text('a'), parts.toolCall(), parts.toolCall()])).toEqual([0, 0, 1, 1])
+    expect(await lettingGo([text('a'), finish(), parts.usage()])).toEqual([0, 0, 1, 1])
   })
 })

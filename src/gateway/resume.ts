@@ -1,123 +1,137 @@
-import type { ChatReply, StreamReply } from '../protocols/protocol.ts'
-import type { Answer, Walk } from '../service/failover.ts'
+import type { Ask } from '../formats/ask.ts'
+import type { Continuation, StreamFormat } from '../formats/format.ts'
+import type { Part } from '../formats/part.ts'
+import type { Reply, StreamReply } from '../formats/reply.ts'
+import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
-import { appendMessage, type ChatRequest } from '../wire/chat-request.ts'
 import { cutOff } from './all-failed.ts'
-import type { ChatCandidate } from './provider.ts'
-import { headOf, resumedChunk, type ChunkHead } from './resumed-chunk.ts'
+import type { ModelCandidate } from './provider.ts'
 
-const textLengthMost = 1024 * 1024
+const textLengthMax = 1024 * 1024
 
-/** What {@link resumable} needs. */
+/** Options of {@link resumable}. */
 export interface ResumeOptions {
   readonly first: StreamReply
-  readonly request: ChatRequest
+  /** How the format of the request is streamed. */
+  readonly format: StreamFormat
+  readonly request: Ask
   readonly call: Call
-  /** Goes on with those who were not asked yet. */
-  readonly walk: Walk<ChatCandidate, ChatReply>
-  /** Told who has taken the answer up, when the first of it goes to the client. */
-  readonly onTakenUp?: (candidate: ChatCandidate) => void
+  /** Continues with the candidates that were not asked yet. */
+  readonly walk: CandidateWalk<ModelCandidate, Reply>
+  /** Called when the first parts of the resumed stream go to the client. */
+  readonly onResumed?: (candidate: ModelCandidate) => void
   /** `false`: a cut is an error at once. */
   readonly isResumable: boolean
-  /** Told when the request is not needed any more. */
-  readonly letGo?: (() => void) | undefined
+  /** Called once, when the request can no longer be sent again. */
+  readonly releaseRequest?: (() => void) | undefined
 }
 
 /**
- * A stream that survives cuts (failover.md, "A cut"): when it breaks off, the next provider is asked, its stream is
- * held back while its text equals what the client already has, and goes on from there; at the first difference that
- * attempt is given up. A provider that can continue an answer is asked to do so instead. Only plain text is resumed.
+ * A stream that survives cuts (failover.md, "A cut"). After a cut the next candidate is asked. Its stream is held back
+ * while it repeats the text that the client has, and delivered from there. The first difference ends that attempt. A
+ * candidate that can continue an answer is sent the text and asked to continue it. Only plain text is resumed.
  *
- * @throws {WireError} when nobody could resume it exactly
+ * @throws {WireError} when no candidate resumes it exactly
  */
 export function resumable(options: ResumeOptions): StreamReply {
-  const { first, call, walk, onTakenUp, letGo } = options
+  const { first, format, call, walk, onResumed, releaseRequest } = options
   let current = first
-  let head: ChunkHead | undefined
+  /** The first part with data: its id, time and model stay the same to the end. */
+  let beginning: Part | undefined
   let sent = ''
   let isResumable = options.isResumable
-  let isResumed = false
+  /** After the first resume: writes the parts of the new stream as the rest of the first one. */
+  let rest: Continuation | undefined
   let isFinished = false
   let isCancelled = false
-  /** Held only as long as somebody could be asked again: it may be large, and the stream long. */
-  let request: ChatRequest | undefined = options.request
-  if (!isResumable) forgetRequest()
+  /** Undefined once it can no longer be sent again: requests may be large, and streams long. */
+  let request: Ask | undefined = options.request
+  if (!isResumable) dropRequest()
 
-  function forgetRequest(): void {
+  function dropRequest(): void {
     if (request === undefined) return
     request = undefined
-    letGo?.()
+    releaseRequest?.()
   }
 
-  function remember(chunks: readonly ChatChunk[]): readonly ChatChunk[] {
-    for (const chunk of chunks) {
-      if (chunk.data.length > 0) head ??= headOf(chunk)
-      if (chunk.isBeyondText) isResumable = false
-      if (chunk.finishReason !== undefined) isFinished = true
-      if (isResumable && chunk.text !== '') sent += chunk.text
+  function remember(parts: readonly Part[]): readonly Part[] {
+    for (const part of parts) {
+      if (part.data.length > 0) beginning ??= part
+      if (part.isBeyondText) isResumable = false
+      if (part.finishReason !== undefined) isFinished = true
+      if (isResumable && part.text !== '') sent += part.text
     }
-    if (sent.length > textLengthMost) isResumable = false
-    if (!isResumable || isFinished) forgetRequest()
-    return chunks
+    if (sent.length > textLengthMax) isResumable = false
+    if (!isResumable || isFinished) dropRequest()
+    return parts
   }
 
-  function remembered(chunks: readonly ChatChunk[] | undefined): readonly ChatChunk[] | undefined {
-    return chunks === undefined ? undefined : remember(isResumed ? withHead(chunks, head) : chunks)
+  function passOn(
+    parts: readonly Part[] | undefined,
+  ): readonly Part[] | undefined | Promise<readonly Part[] | undefined> {
+    if (parts === undefined || rest === undefined) return parts && remember(parts)
+    const written = parts.flatMap((part) => rest?.write(part) ?? [])
+    return written.length === 0 ? read() : remember(written)
   }
 
-  async function takeUpAfter(error: unknown): Promise<readonly ChatChunk[] | undefined> {
+  function read(): Promise<readonly Part[] | undefined> {
+    return current.read().then(passOn, resumeAfter)
+  }
+
+  async function resumeAfter(error: unknown): Promise<readonly Part[] | undefined> {
     if (isCancelled) return undefined
     if (!(error instanceof UpstreamFailure)) throw error
     if (!isResumable || isFinished || request === undefined) throw cutOff(error)
-    const chunks = await resume(request, error)
-    return chunks === undefined ? undefined : remember(chunks)
+    const parts = await resume(request, error)
+    return parts === undefined ? undefined : remember(parts)
   }
 
   /**
-   * Asks one after the other of those not asked yet; resolves with the first chunks that are new to the client,
-   * `undefined` when it was cancelled.
+   * Asks the remaining candidates one after the other. Resolves with the first parts that are new to the client, or
+   * `undefined` after a cancel.
    */
-  async function resume(asked: ChatRequest, cut: UpstreamFailure): Promise<readonly ChatChunk[] | undefined> {
+  async function resume(asked: Ask, cut: UpstreamFailure): Promise<readonly Part[] | undefined> {
     for (;;) {
       if (isCancelled) return undefined
-      const taken = await takeUp(asked, cut)
+      const next = await nextStream(asked, cut)
       if (isCancelled) {
-        taken.stream.cancel()
+        next.stream.cancel()
         return undefined
       }
-      current = taken.stream
+      current = next.stream
       try {
-        const chunks = taken.continues ? await readMeaningful(taken.stream) : await readBeyond(taken.stream, sent)
-        if (chunks !== undefined && chunks.length > 0) {
-          isResumed = true
-          onTakenUp?.(taken.candidate)
-          return withHead(chunks, head)
+        const found = next.continues ? await readMeaningful(next.stream) : await readBeyond(next.stream, sent)
+        if (found !== undefined) {
+          const { part, text, more } = found
+          const written = format.continuation(beginning)
+          rest = written
+          onResumed?.(next.candidate)
+          return [...written.write(part, text), ...more.flatMap((each) => written.write(each))]
         }
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
       }
-      taken.stream.cancel()
+      next.stream.cancel()
     }
   }
 
-  async function takeUp(
-    asked: ChatRequest,
+  async function nextStream(
+    asked: Ask,
     cut: UpstreamFailure,
-  ): Promise<{ readonly stream: StreamReply; readonly candidate: ChatCandidate; readonly continues: boolean }> {
+  ): Promise<{ readonly stream: StreamReply; readonly candidate: ModelCandidate; readonly continues: boolean }> {
     let continues = false
-    let answer: Answer<ChatCandidate, ChatReply>
+    let answer: CandidateReply<ModelCandidate, Reply>
     try {
       answer = await walk.next(async (candidate) => {
         continues = candidate.continues
-        if (!continues) return candidate.chat(asked, call)
+        if (!continues) return candidate.answer(asked, call)
         try {
-          return await candidate.chat(appendMessage(asked, assistantMessage(sent)), call)
+          return await candidate.answer(format.continued(asked, sent), call)
         } catch (error) {
           if (call.signal.aborted || !(error instanceof UpstreamFailure) || error.failure !== 'bad_request') throw error
           continues = false
-          return candidate.chat(asked, call)
+          return candidate.answer(asked, call)
         }
       }, call)
     } catch (error) {
@@ -130,7 +144,7 @@ export function resumable(options: ResumeOptions): StreamReply {
   return {
     kind: 'stream',
     isEmpty: first.isEmpty,
-    read: () => current.read().then(remembered, takeUpAfter),
+    read,
     cancel() {
       isCancelled = true
       current.cancel()
@@ -138,43 +152,43 @@ export function resumable(options: ResumeOptions): StreamReply {
   }
 }
 
-/** Reads a stream past the text the client has. `undefined`: it is another text, or ends before. */
-async function readBeyond(stream: StreamReply, sent: string): Promise<readonly ChatChunk[] | undefined> {
+/** The place in one read of a stream from which text is new to the client. */
+interface Beginning {
+  readonly part: Part
+  /** The end of the part's text that is new to the client. */
+  readonly text: string
+  /** The parts after it. */
+  readonly more: readonly Part[]
+}
+
+/** Reads a stream past the text that the client has. `undefined`: its text differs, or ends before. */
+async function readBeyond(stream: StreamReply, sent: string): Promise<Beginning | undefined> {
   let replayed = 0
   for (;;) {
-    const chunks = await stream.read()
-    if (chunks === undefined) return undefined
-    for (const [position, chunk] of chunks.entries()) {
-      if (replayed === sent.length && (chunk.text !== '' || chunk.finishReason !== undefined || chunk.isBeyondText))
-        return chunks.slice(position)
-      const overlap = Math.min(chunk.text.length, sent.length - replayed)
-      // What is beyond text cannot be told apart from what the client has not got.
-      if (chunk.isBeyondText || !sent.startsWith(chunk.text.slice(0, overlap), replayed)) return undefined
-      replayed += overlap
-      if (overlap < chunk.text.length)
-        return [resumedChunk(chunk, undefined, chunk.text.slice(overlap)), ...chunks.slice(position + 1)]
-      if (chunk.finishReason !== undefined) {
-        return replayed === sent.length
-          ? [resumedChunk(chunk, undefined, ''), ...chunks.slice(position + 1)]
-          : undefined
+    const parts = await stream.read()
+    if (parts === undefined) return undefined
+    for (const [position, part] of parts.entries()) {
+      const isFinished = part.finishReason !== undefined
+      const more = parts.slice(position + 1)
+      if (replayed === sent.length && (part.text !== '' || isFinished || part.isBeyondText)) {
+        return { part, text: part.text, more }
       }
+      const overlap = Math.min(part.text.length, sent.length - replayed)
+      // Content other than text cannot be compared with the text that was sent.
+      if (part.isBeyondText || !sent.startsWith(part.text.slice(0, overlap), replayed)) return undefined
+      replayed += overlap
+      if (overlap < part.text.length) return { part, text: part.text.slice(overlap), more }
+      if (isFinished) return replayed === sent.length ? { part, text: '', more } : undefined
     }
   }
 }
 
-async function readMeaningful(stream: StreamReply): Promise<readonly ChatChunk[] | undefined> {
+async function readMeaningful(stream: StreamReply): Promise<Beginning | undefined> {
   for (;;) {
-    const chunks = await stream.read()
-    if (chunks === undefined) return undefined
-    const first = chunks.findIndex((chunk) => chunk.isMeaningful)
-    if (first >= 0) return chunks.slice(first)
+    const parts = await stream.read()
+    if (parts === undefined) return undefined
+    const first = parts.findIndex(({ isMeaningful }) => isMeaningful)
+    const part = parts[first]
+    if (part !== undefined) return { part, text: part.text, more: parts.slice(first + 1) }
   }
-}
-
-function withHead(chunks: readonly ChatChunk[], head: ChunkHead | undefined): readonly ChatChunk[] {
-  return chunks.map((chunk) => resumedChunk(chunk, head))
-}
-
-function assistantMessage(content: string): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ role: 'assistant', content }))
 }

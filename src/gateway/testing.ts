@@ -1,41 +1,43 @@
-import type { ChatReply, ChatService, StreamReply, WholeReply } from '../protocols/protocol.ts'
-import type { Unavailability } from '../service/circuit.ts'
-import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
-import { parseChatRequest, type ChatRequest } from '../wire/chat-request.ts'
-import { deltaChunk, finishChunk, roleChunk, textChunk, usageChunk } from '../wire/testing.ts'
-import { fixedModels, type ChatCandidate, type ModelList, type OfferedModel, type Provider } from './provider.ts'
+import type { Ask } from '../formats/ask.ts'
+import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
+import { deltaPart, finishPart, rolePart, textPart, usagePart } from '../formats/chat/testing.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import type { Part } from '../formats/part.ts'
+import type { Reply, StreamReply, WholeReply } from '../formats/reply.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { Unavailability } from '../service/health/circuit.ts'
+import { type AnswerService, fixedModels, type ModelCandidate, type ModelList, type Provider } from './provider.ts'
 
-/** What the chunks of one fake provider have in common. For tests. */
+/** The head of the parts of one fake provider. For tests. */
 export function headFrom(name: string) {
   return { id: `chatcmpl-${name}`, created: 1_700_000_000, model: `${name}-model` }
 }
 
 const head = headFrom('first')
 
-/** Chunks by what they carry. For tests. */
-export const chunks = {
-  role: () => roleChunk(head),
-  text: (text: string, name = 'first') => textChunk(headFrom(name), text),
-  finish: (reason = 'stop', name = 'first') => finishChunk(headFrom(name), reason),
-  usage: () => usageChunk(head, 3, 4),
-  reasoning: (text: string) => deltaChunk(head, { reasoning_content: text }),
-  refusal: (text: string) => deltaChunk(head, { refusal: text }),
+/** Parts by their content. For tests. */
+export const parts = {
+  role: () => rolePart(head),
+  text: (text: string, name = 'first') => textPart(headFrom(name), text),
+  finish: (reason = 'stop', name = 'first') => finishPart(headFrom(name), reason),
+  usage: () => usagePart(head, 3, 4),
+  reasoning: (text: string) => deltaPart(head, { reasoning_content: text }),
+  refusal: (text: string) => deltaPart(head, { refusal: text }),
   toolCall: (name = 'find') =>
-    deltaChunk(head, { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
-  secondChoice: (text: string) => deltaChunk(head, { content: text }, 1),
+    deltaPart(head, { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
+  secondChoice: (text: string) => deltaPart(head, { content: text }, 1),
 }
 
-/** One read of a stream that a test has written: chunks, or a failure. */
-export type StreamStep = ChatChunk | readonly ChatChunk[] | Error
+/** One read of a fake stream: parts, or a failure. */
+export type StreamStep = Part | readonly Part[] | Error
 
-/** A stream that a test has written. */
+/** A stream of given steps. */
 export interface FakeStream extends StreamReply {
   readonly reads: number
   readonly isCancelled: boolean
 }
 
-/** A stream that gives these steps, then ends; with `hangs` it says nothing more. Cancelled, it ends at once. For tests. */
+/** A stream that gives these steps, then ends, or never ends with `hangs`. A cancel ends it. For tests. */
 export function writtenStream(
   steps: readonly StreamStep[],
   { hangs = false }: { readonly hangs?: boolean } = {},
@@ -52,7 +54,7 @@ export function writtenStream(
       if (isCancelled) return undefined
       const step = left.shift()
       if (step instanceof Error) throw step
-      if (step !== undefined) return isChunks(step) ? step : [step]
+      if (step !== undefined) return isParts(step) ? step : [step]
       if (!hangs) return undefined
       return new Promise((resolve) => {
         wake = () => resolve(undefined)
@@ -71,21 +73,21 @@ export function writtenStream(
   }
 }
 
-function isChunks(step: ChatChunk | readonly ChatChunk[]): step is readonly ChatChunk[] {
+function isParts(step: Part | readonly Part[]): step is readonly Part[] {
   return Array.isArray(step)
 }
 
-/** A stream that gives these steps, then ends. Cancelled, it ends at once. For tests. */
+/** A stream that gives these steps, then ends. A cancel ends it. For tests. */
 export function fakeStream(...steps: readonly StreamStep[]): FakeStream {
   return writtenStream(steps)
 }
 
-/** A stream that never gives anything until it is cancelled. For tests. */
+/** A stream that gives nothing until it is cancelled. For tests. */
 export function silentStream(): FakeStream {
   return writtenStream([], { hangs: true })
 }
 
-/** A whole answer that says this. For tests. */
+/** A whole answer with this content. For tests. */
 export function wholeReply(content: string, finishReason = 'stop'): WholeReply {
   const body = new TextEncoder().encode(
     JSON.stringify({
@@ -112,14 +114,9 @@ export function wholeReply(content: string, finishReason = 'stop'): WholeReply {
   }
 }
 
-/** A cut of a stream that had begun. For tests. */
-export function cutFailure(message = 'the stream broke off'): UpstreamFailure {
+/** The failure of a stream that was cut. For tests. */
+export function cutFailure(message = 'the connection was lost during the stream'): UpstreamFailure {
   return new UpstreamFailure('cut', message, { status: 200 })
-}
-
-/** A failure by its class. For tests. */
-export function failureOf(failure: FailureClass, details: FailureDetails = {}): UpstreamFailure {
-  return new UpstreamFailure(failure, `it was ${failure}`, details)
 }
 
 /** A checked request. For tests. */
@@ -129,29 +126,29 @@ export function requestOf(fields: Readonly<Record<string, unknown>> = {}): ChatR
   )
 }
 
-/** All chunks of a stream, read to its end; and what it ended with, if not well. For tests. */
+/** Reads a stream to its end: all its parts, and the error that ended it. For tests. */
 export async function readAll(
   reply: StreamReply,
-): Promise<{ readonly chunks: readonly ChatChunk[]; readonly error?: unknown }> {
-  const all: ChatChunk[] = []
+): Promise<{ readonly parts: readonly Part[]; readonly error?: unknown }> {
+  const all: Part[] = []
   try {
     for (let read = await reply.read(); read !== undefined; read = await reply.read()) all.push(...read)
   } catch (error) {
-    return { chunks: all, error }
+    return { parts: all, error }
   }
-  return { chunks: all }
+  return { parts: all }
 }
 
-/** The chunks' JSON. For tests. */
-export function jsonOf(chunk: { readonly data: Uint8Array }): Record<string, unknown> {
-  return JSON.parse(new TextDecoder().decode(chunk.data))
+/** A part's JSON. For tests. */
+export function partJson(part: { readonly data: Uint8Array }): Record<string, unknown> {
+  return JSON.parse(new TextDecoder().decode(part.data))
 }
 
-/** All text of choice 0 as a client reads it out of the JSON. For tests. */
-export function textOf(all: readonly ChatChunk[]): string {
+/** All text of choice 0, as a client reads it from the JSON. For tests. */
+export function partsText(all: readonly Part[]): string {
   return all
-    .map((chunk) => {
-      const choices = jsonOf(chunk)['choices']
+    .map((part) => {
+      const choices = partJson(part)['choices']
       const delta: unknown = Array.isArray(choices) ? choices[0]?.delta : undefined
       return typeof delta === 'object' && delta !== null && 'content' in delta && typeof delta.content === 'string'
         ? delta.content
@@ -160,12 +157,12 @@ export function textOf(all: readonly ChatChunk[]): string {
     .join('')
 }
 
-/** A provider that a test has written, and what it was asked. */
+/** A fake provider, and the requests it received. */
 export interface FakeProvider extends Provider {
-  readonly requests: ChatRequest[]
+  readonly requests: Ask[]
 }
 
-/** What differs from a provider that is healthy and offers model `m`. */
+/** Differences from a healthy provider that offers model `m`. */
 export interface FakeProviderOptions {
   /** `undefined`: not known. Names, or models. */
   readonly models?: ModelList | readonly (string | OfferedModel)[]
@@ -173,20 +170,20 @@ export interface FakeProviderOptions {
   readonly unavailable?: Unavailability
 }
 
-/** A provider; it gives its answers one after the other, the last again and again. For tests. */
+/** A provider that gives these answers one after the other, and repeats the last. For tests. */
 export function fakeProvider(
   id: string,
-  answers: readonly (ChatReply | Error | ChatService)[],
+  answers: readonly (Reply | Error | AnswerService)[],
   options: FakeProviderOptions = {},
 ): FakeProvider {
   const { models = ['m'], continues = false, unavailable } = options
   const left = [...answers]
-  const requests: ChatRequest[] = []
-  const candidates = new Map<string, ChatCandidate>()
-  const chat: ChatService = async (request, call) => {
+  const requests: Ask[] = []
+  const candidates = new Map<string, ModelCandidate>()
+  const answerNext: AnswerService = async (request, call) => {
     requests.push(request)
     const answer = left.length > 1 ? left.shift() : left[0]
-    if (answer === undefined) throw new Error(`${id} was not to be asked`)
+    if (answer === undefined) throw new Error(`${id} must not be asked`)
     if (answer instanceof Error) throw answer
     call.trail.push({ name: id, status: 200, ms: 0 })
     return typeof answer === 'function' ? answer(request, call) : answer
@@ -200,7 +197,14 @@ export function fakeProvider(
     candidate(model) {
       const known = candidates.get(model)
       if (known !== undefined) return known
-      const made: ChatCandidate = { name: id, model, chat, continues, unavailable: () => unavailable }
+      const made: ModelCandidate = {
+        name: id,
+        model,
+        answer: answerNext,
+        speaks: () => true,
+        continues,
+        unavailable: () => unavailable,
+      }
       candidates.set(model, made)
       return made
     },

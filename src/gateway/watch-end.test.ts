@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { StreamReply } from '../protocols/protocol.ts'
-import { chunks, cutFailure, fakeStream, readAll, wholeReply, type FakeStream } from './testing.ts'
+import type { StreamReply } from '../formats/reply.ts'
+import { parts, cutFailure, fakeStream, readAll, wholeReply, type FakeStream } from './testing.ts'
 import { Cancelled, watchEnd } from './watch-end.ts'
 
 function watched(stream: FakeStream): { readonly reply: StreamReply; readonly ends: readonly unknown[] } {
@@ -11,15 +11,15 @@ function watched(stream: FakeStream): { readonly reply: StreamReply; readonly en
 }
 
 describe('the end of a reply', () => {
-  test('of a whole one is told at once', () => {
+  test('of a whole one is reported at once', () => {
     const ends: unknown[] = []
     const whole = wholeReply('hello')
     expect(watchEnd(whole, (failure) => ends.push(failure))).toBe(whole)
     expect(ends).toEqual([undefined])
   })
 
-  test('of a stream is told when it has been read, not before', async () => {
-    const { reply, ends } = watched(fakeStream(chunks.text('Hi'), chunks.finish()))
+  test('of a stream is reported when it was read, not before', async () => {
+    const { reply, ends } = watched(fakeStream(parts.text('Hi'), parts.finish()))
     await reply.read()
     await reply.read()
     expect(ends).toEqual([])
@@ -27,15 +27,15 @@ describe('the end of a reply', () => {
     expect(ends).toEqual([undefined])
   })
 
-  test('is told with the failure of a stream, which its reader gets too', async () => {
+  test('is reported with the failure of a stream, which its reader gets too', async () => {
     const cut = cutFailure()
-    const { reply, ends } = watched(fakeStream(chunks.text('Hi'), cut))
+    const { reply, ends } = watched(fakeStream(parts.text('Hi'), cut))
     expect((await readAll(reply)).error).toBe(cut)
     expect(ends).toEqual([cut])
   })
 
-  test("is told as nobody's failure when the stream is no longer wanted", () => {
-    const stream = fakeStream(chunks.text('Hi'))
+  test('is reported as Cancelled when the stream was cancelled', () => {
+    const stream = fakeStream(parts.text('Hi'))
     const { reply, ends } = watched(stream)
     reply.cancel()
     expect(ends).toHaveLength(1)
@@ -43,8 +43,8 @@ describe('the end of a reply', () => {
     expect(stream.isCancelled).toBe(true)
   })
 
-  test('is told once, whatever comes after', async () => {
-    const { reply, ends } = watched(fakeStream(chunks.finish()))
+  test('is reported once, and nothing after it', async () => {
+    const { reply, ends } = watched(fakeStream(parts.finish()))
     await readAll(reply)
     await reply.read()
     reply.cancel()
@@ -52,7 +52,7 @@ describe('the end of a reply', () => {
     expect(ends).toEqual([undefined])
   })
 
-  test('keeps what is known of the stream', () => {
+  test('keeps the facts of the stream', () => {
     expect(watchEnd({ ...fakeStream(), isEmpty: true }, () => undefined).isEmpty).toBe(true)
   })
 })

@@ -1,18 +1,18 @@
-import type { ChatReply } from '../protocols/protocol.ts'
+import type { Part } from '../formats/part.ts'
+import type { Reply } from '../formats/reply.ts'
+import type { Usage } from '../formats/usage.ts'
 import type { Tokens } from '../service/trail.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
-import type { Usage } from '../wire/usage.ts'
 
-/** Why a reply ended early without anybody's failure: it was no longer wanted. */
+/** A reply was cancelled. Not a failure of its provider. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
 /**
- * Tells once when a reply has come to its end: a whole one at once, a stream when it is read to the end (`undefined`),
- * fails (its error) or is no longer wanted ({@link Cancelled}).
+ * Calls `onEnd` once, at the end of a reply: for a whole one at once, for a stream when it was read to its end
+ * (`undefined`), failed (its error) or was cancelled ({@link Cancelled}).
  */
-export function watchEnd(reply: ChatReply, onEnd: (failure: unknown, tokens?: Tokens) => void): ChatReply {
+export function watchEnd(reply: Reply, onEnd: (failure: unknown, tokens?: Tokens) => void): Reply {
   if (reply.kind === 'whole') {
     onEnd(undefined, reply.usage)
     return reply
@@ -24,10 +24,10 @@ export function watchEnd(reply: ChatReply, onEnd: (failure: unknown, tokens?: To
     hasEnded = true
     onEnd(failure, usage)
   }
-  const seen = (chunks: readonly ChatChunk[] | undefined) => {
-    if (chunks === undefined) end(undefined)
-    else for (const chunk of chunks) if (chunk.usage !== undefined) usage = chunk.usage
-    return chunks
+  const seen = (parts: readonly Part[] | undefined) => {
+    if (parts === undefined) end(undefined)
+    else for (const part of parts) if (part.usage !== undefined) usage = part.usage
+    return parts
   }
   const failed = (error: unknown): never => {
     end(error)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { WireError } from '../wire/error.ts'
+import { WireError } from '../formats/error.ts'
 import { errorPage, wantsPage } from './error-page.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' }
@@ -8,16 +8,14 @@ describe('an error', () => {
   test.each([
     ['a navigation', '/auth/provider', browser, true],
     ['a navigation of an old browser', '/auth/provider', { accept: 'text/html' }, true],
-    ['a navigation to the API', '/v1/models', browser, false],
-    ['a navigation to /v1 itself', '/v1', browser, false],
     ['a script’s request', '/auth/session', { accept: 'text/html', 'sec-fetch-mode': 'cors' }, false],
     ['curl', '/auth/session', { accept: '*/*' }, false],
     ['a client without Accept', '/auth/session', {}, false],
   ])('is a page for a browser that navigates: %s', (_name, path, headers, expected) => {
-    expect(wantsPage(new Request(`http://x${path}`, { headers }), path)).toBe(expected)
+    expect(wantsPage(new Request(`http://x${path}`, { headers }))).toBe(expected)
   })
 
-  test('as a page has its status, its message, its advice and a way back', async () => {
+  test('as a page has its status, message, advice and a link to the start', async () => {
     const response = errorPage(
       new WireError(400, 'invalid_request_error', 'invalid_state', 'Invalid state parameter', {
         advice: 'Begin again.',
@@ -32,7 +30,7 @@ describe('an error', () => {
     expect(page).toContain('request id-1')
   })
 
-  test('as a page runs nothing, is framed by nobody, and is kept nowhere', () => {
+  test('as a page has no scripts, frames or caching', () => {
     const { headers } = errorPage(
       new WireError(401, 'authentication_error', 'invalid_session', 'x', { headers: { 'set-cookie': 'a=b' } }),
       'id-1',

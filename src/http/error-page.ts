@@ -1,4 +1,4 @@
-import type { WireError } from '../wire/error.ts'
+import type { WireError } from '../formats/error.ts'
 import { errorHeaders } from './exchange.ts'
 
 const style = `
@@ -7,19 +7,22 @@ const style = `
   h1 { font-size: 1.5rem }
   small { opacity: .7 }
 `
-const policy = `default-src 'none'; style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+const styleHash = new Bun.CryptoHasher('sha256').update(style).digest('base64')
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${styleHash}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
 
-/** Whether an error is to be a page: a browser navigates, and not to the API, whose errors are always JSON. */
-export function wantsPage(request: Request, path: string): boolean {
-  if (path === '/v1' || path.startsWith('/v1/')) return false
+/** Whether a browser navigates: outside of the API, an error is a page then. */
+export function wantsPage(request: Request): boolean {
   const mode = request.headers.get('sec-fetch-mode')
   return (mode === null || mode === 'navigate') && (request.headers.get('accept') ?? '').includes('text/html')
 }
 
-/**
- * An error as a small static page: its message, what to do, and a way back. Nothing of the request stands in it but its
- * id.
- */
+/** An error as a small static page: message, advice and a link to the start. Of the request it shows only the id. */
 export function errorPage(error: WireError, id: string): Response {
   const advice = error.advice === undefined ? '' : `\n<p>${escapeHtml(error.advice)}</p>`
   const body = `<!doctype html>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { WireError } from '../wire/error.ts'
+import { WireError } from '../formats/error.ts'
 import { errorResponse, jsonResponse, requestId } from './exchange.ts'
 
 const idOf = (given?: string) =>
@@ -63,7 +63,7 @@ describe('an error as a response', () => {
     const response = errorResponse(
       new WireError(405, 'invalid_request_error', 'c', 'm', { headers: { allow: 'GET' } }),
       'id',
-      { 'x-svc-attempts': '0' },
+      { headers: { 'x-svc-attempts': '0' } },
     )
     expect(response.headers.get('allow')).toBe('GET')
     expect(response.headers.get('x-svc-attempts')).toBe('0')

@@ -1,61 +1,68 @@
 import type { Visitor } from '../extensions/extension.ts'
-import type { WireError } from '../wire/error.ts'
+import type { WireError } from '../formats/error.ts'
+import type { Format } from '../formats/format.ts'
 
-/** One HTTP request on its way through the service. */
+/** A request of a client, and what its handlers need to know and do about its connection. */
 export interface Exchange {
   readonly request: Request
-  /** Normalised: dot segments resolved, no query. Everything that decides compares this and nothing else. */
+  /** Normalised: dot segments resolved, no query. All decisions are made by it. */
   readonly path: string
-  /** `x-request-id`: the caller's where it is acceptable, else a new one. */
+  /** `x-request-id` of the caller, if acceptable, or a new one. */
   readonly id: string
-  /** `performance.now()` of its arrival. */
+  /** `performance.now()` at its arrival. */
   readonly started: number
-  /** The address the connection comes from; empty once it is gone. */
+  /** Remote address of the connection; empty once it is closed. */
   readonly address: () => string
-  /** The port the connection comes from; `undefined` once it is gone. */
+  /** Remote port of the connection; `undefined` once it is closed. */
   readonly peerPort: () => number | undefined
-  /** Who a guard said it is from. */
+  /** Name of the user, if a guard gave one. */
   readonly user?: string
-  /** Asks the guards that are in force by then who it is from. @throws what a guard throws */
-  readonly whoNow: () => Promise<Partial<Visitor>>
-  /** Lets this exchange last as long as its own timers say, instead of the server's idle limit. */
+  /** All that the guards know of the user. */
+  readonly visitor?: Partial<Visitor>
+  /** Asks the current guards again. @throws errors of the guards */
+  readonly currentVisitor: () => Promise<Partial<Visitor>>
+  /** Suspends the server's idle limit: the timers of the handler apply instead. */
   readonly keepOpen: () => void
-  /** The server's idle limit counts again, from now: bytes that have left this process by then are not lost, others are. */
-  readonly letClose: () => void
+  /** Restarts the server's idle limit. After it, bytes that have not left this process are lost. */
+  readonly resetIdleLimit: () => void
   /**
-   * As {@link letClose}, after a large answer: the system still holds megabytes of it, and its reader may take nothing
-   * for some four minutes.
+   * Sets the longest idle limit, some four minutes, after a large answer: the system still buffers megabytes of it for
+   * a client that may read slowly.
    */
-  readonly letRead: () => void
+  readonly extendIdleLimit: () => void
   /**
-   * Closes the connection within seconds, although the client has not taken what it was sent: a body that breaks off
-   * waits for it, for ever where {@link keepOpen} was called.
+   * Closes the connection within seconds, even if the client has not read its answer. After {@link keepOpen}, an aborted
+   * body would otherwise wait for the client for ever.
    */
   readonly drop: () => void
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, else a new one (docs/api.md). */
+/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, otherwise a new one (docs/api.md). */
 export function requestId(request: Request): string {
   const given = request.headers.get('x-request-id')
   return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
 }
 
-/**
- * What every error carries, whatever its path: it is not kept, not guessed at, not framed, and its address is told to
- * nobody.
- */
-const harmless = {
+/** Headers of every error: no caching, no referrer, no type sniffing, no frames. */
+const protection = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
 
-/** An error as a response: in the shape of docs/errors.md, whatever the path. */
-export function errorResponse(error: WireError, id: string, headers?: Readonly<Record<string, string>>): Response {
-  return new Response(JSON.stringify(error), {
+/** How an error is sent. */
+export interface ErrorOptions {
+  /** Gives the error its shape. Default: the shape of docs/errors.md. */
+  readonly format?: Format | undefined
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An error as a response, in the shape of docs/errors.md on every path. */
+export function errorResponse(error: WireError, id: string, { format, headers }: ErrorOptions = {}): Response {
+  return new Response(format?.errorBody(error) ?? JSON.stringify(error), {
     status: error.status,
     headers: {
       'content-type': 'application/json',
@@ -66,15 +73,15 @@ export function errorResponse(error: WireError, id: string, headers?: Readonly<R
   })
 }
 
-/** Too slow, too much, or not now. */
-const tryAgain: ReadonlySet<number> = new Set([408, 429, 503])
+/** Statuses after which a retry can help: too slow, too many requests, overloaded. */
+const retryable: ReadonlySet<number> = new Set([408, 429, 503])
 
-/** Headers of an error in any form. */
+/** Headers of an error, as JSON or as a page. */
 export function errorHeaders(error: WireError, id: string): Readonly<Record<string, string>> {
   return {
-    ...harmless,
+    ...protection,
     'x-request-id': id,
-    'x-should-retry': tryAgain.has(error.status) ? 'true' : 'false',
+    'x-should-retry': retryable.has(error.status) ? 'true' : 'false',
     ...error.headers,
   }
 }

@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import type { Contribution } from '../extensions/extension.ts'
-import { extendedRouting } from './extended-routing.ts'
+import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
+import type { Exchange } from './exchange.ts'
+import { extendedRouting, type RoutingOptions } from './extended-routing.ts'
 import type { Route } from './route.ts'
 import { exchangeOf } from './testing.ts'
 
 const own: readonly Route[] = [{ method: 'GET', path: '/own', isPublic: false, handle: () => new Response('own') }]
+const options: RoutingOptions = {
+  corsOrigins: [],
+  isLoopback: true,
+  bodyTimes: { totalMs: 10_000, idleMs: 10_000 },
+  isOwner: ({ user }) => user === 'ada',
+}
 
 describe('an extension', () => {
   test('adds routes, closed unless it says otherwise', async () => {
@@ -26,7 +33,7 @@ describe('an extension', () => {
           ],
         },
       ],
-      [],
+      options,
     )
     expect(router.isPublic('GET', '/its')).toBe(false)
     expect(router.isPublic('GET', '/open')).toBe(true)
@@ -35,17 +42,41 @@ describe('an extension', () => {
     expect(seen).toEqual(['/its', '127.0.0.1'])
   })
 
+  test('reads bodies up to the size it names', async () => {
+    const handle: ExtensionRoute['handle'] = async ({ body }) => new Response(await body(4))
+    const { router } = extendedRouting(own, [{ routes: [{ method: 'POST', path: '/its', handle }] }], options)
+    const send = async (body: string) =>
+      router.find('POST', '/its').handle(exchangeOf(new Request('http://x/its', { method: 'POST', body })))
+    expect(await (await send('four')).text()).toBe('four')
+    await expect(send('fifth')).rejects.toMatchObject({ status: 413, code: 'request_too_large' })
+  })
+
+  test('has routes for owners, which are not public whatever it says', async () => {
+    const handle: ExtensionRoute['handle'] = async ({ user }) => new Response(user)
+    const { router } = extendedRouting(
+      own,
+      [{ routes: [{ method: 'GET', path: '/its', isPublic: true, isForOwners: true, handle }] }],
+      options,
+    )
+    expect(router.isPublic('GET', '/its')).toBe(false)
+    const asking = (more: Partial<Exchange>) => async () =>
+      (await router.find('GET', '/its').handle({ ...exchangeOf(new Request('http://x/its')), ...more })).text()
+    expect(await asking({ user: 'ada' })()).toBe('ada')
+    for (const other of [{ user: 'grace' }, {}])
+      await expect(asking(other)()).rejects.toMatchObject({ status: 403, code: 'owners_only' })
+  })
+
   test('cannot take a route over, nor open it', async () => {
     const { router } = extendedRouting(
       own,
       [{ routes: [{ method: 'GET', path: '/own', isPublic: true, handle: async () => new Response('taken') }] }],
-      [],
+      options,
     )
     expect(router.isPublic('GET', '/own')).toBe(false)
     expect(await (await router.find('GET', '/own').handle(exchangeOf(new Request('http://x/own')))).text()).toBe('own')
   })
 
-  test('cannot take over a path below one that stands for all below it, be it the service’s or that of one named before it', async () => {
+  test('cannot replace paths below a prefix route of the service, or of an earlier extension', async () => {
     const below = (path: string, word: string): Contribution => ({
       routes: [{ method: 'GET', path, isPublic: true, handle: async () => new Response(word) }],
     })
@@ -59,7 +90,7 @@ describe('an extension', () => {
         below('/its/', 'taken'),
         below('/', 'root'),
       ],
-      [],
+      options,
     )
     const answers = await Promise.all(
       ['/assets/main.js', '/its/page', '/'].map(async (path) =>
@@ -70,11 +101,11 @@ describe('an extension', () => {
     expect(router.isPublic('GET', '/assets/main.js')).toBe(false)
   })
 
-  test('cannot take over a route of one that was named before it', async () => {
+  test('cannot replace a route of an earlier extension', async () => {
     const saying = (word: string, isPublic: boolean): Contribution => ({
       routes: [{ method: 'GET', path: '/its', isPublic, handle: async () => new Response(word) }],
     })
-    const { router } = extendedRouting(own, [saying('first', false), saying('second', true)], [])
+    const { router } = extendedRouting(own, [saying('first', false), saying('second', true)], options)
     expect(router.isPublic('GET', '/its')).toBe(false)
     expect(await (await router.find('GET', '/its').handle(exchangeOf(new Request('http://x/its')))).text()).toBe(
       'first',
@@ -85,13 +116,13 @@ describe('an extension', () => {
 
   test('has its guard asked in its turn', () => {
     const other: Contribution['guard'] = async () => ({ user: 'ada' })
-    expect(extendedRouting(own, [{ guard }, {}, { guard: other }], []).guards).toEqual([guard, other])
+    expect(extendedRouting(own, [{ guard }, {}, { guard: other }], options).guards).toEqual([guard, other])
   })
 
-  test('puts its routes below /api/ behind the wall too, as the service does its own', async () => {
+  test('restricts its routes below /api/ as those of the service', async () => {
     const route = (path: string) =>
       ({ method: 'POST', path, isPublic: true, handle: async () => new Response('done') }) as const
-    const { router } = extendedRouting([route('/api/own')], [{ routes: [route('/api/its')] }], [])
+    const { router } = extendedRouting([route('/api/own')], [{ routes: [route('/api/its')] }], options)
     for (const path of ['/api/own', '/api/its']) {
       const exchange = exchangeOf(
         new Request(`http://127.0.0.1${path}`, { method: 'POST', headers: { host: '127.0.0.1' } }),
@@ -101,23 +132,15 @@ describe('an extension', () => {
   })
 
   test.each([
-    ['none', [], '*'],
-    ['one without a guard', [{ origin: 'https://svc.example' }], '*'],
-    ['one with a guard', [{ guard }], ['https://other.example']],
-    [
-      'one with a guard and an origin',
-      [{ guard, origin: 'https://svc.example' }],
-      ['https://svc.example', 'https://other.example'],
-    ],
-    [
-      'one with a guard, and one with an origin',
-      [{ guard }, { origin: 'https://svc.example' }],
-      ['https://svc.example', 'https://other.example'],
-    ],
-  ] as const)('closes the API to pages from elsewhere: %s', (_name, contributions, expected) => {
-    const { allowedOrigins } = extendedRouting(own, contributions, ['https://other.example'])
-    expect(typeof allowedOrigins === 'string' ? allowedOrigins : [...allowedOrigins]).toEqual(
-      expected === '*' ? '*' : [...expected],
-    )
+    ['none', [], true],
+    ['one without a guard', [{ origin: 'https://svc.example' }], true],
+    ['one with a guard', [{ guard }], false],
+    ['one with a guard, and one with an origin', [{ guard }, { origin: 'https://svc.example' }], false],
+  ] as const)('closes the API to pages of this machine with a guard: %s', (_name, contributions, expected) => {
+    const { origins } = extendedRouting(own, contributions, { ...options, corsOrigins: ['https://other.example'] })
+    const allows = (origin: string) => origins.allows(new Request('http://x/', { headers: { origin } }))
+    expect(allows('http://localhost:3000')).toBe(expected)
+    expect(allows('https://svc.example')).toBe(contributions.some((each) => 'origin' in each))
+    expect([allows('https://other.example'), allows('https://evil.example')]).toEqual([true, false])
   })
 })

@@ -1,49 +1,72 @@
 import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
-import { ownPagesOnly } from './own-pages.ts'
+import { readControlBody, type BodyTimes } from './entrance/read-body.ts'
+import { originPolicy, type OriginFacts } from './origin-policy.ts'
+import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
+import { sameOriginOnly } from './page/same-origin-only.ts'
 import { router, type Route } from './route.ts'
 import type { Routing } from './server.ts'
 
+/** Options of {@link extendedRouting}. */
+export interface RoutingOptions extends Pick<OriginFacts, 'corsOrigins' | 'isLoopback'> {
+  /** Time limits of request bodies for routes of extensions. */
+  readonly bodyTimes: BodyTimes
+  readonly isOwner: OwnerCheck
+}
+
 /**
- * The service's own routes, with what extensions add. Own routes win, then those of the extension that was named first:
- * none can take over another's. Whatever lies below `/api/` is for the pages of this service. Without a guard pages
- * from everywhere may call the rest of the API; with one, only those of the origins that extensions name and of the
- * ones listed (docs/api.md).
+ * The service's own routes and those of its extensions. On equal paths own routes win, then the extension that was
+ * named first, so an extension cannot replace the routes of another. Routes below `/api/` are for the pages of this
+ * service.
  */
 export function extendedRouting(
   own: readonly Route[],
   contributions: readonly Contribution[],
-  corsOrigins: readonly string[],
+  { bodyTimes, isOwner, ...address }: RoutingOptions,
 ): Routing {
+  const routeOf = extensionRoute({ bodyTimes, isOwner })
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
   const ownOrigins = contributions.flatMap(({ origin }) => origin ?? [])
-  const isGuarded = guards.length > 0
+  const facts: OriginFacts = { ...address, isGuarded: guards.length > 0, ownOrigins }
   const routes = contributions.reduce(
     (before, { routes: added = [] }) => [...before, ...added.filter(({ path }) => !isTaken(path, before)).map(routeOf)],
     own,
   )
   return {
-    router: router(routes.map(ownPagesOnly({ isGuarded, ownOrigins, corsOrigins }))),
+    router: router(routes.map(sameOriginOnly(facts))),
     guards,
-    allowedOrigins: isGuarded ? new Set([...ownOrigins, ...corsOrigins]) : '*',
+    origins: originPolicy(facts),
   }
 }
 
-/** Whether a path lies below one that stands for all below it: an exact one would win. */
+/** Whether a path lies below a prefix route: an exact route would win against that one. */
 function isTaken(path: string, routes: readonly Route[]): boolean {
   return routes.some(
     (route) => route.path.length > 1 && route.path.endsWith('/') && path.startsWith(route.path) && path !== route.path,
   )
 }
 
-function routeOf({ method, path, isPublic = false, handle }: ExtensionRoute): Route {
-  return {
+function extensionRoute({
+  bodyTimes,
+  isOwner,
+}: Pick<RoutingOptions, 'bodyTimes' | 'isOwner'>): (route: ExtensionRoute) => Route {
+  return ({ method, path, isPublic = false, isForOwners = false, handle }) => ({
     method,
     path,
-    isPublic,
-    async handle({ request, path: asked, address, id }) {
-      const response = await handle({ request, path: asked, address: address(), id })
+    isPublic: isPublic && !isForOwners,
+    async handle(exchange) {
+      const { request, path: asked, address, id, user } = exchange
+      if (isForOwners) checkOwner(isOwner, exchange)
+      const body = (bytesMax: number): Promise<Uint8Array> => readControlBody(request, { bytesMax, ...bodyTimes })
+      const response = await handle({
+        request,
+        path: asked,
+        address: address(),
+        id,
+        body,
+        ...(user === undefined ? {} : { user }),
+      })
       response.headers.set('x-request-id', id)
       return response
     },
-  }
+  })
 }

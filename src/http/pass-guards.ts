@@ -1,12 +1,13 @@
 import type { Contribution, Visitor } from '../extensions/extension.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Says who may pass. @throws {WireError} when nobody may */
+/** Identifies the visitor of a request. @throws {WireError} when the request may not pass */
 export type Guard = NonNullable<Contribution['guard']>
 
 /**
- * Asks guards in turn: who wants to pass must pass each, and the last that names somebody says who it is. @throws what
- * a guard throws
+ * Asks the guards in turn. A request must pass all of them; the last guard that names a visitor decides.
+ *
+ * @throws errors of the guards
  */
 export async function passGuards(
   guards: readonly Guard[],

@@ -1,23 +1,21 @@
-import { WireError } from '../wire/error.ts'
+import { WireError } from '../formats/error.ts'
 
 const saneHost = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * The path a request asks for, as everything after it compares it: `Bun.serve` has resolved dot segments and turned `\`
- * into `/`.
+ * The path of a request, without its query. `Bun.serve` has already resolved dot segments and turned `\` into `/`.
  *
- * @throws {WireError} 400 for what a client of good will does not send: no, several or odd `Host`, a body on GET or
- *   HEAD; 501 for other methods
+ * @throws {WireError} 400 for a missing, repeated or malformed `Host`, or a body on GET or HEAD; 501 for other methods
  */
 export function requestPath(request: Request): string {
   const { method, url, headers } = request
   const host = headers.get('host')
-  if (host === null || !saneHost.test(host)) throw badRequest('The Host header is missing, doubled or malformed')
+  if (host === null || !saneHost.test(host)) throw badRequest('The Host header is missing, repeated or malformed')
   if (!knownMethods.has(method))
     throw new WireError(501, 'invalid_request_error', 'method_not_allowed', `The method ${method} is not supported`)
   if ((method === 'GET' || method === 'HEAD') && hasBody(headers))
-    throw badRequest(`A ${method} request has no body here`)
+    throw badRequest(`${method} requests must not have a body`)
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const end = url.indexOf('?', start)
   const fragment = url.indexOf('#', start)

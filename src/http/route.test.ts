@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { WireError } from '../wire/error.ts'
+import { WireError } from '../formats/error.ts'
+import { formats } from '../formats/known.ts'
 import { router, type Route } from './route.ts'
 
 function route(method: Route['method'], path: string): Route {
-  return { method, path, isPublic: false, handle: () => new Response(`${method} ${path}`) }
+  const format = path.startsWith('/v1/') ? { format: formats.chat } : {}
+  return { method, path, isPublic: false, ...format, handle: () => new Response(`${method} ${path}`) }
 }
 
 const routes = router([
@@ -26,6 +28,18 @@ function failure(method: string, path: string): WireError {
 }
 
 describe('a router', () => {
+  test.each([
+    ['/v1/chat/completions', true],
+    ['/v1/models/gpt-4o', true],
+    ['/v1/nothing', true],
+    ['/v1', true],
+    ['/v1nowhere', false],
+    ['/both', false],
+    ['/', false],
+  ])('tells whether %s belongs to the API: %p', (path, isApi) => {
+    expect(routes.formatOf(path) !== undefined).toBe(isApi)
+  })
+
   const found: readonly (readonly [string, string, string])[] = [
     ['POST', '/v1/chat/completions', 'POST /v1/chat/completions'],
     ['GET', '/v1/models', 'GET /v1/models'],
@@ -59,9 +73,37 @@ describe('a router', () => {
     expect(routes.methods(path)).toEqual([])
   })
 
-  test("says where the API's base is when it was left out", () => {
-    expect(failure('POST', '/chat/completions').message).toContain('/v1/chat/completions')
-    expect(failure('GET', '/nowhere').message).not.toContain('/v1')
+  test.each([
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/v1/chat/completions/', '/v1/chat/completions'],
+    ['/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['/v1//models', '/v1/models'],
+    ['/V1/Models', '/v1/models'],
+    ['/api/v1/models/', '/v1/models'],
+    ['/models/Some/Model', '/v1/models/Some/Model'],
+    ['/v1/v1/models/Some', '/v1/models/Some'],
+    ['/openai/deployments/x/chat/completions', '/v1/chat/completions'],
+  ])('names %j, and the nearest path there is, %j', (path, nearest) => {
+    const { message } = failure('POST', path)
+    expect(message).toBe(`There is nothing at '${path}'. Did you mean '${nearest}'? The API's base URL ends in /v1`)
+  })
+
+  test('names the paths of the API where none of them is near', () => {
+    const answered = 'This service answers POST /v1/chat/completions, GET /v1/models'
+    expect(failure('POST', '/v1/responses').message).toBe(`There is nothing at '/v1/responses'. ${answered}`)
+    expect(failure('GET', '/nowhere').message).toBe("There is nothing at '/nowhere'")
+  })
+
+  test('shows at most 100 printable characters of a path', () => {
+    expect(failure('GET', '/a\u{1F600}\n\u202e\xe9b').message).toBe("There is nothing at '/a?????b'")
+    expect(failure('GET', '/models/\u202e').message).toContain("'/v1/models/?'")
+    expect(failure('GET', `/${'x'.repeat(9_000)}`).message).toBe(`There is nothing at '/${'x'.repeat(99)}…'`)
+  })
+
+  test('searches a long path at once', () => {
+    const started = performance.now()
+    failure('GET', '/a'.repeat(8_000))
+    expect(performance.now() - started).toBeLessThan(100)
   })
 
   const wrong: readonly (readonly [string, string, string])[] = [

@@ -1,13 +1,16 @@
-import { WireError } from '../wire/error.ts'
+import { WireError } from '../formats/error.ts'
+import type { Format } from '../formats/format.ts'
 import type { Exchange } from './exchange.ts'
 
-/** One thing the service answers. Routes are data: what can be reached is the list of them. */
+/** One route of the service. Routes are data: the service answers no path beside their list. */
 export interface Route {
   readonly method: 'GET' | 'POST'
-  /** An exact path; one that ends in `/` stands for everything below it. */
+  /** An exact path, or a prefix: a path that ends in `/` matches everything below it. */
   readonly path: string
-  /** Reached without passing the guards. */
+  /** Answered without asking the guards. */
   readonly isPublic: boolean
+  /** Part of the API, in this format: errors have its shape, and pages of other websites may be allowed to ask. */
+  readonly format?: Format
   handle(exchange: Exchange): Response | Promise<Response>
 }
 
@@ -15,19 +18,25 @@ export interface Route {
 export interface Router {
   /** @throws {WireError} 404, or 405 with Allow */
   find(method: string, path: string): Route
-  /** Whether it is found without passing the guards. What does not exist is not public. */
+  /** Whether it is answered without asking the guards. Unknown paths are not public. */
   isPublic(method: string, path: string): boolean
-  /** The methods a path answers, for Allow; empty: no such path. */
+  /** Methods that a path answers, for Allow; empty for an unknown path. */
   methods(path: string): readonly string[]
+  /** The format of the API at a path, also at an unknown one below `/v1`; `undefined`: it is no path of the API. */
+  formatOf(path: string): Format | undefined
 }
 
-/** A router over these routes. HEAD is answered where GET is. */
+/** Makes a router over these routes. HEAD is answered where GET is. */
 export function router(routes: readonly Route[]): Router {
   const exact = new Map<string, Route[]>()
   const below: Route[] = []
+  /** Where the API begins, such as `/v1`, and the first format there. */
+  const roots = new Map<string, Format>()
   for (const route of routes) {
     if (route.path.length > 1 && route.path.endsWith('/')) below.push(route)
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route])
+    const root = rootOf(route.path)
+    if (route.format !== undefined && !roots.has(root)) roots.set(root, route.format)
   }
 
   function at(path: string): readonly Route[] {
@@ -44,8 +53,32 @@ export function router(routes: readonly Route[]): Router {
     return candidates.find((each) => each.method === wanted)
   }
 
+  /** An existing path of the API for a path without `/v1`, with a prefix, or with other slashes or case. */
+  function nearest(path: string): string | undefined {
+    if (path.length > comparedLength) return undefined
+    const segments = path.split('/').filter((segment) => segment !== '')
+    const candidates = [...roots.keys()].flatMap((root) =>
+      segments.flatMap((segment, start) => {
+        const rest = segments.slice(start + (`/${segment.toLowerCase()}` === root ? 1 : 0))
+        const candidate = [root, ...rest].join('/')
+        return [candidate, candidate.toLowerCase()]
+      }),
+    )
+    return candidates.find((candidate) => at(candidate).length > 0)
+  }
+
+  function hintFor(path: string): string {
+    const near = nearest(path)
+    if (near !== undefined) return `. Did you mean '${near}'? The API's base URL ends in ${rootOf(near)}`
+    const root = rootOf(path)
+    if (!roots.has(root)) return ''
+    const answered = [...exact.values()].flat().filter((route) => rootOf(route.path) === root)
+    return `. This service answers ${answered.map((route) => `${route.method} ${route.path}`).join(', ')}`
+  }
+
   return {
     methods,
+    formatOf: (path) => at(path)[0]?.format ?? roots.get(rootOf(path)),
     isPublic(method, path) {
       const candidates = at(path)
       const route = withMethod(candidates, method)
@@ -55,7 +88,7 @@ export function router(routes: readonly Route[]): Router {
       const candidates = at(path)
       const route = withMethod(candidates, method)
       if (route !== undefined) return route
-      if (candidates.length === 0) throw notFound(path, exact.has(`/v1${path}`))
+      if (candidates.length === 0) throw notFound(path, hintFor(path))
       const allow = methods(path).join(', ')
       throw new WireError(
         405,
@@ -68,7 +101,23 @@ export function router(routes: readonly Route[]): Router {
   }
 }
 
-function notFound(path: string, isUnderV1: boolean): WireError {
-  const hint = isUnderV1 ? `: the API's base is /v1, so this is at /v1${path}` : ''
-  return new WireError(404, 'invalid_request_error', 'not_found', `There is nothing at this path${hint}`)
+/** The first segment of a path, such as `/v1`. */
+function rootOf(path: string): string {
+  const end = path.indexOf('/', 1)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+/** Longest path for which {@link Router.find} suggests another. */
+const comparedLength = 200
+const shownLength = 100
+
+/** 404. @param hint continues the message after the path */
+export function notFound(path: string, hint = ''): WireError {
+  const shown = `${path.slice(0, shownLength)}${path.length > shownLength ? '…' : ''}`
+  return new WireError(
+    404,
+    'invalid_request_error',
+    'not_found',
+    `There is nothing at '${shown}'${hint}`.replace(/[^\x20-\x7e…]/g, '?'),
+  )
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { WireError } from '../wire/error.ts'
+import { WireError } from '../formats/error.ts'
+import { formats } from '../formats/known.ts'
 import { jsonResponse } from './exchange.ts'
 import type { Guard } from './pass-guards.ts'
 import { router, type Route } from './route.ts'
@@ -20,6 +21,7 @@ const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/echo',
+    format: formats.chat,
     isPublic: false,
     handle: async ({ request, id }) => jsonResponse({ body: await request.text() }, id),
   },
@@ -33,7 +35,7 @@ const routes: readonly Route[] = [
   },
   {
     method: 'GET',
-    path: '/mistake',
+    path: '/internal-error',
     isPublic: true,
     handle: () => {
       throw new TypeError('secret detail')
@@ -43,26 +45,28 @@ const routes: readonly Route[] = [
 ]
 
 type StartOptions = Partial<
-  Omit<ServerOptions, 'routing'> & Pick<Routing, 'guards' | 'allowedOrigins'> & { readonly routes: readonly Route[] }
+  Omit<ServerOptions, 'routing'> & Pick<Routing, 'guards' | 'origins'> & { readonly routes: readonly Route[] }
 >
 
-function start({ routes: given = routes, guards = [], allowedOrigins = '*', ...options }: StartOptions = {}): string {
+const allOrigins: Routing['origins'] = { allows: () => true, check: () => undefined }
+
+function start({ routes: given = routes, guards = [], origins = allOrigins, ...options }: StartOptions = {}): string {
   mistakes.length = 0
-  const routing = { router: router(given), guards, allowedOrigins }
+  const routing = { router: router(given), guards, origins }
   const server = startServer({
     host: '127.0.0.1',
     port: 0,
     isPortShared: false,
     routing: () => routing,
     isClosing: () => false,
-    onMistake: (error, id) => mistakes.push({ error, id }),
+    onInternalError: (error, id) => mistakes.push({ error, id }),
     ...options,
   })
   servers.push(server)
   return `http://127.0.0.1:${server.port}`
 }
 
-/** The status line and body that raw bytes are answered with. */
+/** Status line and body of the answer to raw bytes. */
 function raw(base: string, text: string): Promise<{ readonly status: number; readonly answer: string }> {
   return new Promise((resolve, reject) => {
     let answer = ''
@@ -109,7 +113,7 @@ describe('the server', () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('says with 405 what is allowed', async () => {
+  test('lists the allowed methods with 405', async () => {
     expect((await fetch(`${start()}/v1/echo`)).headers.get('allow')).toBe('POST, OPTIONS')
   })
 
@@ -127,7 +131,7 @@ describe('the server', () => {
   })
 
   test.each([
-    ['/v1/nowhere', '*'],
+    ['/v1/nowhere', 'https://page.example'],
     ['/metrics', null],
     ['/v1nowhere', null],
   ])('lets a page read errors of the API, and nothing else: %s', async (path, origin) => {
@@ -135,15 +139,36 @@ describe('the server', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe(origin)
   })
 
-  test('tells a refusal with its headers', async () => {
+  test('refuses another website before it reads a body or asks a guard, and preflights too', async () => {
+    const asked: string[] = []
+    const refused = new WireError(403, 'permission_error', 'origin_not_allowed', 'no')
+    const base = start({
+      guards: [async ({ path }) => void asked.push(path)],
+      origins: {
+        allows: () => false,
+        check() {
+          throw refused
+        },
+      },
+    })
+    const head = 'Host: x\r\nOrigin: https://page.example\r\nConnection: close\r\n'
+    for (const start of ['POST /v1/echo HTTP/1.1\r\nContent-Length: 9\r\n', 'OPTIONS /v1/echo HTTP/1.1\r\n']) {
+      const { status, answer } = await raw(base, `${start}${head}\r\n`)
+      expect([status, answer.includes('"code":"origin_not_allowed"')]).toEqual([403, true])
+      expect(answer.toLowerCase()).not.toContain('access-control')
+    }
+    expect(asked).toEqual([])
+  })
+
+  test('sends the headers of an error', async () => {
     const response = await fetch(`${start()}/refused`)
     expect(response.status).toBe(418)
     expect(response.headers.get('x-own')).toBe('1')
     expect(mistakes).toEqual([])
   })
 
-  test("tells nothing of a mistake of ours, but the log under the request's id", async () => {
-    const response = await fetch(`${start()}/mistake`, { headers: { 'x-request-id': 'mine-2' } })
+  test('answers an internal error with a generic 500, and logs it with the request id', async () => {
+    const response = await fetch(`${start()}/internal-error`, { headers: { 'x-request-id': 'mine-2' } })
     expect(response.status).toBe(500)
     const text = await response.text()
     expect(text).toContain('internal_error')
@@ -151,11 +176,11 @@ describe('the server', () => {
     expect(mistakes).toMatchObject([{ id: 'mine-2', error: { message: 'secret detail' } }])
   })
 
-  test('closes connections when it is to stop', async () => {
+  test('closes connections during shutdown', async () => {
     expect((await fetch(`${start({ isClosing: () => true })}/open`)).headers.get('connection')).toBe('close')
   })
 
-  test('says when its address cannot be had', () => {
+  test('throws when it cannot listen', () => {
     const port = Number(new URL(start()).port)
     expect(() => start({ port })).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }))
   })
@@ -166,21 +191,21 @@ describe('a guard', () => {
     guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'refused'))],
   }
 
-  test('answers instead of what is not public', async () => {
+  test('answers instead of routes that are not public', async () => {
     expect((await fetch(`${start(refuse)}/closed`)).status).toBe(401)
   })
 
-  test('is not asked for what is public', async () => {
+  test('is not asked for public routes', async () => {
     expect((await fetch(`${start(refuse)}/open`)).status).toBe(200)
   })
 
-  test('is asked for what does not exist too, so that a stranger does not learn what does', async () => {
+  test('is also asked for unknown paths, so that strangers learn nothing about existing ones', async () => {
     expect((await fetch(`${start(refuse)}/nowhere`)).status).toBe(401)
     expect((await fetch(`${start(refuse)}/closed`, { method: 'POST' })).status).toBe(401)
     expect((await fetch(`${start(refuse)}/open`, { method: 'POST' })).status).toBe(405)
   })
 
-  test('tells who is there', async () => {
+  test('names the user', async () => {
     const whoami: Route = {
       method: 'GET',
       path: '/whoami',
@@ -191,17 +216,17 @@ describe('a guard', () => {
     expect(await (await fetch(`${base}/whoami`)).json()).toEqual({ user: 'ada' })
   })
 
-  test('is asked again whenever a route wants to know who is there by then', async () => {
+  test('is asked again for the current visitor', async () => {
     const guards: Guard[] = [async () => ({ user: 'ada' })]
     const asked: unknown[] = []
     const route: Route = {
       method: 'GET',
       path: '/whoami',
       isPublic: false,
-      async handle({ whoNow, id }) {
-        asked.push(await whoNow())
+      async handle({ currentVisitor, id }) {
+        asked.push(await currentVisitor())
         guards.push(() => Promise.reject(new WireError(401, 'authentication_error', 'invalid_session', 'over')))
-        asked.push(await whoNow().catch((error: unknown) => error))
+        asked.push(await currentVisitor().catch((error: unknown) => error))
         return jsonResponse({}, id)
       },
     }
@@ -209,7 +234,7 @@ describe('a guard', () => {
     expect(asked).toMatchObject([{ user: 'ada' }, { code: 'invalid_session' }])
   })
 
-  test('sees the address a request comes from, and its normalised path', async () => {
+  test('gets the remote address and the normalised path', async () => {
     const seen: unknown[] = []
     await fetch(
       `${start({
@@ -224,7 +249,7 @@ describe('a guard', () => {
     expect(seen).toEqual(['/closed', '127.0.0.1'])
   })
 
-  test('may let a request pass; all must', async () => {
+  test('lets a request pass only together with all others', async () => {
     const asked: string[] = []
     const base = start({
       guards: [
@@ -242,12 +267,12 @@ describe('a guard', () => {
     expect(asked).toEqual(['a', 'b'])
   })
 
-  test('that makes a mistake lets nobody pass', async () => {
+  test('with an internal error lets no request pass', async () => {
     expect((await fetch(`${start({ guards: [() => Promise.reject(new Error('broken'))] })}/closed`)).status).toBe(500)
   })
 
   test.each(['/open/../closed', '/./closed', '/%2e/closed', '/open/%2e%2e/closed', '\\closed'])(
-    'is not passed by by way of %s',
+    'cannot be bypassed by %s',
     async (path) => {
       const { answer } = await raw(start(refuse), `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
       expect(answer).not.toContain('secret')
@@ -265,7 +290,7 @@ describe('on the wire', () => {
     ['a query', 'GET /open?a=/closed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
     ['a model with a slash', 'GET /v1/models/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
   ]
-  test.each(odd)('%s is answered as it should be', async (_name, text, status) => {
+  test.each(odd)('%s is answered correctly', async (_name, text, status) => {
     expect((await raw(start(), text)).status).toBe(status)
   })
 })
@@ -276,19 +301,20 @@ describe('the status routes', () => {
       routes: statusRoutes({
         unready: () => unready,
         metrics: async () => 'svc_up 1\n',
+        isOwner: () => true,
         page: async () => new Response('page'),
       }),
       guards: [() => Promise.reject(new WireError(401, 'authentication_error', 'authentication_required', 'no'))],
     })
 
-  test('tell that it lives, to anybody', async () => {
+  test('report health to every client', async () => {
     const response = await fetch(`${base('stopping')}/health`)
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('ok\n')
     expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('tell whether it is ready, to anybody', async () => {
+  test('report readiness to every client', async () => {
     expect((await fetch(`${base()}/ready`)).status).toBe(200)
     const response = await fetch(`${base('stopping')}/ready`)
     expect(response.status).toBe(503)
@@ -296,16 +322,51 @@ describe('the status routes', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'not_ready', message: 'Not ready: stopping' } })
   })
 
-  test('tell the metrics only to whom the guards let pass', async () => {
+  test.each([
+    undefined,
+    '*/*',
+    'text/html',
+    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'application/json, text/plain, */*',
+    'application/json, text/html',
+    'text/*',
+    'image/png',
+    '',
+    'application/jsonx',
+  ])('show the page at / to who sends Accept: %p', async (accept) => {
+    const response = await fetch(base(), { headers: accept === undefined ? {} : { accept } })
+    expect([response.status, await response.text()]).toEqual([200, 'page'])
+  })
+
+  test('show the page at / without Accept', async () => {
+    expect((await raw(base(), 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).answer).toEndWith('page')
+  })
+
+  test.each(['application/json', 'text/plain', 'Application/JSON; charset=utf-8', 'image/png, text/plain;q=0.5'])(
+    'answer / with the address of the API for Accept: %p',
+    async (accept) => {
+      const response = await fetch(base(), { headers: { accept } })
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      expect(response.headers.get('vary')).toBe('accept')
+      expect(await response.text()).toBe('svc is running. Its API is at /v1, its health at /health.\n')
+    },
+  )
+
+  test('show the metrics to owners only', async () => {
     expect((await fetch(`${base()}/metrics`)).status).toBe(401)
-    const open = start({
-      routes: statusRoutes({
-        unready: () => undefined,
-        metrics: async () => 'svc_up 1\n',
-        page: async () => new Response('page'),
-      }),
+    const routes = statusRoutes({
+      unready: () => undefined,
+      metrics: async () => 'svc_up 1\n',
+      isOwner: ({ visitor }) => visitor?.user === 'ada',
+      page: async () => new Response('page'),
     })
-    const response = await fetch(`${open}/metrics`)
+    const metricsFor = (user: string) => fetch(`${start({ routes, guards: [async () => ({ user })] })}/metrics`)
+    const refused = await metricsFor('bob')
+    expect([refused.status, await refused.json()]).toEqual([
+      403,
+      { error: expect.objectContaining({ type: 'permission_error', code: 'owners_only' }) },
+    ])
+    const response = await metricsFor('ada')
     expect(await response.text()).toBe('svc_up 1\n')
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   })

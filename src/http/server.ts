@@ -1,57 +1,55 @@
-import { WireError } from '../wire/error.ts'
-import { preflight, withCors, type AllowedOrigins } from './cors.ts'
+import { WireError } from '../formats/error.ts'
+import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
 import { errorResponse, requestId, type Exchange } from './exchange.ts'
+import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 import { requestPath } from './request-target.ts'
 import type { Router } from './route.ts'
 
 /** Seconds a connection may be idle between requests. */
 const idleSeconds = 75
-/** The same while the system holds what is left of a large answer, for a reader who may be slow. The longest there is. */
+/** The same after a large answer, which a slow client may still be reading. The longest that Bun allows. */
 const readSeconds = 255
 
-/**
- * What there is to be reached, and by whom. Extensions come and go while the server runs; a request keeps what it began
- * with.
- */
+/** Routes, guards and origins. They change with the extensions; a request keeps those of its start. */
 export interface Routing {
   readonly router: Router
-  /** Asked in turn about everything that is not public, whether it exists or not. */
+  /** Asked in turn about every path that is not public, known or not. */
   readonly guards: readonly Guard[]
-  readonly allowedOrigins: AllowedOrigins
+  readonly origins: OriginPolicy
 }
 
-/** What {@link startServer} needs. */
+/** Options of {@link startServer}. */
 export interface ServerOptions {
   readonly host: string
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** Other processes of this service listen there too. Otherwise somebody else who does makes the start fail. */
+  /** Other processes of this service listen on this port too. Otherwise a port that is in use makes the start fail. */
   readonly isPortShared: boolean
-  /** The routing in force. */
+  /** The current routing. */
   readonly routing: () => Routing
-  /** Whether connections are to be closed after their answer. */
+  /** Whether connections are closed after their answer. */
   readonly isClosing: () => boolean
-  /** Told of a mistake of ours outside a chat request. */
-  readonly onMistake: (error: unknown, id: string) => void
+  /** Called with an internal error outside a chat request. */
+  readonly onInternalError: (error: unknown, id: string) => void
 }
 
 /** A server that listens. */
 export interface Server {
   readonly port: number
-  /** How many requests are being answered. */
+  /** Number of requests being answered. */
   readonly pending: number
-  /** Stops listening and lets the responses under way finish; `now`: drops them. */
+  /** Stops listening. Open responses finish, or are dropped with `now`. */
   stop(now: boolean): Promise<void>
 }
 
-/** Listens, and sends each request through the guards to its route. @throws when the address cannot be had */
-export function startServer({ host, port, isPortShared, routing, isClosing, onMistake }: ServerOptions): Server {
+/** Listens, and passes each request through the guards to its route. @throws {Error} when it cannot listen there */
+export function startServer({ host, port, isPortShared, routing, isClosing, onInternalError }: ServerOptions): Server {
   async function guarded(exchange: Exchange, { router, guards }: Routing): Promise<Response> {
-    const { user } = await passGuards(guards, exchange)
+    const visitor = await passGuards(guards, exchange)
     const route = router.find(exchange.request.method, exchange.path)
-    return route.handle(user === undefined ? exchange : { ...exchange, user })
+    return route.handle(visitor.user === undefined ? exchange : { ...exchange, user: visitor.user, visitor })
   }
 
   function answer(exchange: Exchange, now: Routing): Response | Promise<Response> {
@@ -59,10 +57,10 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
       request: { method },
       path,
     } = exchange
-    const { router, guards, allowedOrigins } = now
+    const { router, guards } = now
     const methods = method === 'OPTIONS' ? router.methods(path) : []
     if (methods.length > 0) {
-      const response = preflight(exchange.request, methods.join(', '), allowedOrigins)
+      const response = preflight(exchange.request, methods.join(', '), router.formatOf(path) !== undefined)
       response.headers.set('x-request-id', exchange.id)
       return response
     }
@@ -72,23 +70,18 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
 
   function asWireError(error: unknown, id: string): WireError {
     if (error instanceof WireError) return error
-    onMistake(error, id)
-    return new WireError(
-      500,
-      'api_error',
-      'internal_error',
-      'The service made a mistake; its log tells more under this request id',
-    )
+    onInternalError(error, id)
+    return new WireError(500, 'api_error', 'internal_error', 'Internal error; see the service log for this request id')
   }
 
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: idleSeconds,
-    // Larger bodies are refused by the route, in the API's own error shape.
+    // Routes refuse larger bodies themselves, in the error shape of the API.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // Without it, and with `development` off, a second process would silently take half of the connections.
+    // Always set: with `development` off, Bun's default lets a second process silently take half of the connections.
     reusePort: isPortShared,
     async fetch(request, server) {
       const started = performance.now()
@@ -98,6 +91,7 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
       let response: Response
       try {
         path = requestPath(request)
+        now.origins.check(request, path)
         const address = (): string => server.requestIP(request)?.address ?? ''
         response = await answer(
           {
@@ -106,27 +100,30 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onMi
             id,
             started,
             address,
-            whoNow: () => passGuards(routing().guards, { request, path, id, address }),
+            currentVisitor: () => passGuards(routing().guards, { request, path, id, address }),
             peerPort: () => server.requestIP(request)?.port,
             keepOpen: () => server.timeout(request, 0),
-            letClose: () => server.timeout(request, idleSeconds),
-            letRead: () => server.timeout(request, readSeconds),
+            resetIdleLimit: () => server.timeout(request, idleSeconds),
+            extendIdleLimit: () => server.timeout(request, readSeconds),
             drop: () => server.timeout(request, 1),
           },
           now,
         )
       } catch (error) {
-        const told = asWireError(error, id)
-        response = wantsPage(request, path) ? errorPage(told, id) : errorResponse(told, id)
+        const wireError = asWireError(error, id)
+        const format = now.router.formatOf(path)
+        response =
+          format === undefined && wantsPage(request)
+            ? errorPage(wireError, id)
+            : errorResponse(wireError, id, { format })
       }
       if (isClosing()) response.headers.set('connection', 'close')
-      return withCors(request, response, now.allowedOrigins)
+      const origin = request.headers.get('origin')
+      if (origin === null || !now.origins.allows(request) || now.router.formatOf(path) === undefined) return response
+      return withCors(origin, response)
     },
     error: () =>
-      errorResponse(
-        new WireError(500, 'api_error', 'internal_error', 'The service made a mistake'),
-        crypto.randomUUID(),
-      ),
+      errorResponse(new WireError(500, 'api_error', 'internal_error', 'Internal error'), crypto.randomUUID()),
   })
 
   return {

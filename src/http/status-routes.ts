@@ -1,20 +1,22 @@
-import { WireError } from '../wire/error.ts'
-import { wantsPage } from './error-page.ts'
+import { WireError } from '../formats/error.ts'
 import { errorResponse, type Exchange } from './exchange.ts'
+import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
 import type { Route } from './route.ts'
 
-/** What {@link statusRoutes} reads, each time it is asked. */
+/** Sources of {@link statusRoutes}, read at every request. */
 export interface Status {
-  /** Why no chat request should be sent here now; `undefined`: ready. */
+  /** Why chat requests should not be sent here now; `undefined`: ready. */
   readonly unready: () => string | undefined
   /** Prometheus text. */
   readonly metrics: () => Promise<string>
-  /** What a browser is shown at `/`. */
+  /** Decides who may read the metrics. */
+  readonly isOwner: OwnerCheck
+  /** Answers `/`. */
   readonly page: (exchange: Exchange) => Promise<Response>
 }
 
-/** `/health`, `/ready` and `/metrics` (docs/api.md), and a word at `/` for people. */
-export function statusRoutes({ unready, metrics, page }: Status): readonly Route[] {
+/** `/health`, `/ready` and `/metrics` (docs/api.md), and the page at `/`. */
+export function statusRoutes({ unready, metrics, isOwner, page }: Status): readonly Route[] {
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
     { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
@@ -22,18 +24,39 @@ export function statusRoutes({ unready, metrics, page }: Status): readonly Route
       method: 'GET',
       path: '/metrics',
       isPublic: false,
-      handle: async ({ id }) => text(await metrics(), id, 'text/plain; version=0.0.4; charset=utf-8'),
+      async handle(exchange) {
+        checkOwner(isOwner, exchange)
+        return text(await metrics(), exchange.id, 'text/plain; version=0.0.4; charset=utf-8')
+      },
     },
     {
       method: 'GET',
       path: '/',
       isPublic: true,
-      handle: (exchange) =>
-        wantsPage(exchange.request, exchange.path)
-          ? page(exchange)
-          : text('svc is running. Its API is at /v1, its health at /health.\n', exchange.id),
+      handle: (exchange) => (wantsText(exchange.request) ? aboutText(exchange) : page(exchange)),
     },
   ]
+}
+
+/** Whether `Accept` names JSON or plain text, and neither HTML nor any type. Other clients get the page. */
+function wantsText({ headers }: Request): boolean {
+  const accept = headers.get('accept')
+  if (accept === null) return false
+  const types = accept
+    .toLowerCase()
+    .split(',')
+    .map((range) => range.split(';', 1)[0]?.trim())
+  return (
+    (types.includes('application/json') || types.includes('text/plain')) &&
+    !types.includes('text/html') &&
+    !types.includes('*/*')
+  )
+}
+
+function aboutText({ id }: Exchange): Response {
+  const response = text('svc is running. Its API is at /v1, its health at /health.\n', id)
+  response.headers.set('vary', 'accept')
+  return response
 }
 
 function ready({ id }: Exchange, reason: string | undefined): Response {

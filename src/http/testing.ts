@@ -1,21 +1,21 @@
+import type { Ask } from '../formats/ask.ts'
+import { finishPart, textPart, usagePart } from '../formats/chat/testing.ts'
+import type { WholeReply } from '../formats/reply.ts'
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
-import type { WholeReply } from '../protocols/protocol.ts'
 import type { Call } from '../service/service.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
-import { finishChunk, textChunk, usageChunk } from '../wire/testing.ts'
 import type { Exchange } from './exchange.ts'
 
 const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
-/** Chunks by what they carry. For tests. */
+/** Chunks of an answer. For tests. */
 export const chunks = {
-  text: (text: string) => textChunk(head, text),
-  finish: () => finishChunk(head, 'stop'),
-  usage: () => usageChunk(head, 1, 2),
+  text: (text: string) => textPart(head, text),
+  finish: () => finishPart(head, 'stop'),
+  usage: () => usagePart(head, 1, 2),
 }
 
 /** A whole answer. For tests. */
-export function wholeReply(): WholeReply {
+export function bareReply(): WholeReply {
   return {
     kind: 'whole',
     body: new TextEncoder().encode('{"object":"chat.completion"}'),
@@ -24,17 +24,17 @@ export function wholeReply(): WholeReply {
   }
 }
 
-/** A gateway that answers so. For tests. */
-export function fakeGateway(chat: (request: ChatRequest, call: Call) => Promise<ServedReply>): Gateway {
-  return { chat, models: () => [], model: () => undefined, providers: [] }
+/** A gateway whose answers come from `answer`. For tests. */
+export function fakeGateway(answer: (request: Ask, call: Call) => Promise<ServedReply>): Gateway {
+  return { answer, models: () => [], model: () => undefined, listedName: (name) => name, providers: [] }
 }
 
 /** Rejects with the call's reason when it is aborted; never resolves. For tests. */
-export function untilAborted({ signal }: Call): Promise<never> {
+export function rejectionOnAbort({ signal }: Call): Promise<never> {
   return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 }
 
-/** A request on its way through the service. For tests. */
+/** An exchange for a request. For tests. */
 export function exchangeOf(request: Request): Exchange {
   return {
     request,
@@ -44,14 +44,14 @@ export function exchangeOf(request: Request): Exchange {
     address: () => '127.0.0.1',
     peerPort: () => undefined,
     keepOpen: () => undefined,
-    whoNow: async () => ({}),
-    letClose: () => undefined,
-    letRead: () => undefined,
+    currentVisitor: async () => ({}),
+    resetIdleLimit: () => undefined,
+    extendIdleLimit: () => undefined,
     drop: () => undefined,
   }
 }
 
-/** Reads a body as text, piece by piece as they are given. For tests. */
+/** Reads a body as text, one string for each piece. For tests. */
 export async function readPieces(body: ReadableStream<Uint8Array>): Promise<readonly string[]> {
   const pieces: string[] = []
   for await (const piece of body) pieces.push(new TextDecoder().decode(piece))

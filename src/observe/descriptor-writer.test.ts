@@ -22,7 +22,7 @@ test('descriptorWriter rejects when the descriptor is closed', async () => {
   await expect(descriptorWriter(descriptor)('x')).rejects.toThrow()
 })
 
-/** Of the lines that each of two processes writes, 64 KB at a time. */
+/** Number of lines that each of two processes writes, 64 KB at a time. */
 const lengths = Array.from({ length: 4_000 }, (_, index) => (index * 2_654_435_761) % 4_096)
 const source = `
   const { descriptorWriter } = await import(${JSON.stringify(import.meta.resolve('./descriptor-writer.ts'))})
@@ -33,7 +33,7 @@ const source = `
   }
 `
 
-test('descriptorWriter mixes no line with those of another process that writes to the same pipe', async () => {
+test('descriptorWriter does not mix lines with those of another process on the same pipe', async () => {
   const script = '(LETTER=a "$0" -e "$1" & LETTER=b "$0" -e "$1" & wait) | cat'
   const writers = Bun.spawn(['sh', '-c', script, process.execPath, source], { stdout: 'pipe', stderr: 'inherit' })
   const lines = (await writers.stdout.text()).split('\n')
@@ -46,7 +46,7 @@ test('descriptorWriter mixes no line with those of another process that writes t
   expect(changes).toBeGreaterThan(2) // They wrote at the same time.
 }, 20_000)
 
-test('descriptorWriter writes a line that is longer than a pipe takes at once, and one that is not ended', async () => {
+test('descriptorWriter writes a line longer than an atomic write, and one without line break', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-log-'))
   const path = join(folder, 'log')
   const descriptor = openSync(path, 'w')

@@ -1,26 +1,23 @@
 import { write } from 'node:fs'
 
 const againMs = 10
-/**
- * So much is written to a pipe at once or not at all: PIPE_BUF of Linux (pipe(7)). Beyond it, what others write may
- * come between.
- */
+/** Most bytes of an atomic write to a pipe: PIPE_BUF of Linux (pipe(7)). Larger writes may mix with other writers'. */
 const wholeBytesMax = 4_096
 const newline = 0x0a
 
-/** What may be said of a descriptor. */
+/** Options of {@link descriptorWriter}. */
 export interface DescriptorOptions {
   /**
-   * Other processes write to it too: each write holds whole lines and at most 4,096 bytes, so that no line is mixed
-   * with theirs. A longer line is written by itself, and may be. Default `false`: as much at once as there is.
+   * Other processes write to the descriptor, too: each write then contains whole lines of at most 4,096 bytes together,
+   * so that lines do not mix. A longer line is written by itself and may mix. Default: `false`, no limit.
    */
   readonly isShared?: boolean
 }
 
 /**
- * Writes to a file descriptor, such as 1 for standard output, on a thread of its own: one whose reader has stopped
- * holds nobody up. (`process.stdout` and `Bun.stdout.writer()` keep what is not taken, without bound.) The returned
- * function rejects when the descriptor is closed at the other end; call it again only when its promise has settled.
+ * Makes a function that writes to a file descriptor, such as 1 for standard output, on another thread, so that a
+ * blocked reader does not block this process. (`process.stdout` and `Bun.stdout.writer()` buffer without limit.) It
+ * rejects when the descriptor is closed at the other end. Call it again only after its promise has settled.
  */
 export function descriptorWriter(
   descriptor: number,
@@ -35,7 +32,7 @@ export function descriptorWriter(
   }
 }
 
-/** Where the lines end that are written at once. */
+/** The end of the lines that one write may contain. */
 function endOfWholeLines(bytes: Buffer, from: number): number {
   if (bytes.length - from <= wholeBytesMax) return bytes.length
   const last = bytes.lastIndexOf(newline, from + wholeBytesMax - 1)
@@ -48,7 +45,7 @@ function writeSome(descriptor: number, bytes: Buffer, from: number, end: number)
   return new Promise((resolve, reject) => {
     write(descriptor, bytes, from, end - from, null, (error, written) => {
       if (error === null) resolve(written)
-      // Somebody else made the shared terminal or pipe non-blocking.
+      // Another process has made the shared terminal or pipe non-blocking.
       else if (error.code === 'EAGAIN') setTimeout(() => resolve(0), againMs)
       else reject(error)
     })

@@ -8,6 +8,9 @@ const record: RequestRecord = {
   time: 0,
   id: 'request-1',
   model: 'gpt-4o-mini',
+  listedAs: 'gpt-4o-mini',
+  upstream: 'gpt-4o-mini-2024',
+  api: 'chat',
   stream: true,
   status: 200,
   provider: 'openai',
@@ -23,6 +26,7 @@ const refused: RequestRecord = {
   time: 0,
   id: 'r',
   model: 'made-up',
+  api: 'chat',
   stream: false,
   status: 404,
   error: 'model_not_found',
@@ -37,7 +41,7 @@ describe('gatewayMetrics', () => {
     metrics.record(record)
     const text = metrics.text()
     for (const line of [
-      'svc_requests_total{model="gpt-4o-mini",provider="openai",status="200",class="ok"} 2',
+      'svc_requests_total{model="gpt-4o-mini",provider="openai",status="200",class="ok",api="chat"} 2',
       'svc_attempts_total{provider="groq",model="gpt-4o-mini",outcome="rate_limit"} 2',
       'svc_attempts_total{provider="openai",model="gpt-4o-mini",outcome="ok"} 2',
       'svc_attempt_seconds_bucket{provider="groq",le="0.05"} 2',
@@ -52,29 +56,51 @@ describe('gatewayMetrics', () => {
     parseMetrics(text)
   })
 
-  test('does not name a model that no provider was asked for', () => {
+  test('does not name a model when no provider was asked', () => {
     const metrics = gatewayMetrics({ version: '1' })
     metrics.record(refused)
     expect(metrics.text()).toContain(
-      'svc_requests_total{model="unknown",provider="none",status="404",class="model_not_found"} 1\n',
+      'svc_requests_total{model="unknown",provider="none",status="404",class="model_not_found",api="chat"} 1\n',
     )
     expect(metrics.text()).not.toContain('made-up')
   })
 
-  test('tells at most 500 models apart', () => {
+  test('limits the models to 500', () => {
     const metrics = gatewayMetrics({ version: '1' })
-    for (let index = 0; index < 600; index++) metrics.record({ ...record, model: `model-${index}` })
+    for (let index = 0; index < 600; index++) metrics.record({ ...record, listedAs: `model-${index}` })
     const samples = parseMetrics(metrics.text()).get('svc_requests_total')?.samples
     expect(samples).toHaveLength(501)
     expect(samples?.at(-1)).toMatchObject({ labels: { model: 'other' }, value: 100 })
   })
 
-  test('reads what lives elsewhere when it is asked', () => {
+  test('counts unlisted models as other, without using up the limit', () => {
+    const metrics = gatewayMetrics({
+      version: '1',
+      breakers: () =>
+        ['made-up-1', 'gpt-4o-mini-2024', 'made-up-2', ''].map((model) => ({ provider: 'a', model, isOpen: true })),
+    })
+    const { listedAs: _, ...unlisted } = record
+    for (let index = 0; index < 600; index++) metrics.record({ ...unlisted, model: `made-up-${index}` })
+    metrics.record(record)
+    const families = parseMetrics(metrics.text())
+    const modelsOf = (name: string) => families.get(name)?.samples.map(({ labels, value }) => [labels['model'], value])
+    expect(modelsOf('svc_requests_total')).toEqual([
+      ['other', 600],
+      ['gpt-4o-mini', 1],
+    ])
+    expect(modelsOf('svc_breaker_open')).toEqual([
+      ['other', 1],
+      ['gpt-4o-mini-2024', 1],
+      ['', 1],
+    ])
+  })
+
+  test('reads external values when the metrics are read', () => {
     let isOpen = false
     let dropped = 0
     const metrics = gatewayMetrics({
       version: '1.2.3',
-      breakers: () => [{ provider: 'groq', model: 'llama', isOpen }],
+      breakers: () => [{ provider: 'groq', model: '', isOpen }],
       logLinesDropped: () => dropped,
     })
     isOpen = true
@@ -83,7 +109,7 @@ describe('gatewayMetrics', () => {
     metrics.reloaded('failed')
     const families = parseMetrics(metrics.text())
     expect(families.get('svc_breaker_open')?.samples).toEqual([
-      { name: 'svc_breaker_open', labels: { provider: 'groq', model: 'llama' }, value: 1 },
+      { name: 'svc_breaker_open', labels: { provider: 'groq', model: '' }, value: 1 },
     ])
     expect(families.get('svc_log_lines_dropped_total')?.samples[0]?.value).toBe(7)
     expect(families.get('svc_streams_open')?.samples[0]?.value).toBe(1)
@@ -102,7 +128,7 @@ describe('gatewayMetrics', () => {
     expect(Math.abs(start - (Date.now() / 1000 - process.uptime()))).toBeLessThan(2)
   })
 
-  test('stays readable whatever is recorded', () => {
+  test('stays parseable for any records', () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 })
     const anything = fc.record({
       model: text,
@@ -117,7 +143,7 @@ describe('gatewayMetrics', () => {
       fc.property(fc.array(anything, { maxLength: 5 }), (all) => {
         const metrics = gatewayMetrics({ version: '1' })
         for (const { name, failure, ms, ...rest } of all)
-          metrics.record({ ...record, ...rest, totalMs: ms, trail: [{ name, failure, ms }] })
+          metrics.record({ ...record, ...rest, listedAs: rest.model, totalMs: ms, trail: [{ name, failure, ms }] })
         parseMetrics(metrics.text())
       }),
       { numRuns: 50 },
@@ -125,12 +151,14 @@ describe('gatewayMetrics', () => {
   })
 })
 
-test('the tokens of an attempt that was cut count for who made it', () => {
+test('the tokens of a cut attempt count for its provider', () => {
   const metrics = gatewayMetrics({ version: '1' })
   metrics.record({
     time: 0,
     id: 'i',
     model: 'm',
+    listedAs: 'm',
+    api: 'chat',
     stream: true,
     status: 200,
     provider: 'b',

@@ -1,27 +1,34 @@
-import { boundedLabel, registry } from './metrics.ts'
-import type { Counter, Gauge, Histogram, MetricDescription } from './metrics.ts'
 import type { RecordedAttempt, RequestRecord } from './record.ts'
+import {
+  boundedLabel,
+  registry,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type MetricDescription,
+  type Sample,
+} from './registry.ts'
 
 /** A circuit breaker's state. */
 export interface BreakerState {
   readonly provider: string
-  /** The upstream's name; empty when the whole provider is meant. */
+  /** The upstream's name of the model; empty for the whole provider. */
   readonly model: string
   readonly isOpen: boolean
 }
 
-/** Where values come from that live elsewhere. They are read when the metrics are. */
+/** Options of {@link gatewayMetrics}. The functions are called when the metrics are read. */
 export interface GatewayMetricsOptions {
   readonly version: string
   breakers?(): Iterable<BreakerState>
   logLinesDropped?(): number
-  /** Requests that a worker could not tell the primary process of. */
+  /** Records that workers could not send to the primary process. */
   recordsDropped?(): number
-  /** Bytes of all processes together. Default: of this one. */
+  /** Resident memory of all processes. Default: of this process. */
   residentBytes?(): number
   /** Worker processes that are ready. */
   workersReady?(): number
-  /** Worker processes started in the place of one that died. */
+  /** Worker processes started to replace one that died. */
   workerRestarts?(): number
 }
 
@@ -29,19 +36,19 @@ export interface GatewayMetricsOptions {
 export interface GatewayMetrics {
   /** Counts one request that has ended. Costs less than a microsecond. */
   record(record: RequestRecord): void
-  /** Streams being sent to clients now: add 1 when one begins, -1 when it ends. */
+  /** Number of streams being sent to clients: add 1 when one begins, -1 when it ends. */
   readonly streamsOpen: Gauge
   /** Counts a reload of the configuration. */
   reloaded(result: 'ok' | 'failed'): void
-  /** Prometheus text format 0.0.4. */
+  /** Returns the metrics in Prometheus text format 0.0.4. */
   text(): string
   readonly metrics: readonly MetricDescription[]
 }
 
-const modelsMost = 500
-const wordsMost = 200
+const modelsMax = 500
+const labelsMax = 200
 
-/** Seconds: from a fast local model to the 600 s a request may take. */
+/** Seconds, from a fast local model to the longest allowed request, 600 s. */
 const secondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 
 interface RequestSeries {
@@ -57,24 +64,24 @@ interface AttemptSeries {
 }
 
 /**
- * The metrics of a gateway. At most 500 names of models are told apart, and those only that a provider was asked for: a
- * caller cannot make series up.
+ * Makes the metrics of a gateway. Only listed models, at most 500, have series of their own, so callers cannot create
+ * series.
  */
 export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const all = registry()
   const requests = all.counter(
     'svc_requests_total',
-    'Chat requests that have ended, by who served them, the status the caller saw and the error code (ok without one)',
-    ['model', 'provider', 'status', 'class'],
+    'Ended requests, by model, provider, HTTP status sent to the caller, error code (ok without one) and format',
+    ['model', 'provider', 'status', 'class', 'api'],
   )
   const seconds = all
-    .histogram('svc_request_seconds', 'Whole time of a chat request, streams to their end', [], secondsBounds)
+    .histogram('svc_request_seconds', 'Duration of requests, including whole streams', [], secondsBounds)
     .with()
-  const attempts = all.counter(
-    'svc_attempts_total',
-    'Attempts at providers, by what came of them: ok or a class of failure',
-    ['provider', 'model', 'outcome'],
-  )
+  const attempts = all.counter('svc_attempts_total', 'Attempts at providers, by outcome: ok or the class of failure', [
+    'provider',
+    'model',
+    'outcome',
+  ])
   const attemptSeconds = all.histogram(
     'svc_attempt_seconds',
     'Time from the start of an attempt to its outcome, a stream to its first meaningful event',
@@ -87,12 +94,12 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     ['provider'],
     secondsBounds,
   )
-  const tokens = all.counter('svc_tokens_total', 'Tokens as reported by providers: prompt or completion', [
-    'provider',
-    'model',
-    'kind',
-  ])
-  const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients now').with()
+  const tokens = all.counter(
+    'svc_tokens_total',
+    'Tokens reported by providers, by kind: prompt or completion. Without estimates',
+    ['provider', 'model', 'kind'],
+  )
+  const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()
   const {
     breakers,
     logLinesDropped,
@@ -106,69 +113,62 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     'svc_breaker_open',
     'Whether the circuit breaker is open (1): the provider, or one model of it, is skipped',
     ['provider', 'model'],
-    () =>
-      breakers === undefined
-        ? []
-        : Array.from(breakers(), ({ provider, model, isOpen }) => ({
-            labels: [provider, model],
-            value: isOpen ? 1 : 0,
-          })),
+    () => (breakers === undefined ? [] : breakerSamples(breakers(), (model) => upstreams.has(model))),
   )
   const reloads = all.counter('svc_config_reloads_total', 'Reloads of the configuration: ok or failed', ['result'])
   const reloadCounters = { ok: reloads.with('ok'), failed: reloads.with('failed') }
-  all.observed('counter', 'svc_log_lines_dropped_total', 'Log lines lost because nobody took them', [], () => [
+  all.observed('counter', 'svc_log_lines_dropped_total', 'Log lines lost because they could not be written', [], () => [
     { labels: [], value: logLinesDropped?.() ?? 0 },
   ])
   all.observed(
     'counter',
     'svc_records_dropped_total',
-    'Requests of workers that are not in these metrics because the primary process did not take their records',
+    'Requests missing in these metrics because the primary process did not receive their records',
     [],
     () => [{ labels: [], value: recordsDropped?.() ?? 0 }],
   )
   all.observed('gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', [], () => [
     { labels: [], value: workersReady?.() ?? 0 },
   ])
-  all.observed(
-    'counter',
-    'svc_worker_restarts_total',
-    'Worker processes started in the place of one that died',
-    [],
-    () => [{ labels: [], value: workerRestarts?.() ?? 0 }],
-  )
+  all.observed('counter', 'svc_worker_restarts_total', 'Worker processes started to replace one that died', [], () => [
+    { labels: [], value: workerRestarts?.() ?? 0 },
+  ])
   all.observed('gauge', 'svc_build_info', 'Always 1; version of svc and of Bun', ['version', 'bun'], () => [
     { labels: [options.version, Bun.version], value: 1 },
   ])
-  all.observed(
-    'gauge',
-    'process_resident_memory_bytes',
-    'Resident memory in bytes, of all processes together',
-    [],
-    () => [{ labels: [], value: residentBytes() }],
-  )
+  all.observed('gauge', 'process_resident_memory_bytes', 'Resident memory of all processes, in bytes', [], () => [
+    { labels: [], value: residentBytes() },
+  ])
   const startSeconds = (Date.now() - process.uptime() * 1000) / 1000
   all.observed('gauge', 'process_start_time_seconds', 'Start of the process, Unix seconds', [], () => [
     { labels: [], value: startSeconds },
   ])
 
-  const boundModel = boundedLabel(modelsMost)
-  const boundProvider = boundedLabel(wordsMost)
-  const boundClass = boundedLabel(wordsMost)
+  const upstreams = new Set<string>()
+  const boundModel = boundedLabel(modelsMax)
+  const boundProvider = boundedLabel(labelsMax)
+  const boundClass = boundedLabel(labelsMax)
   const requestSeries = new Map<string, RequestSeries>()
   const attemptSeries = new Map<string, AttemptSeries>()
 
+  /** The label of a model. Its names become known as labels of breakers, too. */
+  function modelOf(listedAs: string | undefined, upstream: string | undefined): string {
+    if (listedAs === undefined) return 'other'
+    for (const name of [listedAs, upstream]) if (name !== undefined && upstreams.size < modelsMax) upstreams.add(name)
+    return boundModel(listedAs)
+  }
+
   function requestSeriesOf(
+    { api, status, error }: Pick<RequestRecord, 'api' | 'status' | 'error'>,
     model: string,
     provider: string | undefined,
-    status: number,
-    error: string | undefined,
   ): RequestSeries {
     const kind = error === undefined ? 'ok' : boundClass(error)
-    const key = `${status}\n${kind}\n${provider ?? ''}\n${model}`
+    const key = `${api}\n${status}\n${kind}\n${provider ?? ''}\n${model}`
     const known = requestSeries.get(key)
     if (known !== undefined) return known
     const made: RequestSeries = {
-      requests: requests.with(model, provider ?? 'none', String(status), kind),
+      requests: requests.with(model, provider ?? 'none', String(status), kind, api),
       firstToken: provider === undefined ? undefined : firstTokens.with(provider),
       promptTokens: provider === undefined ? undefined : tokens.with(provider, model, 'prompt'),
       completionTokens: provider === undefined ? undefined : tokens.with(provider, model, 'completion'),
@@ -195,14 +195,16 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   }
 
   return {
-    record({ model: asked, provider, status, error, trail, firstTokenMs, totalMs, usage }) {
-      const model = provider === undefined && trail.length === 0 ? 'unknown' : boundModel(asked)
-      const series = requestSeriesOf(model, provider === undefined ? undefined : boundProvider(provider), status, error)
+    record(record) {
+      const { listedAs, upstream, provider, trail, firstTokenMs, totalMs, usage } = record
+      const model = provider === undefined && trail.length === 0 ? 'unknown' : modelOf(listedAs, upstream)
+      const series = requestSeriesOf(record, model, provider === undefined ? undefined : boundProvider(provider))
       series.requests.add()
       seconds.observe(totalMs / 1000)
       if (firstTokenMs !== undefined) series.firstToken?.observe(firstTokenMs / 1000)
-      if (usage?.promptTokens !== undefined) series.promptTokens?.add(usage.promptTokens)
-      if (usage?.completionTokens !== undefined) series.completionTokens?.add(usage.completionTokens)
+      const counted = usage?.isEstimated === true ? undefined : usage
+      if (counted?.promptTokens !== undefined) series.promptTokens?.add(counted.promptTokens)
+      if (counted?.completionTokens !== undefined) series.completionTokens?.add(counted.completionTokens)
       for (const attempt of trail) recordAttempt(attempt, model)
     },
     streamsOpen,
@@ -212,4 +214,16 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     text: all.text,
     metrics: all.metrics,
   }
+}
+
+/** Samples of breakers. Models without a known name share one sample for each provider. */
+function breakerSamples(breakers: Iterable<BreakerState>, isKnown: (model: string) => boolean): readonly Sample[] {
+  const samples = new Map<string, Sample>()
+  for (const { provider, model, isOpen } of breakers) {
+    const label = model === '' || isKnown(model) ? model : 'other'
+    const key = `${provider}\n${label}`
+    const value = Math.max(isOpen ? 1 : 0, samples.get(key)?.value ?? 0)
+    samples.set(key, { labels: [provider, label], value })
+  }
+  return [...samples.values()]
 }

@@ -3,7 +3,7 @@ import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
 
 /**
- * Observation within the one process there is.
+ * Makes the observer of a service of one process.
  *
  * @param now Unix milliseconds
  */

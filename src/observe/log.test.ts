@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { logger } from './log.ts'
-import type { LoggerOptions } from './log.ts'
+import { logger, type LoggerOptions } from './log.ts'
 
 function captured(options: Partial<LoggerOptions> = {}) {
   const written: string[] = []
@@ -19,17 +18,18 @@ function captured(options: Partial<LoggerOptions> = {}) {
 }
 
 describe('a JSON log', () => {
-  test('writes one object a line', async () => {
+  test('writes one object for each line', async () => {
     const { log, text } = captured()
     log.info('listening', { port: 8000, host: '127.0.0.1', tls: false, nothing: undefined, odd: NaN })
     log.warn('slow')
     expect(await text()).toBe(
-      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"listening","port":8000,"host":"127.0.0.1","tls":false,"odd":null}\n' +
+      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"listening",' +
+        '"port":8000,"host":"127.0.0.1","tls":false,"odd":null}\n' +
         '{"time":"2026-01-02T03:04:05.006Z","level":"warn","message":"slow"}\n',
     )
   })
 
-  test('stays one parseable line whatever is logged', async () => {
+  test('writes one parseable line for any input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (message, value) => {
         const { log, text } = captured()
@@ -42,7 +42,7 @@ describe('a JSON log', () => {
     )
   })
 
-  test('bounds what it writes', async () => {
+  test('limits the length of its texts', async () => {
     const { log, text } = captured()
     log.info('m'.repeat(10_000), { field: 'f'.repeat(10_000) })
     expect((await text()).length).toBeLessThan(3_200)
@@ -65,7 +65,7 @@ describe('a JSON log', () => {
 })
 
 describe('a human log', () => {
-  test('aligns level and message and quotes what has blanks', async () => {
+  test('aligns level and message, and quotes values with blanks', async () => {
     const { log, text } = captured({ format: 'human' })
     log.info('listening', { url: 'http://127.0.0.1:8000', note: 'the echo\n' })
     expect(await text()).toMatch(
@@ -73,7 +73,7 @@ describe('a human log', () => {
     )
   })
 
-  test('is coloured only when asked to, and never in JSON', async () => {
+  test('is coloured only on request, and never in JSON', async () => {
     const coloured = captured({ format: 'human', hasColour: true })
     coloured.log.warn('x')
     expect(await coloured.text()).toContain('\u001b[33mwarn \u001b[0m')
@@ -99,7 +99,7 @@ describe('a logger', () => {
     expect((await text()).split('\n').length - 1).toBe(count)
   })
 
-  test('writes the lines of one moment together', async () => {
+  test('writes lines together', async () => {
     const { log, written, text } = captured()
     for (let index = 0; index < 100; index++) log.info('x')
     expect(written).toEqual([])
@@ -107,14 +107,14 @@ describe('a logger', () => {
     expect(written).toHaveLength(1)
   })
 
-  test('writes by itself after a while', async () => {
+  test('writes lines after a short time', async () => {
     const { log, written } = captured()
     log.info('x')
     await Bun.sleep(5)
     expect(written).toHaveLength(1)
   })
 
-  test('calls write again only when it has finished, and loses nothing by waiting', async () => {
+  test('calls write again only after it has finished, without losing lines', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const written: string[] = []
     const log = logger({ level: 'info', format: 'json', gatherMs: 0, write: (text) => (written.push(text), promise) })
@@ -128,14 +128,14 @@ describe('a logger', () => {
     expect(written.join('').split('\n')).toHaveLength(3)
   })
 
-  test('drops and counts what nobody takes, within a bound, without waiting', () => {
+  test('drops and counts lines beyond a limit while writing is blocked, without waiting', () => {
     const log = logger({ level: 'info', format: 'json', gatherMs: 0, write: () => new Promise(() => {}) })
     for (let index = 0; index < 5_000; index++) log.info('x'.repeat(1_000))
     expect(log.dropped).toBeGreaterThan(3_000)
     expect(log.dropped).toBeLessThan(5_000)
   })
 
-  test('counts the lines of a write that failed, and goes on', async () => {
+  test('counts the lines of a failed write, and continues', async () => {
     let fails = true
     const { log, text } = captured({
       write: async () => {
@@ -151,7 +151,7 @@ describe('a logger', () => {
     expect(log.dropped).toBe(2)
   })
 
-  test('survives a write that throws at once', async () => {
+  test('continues after a write that throws synchronously', async () => {
     const { log, text } = captured({
       write: () => {
         throw new Error('closed')

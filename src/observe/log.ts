@@ -1,26 +1,24 @@
-import { harmless, jsonString, paintFor } from './text.ts'
-import type { Paint, Style } from './text.ts'
+import { harmless, jsonString, paintFor, type Paint, type Style } from './text.ts'
 
 /** Least important first. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-/** What a logger lets through: lines of this level and of those after it. */
+/** The lowest level that a logger writes. */
 export type LogLevel = (typeof logLevels)[number]
 
-/** A level that a line can have. */
+/** The level of a line. */
 export type LineLevel = Exclude<LogLevel, 'silent'>
 
-/** `human`: for eyes; `json`: one object a line. */
+/** `human`: for reading; `json`: one object for each line. */
 export type LogFormat = 'human' | 'json'
 
 /**
- * What may be said beside the message. An error is written with the messages of its causes; with its stack too at level
- * `debug`.
+ * Fields beside the message. An error is written with the messages of its causes, and at level `debug` with its stack.
  */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined | Error>>
 
-/** What a line says of whatever was thrown. */
-export function mistake(error: unknown): LogFields {
+/** The fields for a thrown value. */
+export function errorFields(error: unknown): LogFields {
   return error instanceof Error ? { error } : { reason: String(error) }
 }
 
@@ -33,43 +31,42 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Whether a line of this level would be written. */
-  lets(level: LineLevel): boolean
-  /** A line that is formatted already, without its line break. */
+  /** Whether lines of this level are written. */
+  isEnabled(level: LineLevel): boolean
+  /** Writes a formatted line, given without its line break. */
   line(text: string): void
-  /** Lines lost because nobody took them. */
+  /** Number of lines dropped because the output was blocked or failed. */
   readonly dropped: number
-  /** Settles when what was logged so far is written, or after a second at the latest. */
+  /** Resolves when all lines are written, after a second at the latest. */
   flush(): Promise<void>
 }
 
-/** What a logger needs. */
+/** Options of {@link logger}. */
 export interface LoggerOptions {
   readonly level: LogLevel
   readonly format: LogFormat
-  /** Takes whole lines; called again only when its promise has settled. A rejection means that they are lost. */
+  /** Writes whole lines. Not called again before its promise settles. A rejection means that the lines are lost. */
   write(text: string): Promise<void>
-  /** Human form only. Default `false`. */
+  /** Only for the human format. Default `false`. */
   readonly hasColour?: boolean
   /** Unix milliseconds. Default `Date.now`. */
   now?(): number
   /**
-   * Milliseconds that lines wait for others to be written with. Default 10: writing is the dear part (37 µs of CPU a
-   * write).
+   * Milliseconds that lines are collected before they are written. Default 10: each write costs 37 µs of CPU time.
    */
   readonly gatherMs?: number
 }
 
-/** UTF-16 units that wait to be written; what is beyond is dropped. */
+/** Most UTF-16 units that wait to be written; further lines are dropped. */
 const waitingMax = 1024 * 1024
-/** UTF-16 units that are written without waiting for more. */
+/** Collected UTF-16 units that are written at once. */
 const gatherMax = 64 * 1024
 const messageMax = 2_000
 const fieldMax = 1_000
 const stackMax = 8_000
 const flushMs = 1_000
 
-/** A logger over `write`: lines are gathered, written together, and dropped and counted when they are not taken. */
+/** Makes a logger that collects lines and writes them together. Lines it cannot write are dropped and counted. */
 export function logger(options: LoggerOptions): Logger {
   const { level, format, now = Date.now, gatherMs = 10 } = options
   const paint = paintFor({ hasColour: format === 'human' && options.hasColour === true })
@@ -108,7 +105,7 @@ export function logger(options: LoggerOptions): Logger {
     try {
       await options.write(text)
     } catch {
-      // A log that cannot be written has nowhere to say so but its count.
+      // A log that cannot be written can only count its lost lines.
       dropped += lines
     }
   }
@@ -128,11 +125,11 @@ export function logger(options: LoggerOptions): Logger {
     }
   }
 
-  const lets = (of: LineLevel): boolean => logLevels.indexOf(of) >= least
-  const isDebugging = lets('debug')
+  const isEnabled = (of: LineLevel): boolean => logLevels.indexOf(of) >= least
+  const isDebugging = isEnabled('debug')
 
   function say(of: LineLevel, message: string, fields: LogFields | undefined): void {
-    if (!lets(of)) return
+    if (!isEnabled(of)) return
     line(
       format === 'json'
         ? jsonLine(now(), of, message, fields, isDebugging)
@@ -148,7 +145,7 @@ export function logger(options: LoggerOptions): Logger {
     info: (message, fields) => say('info', message, fields),
     warn: (message, fields) => say('warn', message, fields),
     error: (message, fields) => say('error', message, fields),
-    lets,
+    isEnabled,
     line,
     get dropped() {
       return dropped
@@ -190,7 +187,8 @@ function humanLine(
   isDebugging: boolean,
   paint: Paint,
 ): string {
-  let text = `${paint('dim', clock(time))} ${paint(levelStyles[level], level.padEnd(5))} ${bounded(message, messageMax)}`
+  const start = `${paint('dim', clock(time))} ${paint(levelStyles[level], level.padEnd(5))}`
+  let text = `${start} ${bounded(message, messageMax)}`
   for (const [name, value] of Object.entries(fields ?? {})) {
     if (value === undefined) continue
     text += `  ${paint('dim', `${harmless(name)}=`)}${humanValue(value)}`

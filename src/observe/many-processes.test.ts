@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import type { PrimaryObservation, Remote, WorkerObservation } from './observer-messages.ts'
+import type { PrimaryObserverHandlers, Remote, WorkerObserverHandlers } from './observer-messages.ts'
 import { primaryObserver, type ObservedWorker } from './primary-observer.ts'
 import type { RequestRecord } from './record.ts'
 import { parseMetrics } from './testing.ts'
@@ -15,6 +15,7 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
     time: noon,
     id: 'r',
     model: 'm',
+    api: 'chat',
     stream: false,
     status: 200,
     provider: 'groq',
@@ -24,12 +25,12 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
   }
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Waits for all pending microtasks. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) await Promise.resolve()
 }
 
-/** Messages between two processes: cloned, in order, and held back while somebody is stopped. */
+/** Messages to a process: cloned, in order, and delayed while the process is stopped. */
 function wire() {
   const held: (() => void)[] = []
   let isStopped = false
@@ -54,14 +55,14 @@ function wire() {
 
 interface Process {
   readonly observer: WorkerObserver
-  readonly seat: ObservedWorker
-  /** What reaches the worker. */
+  readonly observed: ObservedWorker
+  /** Messages to the worker. */
   readonly toWorker: ReturnType<typeof wire>
-  /** What reaches the primary. */
+  /** Messages to the primary. */
   readonly toPrimary: ReturnType<typeof wire>
-  /** The records it sent, as JSON. */
+  /** Records sent by the worker, as JSON. */
   readonly sent: string[]
-  readonly told: number[]
+  readonly counts: number[]
   readonly follows: boolean[]
 }
 
@@ -76,36 +77,38 @@ function service({ logLinesDropped = 0 } = {}) {
   function worker(lost: () => number = () => 0): Process {
     const [toWorker, toPrimary] = [wire(), wire()]
     const sent: string[] = []
-    const told: number[] = []
+    const counts: number[] = []
     const follows: boolean[] = []
     const asked =
-      <Argument, Answer>(find: (answers: PrimaryObservation) => (argument: Argument) => Answer | Promise<Answer>) =>
+      <Argument, Answer>(
+        find: (handlers: PrimaryObserverHandlers) => (argument: Argument) => Answer | Promise<Answer>,
+      ) =>
       (argument: Argument) =>
-        toPrimary.pass(argument, find(seat.answers))
-    const remotePrimary: Remote<PrimaryObservation> = {
+        toPrimary.pass(argument, find(observed.handlers))
+    const remotePrimary: Remote<PrimaryObserverHandlers> = {
       takeRecords: (batch) => {
         if (batch.records !== '[]') sent.push(batch.records)
-        return toPrimary.pass(batch, seat.answers.takeRecords)
+        return toPrimary.pass(batch, observed.handlers.takeRecords)
       },
-      metricsText: asked((answers) => answers.metricsText),
-      rememberedRequests: asked((answers) => answers.rememberedRequests),
-      findRequest: asked((answers) => answers.findRequest),
-      attemptsAt: asked((answers) => answers.attemptsAt),
+      metricsText: asked((handlers) => handlers.metricsText),
+      rememberedRequests: asked((handlers) => handlers.rememberedRequests),
+      findRequest: asked((handlers) => handlers.findRequest),
+      attemptsAt: asked((handlers) => handlers.attemptsAt),
       followRequests: (isFollowing) => {
         follows.push(isFollowing)
-        return toPrimary.pass(isFollowing, seat.answers.followRequests)
+        return toPrimary.pass(isFollowing, observed.handlers.followRequests)
       },
     }
-    const remoteWorker: Remote<WorkerObservation> = {
-      flushRecords: () => toWorker.pass(undefined, observer.answers.flushRecords),
+    const remoteWorker: Remote<WorkerObserverHandlers> = {
+      flushRecords: () => toWorker.pass(undefined, observer.handlers.flushRecords),
       requestsRecorded: (count) => {
-        told.push(count)
-        return toWorker.pass(count, observer.answers.requestsRecorded)
+        counts.push(count)
+        return toWorker.pass(count, observer.handlers.requestsRecorded)
       },
     }
     const observer = workerObserver({ primary: remotePrimary, logLinesDropped: lost })
-    const seat = primary.joined(remoteWorker)
-    return { observer, seat, toWorker, toPrimary, sent, told, follows }
+    const observed = primary.joined(remoteWorker)
+    return { observer, observed, toWorker, toPrimary, sent, counts, follows }
   }
 
   return { primary, worker }
@@ -120,8 +123,8 @@ async function idsAt({ observer }: Process): Promise<readonly string[]> {
   return (await observer.remembered('everybody', 0)).requests.map(({ id }) => id)
 }
 
-describe('a service of many processes', () => {
-  test('answers each worker with what all have recorded until it was asked', async () => {
+describe('a service of several processes', () => {
+  test('answers each worker with all requests recorded before the question', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
     one.observer.record(recordOf({ id: 'one' }))
@@ -134,14 +137,14 @@ describe('a service of many processes', () => {
     expect((await one.observer.remembered('everybody', 0)).minutes).toMatchObject([{ time: noon, requests: 2 }])
   })
 
-  test('has the requests of a worker in their order', async () => {
+  test('keeps the requests of a worker in order', async () => {
     const { worker } = service()
     const one = worker()
     for (let index = 0; index < 900; index += 1) one.observer.record(recordOf({ id: String(index) }))
     expect(await idsAt(one)).toEqual(Array.from({ length: 900 }, (_, index) => String(index)))
   })
 
-  test('shows a user their own requests, from wherever they come', async () => {
+  test('shows a user their own requests of all workers', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
     one.observer.record(recordOf({ id: 'a', user: 'ada' }))
@@ -150,7 +153,7 @@ describe('a service of many processes', () => {
     expect(await two.observer.find({ user: 'bob' }, 'a')).toBeUndefined()
   })
 
-  test('does not send what caused a mistake', async () => {
+  test('does not send the cause of an internal error', async () => {
     const { worker } = service()
     const one = worker()
     one.observer.record(recordOf({ cause: new Error('hidden'), error: 'internal_error' }))
@@ -159,7 +162,7 @@ describe('a service of many processes', () => {
     expect(one.sent.join('')).not.toMatch(/hidden|cause/)
   })
 
-  test('sends a record a quarter of a second later by itself', async () => {
+  test('sends a record after a quarter of a second', async () => {
     const { worker } = service()
     const one = worker()
     await settle()
@@ -171,7 +174,7 @@ describe('a service of many processes', () => {
     expect([one.sent.length, jest.getTimerCount()]).toEqual([1, 0])
   })
 
-  test('counts reloads once, and says which workers are there and who was replaced', async () => {
+  test('counts reloads once, ready workers, and replaced workers', async () => {
     const { primary, worker } = service()
     const one = worker()
     one.observer.reloaded('ok')
@@ -201,7 +204,7 @@ describe('a service of many processes', () => {
 })
 
 describe('a worker that died', () => {
-  test('leaves what it counted, and takes its streams and its memory with it', async () => {
+  test('stays counted, but its streams and memory do not', async () => {
     const { worker } = service()
     const [one, two] = [worker(() => 10), worker()]
     one.observer.record(recordOf())
@@ -209,7 +212,7 @@ describe('a worker that died', () => {
     expect(await valueOf(two, 'svc_streams_open')).toBe(5)
     const before = await valueOf(two, 'process_resident_memory_bytes')
     one.toWorker.stop()
-    one.seat.left()
+    one.observed.left()
     expect([
       await valueOf(two, 'svc_streams_open'),
       await valueOf(two, 'svc_requests_total'),
@@ -218,14 +221,14 @@ describe('a worker that died', () => {
     expect(await valueOf(two, 'process_resident_memory_bytes')).toBeLessThan(before * 0.9)
   })
 
-  test('is counted with what is read of it after its end, but its streams are not', async () => {
+  test('is counted with records read after its end, but without streams', async () => {
     const { worker } = service()
     const [one, two] = [worker(() => 1), worker()]
     one.observer.streamsOpen.add(1)
     await one.observer.flush()
     one.observer.streamsOpen.add(1)
     one.observer.record(recordOf())
-    one.seat.left()
+    one.observed.left()
     await one.observer.flush()
     expect([
       await valueOf(two, 'svc_requests_total'),
@@ -234,20 +237,20 @@ describe('a worker that died', () => {
     ]).toEqual([1, 1, 0])
   })
 
-  test('is told nothing any more', async () => {
+  test('gets no messages', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
     one.observer.subscribe(() => undefined)
     await settle()
-    one.seat.left()
+    one.observed.left()
     two.observer.record(recordOf())
     await two.observer.flush()
-    expect([jest.getTimerCount(), one.told]).toEqual([0, []])
+    expect([jest.getTimerCount(), one.counts]).toEqual([0, []])
   })
 })
 
 describe('a worker that starts', () => {
-  test('holds nobody up before it can answer', async () => {
+  test('does not delay answers before it can reply', async () => {
     const { primary, worker } = service()
     const one = worker()
     let asked = 0
@@ -259,7 +262,7 @@ describe('a worker that starts', () => {
     expect([await valueOf(one, 'svc_requests_total'), asked]).toEqual([0, 0])
   })
 
-  test('is asked for what it holds from its first record on', async () => {
+  test('is asked for its records from its first message on', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
     await settle()
@@ -269,7 +272,7 @@ describe('a worker that starts', () => {
 })
 
 describe('a worker that is stopped', () => {
-  test('holds an answer up for a second at most, and once', async () => {
+  test('delays one answer, for at most a second', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
     two.observer.record(recordOf({ id: 'late' }))
@@ -287,7 +290,7 @@ describe('a worker that is stopped', () => {
 })
 
 describe('a primary that is slow', () => {
-  test('has a worker hold ten thousand records, and tells how many were lost', async () => {
+  test('makes a worker keep ten thousand records and count the lost ones', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
     one.toPrimary.stop()
@@ -301,7 +304,7 @@ describe('a primary that is slow', () => {
     ])
   })
 
-  test('is waited for five seconds', async () => {
+  test('is waited for at most five seconds', async () => {
     const { worker } = service()
     const one = worker()
     one.toPrimary.stop()
@@ -312,7 +315,7 @@ describe('a primary that is slow', () => {
     expect(await asked).toMatchObject({ status: 503, code: 'overloaded', headers: { 'retry-after': '1' } })
   })
 
-  test('that has gone is no answer', async () => {
+  test('that has ended gives an error', async () => {
     const gone = async (): Promise<never> => {
       throw new Error('the other process has ended')
     }
@@ -337,19 +340,19 @@ describe('a primary that is slow', () => {
   })
 })
 
-describe('who follows at a worker', () => {
-  test('is told four times a second at most, and then finds at least so much', async () => {
+describe('a listener at a worker', () => {
+  test('is called at most four times a second, and then finds at least that many requests', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
-    const told: number[] = []
-    const stop = two.observer.subscribe((count) => told.push(count))
+    const counts: number[] = []
+    const stop = two.observer.subscribe((count) => counts.push(count))
     await settle()
     for (let index = 0; index < 500; index += 1) one.observer.record(recordOf())
     await settle()
-    expect(told).toEqual([])
+    expect(counts).toEqual([])
     jest.advanceTimersByTime(250)
     await settle()
-    expect(told).toEqual([500])
+    expect(counts).toEqual([500])
     expect((await two.observer.remembered('everybody', 0)).mark).toBe(500)
     stop()
     await settle()
@@ -358,7 +361,7 @@ describe('who follows at a worker', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('is one of many that the primary tells once', async () => {
+  test('shares one message of the primary with other listeners', async () => {
     const { worker } = service()
     const one = worker()
     let calls = 0
@@ -373,7 +376,7 @@ describe('who follows at a worker', () => {
     await one.observer.flush()
     jest.advanceTimersByTime(250)
     await settle()
-    expect([one.told, calls]).toEqual([[1], 9])
+    expect([one.counts, calls]).toEqual([[1], 9])
     for (const stop of stops) stop()
     expect(one.follows).toEqual([true, false])
   })

@@ -32,13 +32,21 @@ describe('the sums of a minute', () => {
         errors: 2,
         promptTokens: 11,
         completionTokens: 20,
+        isEstimated: false,
         firstTokenP50: expect.closeTo(100, -1),
         firstTokenP95: expect.closeTo(300, -2),
       },
     ])
   })
 
-  test('are of the minute a request ended in', () => {
+  test('are marked when they contain estimates', () => {
+    const usage = { promptTokens: 10, completionTokens: 20, totalTokens: 30 }
+    expect(
+      bookOf(ended(noon, { usage: { ...usage, isEstimated: true } }), ended(noon, { usage })).list(noon, 0),
+    ).toMatchObject([{ promptTokens: 20, isEstimated: true }])
+  })
+
+  test('belong to the minute a request ended in', () => {
     expect(bookOf(ended(noon - 1, { totalMs: 2 * minuteMs })).list(noon + 2 * minuteMs, 0)).toMatchObject([
       { time: noon + minuteMs },
     ])
@@ -48,43 +56,43 @@ describe('the sums of a minute', () => {
     expect(bookOf(ended(noon)).list(noon, 0)[0]).toMatchObject({ firstTokenP50: undefined, firstTokenP95: undefined })
   })
 
-  test('leave out what a provider counts below nothing or without end', () => {
+  test('leave out negative and non-finite counts', () => {
     const usage = { promptTokens: -5, completionTokens: 1e308, totalTokens: 0 }
     expect(bookOf(ended(noon, { usage }), ended(noon, { usage })).list(noon, 0)).toMatchObject([
       { promptTokens: 0, completionTokens: 0 },
     ])
   })
 
-  test('are forgotten after an hour', () => {
+  test('expire after an hour', () => {
     const book = bookOf(ended(noon))
     expect(book.list(noon + 60 * minuteMs - 1, 0)).toHaveLength(1)
     expect(book.list(noon + 60 * minuteMs, 0)).toEqual([])
   })
 
-  test('give way to those of the same minute an hour later', () => {
+  test('are replaced by those of the minute an hour later', () => {
     const book = bookOf(ended(noon), ended(noon), ended(noon + 60 * minuteMs))
     expect(book.list(noon + 60 * minuteMs, 0)).toMatchObject([{ time: noon + 60 * minuteMs, requests: 1 }])
   })
 
-  test('are there for a request that ended a little ahead of the clock', () => {
+  test('include a request that ended slightly in the future', () => {
     expect(bookOf(ended(noon)).list(noon - 1, 0)).toHaveLength(1)
   })
 
-  test('are hidden, and used again, when the clock was put back', () => {
+  test('are hidden, and reused, when the clock was set back', () => {
     const book = bookOf(ended(noon))
     expect(book.list(noon - 600 * minuteMs, 0)).toEqual([])
     book.add(ended(noon - 600 * minuteMs), 2)
     expect(book.list(noon - 600 * minuteMs, 0)).toMatchObject([{ time: noon - 600 * minuteMs, requests: 1 }])
   })
 
-  test('are listed from a mark on', () => {
+  test('are listed after a mark', () => {
     const book = bookOf(ended(noon), ended(noon + minuteMs), ended(noon + 2 * minuteMs))
     book.add(ended(noon), 4)
     expect(book.list(noon + 3 * minuteMs, 2).map(({ time }) => (time - noon) / minuteMs)).toEqual([0, 2])
     expect(book.list(noon + 3 * minuteMs, 4)).toEqual([])
   })
 
-  test('are at most sixty, in order, and add up, whenever requests come', () => {
+  test('are at most sixty, in order, and complete, at any times', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 300 * minuteMs })), (times) => {
         const sorted = times.toSorted((one, other) => one - other)

@@ -3,30 +3,32 @@ import type { RequestRecord } from './record.ts'
 import { timeHistogram, type TimeHistogram } from './time-histogram.ts'
 
 const minuteMs = 60_000
-const minutesMost = 60
+const minutesMax = 60
 
 /** The requests that ended in one minute. */
 export interface MinuteSums {
-  /** Its beginning, Unix milliseconds. */
+  /** Start of the minute, Unix milliseconds. */
   readonly time: number
   readonly requests: number
-  /** Requests with an error of any kind, callers who left apart. */
+  /** Requests that ended with an error, without those whose caller left. */
   readonly errors: number
   readonly promptTokens: number
   readonly completionTokens: number
+  /** Some of the tokens are estimates. */
+  readonly isEstimated: boolean
   /** Milliseconds, to within 5 %; absent without a stream. */
   readonly firstTokenP50: number | undefined
   readonly firstTokenP95: number | undefined
 }
 
-/** What the sums are made of. */
+/** The members of a record that are summed. */
 export type Summed = Pick<RequestRecord, 'time' | 'totalMs' | 'status' | 'error' | 'usage' | 'firstTokenMs'>
 
 /** Sums of the last sixty minutes. */
 export interface MinuteBook {
-  /** @param mark a number that grows from call to call */
+  /** Adds a request to its minute. @param mark a number that grows from call to call */
   add(request: Summed, mark: number): void
-  /** Oldest first, those with requests only, and of these those that were added to with a mark above `after`. */
+  /** The minutes with a request whose mark is above `after`, oldest first. */
   list(now: number, after: number): readonly MinuteSums[]
 }
 
@@ -37,16 +39,17 @@ interface Cell {
   errors: number
   promptTokens: number
   completionTokens: number
+  isEstimated: boolean
   firstTokens: TimeHistogram | undefined
 }
 
-/** An empty book: sixty cells at most, each used again for the minute an hour later. */
+/** Makes an empty book of sixty cells, each reused for the minute an hour later. */
 export function minuteBook(): MinuteBook {
   const cells: Cell[] = []
 
   function cellOf(minute: number): Cell {
-    const place = minute % minutesMost
-    const known = cells[place]
+    const index = minute % minutesMax
+    const known = cells[index]
     if (known?.minute === minute) return known
     const made: Cell = {
       minute,
@@ -55,9 +58,10 @@ export function minuteBook(): MinuteBook {
       errors: 0,
       promptTokens: 0,
       completionTokens: 0,
+      isEstimated: false,
       firstTokens: undefined,
     }
-    cells[place] = made
+    cells[index] = made
     return made
   }
 
@@ -69,6 +73,7 @@ export function minuteBook(): MinuteBook {
       if (error !== undefined && status !== 499) cell.errors += 1
       cell.promptTokens += countOf(usage?.promptTokens) ?? 0
       cell.completionTokens += countOf(usage?.completionTokens) ?? 0
+      if (usage?.isEstimated === true) cell.isEstimated = true
       if (firstTokenMs === undefined) return
       cell.firstTokens ??= timeHistogram()
       cell.firstTokens.add(firstTokenMs)
@@ -77,8 +82,8 @@ export function minuteBook(): MinuteBook {
       const current = Math.floor(now / minuteMs)
       return (
         cells
-          // What has just ended may lie a little ahead: its time and the clock's are not read at once.
-          .filter(({ minute, mark }) => minute > current - minutesMost && minute <= current + 1 && mark > after)
+          // A request that has just ended may be slightly in the future, since its times are measured separately.
+          .filter(({ minute, mark }) => minute > current - minutesMax && minute <= current + 1 && mark > after)
           .toSorted((one, other) => one.minute - other.minute)
           .map(sumsOf)
       )
@@ -86,13 +91,22 @@ export function minuteBook(): MinuteBook {
   }
 }
 
-function sumsOf({ minute, requests, errors, promptTokens, completionTokens, firstTokens }: Cell): MinuteSums {
+function sumsOf({
+  minute,
+  requests,
+  errors,
+  promptTokens,
+  completionTokens,
+  isEstimated,
+  firstTokens,
+}: Cell): MinuteSums {
   return {
     time: minute * minuteMs,
     requests,
     errors,
     promptTokens,
     completionTokens,
+    isEstimated,
     firstTokenP50: firstTokens?.percentile(0.5),
     firstTokenP95: firstTokens?.percentile(0.95),
   }

@@ -18,10 +18,11 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<Omit<RequestRecord, 'cause' | 'price'>> = {
+const record: Required<Omit<RequestRecord, 'cause' | 'price' | 'listedAs' | 'upstream'>> = {
   time: 0,
   id: 'r',
   model: 'm',
+  api: 'chat',
   stream: true,
   status: 502,
   error: 'provider_error',
@@ -29,7 +30,7 @@ const record: Required<Omit<RequestRecord, 'cause' | 'price'>> = {
   trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }],
   firstTokenMs: 1,
   totalMs: 2,
-  usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+  usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3, isEstimated: true },
   user: 'ada',
 }
 

@@ -1,55 +1,61 @@
 import { withinMs } from '../service/within.ts'
 import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts'
-import type { PrimaryObservation, RecordBatch, Remote, WorkerGauges, WorkerObservation } from './observer-messages.ts'
+import type {
+  PrimaryObserverHandlers,
+  RecordBatch,
+  Remote,
+  WorkerGauges,
+  WorkerObserverHandlers,
+} from './observer-messages.ts'
 import { recentRequests } from './recent-requests.ts'
 import type { RequestRecord } from './record.ts'
 import { sharedRuns } from './shared-runs.ts'
 
 const flushMs = 1_000
 
-/** What {@link primaryObserver} needs. */
+/** Options of {@link primaryObserver}. */
 export interface PrimaryObserverOptions extends Pick<GatewayMetricsOptions, 'version' | 'breakers'> {
-  /** Of the primary itself. */
+  /** Log lines dropped by the primary itself. */
   readonly logLinesDropped: () => number
   /** Unix milliseconds. */
   readonly now: () => number
-  /** Milliseconds an answer waits for workers to send what they hold. Default 1,000. */
+  /** Milliseconds a reply waits for the workers' records. Default 1,000. */
   readonly flushMs?: number
 }
 
-/** What the primary knows of the requests of all its workers. */
+/** Collects the records of all workers, in the primary. */
 export interface PrimaryObserver {
-  /** A worker was started. It is asked for what it holds once it has sent something. */
-  joined(worker: Remote<WorkerObservation>): ObservedWorker
-  /** A reload of the configuration, of all workers together. */
+  /** Adds a started worker. It is asked for records only after its first message. */
+  joined(worker: Remote<WorkerObserverHandlers>): ObservedWorker
+  /** Counts a reload of the configuration, once for all workers. */
   reloaded(result: 'ok' | 'failed'): void
-  /** So many workers are ready now. */
+  /** Sets the number of workers that are ready. */
   workersReady(count: number): void
-  /** A worker was started in the place of one that died. */
+  /** Counts a worker that was started to replace one that died. */
   workerRestarted(): void
 }
 
-/** A worker, as the primary observes it. */
+/** The primary's side of one worker. */
 export interface ObservedWorker {
-  /** What this worker is answered. */
-  readonly answers: PrimaryObservation
-  /** It has ended. What it sent stays counted; its streams and its memory do not. */
+  /** Handlers for this worker's messages. */
+  readonly handlers: PrimaryObserverHandlers
+  /** The worker has ended. Its records stay counted; its open streams and memory do not. */
   left(): void
 }
 
-interface Seat {
-  readonly worker: Remote<WorkerObservation>
-  /** What it said of itself last; absent: it has not said anything yet, and may not answer. */
+interface WorkerState {
+  readonly worker: Remote<WorkerObserverHandlers>
+  /** Last gauges received; `undefined` before the first message, when the worker may not respond yet. */
   gauges: WorkerGauges | undefined
-  /** It has not answered the last flush. */
-  isAsked: boolean
+  /** The worker has not replied to the last flush. */
+  isFlushing: boolean
 }
 
-const nothingYet: WorkerGauges = { streamsOpen: 0, logLinesDropped: 0, recordsDropped: 0, residentBytes: 0 }
+const noGauges: WorkerGauges = { streamsOpen: 0, logLinesDropped: 0, recordsDropped: 0, residentBytes: 0 }
 
 /**
- * Metrics and memory of a service of many processes. Before a question is answered, all workers send what they hold;
- * one that takes longer than a second is waited for no more until it has answered.
+ * Makes the observer of a service of several processes. Before each reply all workers send their records. A worker that
+ * takes longer than a second is not waited for again until it has replied.
  */
 export function primaryObserver({
   version,
@@ -58,7 +64,7 @@ export function primaryObserver({
   now,
   flushMs: limitMs = flushMs,
 }: PrimaryObserverOptions): PrimaryObserver {
-  const seats = new Set<Seat>()
+  const workers = new Set<WorkerState>()
   const dropped = { logLines: 0, records: 0 }
   let ready = 0
   let restarts = 0
@@ -69,73 +75,73 @@ export function primaryObserver({
     logLinesDropped: () => logLinesDropped() + dropped.logLines,
     recordsDropped: () => dropped.records,
     residentBytes: () =>
-      [...seats].reduce((sum, { gauges = nothingYet }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
+      [...workers].reduce((sum, { gauges = noGauges }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
     workersReady: () => ready,
     workerRestarts: () => restarts,
   })
 
   const upToDate = sharedRuns(async () => {
-    await Promise.all(Array.from(seats, flush))
+    await Promise.all(Array.from(workers, flush))
   })
 
-  async function flush(seat: Seat): Promise<void> {
-    if (seat.gauges === undefined || seat.isAsked) return
-    seat.isAsked = true
-    // One that has ended answers nothing more, and has left when it is told so.
-    const answered = seat.worker
+  async function flush(state: WorkerState): Promise<void> {
+    if (state.gauges === undefined || state.isFlushing) return
+    state.isFlushing = true
+    // A worker that has ended rejects; `left` is called for it elsewhere.
+    const answered = state.worker
       .flushRecords(undefined)
       .catch(() => undefined)
       .then(() => {
-        seat.isAsked = false
+        state.isFlushing = false
       })
     await withinMs(answered, limitMs)
   }
 
-  function take(seat: Seat, { records, gauges }: RecordBatch): void {
-    const all: readonly RequestRecord[] = JSON.parse(records)
+  function take(state: WorkerState, { records, gauges }: RecordBatch): void {
+    const all = JSON.parse(records) as readonly RequestRecord[]
     for (const record of all) {
       metrics.record(record)
       recent.record(record)
     }
-    const before = seat.gauges ?? nothingYet
+    const before = state.gauges ?? noGauges
     dropped.logLines += gauges.logLinesDropped - before.logLinesDropped
     dropped.records += gauges.recordsDropped - before.recordsDropped
-    // Its last batch may be read after its end.
-    const streamsOpen = seats.has(seat) ? gauges.streamsOpen : 0
+    // The last batch of a worker may be read after the worker has ended.
+    const streamsOpen = workers.has(state) ? gauges.streamsOpen : 0
     metrics.streamsOpen.add(streamsOpen - before.streamsOpen)
-    seat.gauges = { ...gauges, streamsOpen }
+    state.gauges = { ...gauges, streamsOpen }
   }
 
-  /** An answer with everything that had happened when it was asked for. */
+  /** Computes a reply that includes all requests which ended before the question. */
   async function exact<Answer>(answer: () => Answer): Promise<Answer> {
     await upToDate()
     return answer()
   }
 
-  function joined(worker: Remote<WorkerObservation>): ObservedWorker {
-    const seat: Seat = { worker, gauges: undefined, isAsked: false }
-    let unfollow: (() => void) | undefined
-    seats.add(seat)
+  function joined(worker: Remote<WorkerObserverHandlers>): ObservedWorker {
+    const state: WorkerState = { worker, gauges: undefined, isFlushing: false }
+    let unsubscribe: (() => void) | undefined
+    workers.add(state)
     const tell = (count: number): void => void worker.requestsRecorded(count).catch(() => undefined)
     return {
-      answers: {
-        takeRecords: (batch) => take(seat, batch),
+      handlers: {
+        takeRecords: (batch) => take(state, batch),
         metricsText: () => exact(metrics.text),
         rememberedRequests: ({ scope, after }) => exact(() => recent.since(scope, after)),
         findRequest: ({ scope, id }) => exact(() => recent.find(scope, id)),
         attemptsAt: (providers) =>
           exact(() => new Map(providers.map((provider) => [provider, recent.attempts(provider)]))),
         followRequests(isFollowing) {
-          unfollow?.()
-          unfollow = isFollowing ? recent.subscribe(tell) : undefined
+          unsubscribe?.()
+          unsubscribe = isFollowing ? recent.subscribe(tell) : undefined
         },
       },
       left() {
-        seats.delete(seat)
-        unfollow?.()
-        const { gauges = nothingYet } = seat
+        workers.delete(state)
+        unsubscribe?.()
+        const { gauges = noGauges } = state
         metrics.streamsOpen.add(-gauges.streamsOpen)
-        seat.gauges = { ...gauges, streamsOpen: 0 }
+        state.gauges = { ...gauges, streamsOpen: 0 }
       },
     }
   }

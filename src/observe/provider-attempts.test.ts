@@ -16,11 +16,11 @@ function subject() {
 }
 
 describe('the attempts at a provider', () => {
-  test('are none where nobody was asked', () => {
+  test('are empty without attempts', () => {
     expect(subject().of('groq', noon)).toEqual(nothing)
   })
 
-  test('are counted for each by what came of them', () => {
+  test('are counted for each provider by outcome', () => {
     const { ask, of } = subject()
     ask([
       { name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429: slow down', ms: 12 },
@@ -36,7 +36,7 @@ describe('the attempts at a provider', () => {
     expect(of('openai', noon)).toEqual({ ...nothing, count: 1, ok: 1 })
   })
 
-  test('tell the first token of streams that answered, and of no other', () => {
+  test('include first token times of successful streams only', () => {
     const { ask, of } = subject()
     for (const ms of [100, 200, 300]) ask([{ name: 'groq', status: 200, ms }], { stream: true })
     ask([{ name: 'groq', status: 200, ms: 9_000 }])
@@ -44,34 +44,34 @@ describe('the attempts at a provider', () => {
     expect(of('groq', noon)).toMatchObject({ count: 5, ok: 4, firstTokenP50: 200, firstTokenP95: 300 })
   })
 
-  test('that this service had no room for say nothing of the provider', () => {
+  test('that failed for lack of resources are not counted', () => {
     const { ask, of } = subject()
     ask([{ name: 'groq', failure: 'resources', ms: 1 }])
     expect(of('groq', noon)).toEqual(nothing)
   })
 
-  test('keep the latest error, whichever was recorded last, with the class where there is no reason', () => {
+  test('keep the latest error, in any order of records, with the class when there is no reason', () => {
     const { ask, of } = subject()
     ask([{ name: 'groq', failure: 'timeout', ms: 5_000 }], { time: noon, model: 'new' })
     ask([{ name: 'groq', status: 500, failure: 'server_error', ms: 5 }], { time: noon - 60_000, model: 'old' })
     expect(of('groq', noon).lastError).toEqual({ time: noon + 5_000, why: 'timeout', model: 'new', status: undefined })
   })
 
-  test('are forgotten after an hour, but for the last error', () => {
+  test('expire after an hour, except the last error', () => {
     const { ask, of } = subject()
     ask([{ name: 'groq', failure: 'dns', ms: 0 }])
     expect(of('groq', noon + hourMs - 1).count).toBe(1)
     expect(of('groq', noon + hourMs)).toMatchObject({ count: 0, lastError: { why: 'dns' } })
   })
 
-  test('are the last 500 at most', () => {
+  test('are limited to the last 500', () => {
     const { ask, of } = subject()
     for (let turn = 0; turn < 100; turn += 1) ask([{ name: 'groq', failure: 'dns', ms: 0 }])
     for (let turn = 0; turn < 499; turn += 1) ask([{ name: 'groq', status: 200, ms: 1 }])
     expect(of('groq', noon)).toMatchObject({ count: 500, ok: 499 })
   })
 
-  test('are of a thousand providers at most', () => {
+  test('are limited to a thousand providers', () => {
     const { ask, of } = subject()
     for (let each = 0; each <= 1_000; each += 1) ask([{ name: `p${each}`, status: 200, ms: 1 }])
     expect([of('p0', noon).count, of('p1', noon).count, of('p1000', noon).count]).toEqual([0, 1, 1])

@@ -1,22 +1,22 @@
 import type { RecordedAttempt, RequestRecord } from './record.ts'
 
 const hourMs = 3_600_000
-const attemptsMost = 500
-const providersMost = 1_000
+const attemptsMax = 500
+const providersMax = 1_000
 
-/** What came of the attempts at one provider within the last hour; of at most the last 500. */
+/** Outcomes of at most the last 500 attempts at one provider, within the last hour. */
 export interface ProviderAttempts {
   readonly count: number
   /** Attempts that answered. */
   readonly ok: number
-  /** Milliseconds to the first token of the streams among them; absent: none. */
+  /** Milliseconds to the first token of successful streams; `undefined` without streams. */
   readonly firstTokenP50: number | undefined
   readonly firstTokenP95: number | undefined
-  /** The last that failed, however long ago. */
+  /** The last failed attempt, of any age. */
   readonly lastError: AttemptError | undefined
 }
 
-/** Of a provider that was not asked. */
+/** The outcomes at a provider that was not asked. */
 export const noAttempts: ProviderAttempts = {
   count: 0,
   ok: 0,
@@ -27,13 +27,13 @@ export const noAttempts: ProviderAttempts = {
 
 /** An attempt that failed. */
 export interface AttemptError {
-  /** Unix milliseconds, about. */
+  /** Unix milliseconds, approximately. */
   readonly time: number
   /** Short, without secrets. */
   readonly why: string
-  /** As the caller asked for it. */
+  /** The model as the caller named it. */
   readonly model: string
-  /** What the provider sent, if anything. */
+  /** HTTP status, if the provider sent one. */
   readonly status: number | undefined
 }
 
@@ -43,32 +43,32 @@ export interface AttemptBook {
   of(provider: string, now: number): ProviderAttempts
 }
 
-interface Kept {
+interface KeptAttempt {
   readonly time: number
   readonly isOk: boolean
   readonly firstTokenMs: number | undefined
 }
 
-interface Shelf {
-  /** The last 500, in a ring. */
-  readonly kept: Kept[]
+interface History {
+  /** The last 500 attempts, in a ring. */
+  readonly kept: KeptAttempt[]
   next: number
   lastError: AttemptError | undefined
 }
 
 /**
- * An empty book of at most 1,000 providers. Who was left alone, being ill or full, does not stand in a trail and is not
- * counted; neither is an attempt that came to nothing because this service was out of room.
+ * Makes an empty book of at most 1,000 providers. Providers that were skipped are not in a trail and not counted.
+ * Attempts that failed because this service was out of resources are not counted either.
  */
 export function attemptBook(): AttemptBook {
-  const shelves = new Map<string, Shelf>()
+  const histories = new Map<string, History>()
 
-  function shelfOf(provider: string): Shelf {
-    const known = shelves.get(provider)
+  function historyOf(provider: string): History {
+    const known = histories.get(provider)
     if (known !== undefined) return known
-    if (shelves.size >= providersMost) for (const [oldest] of shelves.entries().take(1)) shelves.delete(oldest)
-    const made: Shelf = { kept: [], next: 0, lastError: undefined }
-    shelves.set(provider, made)
+    if (histories.size >= providersMax) for (const [oldest] of histories.entries().take(1)) histories.delete(oldest)
+    const made: History = { kept: [], next: 0, lastError: undefined }
+    histories.set(provider, made)
     return made
   }
 
@@ -78,15 +78,15 @@ export function attemptBook(): AttemptBook {
       for (const attempt of trail) {
         ended += attempt.ms
         if (attempt.failure === 'resources') continue
-        const shelf = shelfOf(attempt.name)
-        keep(shelf, attempt, ended, stream)
-        if (attempt.failure !== undefined && ended >= (shelf.lastError?.time ?? 0)) {
-          shelf.lastError = { time: ended, why: attempt.reason ?? attempt.failure, model, status: attempt.status }
+        const history = historyOf(attempt.name)
+        keep(history, attempt, ended, stream)
+        if (attempt.failure !== undefined && ended >= (history.lastError?.time ?? 0)) {
+          history.lastError = { time: ended, why: attempt.reason ?? attempt.failure, model, status: attempt.status }
         }
       }
     },
     of(provider, now) {
-      const { kept = [], lastError } = shelves.get(provider) ?? {}
+      const { kept = [], lastError } = histories.get(provider) ?? {}
       const recent = kept.filter((each) => each.time > now - hourMs)
       const firstTokens = recent.flatMap(({ firstTokenMs }) => firstTokenMs ?? []).toSorted((one, other) => one - other)
       return {
@@ -100,11 +100,11 @@ export function attemptBook(): AttemptBook {
   }
 }
 
-/** The time of an attempt at a stream is the time to its first token, unless it was cut later. */
-function keep(shelf: Shelf, { failure, ms }: RecordedAttempt, time: number, stream: boolean): void {
+/** The duration of a successful attempt at a stream is the time to its first token. */
+function keep(history: History, { failure, ms }: RecordedAttempt, time: number, stream: boolean): void {
   const isOk = failure === undefined
-  shelf.kept[shelf.next] = { time, isOk, firstTokenMs: isOk && stream ? ms : undefined }
-  shelf.next = (shelf.next + 1) % attemptsMost
+  history.kept[history.next] = { time, isOk, firstTokenMs: isOk && stream ? ms : undefined }
+  history.next = (history.next + 1) % attemptsMax
 }
 
 function percentile(sorted: readonly number[], share: number): number | undefined {

@@ -12,6 +12,7 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
     time: noon,
     id: 'r',
     model: 'm',
+    api: 'chat',
     stream: false,
     status: 200,
     provider: 'groq',
@@ -32,8 +33,8 @@ function subject() {
   }
 }
 
-describe('the memory of requests', () => {
-  test('has what a record says, and nothing that holds on to errors and bodies', () => {
+describe('recent requests', () => {
+  test('keeps the members of a record, but no errors and bodies', () => {
     const { recent } = subject()
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
     const price = { input: 1, output: 2 }
@@ -54,6 +55,7 @@ describe('the memory of requests', () => {
         time: noon,
         id: 'r',
         model: 'm',
+        api: 'chat',
         stream: false,
         status: 200,
         error: 'internal_error',
@@ -68,13 +70,13 @@ describe('the memory of requests', () => {
     ])
   })
 
-  test('has the last thousand, oldest first', () => {
+  test('keeps the last thousand, oldest first', () => {
     const { recordMany, ids } = subject()
     recordMany(2_345)
     expect(ids()).toEqual(Array.from({ length: 1_000 }, (_, index) => String(1_345 + index)))
   })
 
-  test('gives what is newer than a mark, however far behind it is', () => {
+  test('returns requests newer than a mark, of any age', () => {
     const { recent, recordMany, ids } = subject()
     recordMany(3)
     const mark = recent.count
@@ -95,14 +97,14 @@ describe('the memory of requests', () => {
     )
   })
 
-  test('sums up all requests by the minute, more than it remembers', () => {
+  test('sums all requests by the minute, also those no longer kept', () => {
     const { recent, recordMany } = subject()
     recordMany(10_000)
     expect(recent.minutes('everybody', 0)).toMatchObject([{ time: noon, requests: 10_000 }])
     expect(recent.minutes('everybody', recent.count)).toEqual([])
   })
 
-  test('knows how a provider is doing', () => {
+  test('counts the attempts at a provider', () => {
     const { recent, recordMany } = subject()
     recordMany(3)
     expect(recent.attempts('groq')).toMatchObject({ count: 3, ok: 3 })
@@ -125,7 +127,7 @@ describe('the memory of requests', () => {
     },
   )
 
-  test('remembers as many as there were, up to a thousand, from any mark', () => {
+  test('returns up to a thousand requests from any mark', () => {
     fc.assert(
       fc.property(fc.nat({ max: 3_000 }), fc.nat({ max: 4_000 }), (count, after) => {
         const { recordMany, ids } = subject()
@@ -149,7 +151,7 @@ describe('one user', () => {
     return made.recent
   }
 
-  test('has the requests of their own', () => {
+  test('sees their own requests only', () => {
     expect(
       shared()
         .requests({ user: 'ada' }, 1)
@@ -157,20 +159,20 @@ describe('one user', () => {
     ).toEqual(['ada-1', 'ada-2'])
   })
 
-  test('has the minutes of their own', () => {
+  test('sees the sums of their own requests', () => {
     const recent = shared()
     expect(recent.minutes({ user: 'ada' }, 0)).toMatchObject([{ requests: 3, errors: 0, firstTokenP50: 10 }])
     expect(recent.minutes({ user: 'ada' }, 2)).toMatchObject([{ requests: 3 }])
     expect(recent.minutes({ user: 'ada' }, 3)).toEqual([])
   })
 
-  test('does not find a request of somebody else', () => {
+  test('does not find a request of another user', () => {
     const recent = shared()
     expect(recent.find({ user: 'ada' }, 'ada-1')).toBeDefined()
     expect(recent.find({ user: 'bob' }, 'ada-1')).toBeUndefined()
   })
 
-  test.each(['', 'undefined', '__proto__', 'Ada'])('has nothing under the name %j', (user) => {
+  test.each(['', 'undefined', '__proto__', 'Ada'])('sees nothing under the name %j', (user) => {
     expect([shared().requests({ user }, 0), shared().minutes({ user }, 0)]).toEqual([[], []])
   })
 })
@@ -186,7 +188,7 @@ describe('a listener', () => {
     return { recent, recordMany, stop, calls: () => calls }
   }
 
-  test('is told once for all that came within a quarter of a second', () => {
+  test('is called once for the requests of a quarter of a second', () => {
     const { recordMany, calls } = listening()
     recordMany(2_000)
     jest.advanceTimersByTime(249)
@@ -195,7 +197,7 @@ describe('a listener', () => {
     expect(calls()).toBe(1)
   })
 
-  test('is told at most four times a second', () => {
+  test('is called at most four times a second', () => {
     const { recordMany, calls } = listening()
     for (let turn = 0; turn < 100; turn += 1) {
       recordMany(1)
@@ -204,7 +206,7 @@ describe('a listener', () => {
     expect(calls()).toBe(4)
   })
 
-  test('costs no timer while nothing is new', () => {
+  test('needs no timer while nothing is recorded', () => {
     const { recordMany } = listening()
     expect(jest.getTimerCount()).toBe(0)
     recordMany(5)
@@ -213,7 +215,7 @@ describe('a listener', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('is told nothing once it has gone, and leaves no timer', () => {
+  test('is not called after it unsubscribed, and leaves no timer', () => {
     const { recordMany, stop, calls } = listening()
     recordMany(1)
     stop()
@@ -222,7 +224,7 @@ describe('a listener', () => {
     expect([jest.getTimerCount(), calls()]).toEqual([0, 0])
   })
 
-  test('goes without taking others with it', () => {
+  test('unsubscribes without affecting others', () => {
     const { recent, recordMany, stop, calls } = listening()
     let others = 0
     recent.subscribe(() => {

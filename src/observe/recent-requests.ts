@@ -2,23 +2,23 @@ import { minuteBook, type MinuteSums } from './minute-sums.ts'
 import { attemptBook, type ProviderAttempts } from './provider-attempts.ts'
 import type { RecordedAttempt, RequestRecord } from './record.ts'
 
-const requestsMost = 1_000
-/** Of one request; a trail is longer only where somebody is asked many times over. */
-const trailMost = 32
+const requestsMax = 1_000
+/** Attempts kept of one request; a longer trail has many retries. */
+const trailMax = 32
 const batchMs = 250
 
-/** A request as it is remembered: its record, without what only the log needs. */
-export interface RecentRequest extends Omit<RequestRecord, 'cause' | 'trail'> {
+/** A remembered request: its record without the members that only log and metrics use. */
+export interface RecentRequest extends Omit<RequestRecord, 'cause' | 'trail' | 'listedAs' | 'upstream'> {
   /** At most the first 32 attempts. */
   readonly trail: readonly Pick<RecordedAttempt, 'name' | 'status' | 'failure' | 'ms'>[]
 }
 
-/** Whose requests are wanted. */
+/** Whose requests are returned. */
 export type Scope = 'everybody' | { readonly user: string }
 
-/** What somebody may see of what was recorded. */
+/** The remembered requests of a scope. */
 export interface Remembered {
-  /** How many were recorded so far: the `after` of whoever has this and wants what follows. */
+  /** Number of requests recorded so far. As `after` of a later call it selects the requests recorded since. */
   readonly mark: number
   /** Oldest first. */
   readonly requests: readonly RecentRequest[]
@@ -26,29 +26,29 @@ export interface Remembered {
   readonly minutes: readonly MinuteSums[]
 }
 
-/** The memory of what happened: bounded, gone with the process, and without content. */
+/** The recent requests: bounded, in memory only, without content. */
 export interface RecentRequests {
-  /** Remembers one request that has ended. Costs about a microsecond. */
+  /** Adds one request that has ended. Costs about a microsecond. */
   record(record: RequestRecord): void
-  /** How many were recorded so far. As `after` it marks what a reader has. */
+  /** Number of requests recorded so far. */
   readonly count: number
-  /** The last 1,000, oldest first; of these, those that were recorded later than `after`. */
+  /** Of the last 1,000 requests, those recorded later than `after`, oldest first. */
   requests(scope: Scope, after: number): readonly RecentRequest[]
   /**
-   * The last sixty minutes, oldest first, those without requests left out; of these, those that something was recorded
-   * in later than `after`. Everybody's are of all requests, one user's of those that are remembered.
+   * Of the last sixty minutes, those with requests recorded later than `after`, oldest first. Sums of all users include
+   * all requests; those of one user include the last 1,000 requests only.
    */
   minutes(scope: Scope, after: number): readonly MinuteSums[]
-  /** Both together, and how far they reach. Without requests later than `after` there are no minutes either. */
+  /** Requests and minutes together. Without requests later than `after` there are no minutes either. */
   since(scope: Scope, after: number): Remembered
-  /** The latest with this id. */
+  /** The latest request with this id. */
   find(scope: Scope, id: string): RecentRequest | undefined
-  /** How one provider is doing. */
+  /** Outcomes of attempts at one provider. */
   attempts(provider: string): ProviderAttempts
   /**
-   * Calls `listener` with the count when something was recorded, at most four times a second.
+   * Calls `listener` with the count after requests were recorded, at most four times a second.
    *
-   * @returns ends it
+   * @returns unsubscribes
    */
   subscribe(listener: (count: number) => void): () => void
 }
@@ -65,10 +65,10 @@ export function recentRequests(now: () => number): RecentRequests {
   let count = 0
   const { announce, subscribe } = batchedListeners(() => count)
 
-  /** Those of the scope with their marks, oldest first. */
+  /** Requests of the scope with their marks, oldest first. */
   function* marked(scope: Scope, after: number): Generator<readonly [RecentRequest, number]> {
-    for (let position = Math.max(after, count - requestsMost); position < count; position += 1) {
-      const request = ring[position % requestsMost]
+    for (let position = Math.max(after, count - requestsMax); position < count; position += 1) {
+      const request = ring[position % requestsMax]
       if (request !== undefined && isOf(request, scope)) yield [request, position + 1]
     }
   }
@@ -85,7 +85,7 @@ export function recentRequests(now: () => number): RecentRequests {
 
   return {
     record(record) {
-      ring[count % requestsMost] = remembered(record)
+      ring[count % requestsMax] = remembered(record)
       count += 1
       minutes.add(record, count)
       attempts.add(record)
@@ -110,10 +110,11 @@ function isOf({ user }: RecentRequest, scope: Scope): boolean {
   return scope === 'everybody' || user === scope.user
 }
 
-/** One literal, and nothing that holds on to an error, a body or a stack. */
+/** Copies the remembered members, so that no error, body or stack stays in memory. */
 function remembered({
   time,
   id,
+  api,
   model,
   stream,
   status,
@@ -129,12 +130,13 @@ function remembered({
   return {
     time,
     id,
+    api,
     model,
     stream,
     status,
     error,
     provider,
-    trail: trail.slice(0, trailMost).map(bareAttempt),
+    trail: trail.slice(0, trailMax).map(bareAttempt),
     firstTokenMs,
     totalMs,
     usage,
@@ -147,25 +149,22 @@ function bareAttempt({ name, status, failure, ms }: RecordedAttempt): RecentRequ
   return { name, status, failure, ms }
 }
 
-/**
- * Listeners that are told at most four times a second. There is a timer only while something is new and somebody
- * listens.
- */
+/** Listeners that are called at most four times a second. The timer runs only after a record and with listeners. */
 function batchedListeners(count: () => number) {
-  const listeners = new Set<{ readonly tell: (count: number) => void }>()
+  const listeners = new Set<{ readonly notify: (count: number) => void }>()
   let timer: Timer | undefined
 
-  function tellAll(): void {
+  function notifyAll(): void {
     timer = undefined
-    for (const { tell } of listeners) tell(count())
+    for (const { notify } of listeners) notify(count())
   }
 
   return {
     announce(): void {
-      if (timer === undefined && listeners.size > 0) timer = setTimeout(tellAll, batchMs)
+      if (timer === undefined && listeners.size > 0) timer = setTimeout(notifyAll, batchMs)
     },
     subscribe(listener: (count: number) => void): () => void {
-      const entry = { tell: listener }
+      const entry = { notify: listener }
       listeners.add(entry)
       return () => {
         listeners.delete(entry)

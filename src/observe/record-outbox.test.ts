@@ -4,12 +4,12 @@ import { recordOutbox } from './record-outbox.ts'
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-/** Lets everything happen that waits for nothing. */
+/** Waits for all pending microtasks. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }
 
-/** An outbox whose batches are taken one by one, or at once. */
+/** An outbox whose batches are received one by one, or at once. */
 function subject({ isSlow = false } = {}) {
   const batches: (readonly number[])[] = []
   const open: PromiseWithResolvers<void>[] = []
@@ -30,7 +30,7 @@ function subject({ isSlow = false } = {}) {
     add(entries: number) {
       for (let index = 0; index < entries; index += 1) outbox.add(count++)
     },
-    /** Takes what is under way, and what follows at once. */
+    /** Receives the batch being sent, and later ones at once. */
     async takeAll() {
       for (await settle(); open.length > 0; await settle()) open.shift()?.resolve()
     },
@@ -40,7 +40,7 @@ function subject({ isSlow = false } = {}) {
 const upTo = (count: number, from = 0) => Array.from({ length: count - from }, (_, index) => from + index)
 
 describe('an outbox', () => {
-  test('sends what came within a quarter of a second together', async () => {
+  test('sends the entries of a quarter of a second together', async () => {
     const { add, batches } = subject()
     add(2)
     jest.advanceTimersByTime(249)
@@ -50,7 +50,7 @@ describe('an outbox', () => {
     expect(batches).toEqual([[0, 1, 2]])
   })
 
-  test('sends five hundred at once', async () => {
+  test('sends five hundred entries at once', async () => {
     const { add, batches } = subject()
     add(499)
     expect(batches).toEqual([])
@@ -70,7 +70,7 @@ describe('an outbox', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('sends one batch after the other, in order, however slowly they are taken', async () => {
+  test('sends one batch after the other, in order, even to a slow receiver', async () => {
     const { add, batches, open, takeAll } = subject({ isSlow: true })
     add(1_800)
     await settle()
@@ -81,7 +81,7 @@ describe('an outbox', () => {
     expect(batches.flat()).toEqual(upTo(1_800))
   })
 
-  test('holds ten thousand while nobody takes them, and counts the others as dropped', async () => {
+  test('keeps ten thousand entries while none are received, and counts the others as dropped', async () => {
     const { add, batches, outbox, takeAll } = subject({ isSlow: true })
     add(500)
     add(10_000)
@@ -92,7 +92,7 @@ describe('an outbox', () => {
     expect(batches.flat()).toEqual(upTo(10_500))
   })
 
-  test('counts what could not be sent as dropped, and goes on', async () => {
+  test('counts lost batches as dropped, and continues', async () => {
     let isBroken = true
     const batches: (readonly number[])[] = []
     const outbox = recordOutbox<number>({
@@ -112,7 +112,7 @@ describe('an outbox', () => {
 })
 
 describe('a flush', () => {
-  test('sends at once, and ends when it is taken', async () => {
+  test('sends at once, and resolves when the batch is received', async () => {
     const { add, outbox, batches, takeAll } = subject({ isSlow: true })
     add(3)
     let isDone = false
@@ -126,13 +126,13 @@ describe('a flush', () => {
     expect(isDone).toBe(true)
   })
 
-  test('sends a batch even when there is nothing, for what goes with it', async () => {
+  test('sends an empty batch when there are no entries', async () => {
     const { outbox, batches } = subject()
     await outbox.flush()
     expect(batches).toEqual([[]])
   })
 
-  test('waits for what is under way, and for all that was added before', async () => {
+  test('waits for the batch being sent, and for all entries added before', async () => {
     const { add, outbox, batches, takeAll } = subject({ isSlow: true })
     add(1_234)
     const flushed = outbox.flush()
@@ -141,7 +141,7 @@ describe('a flush', () => {
     expect(batches.flat()).toEqual(upTo(1_234))
   })
 
-  test('sends a batch that is made after it was asked for, for what goes with it', async () => {
+  test('sends a batch that is made after the call', async () => {
     const { add, outbox, batches, takeAll } = subject({ isSlow: true })
     add(500)
     const flushed = outbox.flush()
@@ -150,7 +150,7 @@ describe('a flush', () => {
     expect(batches.map(({ length }) => length)).toEqual([500, 0])
   })
 
-  test('does not wait for what comes afterwards', async () => {
+  test('does not wait for entries added later', async () => {
     const { add, outbox, open } = subject({ isSlow: true })
     add(1)
     const flushed = outbox.flush()
@@ -161,7 +161,7 @@ describe('a flush', () => {
     expect(outbox.dropped).toBe(0)
   })
 
-  test('ends although nothing can be sent', async () => {
+  test('resolves even when sending fails', async () => {
     const outbox = recordOutbox<number>({
       async send() {
         throw new Error('gone')

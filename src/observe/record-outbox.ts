@@ -1,33 +1,33 @@
-/** What {@link recordOutbox} needs. */
+/** Options of {@link recordOutbox}. */
 export interface OutboxOptions<Entry> {
-  /** Settles when they have been taken; rejects when they are lost. Not called again before. */
+  /** Resolves when the batch has been received; rejects when it is lost. Not called again before it settles. */
   readonly send: (batch: readonly Entry[]) => Promise<void>
-  /** Milliseconds that entries wait for others to be sent with. Default 250. */
+  /** Milliseconds that entries are collected before they are sent. Default 250. */
   readonly gatherMs?: number
-  /** Entries in one batch; so many are sent without waiting for more. Default 500. */
-  readonly batchMost?: number
-  /** Entries that wait while nobody takes them; what comes beyond is lost. Default 10,000. */
-  readonly waitingMost?: number
+  /** Most entries in one batch; a full batch is sent at once. Default 500. */
+  readonly batchMax?: number
+  /** Most entries that wait; further ones are dropped. Default 10,000. */
+  readonly waitingMax?: number
 }
 
-/** Entries on their way to somebody. */
+/** Entries to be sent to another process. */
 export interface Outbox<Entry> {
   add(entry: Entry): void
-  /** Sends at once, and one batch at least. Settles when what was added until now is taken or lost. Never rejects. */
+  /**
+   * Sends all entries at once; without entries, one empty batch. Resolves when they were received or lost. Never
+   * rejects.
+   */
   flush(): Promise<void>
-  /** Entries that were lost so far. */
+  /** Number of entries lost so far. */
   readonly dropped: number
 }
 
-/**
- * Gathers entries and sends them in their order, one batch after the other. There is a timer only while something
- * waits.
- */
+/** Makes an outbox that sends entries in order, one batch after the other. Its timer runs only while entries wait. */
 export function recordOutbox<Entry>({
   send,
   gatherMs = 250,
-  batchMost = 500,
-  waitingMost = 10_000,
+  batchMax = 500,
+  waitingMax = 10_000,
 }: OutboxOptions<Entry>): Outbox<Entry> {
   const waiting: Entry[] = []
   let dropped = 0
@@ -39,14 +39,14 @@ export function recordOutbox<Entry>({
   function post(): void {
     clearTimeout(timer)
     timer = undefined
-    sending = sendBatch(waiting.splice(0, batchMost))
+    sending = sendBatch(waiting.splice(0, batchMax))
   }
 
   async function sendBatch(batch: readonly Entry[]): Promise<void> {
     try {
       await send(batch)
     } catch {
-      // Who should have counted them has gone, or cannot: all that can still be said is how many they were.
+      // The receiver has gone or failed: only the number of lost entries is kept.
       dropped += batch.length
     }
     settled += batch.length
@@ -55,13 +55,13 @@ export function recordOutbox<Entry>({
   }
 
   function postSoon(): void {
-    if (waiting.length >= batchMost) post()
+    if (waiting.length >= batchMax) post()
     else timer ??= setTimeout(post, gatherMs)
   }
 
   return {
     add(entry) {
-      if (waiting.length >= waitingMost) {
+      if (waiting.length >= waitingMax) {
         dropped += 1
         return
       }

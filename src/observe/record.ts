@@ -1,47 +1,50 @@
-import type { Usage } from '../wire/usage.ts'
-import type { Price } from './cost.ts'
+import type { Price } from '../formats/model.ts'
+import type { Usage } from '../formats/usage.ts'
 
-/** What is remembered of one chat request: never content, never a key. */
+/** The record of one chat request. It contains neither content nor keys. */
 export interface RequestRecord {
   /** Unix milliseconds of its arrival. */
   readonly time: number
   /** `x-request-id`. */
   readonly id: string
-  /**
-   * As the caller asked for it, at most 128 characters, none of them a control character; empty when it could not be
-   * read.
-   */
+  /** The format of the request, such as `chat` or `embeddings`. */
+  readonly api: string
+  /** The model asked for: at most 128 characters, no control characters; empty when it could not be read. */
   readonly model: string
+  /** The model's name as spelled in the configuration or a model list; absent when neither contains it. */
+  readonly listedAs?: string | undefined
   readonly stream: boolean
-  /** HTTP status the caller saw; 499 when the caller left. */
+  /** HTTP status sent to the caller; 499 when the caller left. */
   readonly status: number
-  /** `error.code` of the answer or of the error event that ended a stream; absent when all went well. */
+  /** `error.code` of the answer or of the error event that ended a stream; absent on success. */
   readonly error?: string | undefined
-  /** Who served it; absent when nobody did. */
+  /** Id of the provider that answered; absent when none did. */
   readonly provider?: string | undefined
+  /** The provider's name for the model. */
+  readonly upstream?: string | undefined
   readonly trail: readonly RecordedAttempt[]
-  /** Milliseconds to the first meaningful event; absent when not streaming or none came. */
+  /** Milliseconds to the first meaningful event; absent without a stream or event. */
   readonly firstTokenMs?: number | undefined
   readonly totalMs: number
   readonly usage?: Usage | undefined
-  /** Of who served it, where it is known. */
+  /** Price of the model at that provider, when known. */
   readonly price?: Price | undefined
-  /** What a mistake of ours threw; for the log only. */
+  /** The error behind an internal error; for the log only. */
   readonly cause?: unknown
   /** The signed-in user, when there is one. */
   readonly user?: string | undefined
 }
 
-/** One attempt, as log and metrics see it. The same shape as `Attempt` of service/trail.ts. */
+/** One attempt, for log and metrics. Has the shape of `Attempt` in service/trail.ts. */
 export interface RecordedAttempt {
   readonly name: string
   readonly status?: number | undefined
   readonly failure?: string | undefined
   /** Short, without secrets. */
   readonly reason?: string | undefined
-  /** The upstream may have done the work, and billed it, although no answer was seen. */
+  /** The upstream may have processed and billed the request although no answer arrived. */
   readonly ambiguous?: boolean | undefined
-  /** What the upstream said its work came to, where it did not become the answer. */
+  /** Usage reported by the upstream, when its response did not become the answer. */
   readonly tokens?: Pick<Usage, 'promptTokens' | 'completionTokens'> | undefined
   readonly ms: number
 }

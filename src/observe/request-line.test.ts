@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { logger } from './log.ts'
-import type { LogFormat, LogLevel } from './log.ts'
+import { logger, type LogFormat, type LogLevel } from './log.ts'
 import type { RequestRecord } from './record.ts'
 import { levelOf, requestLog } from './request-line.ts'
 
@@ -10,6 +9,7 @@ const record: RequestRecord = {
   time,
   id: 'request-1',
   model: 'gpt-4o-mini',
+  api: 'chat',
   stream: true,
   status: 200,
   provider: 'openai',
@@ -43,19 +43,22 @@ async function lineOf(
 }
 
 describe('a request in the JSON log', () => {
-  test('is one object with everything that is known of it', async () => {
+  test('is one object with all known members', async () => {
     expect(await lineOf(record, 'json')).toBe(
-      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"request","id":"request-1","model":"gpt-4o-mini","stream":true,"status":200,' +
+      '{"time":"2026-01-02T03:04:05.006Z","level":"info","message":"request","id":"request-1","api":"chat",' +
+        '"model":"gpt-4o-mini","stream":true,"status":200,' +
         '"provider":"openai","first_token_ms":120,"total_ms":340,"prompt_tokens":12,"completion_tokens":34,' +
-        '"trail":[{"provider":"groq","status":429,"class":"rate_limit","ms":12.3},{"provider":"openai","status":200,"ms":327}]}\n',
+        '"trail":[{"provider":"groq","status":429,"class":"rate_limit","ms":12.3},' +
+        '{"provider":"openai","status":200,"ms":327}]}\n',
     )
   })
 
-  test('leaves out what is not known', async () => {
+  test('leaves out unknown members', async () => {
     const failed: RequestRecord = {
       time,
       id: 'r',
       model: '',
+      api: 'chat',
       stream: false,
       status: 400,
       error: 'invalid_json',
@@ -68,6 +71,7 @@ describe('a request in the JSON log', () => {
       message: 'request',
       id: 'r',
       model: '',
+      api: 'chat',
       stream: false,
       status: 400,
       error: 'invalid_json',
@@ -76,7 +80,7 @@ describe('a request in the JSON log', () => {
     })
   })
 
-  test('is one parseable, bounded line whatever the caller sent', async () => {
+  test('is one parseable, bounded line for any input', async () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ maxLength: 300 }))
     await fc.assert(
       fc.asyncProperty(
@@ -109,6 +113,11 @@ describe('a request in the human log', () => {
     )
   })
 
+  test('marks tokens that are estimated', async () => {
+    const usage = { promptTokens: 12, completionTokens: 34, totalTokens: 46, isEstimated: true } as const
+    expect(await human({ ...record, usage })).toContain(' ≈12+34 tokens ')
+  })
+
   test('is short when the first provider answered', async () => {
     const { firstTokenMs: _, usage: __, ...rest } = record
     expect(await human({ ...rest, stream: false, trail: [{ name: 'openai', status: 200, ms: 3 }] })).toBe(
@@ -116,7 +125,7 @@ describe('a request in the human log', () => {
     )
   })
 
-  test('shows the class where there was no status, and the error', async () => {
+  test('shows the class of an attempt without status, and the error', async () => {
     const { provider: _, firstTokenMs: __, usage: ___, ...rest } = record
     expect(
       await human({
@@ -131,7 +140,7 @@ describe('a request in the human log', () => {
     ).toBe('502 gpt-4o-mini – 340 ms provider_error  groq ✗ connect → openai ✗ malformed\n')
   })
 
-  test('escapes what could harm a terminal', async () => {
+  test('escapes control characters', async () => {
     expect(await human({ ...record, model: 'a\u001b[2J\n' })).toContain('200 a\\u001b[2J\\u000a openai')
   })
 

@@ -11,13 +11,13 @@ function subject() {
   return { run, runs }
 }
 
-test('a run is begun for whoever asks first', () => {
+test('the first call starts a run', () => {
   const { run, runs } = subject()
   void run()
   expect(runs).toHaveLength(1)
 })
 
-test('all who ask while one runs get the next, and there is one run at a time', async () => {
+test('all calls during a run share the next one, and runs do not overlap', async () => {
   const { run, runs } = subject()
   const first = run()
   const others = [run(), run(), run()]
@@ -35,7 +35,7 @@ test('all who ask while one runs get the next, and there is one run at a time', 
   await late
 })
 
-test('a run ends for who asked for it only when it was begun after they asked', async () => {
+test('a call resolves only with a run that started after it', async () => {
   const { run, runs } = subject()
   const order: string[] = []
   const first = run().then(() => order.push('first'))

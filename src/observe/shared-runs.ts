@@ -1,6 +1,6 @@
 /**
- * Runs `work` for all who ask, never twice at once: whoever asks while it runs gets the next run, with all others who
- * wait for it, so that what they get was begun after they asked.
+ * Shares runs of `work`, one at a time, between callers. A call during a run waits for the next run, together with all
+ * other such calls, so that each caller's run starts after its call.
  *
  * @param work must not reject
  */

@@ -1,4 +1,4 @@
-/** A metric and its samples, as a scraper sees them. */
+/** A metric and its samples, as a scraper reads them. */
 export interface ParsedFamily {
   readonly type: string
   readonly help: string | undefined
@@ -18,10 +18,9 @@ const sampleLine = new RegExp(`^(${namePattern})(?:\\{(.*)\\})? (\\S+)$`, 's')
 const label = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,(?=.)|$)/s
 
 /**
- * A strict reader of the Prometheus text format 0.0.4, for tests.
+ * Parses the Prometheus text format 0.0.4 strictly, for tests.
  *
- * @throws for anything a scraper might stumble over: samples without a type or out of their family, repeated ones,
- *   buckets that do not add up
+ * @throws for samples without a type or outside their family, repeated samples, and inconsistent buckets
  */
 export function parseMetrics(text: string): ReadonlyMap<string, ParsedFamily> {
   const families = new Map<string, { type: string; help: string | undefined; samples: ParsedSample[] }>()

@@ -24,16 +24,16 @@ describe('harmless', () => {
   test('escapes control characters, line separators and direction overrides', () => {
     expect(harmless('a\u001b[2J\n\u009b\u202eb\u2028')).toBe('a\\u001b[2J\\u000a\\u009b\\u202eb\\u2028')
   })
-  test('leaves other text as it is', () => {
+  test('leaves other text unchanged', () => {
     expect(harmless('naïve 日本 😀 "quoted"')).toBe('naïve 日本 😀 "quoted"')
   })
-  test('keeps lines and tabs where lines are wanted', () => {
+  test('keeps line feeds and tabs in text of several lines', () => {
     expect(harmlessLines('a\n\tb\r')).toBe('a\n\tb\\u000d')
   })
 })
 
 describe('jsonString', () => {
-  test('reads back as what was written, and has no dangerous character in it', () => {
+  test('parses to the same text and contains no dangerous characters', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string()), (text) => {
         const json = jsonString(text)
@@ -42,7 +42,7 @@ describe('jsonString', () => {
       }),
     )
   })
-  test('shortens what is too long, even in the middle of a pair', () => {
+  test('shortens long text, even inside a surrogate pair', () => {
     expect(jsonString('abcdef', 3)).toBe('"abc…"')
     expect(jsonString('a😀', 2)).toBe('"a\\ud83d…"')
   })

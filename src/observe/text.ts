@@ -1,12 +1,12 @@
 const codes = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const
 
-/** A look of text. */
+/** A text style. */
 export type Style = keyof typeof codes
 
-/** Dresses text in a style; the text as it is where there is no colour. */
+/** Adds a style to text; returns the text unchanged on outputs without colour. */
 export type Paint = (style: Style, text: string) => string
 
-/** The paint for an output that can, or cannot, show colour. */
+/** Makes the paint for an output. */
 export function paintFor(output: { readonly hasColour: boolean }): Paint {
   return (style, text) => (output.hasColour && text !== '' ? `\u001b[${codes[style]}m${text}\u001b[0m` : text)
 }
@@ -15,14 +15,14 @@ const dangerous = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
 const everyDangerous = new RegExp(dangerous, 'g')
 
 /**
- * Text from outside, made harmless for a terminal and for tools that read lines: control characters, line separators
- * and direction overrides become `\u001b` and the like.
+ * Makes foreign text safe for terminals and for tools that read lines. Control characters, line separators and
+ * direction overrides are escaped, such as `\u001b`.
  */
 export function harmless(text: string): string {
   return dangerous.test(text) ? text.replace(everyDangerous, escaped) : text
 }
 
-/** The same for text of several lines: tabs and line feeds stay. */
+/** As {@link harmless}, for text of several lines: tabs and line feeds stay. */
 export function harmlessLines(text: string): string {
   return dangerous.test(text)
     ? text.replace(everyDangerous, (letter) => (letter === '\n' || letter === '\t' ? letter : escaped(letter)))
@@ -36,12 +36,13 @@ function escaped(letter: string): string {
 const needsQuoting = /["\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
 
 /**
- * A text as a JSON string that is harmless on a terminal too. @param lengthMax UTF-16 units; what is beyond is replaced
- * by `…`
+ * Writes a text as a JSON string that is safe for terminals, too.
+ *
+ * @param lengthMax UTF-16 units; the rest is replaced by `…`
  */
 export function jsonString(text: string, lengthMax = Infinity): string {
   const bounded = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
-  // Nearly every text is plain, and this is on the path of each request: the test and a concatenation take a fifth of JSON.stringify.
+  // Nearly all texts need no escapes. The test and a concatenation take a fifth of the time of JSON.stringify.
   return needsQuoting.test(bounded) ? JSON.stringify(bounded).replace(everyDangerous, escaped) : `"${bounded}"`
 }
 

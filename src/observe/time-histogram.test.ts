@@ -9,15 +9,15 @@ function histogramOf(times: readonly number[]) {
 }
 
 describe('a histogram of times', () => {
-  test('knows nothing of no times', () => {
+  test('has no percentile when empty', () => {
     expect(timeHistogram().percentile(0.5)).toBeUndefined()
   })
 
-  test('tells one time exactly', () => {
+  test('returns a single time exactly', () => {
     expect([0.5, 0.95].map(histogramOf([340]).percentile)).toEqual([340, 340])
   })
 
-  test('ignores what is no time', () => {
+  test('ignores values that are no times', () => {
     expect(histogramOf([Number.NaN, -1, Infinity]).percentile(0.5)).toBeUndefined()
   })
 
@@ -29,7 +29,7 @@ describe('a histogram of times', () => {
     expect(histogramOf([ms]).percentile(0.5)).toBe(told)
   })
 
-  test('is within 5 % of the truth from a millisecond to a quarter of an hour', () => {
+  test('is accurate to 5 % from a millisecond to a quarter of an hour', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1, max: 1_000_000, noNaN: true }), { minLength: 1 }),

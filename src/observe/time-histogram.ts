@@ -1,20 +1,22 @@
-/** Buckets an octave: a percentile is within some 4 % of the truth. */
+/** Buckets for each doubling: percentiles are accurate to about 4 %. */
 const perOctave = 8
-/** From 1 ms to 2²⁰ ms, some seventeen minutes. */
+/** From 1 ms to 2²⁰ ms, about 17 minutes. */
 const buckets = 20 * perOctave
 
-/** Milliseconds, counted in buckets: the same memory for one as for a million. */
+/** Counts times in buckets, in constant memory. */
 export interface TimeHistogram {
-  /** Anything that is no time is ignored. */
+  /** Adds a time. Negative and non-finite values are ignored. */
   add(ms: number): void
   /**
-   * @param share 0.5: half took at most so long. @returns milliseconds to within 5 %; `undefined` when nothing was
-   *   added
+   * The time that a share of all times does not exceed.
+   *
+   * @param share 0.5: the median
+   * @returns milliseconds, accurate to 5 %; `undefined` when the histogram is empty
    */
   percentile(share: number): number | undefined
 }
 
-/** An empty histogram of times. */
+/** Makes an empty histogram. */
 export function timeHistogram(): TimeHistogram {
   const counts = new Uint32Array(buckets)
   let total = 0
@@ -35,7 +37,7 @@ export function timeHistogram(): TimeHistogram {
       let seen = 0
       for (const [bucket, count] of counts.entries()) {
         seen += count
-        // Few times lie in few buckets: what was really seen is the better bound.
+        // With few times, the observed minimum and maximum are more exact than the bucket.
         if (seen >= wanted) return Math.min(most, Math.max(least, 2 ** ((bucket + 0.5) / perOctave)))
       }
       return undefined

@@ -1,34 +1,33 @@
+import { WireError } from '../formats/error.ts'
 import { withinMs } from '../service/within.ts'
-import { WireError } from '../wire/error.ts'
-import type { PrimaryObservation, Remote, WorkerGauges, WorkerObservation } from './observer-messages.ts'
+import type { PrimaryObserverHandlers, Remote, WorkerGauges, WorkerObserverHandlers } from './observer-messages.ts'
 import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
 import type { RequestRecord } from './record.ts'
 
 const answerMs = 5_000
 
-/** What {@link workerObserver} needs. */
+/** Options of {@link workerObserver}. */
 export interface WorkerObserverOptions {
-  readonly primary: Remote<PrimaryObservation>
-  /** Of this process. */
+  readonly primary: Remote<PrimaryObserverHandlers>
+  /** Log lines dropped by this process. */
   readonly logLinesDropped: () => number
 }
 
-/** Observation in a worker, and what it answers the primary. */
+/** The observer of a worker, with its handlers for messages of the primary. */
 export interface WorkerObserver extends Observer {
-  readonly answers: WorkerObservation
+  readonly handlers: WorkerObserverHandlers
 }
 
-/** A record without what is for the log of this process only. */
+/** A record without the member that only this process's log uses. */
 type SentRecord = Omit<RequestRecord, 'cause'>
 
 /**
- * Observation in a worker: the primary knows everything, and is told four times a second, at 500 records, and when it
- * asks. While it takes nothing, 10,000 records wait; those beyond are counted as dropped. Nobody waits longer than 5 s
- * for an answer of it.
+ * Makes the observer of a worker. It sends records to the primary four times a second, at 500 records, and on request.
+ * At most 10,000 records wait; further ones are dropped and counted. Questions to the primary time out after 5 s.
  */
 export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptions): WorkerObserver {
-  const followers = new Set<{ readonly tell: (count: number) => void }>()
+  const listeners = new Set<{ readonly notify: (count: number) => void }>()
   let streamsOpen = 0
   const outbox = recordOutbox<SentRecord>({
     send: async (records) => primary.takeRecords({ records: JSON.stringify(records), gauges: gauges() }),
@@ -43,10 +42,10 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
     }
   }
 
-  // So the primary knows that this worker answers, before there is anything to ask for.
+  // The empty first batch announces to the primary that this worker can be asked.
   void outbox.flush()
 
-  /** It cannot be asked only when it has gone, and then this process is about to. */
+  /** Errors are ignored: the message fails only when the primary has ended, and then this process ends too. */
   function follow(isFollowing: boolean): void {
     primary.followRequests(isFollowing).catch(() => undefined)
   }
@@ -66,32 +65,35 @@ export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptio
     find: (scope, id) => answered(primary.findRequest({ scope, id })),
     attempts: (providers) => answered(primary.attemptsAt(providers)),
     subscribe(listener) {
-      const entry = { tell: listener }
-      if (followers.size === 0) follow(true)
-      followers.add(entry)
+      const entry = { notify: listener }
+      if (listeners.size === 0) follow(true)
+      listeners.add(entry)
       return () => {
-        if (followers.delete(entry) && followers.size === 0) follow(false)
+        if (listeners.delete(entry) && listeners.size === 0) follow(false)
       }
     },
-    flush: async () => void (await withinMs(outbox.flush(), answerMs)),
-    answers: {
+    flush: async () => await withinMs(outbox.flush(), answerMs),
+    handlers: {
       flushRecords: outbox.flush,
       requestsRecorded(count) {
-        for (const { tell } of followers) tell(count)
+        for (const { notify } of listeners) notify(count)
       },
     },
   }
 }
 
-/** One literal, which holds on to no error. */
+/** Copies a record without its `cause`. One object literal is the fastest way. */
 function sent({
   time,
   id,
+  api,
   model,
+  listedAs,
   stream,
   status,
   error,
   provider,
+  upstream,
   trail,
   firstTokenMs,
   totalMs,
@@ -99,10 +101,27 @@ function sent({
   price,
   user,
 }: RequestRecord): SentRecord {
-  return { time, id, model, stream, status, error, provider, trail, firstTokenMs, totalMs, usage, price, user }
+  return {
+    time,
+    id,
+    api,
+    model,
+    listedAs,
+    stream,
+    status,
+    error,
+    provider,
+    upstream,
+    trail,
+    firstTokenMs,
+    totalMs,
+    usage,
+    price,
+    user,
+  }
 }
 
-/** @throws {WireError} 503 when there is no answer in time, or none any more */
+/** Waits for a reply of the primary. @throws {WireError} 503 when it does not arrive within 5 s, or fails */
 async function answered<Answer>(question: Promise<Answer>): Promise<Answer> {
   const answer = await withinMs(
     question.then((value) => ({ value })),
@@ -115,7 +134,7 @@ async function answered<Answer>(question: Promise<Answer>): Promise<Answer> {
 }
 
 function noAnswer(cause: unknown): WireError {
-  return new WireError(503, 'overloaded_error', 'overloaded', 'The process that counts requests does not answer', {
+  return new WireError(503, 'overloaded_error', 'overloaded', 'The statistics process does not respond', {
     headers: { 'retry-after': '1' },
     cause,
   })

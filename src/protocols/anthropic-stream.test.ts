@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { MalformedAnswer } from '../wire/malformed-answer.ts'
+import type { JsonObject } from '../base/json-value.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { anthropic } from './anthropic.ts'
-import { chatRequest, connectionTo, decodeAll, deltas, fixtureEvents, jsonOf } from './fixtures/load.ts'
-import type { JsonObject } from './json-value.ts'
+import { chatOf, chatRequest, endpointAt, decodeAll, deltas, fixtureEvents, jsonOf } from './fixtures/load.ts'
 
-const anyone = connectionTo('https://upstream.test/v1')
+const anyone = endpointAt('https://upstream.test/v1')
 
 const withUsage = { stream: true, stream_options: { include_usage: true } }
 
 function read(events: readonly string[], fields: JsonObject = { stream: true }) {
-  return decodeAll(anthropic.stream(chatRequest(fields), anyone), events)
+  return decodeAll(chatOf(anthropic).stream(chatRequest(fields), anyone), events)
 }
 
 function events(...list: readonly JsonObject[]): readonly string[] {
@@ -18,21 +18,21 @@ function events(...list: readonly JsonObject[]): readonly string[] {
 
 describe('an anthropic stream', () => {
   test('becomes role, text, finish and usage chunks with one head', () => {
-    const { chunks, isDone } = read(fixtureEvents('anthropic-text.jsonl'), withUsage)
-    expect(deltas(chunks)).toEqual([
+    const { parts, isDone } = read(fixtureEvents('anthropic-text.jsonl'), withUsage)
+    expect(deltas(parts)).toEqual([
       { role: 'assistant', content: '' },
       { content: 'Good ' },
       { content: 'morning 🌅' },
       {},
     ])
-    expect(chunks.map(({ text, isMeaningful, finishReason }) => [text, isMeaningful, finishReason])).toEqual([
+    expect(parts.map(({ text, isMeaningful, finishReason }) => [text, isMeaningful, finishReason])).toEqual([
       ['', false, undefined],
       ['Good ', true, undefined],
       ['morning 🌅', true, undefined],
       ['', true, 'stop'],
       ['', false, undefined],
     ])
-    for (const { data } of chunks) {
+    for (const { data } of parts) {
       expect(jsonOf(data)).toMatchObject({
         id: 'msg_01text',
         object: 'chat.completion.chunk',
@@ -43,9 +43,23 @@ describe('an anthropic stream', () => {
     expect(isDone).toBe(true)
   })
 
-  test('counts cached tokens into the prompt, and lets the last event win', () => {
-    const last = read(fixtureEvents('anthropic-text.jsonl'), withUsage).chunks.at(-1)
-    expect(last?.usage).toEqual({ promptTokens: 177, completionTokens: 15, totalTokens: 192, cachedTokens: 50 })
+  test('that ends without a stop_reason is finished (failover.md row 36)', () => {
+    const decoder = chatOf(anthropic).stream(chatRequest({ stream: true }), anyone)
+    const lines = fixtureEvents('anthropic-text.jsonl').filter((line) => !line.includes('stop_reason":"'))
+    expect(decodeAll(decoder, lines).isDone).toBe(true)
+    expect(decoder.finish?.()).toMatchObject([{ finishReason: 'stop', hasOpenChoice: false }])
+    expect(decoder.finish?.()).toEqual([])
+  })
+
+  test('counts cached tokens as prompt, and uses the counts of the last event', () => {
+    const last = read(fixtureEvents('anthropic-text.jsonl'), withUsage).parts.at(-1)
+    expect(last?.usage).toEqual({
+      promptTokens: 177,
+      completionTokens: 15,
+      totalTokens: 192,
+      cachedTokens: 50,
+      cacheWriteTokens: 100,
+    })
     expect(last && jsonOf(last.data)).toMatchObject({
       choices: [],
       usage: {
@@ -57,22 +71,22 @@ describe('an anthropic stream', () => {
     })
   })
 
-  test('gives no usage chunk unasked, but tells the gateway', () => {
-    const { chunks } = read(fixtureEvents('anthropic-text.jsonl'))
-    expect(chunks).toHaveLength(4)
-    expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 192 } })
-    expect(chunks.map(({ data }) => jsonOf(data))).not.toContainEqual(
+  test('has no usage chunk unasked, but reports usage to the gateway', () => {
+    const { parts } = read(fixtureEvents('anthropic-text.jsonl'))
+    expect(parts).toHaveLength(4)
+    expect(parts.at(-1)).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 192 } })
+    expect(parts.map(({ data }) => jsonOf(data))).not.toContainEqual(
       expect.objectContaining({ usage: expect.anything() }),
     )
   })
 
-  test('carries thinking, its signature, and parallel calls, of which one has no arguments', () => {
-    const { chunks } = read(fixtureEvents('anthropic-tools.jsonl'))
+  test('carries thinking, its signature, and parallel calls, one without arguments', () => {
+    const { parts } = read(fixtureEvents('anthropic-tools.jsonl'))
     const call = (index: number, id: string, name: string) => ({
       tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
     })
     const piece = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] })
-    expect(deltas(chunks)).toEqual([
+    expect(deltas(parts)).toEqual([
       { role: 'assistant', content: '' },
       { reasoning_content: 'Two places, ' },
       { reasoning_content: 'two calls.' },
@@ -86,7 +100,7 @@ describe('an anthropic stream', () => {
       piece(1, '{}'),
       {},
     ])
-    expect(chunks.map(({ isBeyondText }) => isBeyondText)).toEqual([
+    expect(parts.map(({ isBeyondText }) => isBeyondText)).toEqual([
       false,
       true,
       true,
@@ -100,21 +114,21 @@ describe('an anthropic stream', () => {
       true,
       false,
     ])
-    expect(chunks.at(-1)?.finishReason).toBe('tool_calls')
+    expect(parts.at(-1)?.finishReason).toBe('tool_calls')
   })
 
-  test('begins once, though the upstream begins twice, and takes the newer usage', () => {
-    const { chunks } = read(fixtureEvents('anthropic-repeated-start.jsonl'))
-    expect(deltas(chunks)).toEqual([{ role: 'assistant', content: '' }, { content: 'ok' }, {}])
-    expect(chunks[0] && jsonOf(chunks[0].data)['id']).toBe('msg_01first')
-    expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 99, completionTokens: 2, totalTokens: 101 })
+  test('begins once when the upstream begins twice, and takes the newer usage', () => {
+    const { parts } = read(fixtureEvents('anthropic-repeated-start.jsonl'))
+    expect(deltas(parts)).toEqual([{ role: 'assistant', content: '' }, { content: 'ok' }, {}])
+    expect(parts[0] && jsonOf(parts[0].data)['id']).toBe('msg_01first')
+    expect(parts.at(-1)?.usage).toEqual({ promptTokens: 99, completionTokens: 2, totalTokens: 101 })
   })
 
-  test('may begin with everything in it, even twice', () => {
+  test('may begin with all content, even twice', () => {
     const recorded = fixtureEvents('anthropic-prefilled-start.jsonl')
-    const { chunks, isDone } = read([...recorded.slice(0, 1), ...recorded])
-    expect(chunks).toHaveLength(3)
-    expect(deltas(chunks)).toMatchObject([
+    const { parts, isDone } = read([...recorded.slice(0, 1), ...recorded])
+    expect(parts).toHaveLength(3)
+    expect(deltas(parts)).toMatchObject([
       { role: 'assistant' },
       {
         tool_calls: [
@@ -123,12 +137,12 @@ describe('an anthropic stream', () => {
       },
       {},
     ])
-    expect(chunks.at(-1)?.finishReason).toBe('tool_calls')
+    expect(parts.at(-1)?.finishReason).toBe('tool_calls')
     expect(isDone).toBe(true)
   })
 
-  test('completes the arguments of a call whose block never ends, and takes those that came at its start', () => {
-    const { chunks } = read(
+  test('completes the arguments of a call whose block never ends, and takes those of its start', () => {
+    const { parts } = read(
       events(
         {
           type: 'content_block_start',
@@ -138,12 +152,12 @@ describe('an anthropic stream', () => {
         { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
       ),
     )
-    expect(deltas(chunks).slice(2)).toEqual([{ tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] }, {}])
+    expect(deltas(parts).slice(2)).toEqual([{ tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] }, {}])
   })
 
   test('finishes once', () => {
     const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }
-    expect(read(events(end, end)).chunks.filter(({ finishReason }) => finishReason !== undefined)).toHaveLength(1)
+    expect(read(events(end, end)).parts.filter(({ finishReason }) => finishReason !== undefined)).toHaveLength(1)
   })
 
   const reasons: readonly (readonly [string, string])[] = [
@@ -157,8 +171,8 @@ describe('an anthropic stream', () => {
     ['not_known_yet', 'stop'],
   ]
   test.each(reasons)('that stops with %s finishes with %s', (stopReason, finishReason) => {
-    const { chunks } = read(events({ type: 'message_delta', delta: { stop_reason: stopReason } }))
-    expect(chunks.at(-1)?.finishReason).toBe(finishReason)
+    const { parts } = read(events({ type: 'message_delta', delta: { stop_reason: stopReason } }))
+    expect(parts.at(-1)?.finishReason).toBe(finishReason)
   })
 
   const errors: readonly (readonly [string, string])[] = [
@@ -168,14 +182,14 @@ describe('an anthropic stream', () => {
     ['authentication_error', 'credential'],
     ['invalid_request_error', 'bad_request'],
   ]
-  test.each(errors)('that breaks with %s fails as %s', (type, failure) => {
+  test.each(errors)('with the error %s fails as %s', (type, failure) => {
     expect(() => read(events({ type: 'error', error: { type, message: 'No.' } }))).toThrow(
       expect.objectContaining({ name: 'UpstreamFailure', failure }),
     )
   })
 
-  test('that breaks with an event named error fails, whatever its data', () => {
-    const decoder = anthropic.stream(chatRequest({ stream: true }), anyone)
+  test('with an event named error fails, whatever its data', () => {
+    const decoder = chatOf(anthropic).stream(chatRequest({ stream: true }), anyone)
     for (const data of ['{"message":"No."}', '{}']) {
       expect(() => decoder.decode({ event: 'error', data: new TextEncoder().encode(data) })).toThrow(
         expect.objectContaining({ failure: 'server_error' }),
@@ -183,7 +197,7 @@ describe('an anthropic stream', () => {
     }
   })
 
-  test('passes over what it does not know', () => {
+  test('ignores unknown events', () => {
     expect(
       read(
         events(
@@ -191,19 +205,19 @@ describe('an anthropic stream', () => {
           { type: 'new_kind', index: 1 },
           { type: 'content_block_delta', index: 7, delta: { type: 'new_delta' } },
         ),
-      ).chunks,
+      ).parts,
     ).toHaveLength(1)
   })
 
-  test('calls an event that is no object malformed, so that a stream may go on without it', () => {
+  test('rejects an event that is not an object as malformed', () => {
     for (const data of ['{', '[]', '"text"', '']) expect(() => read([data])).toThrow(MalformedAnswer)
   })
 
-  test('ends at [DONE] too', () => {
+  test('also ends at [DONE]', () => {
     expect(read(['[DONE]']).isDone).toBe(true)
   })
 
-  test('passes over an event that is nested too deeply', () => {
+  test('ignores an event that is nested too deeply', () => {
     const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
     const start = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":${deep}}}`
     expect(() => read([start])).toThrow(MalformedAnswer)

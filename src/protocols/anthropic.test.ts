@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { anthropic } from './anthropic.ts'
-import { chatRequest, connectionTo, fixture, jsonOf } from './fixtures/load.ts'
+import { chatOf, chatRequest, endpointAt, fixture, jsonOf } from './fixtures/load.ts'
 
 const encoder = new TextEncoder()
 
 function decode(answer: unknown) {
-  return anthropic.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)), chatRequest())
+  return chatOf(anthropic).decode(
+    encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)),
+    chatRequest(),
+  )
 }
 
 describe('the anthropic protocol', () => {
@@ -16,13 +19,13 @@ describe('the anthropic protocol', () => {
     ['https://example.com/anthropic/v1', '/anthropic/v1/messages'],
   ]
   test.each(paths)('of %s is at %s', (baseUrl, path) => {
-    expect(anthropic.path(connectionTo(baseUrl), '../model?x', true)).toBe(path)
+    expect(chatOf(anthropic).path(endpointAt(baseUrl), '../model?x', true)).toBe(path)
   })
 
-  test("sends the key in its own header, and the owner's headers over ours", () => {
+  test('sends the key in its own header, and configured headers over its own', () => {
     expect(
       anthropic.headers(
-        connectionTo('https://x', { headers: { 'Anthropic-Version': '2099-01-01', 'anthropic-beta': 'b' } }),
+        endpointAt('https://x', { headers: { 'Anthropic-Version': '2099-01-01', 'anthropic-beta': 'b' } }),
       ),
     ).toEqual({
       'content-type': 'application/json',
@@ -34,11 +37,11 @@ describe('the anthropic protocol', () => {
   })
 
   test('sends no key header without a key', () => {
-    expect(anthropic.headers(connectionTo('https://x', { apiKey: undefined }))).not.toHaveProperty('x-api-key')
+    expect(anthropic.headers(endpointAt('https://x', { apiKey: undefined }))).not.toHaveProperty('x-api-key')
   })
 
   test('translates a complete answer', () => {
-    const reply = anthropic.decode(fixture('anthropic-message.json'), chatRequest())
+    const reply = chatOf(anthropic).decode(fixture('anthropic-message.json'), chatRequest())
     const { created, ...body } = jsonOf(reply.body)
     expect(created).toBeNumber()
     expect(body).toEqual({
@@ -83,13 +86,39 @@ describe('the anthropic protocol', () => {
     })
   })
 
-  test('gives null content beside calls alone', () => {
+  test.each([
+    ['one sum', { cache_creation_input_tokens: 30 }, { cacheWriteTokens: 30 }],
+    [
+      'a sum and its parts',
+      {
+        cache_creation_input_tokens: 30,
+        cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 },
+      },
+      { cacheWriteTokens: 30, cacheWriteHourTokens: 10 },
+    ],
+    [
+      'parts alone',
+      { cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 } },
+      { cacheWriteTokens: 30, cacheWriteHourTokens: 10 },
+    ],
+    ['parts of the wrong type', { cache_creation_input_tokens: 30, cache_creation: 'x' }, { cacheWriteTokens: 30 }],
+  ])('counts cache writes in %s', (_, caches, expected) => {
+    const reply = decode({
+      content: [],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 5, output_tokens: 2, ...caches },
+    })
+    expect(reply.usage).toEqual({ promptTokens: 35, completionTokens: 2, totalTokens: 37, ...expected })
+    expect(jsonOf(reply.body)).toMatchObject({ usage: { prompt_tokens_details: { cache_write_tokens: 30 } } })
+  })
+
+  test('has null content beside calls alone', () => {
     const reply = decode({ content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }], stop_reason: 'tool_use' })
     expect(jsonOf(reply.body)).toMatchObject({ choices: [{ message: { content: null } }] })
     expect(reply.usage).toBeUndefined()
   })
 
-  test('knows an empty answer from a refused or cut one', () => {
+  test('distinguishes an empty answer from a refused or cut one', () => {
     expect(decode({ content: [], stop_reason: 'end_turn' }).isEmpty).toBe(true)
     expect(decode({ content: [], stop_reason: 'refusal' }).isEmpty).toBe(false)
     expect(decode({ content: [], stop_reason: 'max_tokens' }).isEmpty).toBe(false)
@@ -113,8 +142,8 @@ describe('the anthropic protocol', () => {
     expect(() => decode(answer)).toThrow(expect.objectContaining({ name: 'UpstreamFailure', failure }))
   })
 
-  test('fails on bytes that are no UTF-8', () => {
-    expect(() => anthropic.decode(Uint8Array.of(0x22, 0xff, 0x22), chatRequest())).toThrow(
+  test('fails on invalid UTF-8', () => {
+    expect(() => chatOf(anthropic).decode(Uint8Array.of(0x22, 0xff, 0x22), chatRequest())).toThrow(
       expect.objectContaining({ failure: 'malformed' }),
     )
   })
@@ -132,7 +161,7 @@ describe('the anthropic protocol', () => {
     [504, 'timeout_error', 'Timed out', 'server_error'],
     [529, 'overloaded_error', 'Overloaded', 'overloaded'],
   ]
-  test.each(failures)('tells status %d, %s, "%s" as %s', (status, type, message, failure) => {
+  test.each(failures)('classifies status %d, %s, "%s" as %s', (status, type, message, failure) => {
     const body = encoder.encode(JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_1' }))
     expect(anthropic.failure(status, new Map([['retry-after', '3']]), body)).toMatchObject({
       failure,

@@ -1,17 +1,15 @@
-import { readErrorBody } from '../wire/error-body.ts'
-import { anthropicReply } from './anthropic-reply.ts'
-import { anthropicRequest } from './anthropic-request.ts'
-import { anthropicStream } from './anthropic-stream.ts'
-import { readBody } from './chat-options.ts'
-import { classifyFailure } from './classify.ts'
-import { isDone } from './done.ts'
-import { encodeJson } from './json-value.ts'
+import { readErrorBody } from '../formats/error-body.ts'
+import { messages } from '../formats/messages/format.ts'
+import { classifyFailure } from '../upstream/classify.ts'
+import { modelPage } from '../upstream/model-page.ts'
 import type { Protocol } from './protocol.ts'
-import { lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
+import { lowerCaseNames, translated, versionedPath } from './translation.ts'
 
 /** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const anthropic: Protocol = {
-  path: (connection) => `${versionedPath(connection, 'v1')}/messages`,
+  dialects: {
+    chat: translated(messages, (endpoint) => `${versionedPath(endpoint, 'v1')}/messages`),
+  },
 
   headers: ({ apiKey, headers }) => ({
     'content-type': 'application/json',
@@ -21,17 +19,13 @@ export const anthropic: Protocol = {
     ...lowerCaseNames(headers),
   }),
 
-  encode(request, model, connection) {
-    const translated = anthropicRequest(readBody(request, connection), model, request.stream)
-    return [encodeJson({ ...translated, ...connection.overrides })]
-  },
-
-  decode: (body, request) => anthropicReply(readAnswer(body), request.model),
-
-  stream(request) {
-    const { read } = anthropicStream(request)
-    return { decode: (event) => (isDone(event.data) ? 'done' : read(readEvent(event))) }
-  },
-
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+
+  models: {
+    page(endpoint, cursor) {
+      const after = cursor === undefined ? '' : `&after_id=${encodeURIComponent(cursor)}`
+      return `${versionedPath(endpoint, 'v1')}/models?limit=1000${after}`
+    },
+    read: (body) => modelPage(body, ({ has_more, last_id }) => (has_more === true ? last_id : undefined)),
+  },
 }

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'bun:test'
+import type { Part } from '../formats/part.ts'
 import type { Call } from '../service/service.ts'
-import type { ChatChunk } from '../wire/chat-chunk.ts'
 import { echo } from './echo.ts'
 import { chatRequest, deltas, jsonOf } from './fixtures/load.ts'
 
 const call: Call = { signal: new AbortController().signal, trail: [] }
 const ask = (fields: Readonly<Record<string, unknown>>) => echo(() => 1_700_000_000_999)(chatRequest(fields), call)
 
-async function stream(fields: Readonly<Record<string, unknown>>): Promise<readonly ChatChunk[]> {
+async function stream(fields: Readonly<Record<string, unknown>>): Promise<readonly Part[]> {
   const reply = await ask({ ...fields, stream: true })
   if (reply.kind !== 'stream') throw new Error('not a stream')
-  const chunks: ChatChunk[] = []
+  const parts: Part[] = []
   for (let read = await reply.read(); read !== undefined; read = await reply.read()) {
     expect(read).toHaveLength(1)
-    chunks.push(...read)
+    parts.push(...read)
   }
-  return chunks
+  return parts
 }
 
 const asking = (content: unknown) => ({
@@ -75,15 +75,15 @@ describe('the echo', () => {
   test.each(['Hello there, world', 'one', 'Grüße  an\n\nalle 🌍 ', '  first'])(
     'streams %j word by word, nothing lost',
     async (content) => {
-      const chunks = await stream(asking(content))
-      expect(chunks.map(({ text }) => text).join('')).toBe(content)
+      const parts = await stream(asking(content))
+      expect(parts.map(({ text }) => text).join('')).toBe(content)
       expect(
-        deltas(chunks)
+        deltas(parts)
           .map((delta) => (typeof delta === 'object' && delta !== null && 'content' in delta ? delta.content : ''))
           .join(''),
       ).toBe(content)
-      expect(chunks.filter(({ text }) => text !== '').length).toBe(content.match(/\S+\s*|^\s+/g)?.length ?? 0)
-      expect(chunks.at(-1)?.finishReason).toBe('stop')
+      expect(parts.filter(({ text }) => text !== '').length).toBe(content.match(/\S+\s*|^\s+/g)?.length ?? 0)
+      expect(parts.at(-1)?.finishReason).toBe('stop')
     },
   )
 
@@ -95,10 +95,10 @@ describe('the echo', () => {
     })
   })
 
-  test('lets usage be known, for the log, though only we asked for it', async () => {
-    const chunks = await stream(asking('Hi'))
-    expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 3, completionTokens: 1, totalTokens: 4 })
-    for (const { data } of chunks) expect(jsonOf(data)).not.toHaveProperty('usage')
+  test('reports usage to the log, unasked', async () => {
+    const parts = await stream(asking('Hi'))
+    expect(parts.at(-1)?.usage).toEqual({ promptTokens: 3, completionTokens: 1, totalTokens: 4 })
+    for (const { data } of parts) expect(jsonOf(data)).not.toHaveProperty('usage')
   })
 
   test('ends when it is cancelled', async () => {

@@ -1,17 +1,18 @@
-import type { ChatChunk } from '../wire/chat-chunk.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
-import { completionToChunks } from '../wire/conversion.ts'
-import { isRecord } from '../wire/json-value.ts'
-import type { ChatReply, ChatService } from './protocol.ts'
+import { isRecord } from '../base/json-value.ts'
+import type { Ask } from '../formats/ask.ts'
+import { chat } from '../formats/chat/format.ts'
+import type { Part } from '../formats/part.ts'
+import type { Reply } from '../formats/reply.ts'
+import type { Service } from '../service/service.ts'
 
 /**
- * A provider without an upstream: it answers with the caller's last message, streamed word by word, with usage counted
- * in words, so that the API, the page and every client can be tried before there is a key.
+ * A provider without an upstream, for trying svc without an API key. It answers with the caller's last message,
+ * streamed word by word, and counts usage in words.
  *
  * @param now Unix milliseconds
  */
-export function echo(now: () => number = Date.now): ChatService {
-  return async function answerWithTheQuestion(request: ChatRequest): Promise<ChatReply> {
+export function echo(now: () => number = Date.now): Service<Ask, Reply> {
+  return async function answerWithTheQuestion(request): Promise<Reply> {
     const texts = messageTexts(JSON.parse(new TextDecoder().decode(request.body)))
     const answer = texts.at(-1) ?? ''
     const promptTokens = texts.reduce((sum, text) => sum + words(text).length, 0)
@@ -40,18 +41,14 @@ export function echo(now: () => number = Date.now): ChatService {
         isEmpty: false,
       }
     }
-    const chunks = completionToChunks(completion(answer), { includeUsage: request.includeUsage }).flatMap(
-      splitIntoWords,
-    )
+    const parts = chat.stream.split(completion(answer), request).flatMap(splitIntoWords)
     const counted = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
-    return chunksOneByOne(
-      chunks.map((chunk) => (chunk.finishReason === undefined ? chunk : { ...chunk, usage: counted })),
-    )
+    return streamOf(parts.map((part) => (part.finishReason === undefined ? part : { ...part, usage: counted })))
   }
 }
 
-function chunksOneByOne(chunks: readonly ChatChunk[]): ChatReply {
-  const remaining = chunks.values()
+function streamOf(parts: readonly Part[]): Reply {
+  const remaining = parts.values()
   let isCancelled = false
   return {
     kind: 'stream',
@@ -66,14 +63,18 @@ function chunksOneByOne(chunks: readonly ChatChunk[]): ChatReply {
   }
 }
 
-/** One chunk a word, with the white space that follows it. */
-function splitIntoWords(chunk: ChatChunk): readonly ChatChunk[] {
-  const pieces = words(chunk.text)
-  if (pieces.length < 2) return [chunk]
-  const parsed = JSON.parse(new TextDecoder().decode(chunk.data))
+interface EchoChoice {
+  readonly delta: object
+}
+
+/** One part per word, with the white space that follows it. */
+function splitIntoWords(part: Part): readonly Part[] {
+  const pieces = words(part.text)
+  if (pieces.length < 2) return [part]
+  const parsed = JSON.parse(new TextDecoder().decode(part.data)) as { readonly choices: readonly [EchoChoice] }
   const [choice] = parsed.choices
   return pieces.map((text) => ({
-    ...chunk,
+    ...part,
     text,
     data: new TextEncoder().encode(
       JSON.stringify({ ...parsed, choices: [{ ...choice, delta: { ...choice.delta, content: text } }] }),
@@ -86,8 +87,8 @@ function words(text: string): readonly string[] {
 }
 
 function messageTexts(request: unknown): readonly string[] {
-  const messages = isRecord(request) && Array.isArray(request.messages) ? request.messages : []
-  return messages.map((message: unknown) => (isRecord(message) ? textOf(message.content) : ''))
+  const messages = isRecord(request) && Array.isArray(request['messages']) ? request['messages'] : []
+  return messages.map((message: unknown) => (isRecord(message) ? textOf(message['content']) : ''))
 }
 
 /** The text of a message's content; other parts are named in brackets. */
@@ -97,7 +98,7 @@ function textOf(content: unknown): string {
   return content
     .map((part: unknown) => {
       if (!isRecord(part)) return ''
-      return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
+      return typeof part['text'] === 'string' ? part['text'] : `[${String(part['type'])}]`
     })
     .join(' ')
 }

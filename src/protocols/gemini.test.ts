@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'bun:test'
-import { chatRequest, connectionTo, decodeAll, deltas, fixture, fixtureEvents, jsonOf } from './fixtures/load.ts'
+import type { JsonObject } from '../base/json-value.ts'
+import { chatOf, chatRequest, endpointAt, decodeAll, deltas, fixture, fixtureEvents, jsonOf } from './fixtures/load.ts'
 import { gemini } from './gemini.ts'
-import type { JsonObject } from './json-value.ts'
 
-const anyone = connectionTo('https://upstream.test/v1')
+const anyone = endpointAt('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
 const withUsage = { stream: true, stream_options: { include_usage: true } }
 
 function decode(answer: unknown) {
-  return gemini.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)), chatRequest())
+  return chatOf(gemini).decode(
+    encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)),
+    chatRequest(),
+  )
 }
 
 function read(events: readonly string[], fields: JsonObject = { stream: true }) {
-  return decodeAll(gemini.stream(chatRequest(fields), anyone), events)
+  return decodeAll(chatOf(gemini).stream(chatRequest(fields), anyone), events)
 }
 
 function candidate(parts: readonly JsonObject[], finishReason?: string): string {
@@ -38,26 +41,26 @@ describe('the gemini protocol', () => {
     [base, 'a\ud800', '/v1beta/models/a%EF%BF%BD:generateContent'],
   ]
   test.each(paths)('of %s finds model %s at %s', (baseUrl, model, path) => {
-    expect(gemini.path(connectionTo(baseUrl), model, false)).toBe(path)
+    expect(chatOf(gemini).path(endpointAt(baseUrl), model, false)).toBe(path)
     expect(new URL(path, base).pathname).toBe(path)
   })
 
   test('asks for server-sent events when it streams', () => {
-    expect(gemini.path(connectionTo(base), 'g', true)).toBe('/v1beta/models/g:streamGenerateContent?alt=sse')
+    expect(chatOf(gemini).path(endpointAt(base), 'g', true)).toBe('/v1beta/models/g:streamGenerateContent?alt=sse')
   })
 
   test('sends the key in its own header, never in the address', () => {
-    expect(gemini.headers(connectionTo(base, { headers: { 'X-Goog-User-Project': 'p' } }))).toEqual({
+    expect(gemini.headers(endpointAt(base, { headers: { 'X-Goog-User-Project': 'p' } }))).toEqual({
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'x-goog-api-key': 'key-for-tests',
       'x-goog-user-project': 'p',
     })
-    expect(gemini.headers(connectionTo(base, { apiKey: undefined }))).not.toHaveProperty('x-goog-api-key')
+    expect(gemini.headers(endpointAt(base, { apiKey: undefined }))).not.toHaveProperty('x-goog-api-key')
   })
 
   test('translates a complete answer', () => {
-    const reply = gemini.decode(fixture('gemini-response.json'), chatRequest())
+    const reply = chatOf(gemini).decode(fixture('gemini-response.json'), chatRequest())
     const { created, ...body } = jsonOf(reply.body)
     expect(created).toBeNumber()
     expect(body).toEqual({
@@ -112,7 +115,7 @@ describe('the gemini protocol', () => {
     })
   })
 
-  test('makes function calls of a complete answer, and ids where there are none', () => {
+  test('translates function calls of a complete answer, and adds missing ids', () => {
     const parts = [
       { functionCall: { name: 'f', args: { big: 1 } }, thoughtSignature: 'signature-for-tests' },
       { functionCall: { id: 'x', name: 'g' } },
@@ -147,7 +150,7 @@ describe('the gemini protocol', () => {
     expect(reply.isEmpty).toBe(false)
   })
 
-  test('knows an empty answer', () => {
+  test('marks an empty answer', () => {
     expect(decode({ candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }).isEmpty).toBe(true)
     expect(decode({ candidates: [{ finishReason: 'MAX_TOKENS' }] }).isEmpty).toBe(false)
   })
@@ -162,10 +165,10 @@ describe('the gemini protocol', () => {
       (reason) => [reason, 'content_filter'] as const,
     ),
   ]
-  test.each(reasons)('tells finishReason %s as %s', (finishReason, expected) => {
+  test.each(reasons)('translates finishReason %s to %s', (finishReason, expected) => {
     const answer = candidate([{ text: 'Hi' }], finishReason)
     expect(jsonOf(decode(answer).body)).toMatchObject({ choices: [{ finish_reason: expected }] })
-    expect(read([answer]).chunks.at(-1)?.finishReason).toBe(expected)
+    expect(read([answer]).parts.at(-1)?.finishReason).toBe(expected)
   })
 
   const bad: readonly (readonly [string, unknown, string])[] = [
@@ -197,14 +200,14 @@ describe('the gemini protocol', () => {
     [503, 'UNAVAILABLE', 'The model is overloaded.', 'overloaded'],
     [504, 'DEADLINE_EXCEEDED', 'Too slow.', 'server_error'],
   ]
-  test.each(failures)('tells status %d, %s, "%s" as %s', (status, word, message, failure) => {
+  test.each(failures)('classifies status %d, %s, "%s" as %s', (status, word, message, failure) => {
     const error = { error: { code: status, message, status: word } }
     for (const body of [error, [error]]) {
       expect(gemini.failure(status, new Map(), encoder.encode(JSON.stringify(body)))).toMatchObject({ failure, status })
     }
   })
 
-  test('takes RetryInfo for a Retry-After', () => {
+  test('treats RetryInfo as a Retry-After', () => {
     expect(gemini.failure(429, new Map(), fixture('gemini-rate-limit.json'))).toMatchObject({
       failure: 'rate_limit',
       status: 429,
@@ -215,8 +218,8 @@ describe('the gemini protocol', () => {
 
 describe('a gemini stream', () => {
   test('becomes role, reasoning, text, finish and usage chunks with one head', () => {
-    const { chunks } = read(fixtureEvents('gemini-text.jsonl'), withUsage)
-    expect(deltas(chunks)).toEqual([
+    const { parts } = read(fixtureEvents('gemini-text.jsonl'), withUsage)
+    expect(deltas(parts)).toEqual([
       { role: 'assistant', content: '' },
       { reasoning_content: 'The user greets me.' },
       { content: 'Good ' },
@@ -224,7 +227,7 @@ describe('a gemini stream', () => {
       {},
     ])
     expect(
-      chunks.map(({ text, isMeaningful, isBeyondText, finishReason }) => [
+      parts.map(({ text, isMeaningful, isBeyondText, finishReason }) => [
         text,
         isMeaningful,
         isBeyondText,
@@ -238,10 +241,10 @@ describe('a gemini stream', () => {
       ['', true, false, 'stop'],
       ['', false, false, undefined],
     ])
-    for (const { data } of chunks)
+    for (const { data } of parts)
       expect(jsonOf(data)).toMatchObject({ id: 'resp-1', object: 'chat.completion.chunk', model: 'gemini-2.5-flash' })
-    expect(chunks.at(-1)?.usage).toEqual({ promptTokens: 9, completionTokens: 25, totalTokens: 34, cachedTokens: 5 })
-    expect(chunks.at(-1) && jsonOf(chunks.at(-1)?.data ?? new Uint8Array())).toMatchObject({
+    expect(parts.at(-1)?.usage).toEqual({ promptTokens: 9, completionTokens: 25, totalTokens: 34, cachedTokens: 5 })
+    expect(parts.at(-1) && jsonOf(parts.at(-1)?.data ?? new Uint8Array())).toMatchObject({
       choices: [],
       usage: {
         prompt_tokens: 9,
@@ -253,14 +256,14 @@ describe('a gemini stream', () => {
     })
   })
 
-  test('gives no usage chunk unasked, but tells the gateway', () => {
-    const { chunks } = read(fixtureEvents('gemini-text.jsonl'))
-    expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 34 } })
+  test('has no usage chunk unasked, but reports usage to the gateway', () => {
+    const { parts } = read(fixtureEvents('gemini-text.jsonl'))
+    expect(parts.at(-1)).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 34 } })
   })
 
   test('finishes with tool_calls when calls came in an earlier event', () => {
-    const { chunks } = read(fixtureEvents('gemini-calls.jsonl'))
-    expect(deltas(chunks)).toEqual([
+    const { parts } = read(fixtureEvents('gemini-calls.jsonl'))
+    expect(deltas(parts)).toEqual([
       { role: 'assistant', content: '' },
       {
         tool_calls: [
@@ -281,36 +284,33 @@ describe('a gemini stream', () => {
       },
       {},
     ])
-    expect(chunks.at(-1)?.finishReason).toBe('tool_calls')
+    expect(parts.at(-1)?.finishReason).toBe('tool_calls')
   })
 
-  test('numbers calls on over the events', () => {
-    const { chunks } = read([
-      candidate([{ functionCall: { name: 'f' } }]),
-      candidate([{ functionCall: { name: 'g' } }]),
-    ])
-    expect(deltas(chunks).slice(1)).toMatchObject([{ tool_calls: [{ index: 0 }] }, { tool_calls: [{ index: 1 }] }])
+  test('counts calls across events', () => {
+    const { parts } = read([candidate([{ functionCall: { name: 'f' } }]), candidate([{ functionCall: { name: 'g' } }])])
+    expect(deltas(parts).slice(1)).toMatchObject([{ tool_calls: [{ index: 0 }] }, { tool_calls: [{ index: 1 }] }])
   })
 
   test('of a blocked prompt is a finish with content_filter', () => {
-    const { chunks } = read(fixtureEvents('gemini-blocked.jsonl'), withUsage)
-    expect(chunks.map(({ finishReason }) => finishReason)).toEqual([undefined, 'content_filter', undefined])
+    const { parts } = read(fixtureEvents('gemini-blocked.jsonl'), withUsage)
+    expect(parts.map(({ finishReason }) => finishReason)).toEqual([undefined, 'content_filter', undefined])
   })
 
-  test('that ends with a call Gemini threw away fails, unless something came before', () => {
+  test('that ends with a call that Gemini discarded fails, unless it had content', () => {
     expect(() => read([candidate([], 'MALFORMED_FUNCTION_CALL')])).toThrow(
       expect.objectContaining({ failure: 'malformed' }),
     )
-    expect(read([candidate([{ text: 'Hi' }]), candidate([], 'UNEXPECTED_TOOL_CALL')]).chunks.at(-1)?.finishReason).toBe(
+    expect(read([candidate([{ text: 'Hi' }]), candidate([], 'UNEXPECTED_TOOL_CALL')]).parts.at(-1)?.finishReason).toBe(
       'stop',
     )
   })
 
-  test('passes over events without candidates', () => {
-    expect(read(['{"usageMetadata":{"trafficType":"ON_DEMAND"}}', '{}']).chunks).toEqual([])
+  test('ignores events without candidates', () => {
+    expect(read(['{"usageMetadata":{"trafficType":"ON_DEMAND"}}', '{}']).parts).toEqual([])
   })
 
-  test('that breaks with an error fails by its class', () => {
+  test('with an error fails by its class', () => {
     const error = JSON.stringify({
       error: { code: 429, message: 'Slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '2s' }] },
     })

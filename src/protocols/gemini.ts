@@ -1,23 +1,24 @@
-import { readErrorBody } from '../wire/error-body.ts'
-import { readBody } from './chat-options.ts'
-import { classifyFailure } from './classify.ts'
-import { isDone } from './done.ts'
-import { geminiReply } from './gemini-reply.ts'
-import { geminiRequest, withOverrides } from './gemini-request.ts'
-import { geminiStream } from './gemini-stream.ts'
-import { encodeJson } from './json-value.ts'
-import type { Protocol } from './protocol.ts'
-import { lowerCaseNames, readAnswer, readEvent, versionedPath } from './translation.ts'
+import { readErrorBody } from '../formats/error-body.ts'
+import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/embeddings.ts'
+import { generateContent } from '../formats/gemini/format.ts'
+import { classifyFailure } from '../upstream/classify.ts'
+import { modelPage } from '../upstream/model-page.ts'
+import { understood } from './native.ts'
+import type { Endpoint, Protocol } from './protocol.ts'
+import { lowerCaseNames, translated, versionedPath } from './translation.ts'
 
 /**
  * Google's generateContent and streamGenerateContent (docs/protocols.md). `rename` is not used: the translation names
  * every field.
  */
 export const gemini: Protocol = {
-  path(connection, model, stream) {
-    // Slashes, dots and question marks in a name must not lead anywhere else: it is one segment.
-    const segment = encodeURIComponent(model.replace(/^models\//, '').toWellFormed())
-    return `${versionedPath(connection, 'v1beta')}/models/${segment}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+  dialects: {
+    chat: translated(generateContent, contentPath),
+    embeddings: {
+      path: (endpoint, model) => `${modelPath(endpoint, model)}:batchEmbedContents`,
+      encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),
+      decode: understood(readEmbeddingsAnswer),
+    },
   },
 
   headers: ({ apiKey, headers }) => ({
@@ -27,17 +28,23 @@ export const gemini: Protocol = {
     ...lowerCaseNames(headers),
   }),
 
-  encode(request, model, connection) {
-    const translated = geminiRequest(readBody(request, connection), model, request.stream)
-    return [encodeJson(withOverrides(translated, connection.overrides))]
-  },
-
-  decode: (body, request) => geminiReply(readAnswer(body), request.model),
-
-  stream(request) {
-    const { read } = geminiStream(request)
-    return { decode: (event) => (isDone(event.data) ? 'done' : read(readEvent(event))) }
-  },
-
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+
+  models: {
+    page(endpoint, cursor) {
+      const after = cursor === undefined ? '' : `&pageToken=${encodeURIComponent(cursor)}`
+      return `${versionedPath(endpoint, 'v1beta')}/models?pageSize=1000${after}`
+    },
+    read: (body) => modelPage(body, ({ nextPageToken }) => nextPageToken),
+  },
+}
+
+function contentPath(endpoint: Endpoint, model: string, stream: boolean): string {
+  return `${modelPath(endpoint, model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+function modelPath(endpoint: Endpoint, model: string): string {
+  // Escaped, so that slashes, dots and question marks in a name cannot change the path.
+  const segment = encodeURIComponent(model.replace(/^models\//, '').toWellFormed())
+  return `${versionedPath(endpoint, 'v1beta')}/models/${segment}`
 }

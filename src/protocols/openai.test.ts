@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'bun:test'
+import type { ChatRequest } from '../formats/chat/request.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
-import { MalformedAnswer } from '../wire/malformed-answer.ts'
-import { chatRequest, connectionTo, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
+import { chatOf, chatRequest, endpointAt, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
 import { chunkJson, completionJson } from './testing.ts'
 
-const anyone = connectionTo('https://upstream.test/v1')
+const anyone = endpointAt('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
 
 function decode(answer: unknown) {
-  return openai.decode(encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)), chatRequest())
+  return chatOf(openai).decode(
+    encoder.encode(typeof answer === 'string' ? answer : JSON.stringify(answer)),
+    chatRequest(),
+  )
 }
 
 function thrownBy(action: () => unknown): unknown {
@@ -31,13 +34,13 @@ describe('the openai protocol', () => {
     ['https://x/a//', '/a/chat/completions'],
     ['https://x/v1?key=1#f', '/v1/chat/completions'],
   ]
-  test.each(paths)('of %s is at %s, whatever the model is called', (baseUrl, path) => {
-    expect(openai.path(connectionTo(baseUrl), '../x?y', true)).toBe(path)
-    expect(openai.path(connectionTo(baseUrl), 'm', false)).toBe(path)
+  test.each(paths)('of %s is at %s, for any model', (baseUrl, path) => {
+    expect(chatOf(openai).path(endpointAt(baseUrl), '../x?y', true)).toBe(path)
+    expect(chatOf(openai).path(endpointAt(baseUrl), 'm', false)).toBe(path)
   })
 
   test('sends the key as a bearer', () => {
-    expect(openai.headers(connectionTo('https://x'))).toEqual({
+    expect(openai.headers(endpointAt('https://x'))).toEqual({
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       authorization: 'Bearer key-for-tests',
@@ -45,48 +48,46 @@ describe('the openai protocol', () => {
   })
 
   test('sends no authorization without a key', () => {
-    expect(openai.headers(connectionTo('https://x', { apiKey: undefined }))).not.toHaveProperty('authorization')
+    expect(openai.headers(endpointAt('https://x', { apiKey: undefined }))).not.toHaveProperty('authorization')
   })
 
-  test("lets the owner's headers go before its own", () => {
+  test('prefers configured headers to its own', () => {
     expect(
-      openai.headers(connectionTo('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } })),
+      openai.headers(endpointAt('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } })),
     ).toMatchObject({ authorization: 'Token t', 'x-own': '1' })
   })
 
-  test("sends the caller's bytes but for the model", () => {
+  test("sends the caller's bytes with another model", () => {
     const request = chatRequest({ seed: 1, unknown: { deep: [1, null] } })
-    const sent = Buffer.concat([...openai.encode(request, 'theirs', connectionTo('https://x'))]).toString()
+    const sent = Buffer.concat([...chatOf(openai).encode(request, 'theirs', endpointAt('https://x'))]).toString()
     expect(sent).toBe(new TextDecoder().decode(request.body).replace('"asked-for"', '"theirs"'))
   })
 
-  test("sends the caller's very bytes when the model is called the same", () => {
+  test("sends the caller's bytes unchanged when the model has the same name", () => {
     const request = chatRequest()
-    expect(openai.encode(request, 'asked-for', connectionTo('https://x'))).toEqual([request.body])
+    expect(chatOf(openai).encode(request, 'asked-for', endpointAt('https://x'))).toEqual([request.body])
   })
 
-  test('forces, renames and leaves out what the provider needs', () => {
-    const connection = connectionTo('https://x', {
+  test('applies overrides, rename and drop', () => {
+    const endpoint = endpointAt('https://x', {
       overrides: { temperature: 0, store: false },
       rename: { max_completion_tokens: 'max_tokens' },
       drop: ['logit_bias'],
     })
-    expect(encoded(openai, { temperature: 1, max_completion_tokens: 5, logit_bias: {} }, 'theirs', connection)).toEqual(
-      {
-        model: 'theirs',
-        messages: [{ role: 'user', content: 'Hi' }],
-        temperature: 0,
-        max_tokens: 5,
-        store: false,
-      },
-    )
+    expect(encoded(openai, { temperature: 1, max_completion_tokens: 5, logit_bias: {} }, 'theirs', endpoint)).toEqual({
+      model: 'theirs',
+      messages: [{ role: 'user', content: 'Hi' }],
+      temperature: 0,
+      max_tokens: 5,
+      store: false,
+    })
   })
 })
 
 describe('a complete answer', () => {
   test("passes in the upstream's own bytes", () => {
     const body = encoder.encode(JSON.stringify({ ...completionJson(), x_extra: 9007199254740993 }))
-    const reply = openai.decode(body, chatRequest())
+    const reply = chatOf(openai).decode(body, chatRequest())
     expect(reply.body).toBe(body)
     expect(reply).toMatchObject({
       kind: 'whole',
@@ -95,7 +96,7 @@ describe('a complete answer', () => {
     })
   })
 
-  test('is filled in where something is missing', () => {
+  test('gets its missing members', () => {
     expect(jsonOf(decode({ choices: [{ message: { content: 'Hi' } }] }).body)).toMatchObject({
       object: 'chat.completion',
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, logprobs: null }],
@@ -148,24 +149,24 @@ describe('a complete answer', () => {
     const body = encoder.encode(JSON.stringify(completionJson('abc')))
     body[body.indexOf(0x62)] = 0xff
     body[body.lastIndexOf(0x61)] = 0xff
-    expect(thrownBy(() => openai.decode(body, chatRequest()))).toHaveProperty('failure', 'malformed')
+    expect(thrownBy(() => chatOf(openai).decode(body, chatRequest()))).toHaveProperty('failure', 'malformed')
   })
 })
 
 describe('an event of a stream', () => {
   function decoded(data: unknown, name = '') {
-    return openai
+    return chatOf(openai)
       .stream(chatRequest({ stream: true }), anyone)
       .decode({ event: name, data: encoder.encode(typeof data === 'string' ? data : JSON.stringify(data)) })
   }
 
-  test("is a chunk in the upstream's own bytes", () => {
-    const data = { ...chunkJson({ content: 'Hi' }), x_extra: 1 }
-    const chunks = decoded(data)
-    const chunk = chunks === 'done' ? undefined : chunks[0]
-    if (chunk === undefined) throw new Error('no chunk')
-    expect(chunk).toMatchObject({ kind: 'chunk', text: 'Hi', isMeaningful: true, isBeyondText: false })
-    expect(jsonOf(chunk.data)).toEqual({ ...data })
+  test("is a part with the upstream's own bytes", () => {
+    const data = { ...chunkJson({ role: 'assistant', content: 'Hi' }), x_extra: 1 }
+    const parts = decoded(data)
+    const part = parts === 'done' ? undefined : parts[0]
+    if (part === undefined) throw new Error('no part')
+    expect(part).toMatchObject({ kind: 'part', text: 'Hi', isMeaningful: true, isBeyondText: false })
+    expect(jsonOf(part.data)).toEqual({ ...data })
   })
 
   test.each(['[DONE]', ' [DONE] ', '[DONE]\r'])('that is %j ends the stream', (data) => {
@@ -200,17 +201,17 @@ describe('an event of a stream', () => {
     },
   )
 
-  test('keeps id, created and model as they first were (failover.md row 39)', () => {
-    const decoder = openai.stream(chatRequest({ stream: true }), anyone)
+  test('keeps the first id, created and model (failover.md row 39)', () => {
+    const decoder = chatOf(openai).stream(chatRequest({ stream: true }), anyone)
     const events = [
       chunkJson({ content: 'a' }),
       { ...chunkJson({ content: 'b' }), id: 'c2', created: 2, model: 'other' },
     ]
-    const { chunks } = decodeAll(
+    const { parts } = decodeAll(
       decoder,
       events.map((data) => JSON.stringify(data)),
     )
-    expect(chunks.map(({ data }) => jsonOf(data))).toMatchObject([
+    expect(parts.map(({ data }) => jsonOf(data))).toMatchObject([
       { id: 'c1', created: 1, model: 'm' },
       { id: 'c1', created: 1, model: 'm' },
     ])
@@ -218,7 +219,7 @@ describe('an event of a stream', () => {
 })
 
 describe('a refusal', () => {
-  test('is told by its status and body', () => {
+  test('is classified by its status and body', () => {
     const failure = openai.failure(
       429,
       new Map([['retry-after', '3']]),
@@ -232,7 +233,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('without a body is told by its status', () => {
+  test('without a body is classified by its status', () => {
     expect(openai.failure(500, new Map(), new Uint8Array())).toMatchObject({
       failure: 'server_error',
       message: 'status 500',
@@ -241,7 +242,7 @@ describe('a refusal', () => {
 })
 
 describe('usage of a stream from a provider that counts only when asked', () => {
-  const counting = connectionTo('https://upstream.test/v1', { streamUsage: true })
+  const counting = endpointAt('https://upstream.test/v1', { streamUsage: true })
   const usageChunk = {
     id: 'c',
     object: 'chat.completion.chunk',
@@ -251,15 +252,15 @@ describe('usage of a stream from a provider that counts only when asked', () => 
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   }
   const lastChunk = (request: ChatRequest) => {
-    const chunks = openai
+    const parts = chatOf(openai)
       .stream(request, counting)
       .decode({ event: '', data: encoder.encode(JSON.stringify(usageChunk)) })
-    return chunks === 'done' ? undefined : chunks[0]
+    return parts === 'done' ? undefined : parts[0]
   }
 
-  test('is asked for where the caller did not, and kept from the client', () => {
+  test('is requested if the caller did not, and hidden from the client', () => {
     const request = chatRequest({ stream: true })
-    expect(jsonOf(Buffer.concat(openai.encode(request, 'm', counting)))).toMatchObject({
+    expect(jsonOf(Buffer.concat(chatOf(openai).encode(request, 'm', counting)))).toMatchObject({
       stream_options: { include_usage: true },
     })
     expect(lastChunk(request)).toMatchObject({ usage: { totalTokens: 3 }, data: new Uint8Array() })
@@ -271,10 +272,10 @@ describe('usage of a stream from a provider that counts only when asked', () => 
   })
 
   test.each([
-    ['a caller who said no', { stream: true, stream_options: { include_usage: false } }],
+    ['a caller that declines', { stream: true, stream_options: { include_usage: false } }],
     ['a whole answer', {}],
   ])('leaves the request of %s as it is', (_, fields) => {
     const request = chatRequest(fields)
-    expect(openai.encode(request, 'asked-for', counting)).toEqual([request.body])
+    expect(chatOf(openai).encode(request, 'asked-for', counting)).toEqual([request.body])
   })
 })

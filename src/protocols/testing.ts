@@ -1,5 +1,5 @@
 import {
-  noRoomForAnswer,
+  responseMemoryError,
   TransportError,
   type Transport,
   type TransportErrorKind,
@@ -11,16 +11,13 @@ import {
 /** One read of a fake body: text or bytes, or a failure of the transport. */
 export type BodyStep = string | Uint8Array | Error
 
-/** A body that a test has written. */
+/** A fake body. */
 export interface FakeBody extends UpstreamBody {
   readonly isCancelled: boolean
   readonly reads: number
 }
 
-/**
- * A body that gives these steps, then ends as its framing says; with `hangs` it says nothing more until it is
- * cancelled. For tests.
- */
+/** A body that gives these steps, then ends; with `hangs` only a cancel ends it. For tests. */
 export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readonly hangs?: boolean } = {}): FakeBody {
   const left = [...steps]
   let isCancelled = false
@@ -45,7 +42,7 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
     async readAll(mayHold) {
       const pieces: Uint8Array[] = []
       for (let piece = await read(); piece !== undefined; piece = await read()) {
-        if (mayHold?.(piece.length) === false) throw noRoomForAnswer()
+        if (mayHold?.(piece.length) === false) throw responseMemoryError()
         pieces.push(piece)
       }
       return Buffer.concat(pieces)
@@ -55,7 +52,7 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
       wake()
     },
     endsWithConnection: false,
-    hasArrived: () => false,
+    hasPendingBytes: () => false,
     get isCancelled() {
       return isCancelled
     },
@@ -65,21 +62,21 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
   }
 }
 
-/** What a fake upstream answers. */
+/** An answer of a fake upstream. */
 export interface FakeAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: readonly BodyStep[] | FakeBody
 }
 
-/** A transport that a test has written. */
+/** A fake transport, and the requests it received. */
 export interface FakeTransport extends Transport {
   readonly requests: UpstreamRequest[]
   /** Bodies of the answers, in order. */
   readonly bodies: FakeBody[]
 }
 
-/** A transport that gives these answers one after the other, the last again and again. For tests. */
+/** A transport that gives these answers one after the other, and repeats the last. For tests. */
 export function fakeTransport(...answers: readonly (FakeAnswer | Error)[]): FakeTransport {
   const left = [...answers]
   const requests: UpstreamRequest[] = []
@@ -117,7 +114,7 @@ export function event(data: unknown): string {
   return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }
 
-/** A chunk's JSON. For tests. */
+/** The JSON of a chunk. For tests. */
 export function chunkJson(
   delta: Readonly<Record<string, unknown>>,
   finishReason: string | null = null,
@@ -145,7 +142,7 @@ export function completionJson(content: string | null = 'Hello', finishReason = 
   }
 }
 
-/** Bytes cut at these places; others than 1 to length - 1 count for nothing. For tests. */
+/** Bytes cut at these places; places outside are ignored. For tests. */
 export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const borders = [0, ...new Set(places.filter((place) => place > 0 && place < bytes.length))].toSorted(
     (one, other) => one - other,

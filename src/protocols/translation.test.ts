@@ -1,21 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { JsonObject } from '../base/json-value.ts'
+import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
+import { WireError } from '../formats/error.ts'
+import { isObject, objectOf, objectsOf } from '../formats/json-value.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import { parseChatRequest } from '../wire/chat-request.ts'
-import type { ChatRequest } from '../wire/chat-request.ts'
-import { WireError } from '../wire/error.ts'
-import { MalformedAnswer } from '../wire/malformed-answer.ts'
 import { anthropic } from './anthropic.ts'
-import { chatRequest, connectionTo, jsonOf } from './fixtures/load.ts'
+import { chatOf, chatRequest, endpointAt, jsonOf } from './fixtures/load.ts'
 import { gemini } from './gemini.ts'
-import { isObject, objectOf, objectsOf } from './json-value.ts'
-import type { JsonObject } from './json-value.ts'
 import type { Protocol } from './protocol.ts'
 
-const anyone = connectionTo('https://upstream.test/v1')
+const anyone = endpointAt('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
-const connection = connectionTo('https://api.example.com/v1')
+const endpoint = endpointAt('https://api.example.com/v1')
 const anthropicModels = ['claude-sonnet-4-5', 'claude-opus-5-5', 'claude-3-5-haiku', 'glm-5']
 const geminiModels = ['gemini-2.5-pro', 'gemini-3-pro', 'gemini-flash-latest', 'gemma-3']
 
@@ -107,7 +106,7 @@ const request = fc.record(
   { requiredKeys: ['model', 'messages'] },
 )
 
-/** The request as the gateway would let it in; undefined when it would not. */
+/** The checked request; undefined for an invalid one. */
 function admitted(fields: JsonObject): ChatRequest | undefined {
   try {
     return parseChatRequest(encoder.encode(JSON.stringify(fields)))
@@ -117,12 +116,12 @@ function admitted(fields: JsonObject): ChatRequest | undefined {
   }
 }
 
-/** What the protocol sends; undefined when it leaves the request to the next provider. */
+/** The body that the protocol sends; undefined for a request that it cannot express. */
 function sent(protocol: Protocol, fields: JsonObject, model: string): JsonObject | undefined {
   const chat = admitted(fields)
   if (chat === undefined) return undefined
   try {
-    return jsonOf(Buffer.concat([...protocol.encode(chat, model, connection)]))
+    return jsonOf(Buffer.concat([...chatOf(protocol).encode(chat, model, endpoint)]))
   } catch (error) {
     expect(error).toBeInstanceOf(UpstreamFailure)
     return undefined
@@ -142,8 +141,8 @@ function isWellFormed(turns: readonly JsonObject[], pieces: string): boolean {
   )
 }
 
-describe('whatever the gateway lets in', () => {
-  test("goes to Anthropic as alternating messages, the user's first, results before all else, no text blank", () => {
+describe('any request that the gateway accepts', () => {
+  test("goes to Anthropic as alternating messages, the user's first, results first, without blank text", () => {
     let count = 0
     fc.assert(
       fc.property(request, fc.constantFrom(...anthropicModels), (fields, model) => {
@@ -293,7 +292,7 @@ describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, ans
     fc.assert(
       fc.property(bytes, (body) => {
         try {
-          const { choices } = jsonOf(protocol.decode(body, chatRequest()).body)
+          const { choices } = jsonOf(chatOf(protocol).decode(body, chatRequest()).body)
           expect(objectsOf(choices).length).toBeGreaterThan(0)
           for (const choice of objectsOf(choices)) {
             expect(choice['finish_reason']).toBeString()
@@ -307,19 +306,22 @@ describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, ans
     )
   })
 
-  test('is chunks, each a JSON object of one line, or a failure of the upstream, or an event to pass over', () => {
+  test('is parts, each a JSON object of one line, or a failure of the upstream, or ignored', () => {
     fc.assert(
       fc.property(fc.array(bytes, { maxLength: 6 }), fc.boolean(), (events, includeUsage) => {
-        const decoder = protocol.stream({ ...chatRequest({ stream: true }), includeUsage }, anyone)
+        const decoder = chatOf(protocol).stream(
+          chatRequest({ stream: true, stream_options: { include_usage: includeUsage } }),
+          anyone,
+        )
         let finishes = 0
         for (const data of events) {
           try {
-            const chunks = decoder.decode({ event: '', data })
-            if (chunks === 'done') return
-            for (const chunk of chunks) {
-              expect(isObject(jsonOf(chunk.data))).toBe(true)
-              expect(chunk.data.includes(0x0a)).toBe(false)
-              if (chunk.finishReason !== undefined) finishes++
+            const parts = decoder.decode({ event: '', data })
+            if (parts === 'done') return
+            for (const part of parts) {
+              expect(isObject(jsonOf(part.data))).toBe(true)
+              expect(part.data.includes(0x0a)).toBe(false)
+              if (part.finishReason !== undefined) finishes++
             }
           } catch (error) {
             if (!(error instanceof UpstreamFailure || error instanceof MalformedAnswer)) throw error
@@ -344,7 +346,7 @@ describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, ans
 test("a model's name never leaves its place in the path", () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (model, stream) => {
-      const { pathname, search } = new URL(gemini.path(connection, model, stream), 'https://api.example.com')
+      const { pathname, search } = new URL(chatOf(gemini).path(endpoint, model, stream), 'https://api.example.com')
       expect(pathname.startsWith('/v1/models/')).toBe(true)
       expect(pathname.split('/')).toHaveLength(4)
       expect(pathname.endsWith(stream ? ':streamGenerateContent' : ':generateContent')).toBe(true)

@@ -1,15 +1,19 @@
+import type { JsonObject } from '../base/json-value.ts'
+import type { ServerSentEvent } from '../bytes/event-stream.ts'
+import { answerWriter, writeAnswer } from '../formats/chat/answer-writer.ts'
+import { isDone } from '../formats/chat/done.ts'
+import { readConversation } from '../formats/chat/read-conversation.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
+import { errorOf, type ErrorBody } from '../formats/error-body.ts'
+import { encodeJson, isObject, listOf, parseJsonBytes } from '../formats/json-value.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import { errorOf } from '../wire/error-body.ts'
-import type { ErrorBody } from '../wire/error-body.ts'
-import type { ServerSentEvent } from '../wire/event-stream.ts'
-import { MalformedAnswer } from '../wire/malformed-answer.ts'
-import { isObject, listOf, parseJsonBytes } from './json-value.ts'
-import type { JsonObject } from './json-value.ts'
-import { answeredError } from './openai.ts'
-import type { Connection } from './protocol.ts'
+import { answeredError } from './native.ts'
+import type { Endpoint, Dialect } from './protocol.ts'
 
 const unknownError: ErrorBody = {
-  message: 'an error without a reason',
+  message: 'error without a message',
   type: undefined,
   code: undefined,
   status: undefined,
@@ -17,15 +21,42 @@ const unknownError: ErrorBody = {
 }
 
 /**
- * The path of the base URL, with the API's version added when there is none in it: `https://api.example.com` and
- * `https://api.example.com/v1` are the same.
+ * For upstreams whose format is not chat completions: writes requests from the caller's conversation, and answers as
+ * chat completions.
  */
-export function versionedPath({ baseUrl }: Connection, version: string): string {
+export function translated(format: UpstreamFormat, path: Dialect['path']): Dialect {
+  return {
+    path,
+    encode({ body, stream: isStream }, model, { drop, overrides }) {
+      const request = format.writeRequest(readConversation(body, drop), { model, isStream })
+      return [encodeJson(format.override?.(request, overrides) ?? { ...request, ...overrides })]
+    },
+    decode: (body, { model }) => ({ kind: 'whole', ...writeAnswer(format.readAnswer(readAnswer(body)), { model }) }),
+    stream({ model, members, includeUsage }: ChatRequest, { overrides }) {
+      const reader = format.answerReader()
+      const writer = answerWriter({ model, usage: includeUsage ? 'separate' : 'hidden' })
+      return {
+        hasOneChoice: !Object.hasOwn(overrides, 'n') && members.every(({ name }) => name !== 'n'),
+        decode(event) {
+          const events = isDone(event.data) ? 'done' : reader.read(readEvent(event))
+          return events === 'done' ? 'done' : writer.write(events)
+        },
+        finish: () => writer.write(reader.end()),
+      }
+    },
+  }
+}
+
+/**
+ * Returns the path of the base URL. Adds the API's version if the path has none, so that `https://api.example.com` and
+ * `https://api.example.com/v1` mean the same.
+ */
+export function versionedPath({ baseUrl }: Endpoint, version: string): string {
   const path = new URL(baseUrl).pathname.replace(/\/+$/, '')
   return /\/v\d+[a-z0-9]*(?:\/|$)/.test(path) ? path : `${path}/${version}`
 }
 
-/** The owner's headers, in lower case, so that they replace ours. */
+/** The configured headers with names in lower case, so that they replace the protocol's own. */
 export function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -33,28 +64,28 @@ export function lowerCaseNames(headers: Readonly<Record<string, string>>): Reado
 /**
  * Reads a complete 200 answer as an object.
  *
- * @throws {UpstreamFailure} when it is an error, or no object
+ * @throws {UpstreamFailure} for an error, and for JSON other than an object
  */
-export function readAnswer(body: Uint8Array): JsonObject {
+function readAnswer(body: Uint8Array): JsonObject {
   const answer = parseOr(
     body,
-    (cause) => new UpstreamFailure('malformed', 'an answer that is not JSON', { status: 200, cause }),
+    (cause) => new UpstreamFailure('malformed', 'the answer is not JSON', { status: 200, cause }),
   )
   if (isObject(answer)) return withoutError(answer)
   const [first] = listOf(answer)
   if (isObject(first)) withoutError(first)
-  throw new UpstreamFailure('malformed', 'an answer that is not an object', { status: 200 })
+  throw new UpstreamFailure('malformed', 'the answer is not a JSON object', { status: 200 })
 }
 
 /**
  * Reads the data of an event as an object.
  *
- * @throws {UpstreamFailure} when it is an error
- * @throws {MalformedAnswer} when it is no object: a stream that has begun may go on without it (failover.md row 34)
+ * @throws {UpstreamFailure} for an error
+ * @throws {MalformedAnswer} for JSON other than an object (failover.md row 34)
  */
-export function readEvent({ event: name, data }: ServerSentEvent): JsonObject {
-  const event = parseOr(data, () => new MalformedAnswer('malformed', 'an event that is not JSON'))
-  if (!isObject(event)) throw new MalformedAnswer('malformed', 'an event that is not an object')
+function readEvent({ event: name, data }: ServerSentEvent): JsonObject {
+  const event = parseOr(data, () => new MalformedAnswer('malformed', 'an event is not JSON'))
+  if (!isObject(event)) throw new MalformedAnswer('malformed', 'an event is not a JSON object')
   if (name === 'error') throw answeredError(errorOf(event) ?? unknownError)
   return withoutError(event)
 }

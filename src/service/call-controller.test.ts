@@ -13,7 +13,7 @@ describe.each(kinds)('%s', (_name, make) => {
     expect(signal.reason).toBeUndefined()
   })
 
-  test('tells its reason before its listeners are called', () => {
+  test('has its reason when its listeners are called', () => {
     const controller = make()
     const seen: unknown[] = []
     controller.signal.addEventListener('abort', () => seen.push(controller.signal.aborted, controller.signal.reason))
@@ -33,7 +33,7 @@ describe.each(kinds)('%s', (_name, make) => {
     expect(calls).toBe(1)
   })
 
-  test('calls every listener in the order they came', () => {
+  test('calls every listener in the order of registration', () => {
     const controller = make()
     const calls: string[] = []
     for (const name of ['a', 'b', 'c'])
@@ -42,7 +42,7 @@ describe.each(kinds)('%s', (_name, make) => {
     expect(calls).toEqual(['a', 'b', 'c'])
   })
 
-  test('does not call a listener that was taken away', () => {
+  test('does not call a removed listener', () => {
     const controller = make()
     let calls = 0
     const listener = () => {
@@ -55,7 +55,7 @@ describe.each(kinds)('%s', (_name, make) => {
     expect(calls).toBe(0)
   })
 
-  test('does not call a listener that comes too late', () => {
+  test('does not call a listener that was added after the abort', () => {
     const controller = make()
     controller.abort('gone')
     let calls = 0
@@ -65,7 +65,7 @@ describe.each(kinds)('%s', (_name, make) => {
     expect(calls).toBe(0)
   })
 
-  test('lets a listener take itself and others that were called away', () => {
+  test('allows a listener to remove itself and others that were called', () => {
     const controller = make()
     const calls: string[] = []
     const first = () => {

@@ -1,4 +1,4 @@
-/** What those who listen need of an `AbortSignal`, and no more: an `AbortSignal` is one. */
+/** The part of an `AbortSignal` that its listeners use. Every `AbortSignal` is one. */
 export interface CallSignal {
   readonly aborted: boolean
   readonly reason: unknown
@@ -9,13 +9,13 @@ export interface CallSignal {
 /** Aborts a {@link CallSignal}. */
 export interface CallController {
   readonly signal: CallSignal
-  /** Once; later calls do nothing. */
+  /** Aborts the signal. Later calls do nothing. */
   abort(reason: unknown): void
 }
 
 /**
- * An `AbortController` without the event machinery: several stand in every request's way, and the platform's cost some
- * 5 µs a request (docs/decisions/0003-call-signal.md). Each listener is called once.
+ * A light `AbortController`. Every request needs several, and the platform's cost some 5 µs a request
+ * (docs/decisions/0003-call-signal.md). Each listener is called once.
  */
 export function callController(): CallController {
   return new LightController()
@@ -24,7 +24,7 @@ export function callController(): CallController {
 class LightController implements CallController, CallSignal {
   aborted = false
   reason: unknown = undefined
-  /** Listeners are few: an attempt's, a transport's. */
+  /** A few at most, so an array is enough: of the attempt, of the transport. */
   readonly #listeners: (() => void)[] = []
 
   get signal(): CallSignal {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import type { Unavailability } from './circuit.ts'
 import { AllFailed, failover, type Candidate } from './failover.ts'
 import { UpstreamFailure, type FailureClass } from './failure.ts'
-import { healthBook } from './health.ts'
+import type { Unavailability } from './health/circuit.ts'
+import { healthBook } from './health/health.ts'
 import { callOf, failureOf, fakeClock, rejection } from './testing.ts'
 
-/** What a candidate does when it is asked: answers with a text, or throws. */
+/** How a candidate reacts: answers with a text, or throws. */
 type Behaviour = string | Error
 
 interface Fake extends Candidate {
@@ -16,12 +16,12 @@ function candidate(name: string, behaviour: Behaviour | Behaviour[], unavailabil
   return { name, behaviours: Array.isArray(behaviour) ? behaviour : [behaviour], unavailable: () => unavailability }
 }
 
-/** A walk over fakes, with the names of those who were asked. An answer in brackets is poor. */
+/** A walk over fakes, with the names of those that were tried. An answer in brackets is empty. */
 function walkOver(...fakes: Fake[]) {
   const asked: string[] = []
   const released: string[] = []
   const walk = failover<Fake, string>(fakes, {
-    isPoor: (reply) => reply.startsWith('('),
+    isEmpty: (reply) => reply.startsWith('('),
     release: (reply) => released.push(reply),
   })
   const ask = async (each: Fake): Promise<string> => {
@@ -36,11 +36,11 @@ function walkOver(...fakes: Fake[]) {
 const down = () => failureOf('server_error')
 const openFor = (remainingMs: number): Unavailability => ({ reason: 'open', remainingMs })
 const coolingFor = (remainingMs: number): Unavailability => ({ reason: 'cool_down', remainingMs })
-const leftAloneFor = (remainingMs: number): Unavailability => ({ reason: 'retry_after', remainingMs })
+const retryAfterIn = (remainingMs: number): Unavailability => ({ reason: 'retry_after', remainingMs })
 const full: Unavailability = { reason: 'full', remainingMs: 1_000 }
 
 describe('failover', () => {
-  test('asks nobody but the first when it answers', async () => {
+  test('tries only the first when it answers', async () => {
     const { next, asked } = walkOver(candidate('a', 'hello'), candidate('b', 'other'))
     const {
       candidate: { name },
@@ -71,13 +71,13 @@ describe('failover', () => {
     expect((await next()).candidate.name).toBe('b')
   })
 
-  test('asks in the order given', async () => {
+  test('tries candidates in the given order', async () => {
     const { next, asked } = walkOver(candidate('c', down()), candidate('a', down()), candidate('b', down()))
     await rejection(next())
     expect(asked).toEqual(['c', 'a', 'b'])
   })
 
-  test('asks the next only when the one before has failed', async () => {
+  test('tries the next only after the one before has failed', async () => {
     let isUnderWay = false
     const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
     const overlaps: boolean[] = []
@@ -93,7 +93,7 @@ describe('failover', () => {
     expect(overlaps).toEqual([false, false])
   })
 
-  test('tells who failed and why when all failed', async () => {
+  test('throws every failure with its candidate when all failed', async () => {
     const failures = [failureOf('rate_limit'), failureOf('dns')] as const
     const { next } = walkOver(candidate('a', failures[0]), candidate('b', failures[1]))
     const error = await rejection(next())
@@ -119,14 +119,14 @@ describe('failover', () => {
     expect(asked).toEqual(['a'])
   })
 
-  test("stops at a mistake of ours, which is no provider's failure", async () => {
-    const mistake = new TypeError('undefined is not a function')
-    const { next, asked } = walkOver(candidate('a', mistake), candidate('b', 'hello'))
-    expect(await rejection(next())).toBe(mistake)
+  test('stops at an internal error', async () => {
+    const internalError = new TypeError('undefined is not a function')
+    const { next, asked } = walkOver(candidate('a', internalError), candidate('b', 'hello'))
+    expect(await rejection(next())).toBe(internalError)
     expect(asked).toEqual(['a'])
   })
 
-  test('stops when the caller has left, with the reason it left for', async () => {
+  test('stops when the caller has left, with the abort reason', async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
     const asked: string[] = []
@@ -142,7 +142,7 @@ describe('failover', () => {
     expect(asked).toEqual(['a'])
   })
 
-  test('goes on where it stopped', async () => {
+  test('continues behind the last candidate', async () => {
     const { next, asked } = walkOver(
       candidate('a', down()),
       candidate('b', 'first'),
@@ -155,7 +155,7 @@ describe('failover', () => {
     expect(asked).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('tells all failures of its life when it goes on and nobody is left', async () => {
+  test('throws the failures of all its calls when no candidate remains', async () => {
     const { next } = walkOver(candidate('a', down()), candidate('b', 'first'), candidate('c', down()))
     await next()
     const error = await rejection(next())
@@ -164,8 +164,8 @@ describe('failover', () => {
   })
 })
 
-describe('failover past those that are to be left alone', () => {
-  test.each([openFor(1), coolingFor(1), leftAloneFor(1), full])(
+describe('failover past unavailable candidates', () => {
+  test.each([openFor(1), coolingFor(1), retryAfterIn(1), full])(
     'skips one that is %j while another is available',
     async (unavailability) => {
       const { next, asked } = walkOver(candidate('a', 'never', unavailability), candidate('b', 'hello'))
@@ -174,9 +174,9 @@ describe('failover past those that are to be left alone', () => {
     },
   )
 
-  test('asks all in order when all are to be left alone', async () => {
+  test('tries all in order when none is available', async () => {
     const { next, asked } = walkOver(
-      candidate('a', down(), leftAloneFor(9)),
+      candidate('a', down(), retryAfterIn(9)),
       candidate('b', down(), openFor(9)),
       candidate('c', 'hello', coolingFor(9)),
     )
@@ -184,13 +184,13 @@ describe('failover past those that are to be left alone', () => {
     expect(asked).toEqual(['a', 'b', 'c'])
   })
 
-  test('asks nobody who is full, though all are to be left alone', async () => {
+  test('never tries a full candidate, although none is available', async () => {
     const { next, asked } = walkOver(candidate('a', 'never', full), candidate('b', 'hello', openFor(9)))
     expect((await next()).candidate.name).toBe('b')
     expect(asked).toEqual(['b'])
   })
 
-  test('asks nobody when all are full', async () => {
+  test('tries none when all are full', async () => {
     const { next, asked } = walkOver(candidate('a', 'never', full), candidate('b', 'never', full))
     const error = await rejection(next())
     if (!(error instanceof AllFailed)) throw error
@@ -199,7 +199,7 @@ describe('failover past those that are to be left alone', () => {
     expect(asked).toEqual([])
   })
 
-  test('asks the skipped after all, in order, when the available ones failed by their own fault', async () => {
+  test('tries the skipped at the end, in order, when the available ones failed', async () => {
     const { next, asked } = walkOver(
       candidate('a', down(), openFor(9)),
       candidate('b', down()),
@@ -210,32 +210,32 @@ describe('failover past those that are to be left alone', () => {
     expect(asked).toEqual(['b', 'd', 'a', 'c'])
   })
 
-  test('leaves the skipped alone when the available ones failed for reasons that last', async () => {
+  test('does not try the skipped when the available ones failed because of the request', async () => {
     const { next, asked } = walkOver(candidate('a', 'hello', openFor(9)), candidate('b', failureOf('bad_request')))
     expect(await rejection(next())).toBeInstanceOf(AllFailed)
     expect(asked).toEqual(['b'])
   })
 
-  test('never asks those after all that asked to be left alone, or are full', async () => {
+  test('does not try the skipped that sent a Retry-After, or are full, when another failed', async () => {
     const { next, asked } = walkOver(
-      candidate('a', 'never', leftAloneFor(9)),
+      candidate('a', 'never', retryAfterIn(9)),
       candidate('b', 'never', full),
       candidate('c', down()),
     )
     const error = await rejection(next())
     if (!(error instanceof AllFailed)) throw error
-    expect(error.skipped).toEqual([leftAloneFor(9), full])
+    expect(error.skipped).toEqual([retryAfterIn(9), full])
     expect(asked).toEqual(['c'])
   })
 
-  test('asks each at most once', async () => {
+  test('tries each at most once', async () => {
     const { next, asked } = walkOver(candidate('a', down(), openFor(9)), candidate('b', down()))
     await rejection(next())
     await rejection(next())
     expect(asked).toEqual(['b', 'a'])
   })
 
-  test('does not look at who is behind the one that answers', async () => {
+  test('does not check the availability of candidates behind the one that answers', async () => {
     const looked: string[] = []
     const watched = (name: string): Fake => ({
       ...candidate(name, 'hello'),
@@ -248,7 +248,7 @@ describe('failover past those that are to be left alone', () => {
     expect(looked).toEqual(['a'])
   })
 
-  test('looks at each when its turn comes: one that has become full by then is skipped', async () => {
+  test('checks availability in turn: a candidate that has become full meanwhile is skipped', async () => {
     let isFull = false
     const later: Fake = { ...candidate('b', 'never'), unavailable: () => (isFull ? full : undefined) }
     const { walk, ask, asked } = walkOver(candidate('a', down()), later, candidate('c', 'hello'))
@@ -261,7 +261,7 @@ describe('failover past those that are to be left alone', () => {
     expect({ name, asked }).toEqual({ name: 'c', asked: ['a', 'c'] })
   })
 
-  test('never asks one after all that has become full since it was skipped', async () => {
+  test('does not try a skipped candidate that has become full meanwhile', async () => {
     let unavailability = openFor(9)
     const skipped: Fake = { ...candidate('a', 'never'), unavailable: () => unavailability }
     const { walk, ask, asked } = walkOver(skipped, candidate('b', down()))
@@ -275,25 +275,25 @@ describe('failover past those that are to be left alone', () => {
     expect(error).toHaveProperty('skipped', [full])
   })
 
-  test('does not count those as skipped that it has asked after all', async () => {
+  test('does not list skipped candidates that it has tried at the end', async () => {
     const { next } = walkOver(
       candidate('a', down(), openFor(9)),
       candidate('b', down()),
-      candidate('c', 'never', leftAloneFor(5)),
+      candidate('c', 'never', retryAfterIn(5)),
     )
-    expect(await rejection(next())).toHaveProperty('skipped', [leftAloneFor(5)])
+    expect(await rejection(next())).toHaveProperty('skipped', [retryAfterIn(5)])
     const all = walkOver(candidate('a', failureOf('credential'), coolingFor(9)))
     expect(await rejection(all.next())).toHaveProperty('skipped', [])
   })
 
-  test('asks those after all, when an answer is to be taken up and nobody else is left', async () => {
+  test('tries the skipped when a stream is to be resumed and no other remains', async () => {
     const { next, asked } = walkOver(candidate('a', 'first'), candidate('b', 'second', openFor(9)))
     await next()
     expect((await next()).reply).toBe('second')
     expect(asked).toEqual(['a', 'b'])
   })
 
-  test('lets one at a time probe whoever has an open breaker, however many fail over to it at once', async () => {
+  test('sends one probe to an open breaker, however many requests fail over to it at once', async () => {
     const clock = fakeClock()
     const { unavailable, begin } = healthBook(clock.now, () => 0.5).of('b', 'm')
     for (let time = 0; time < 5; time += 1) begin().failed(down())
@@ -324,15 +324,15 @@ describe('failover past those that are to be left alone', () => {
   })
 })
 
-describe('failover from a poor answer', () => {
-  test('moves on while somebody remains (failover.md row 27)', async () => {
+describe('failover from an empty answer', () => {
+  test('moves on while another candidate remains (failover.md row 27)', async () => {
     const { next, asked, released } = walkOver(candidate('a', '(empty)'), candidate('b', 'hello'))
     expect((await next()).reply).toBe('hello')
     expect(asked).toEqual(['a', 'b'])
     expect(released).toEqual(['(empty)'])
   })
 
-  test('delivers it when nobody remains, without releasing it', async () => {
+  test('delivers it when no candidate remains, without releasing it', async () => {
     const { next, released } = walkOver(candidate('a', down()), candidate('b', '(empty)'))
     expect((await next()).reply).toBe('(empty)')
     expect(released).toEqual([])
@@ -347,7 +347,7 @@ describe('failover from a poor answer', () => {
     expect({ name, reply }).toEqual({ name: 'a', reply: '(one)' })
   })
 
-  test('delivers the first when all others are poor too', async () => {
+  test('delivers the first when all others are empty too', async () => {
     const { next, asked } = walkOver(candidate('a', '(one)'), candidate('b', '(two)'), candidate('c', '(three)'))
     expect((await next()).reply).toBe('(one)')
     expect(asked).toEqual(['a', 'b', 'c'])
@@ -361,19 +361,19 @@ describe('failover from a poor answer', () => {
       return ask(each)
     }, call)
     expect(call.trail).toEqual([
-      { name: 'a', status: 200, ms: 1, failure: 'empty', reason: 'an empty answer' },
+      { name: 'a', status: 200, ms: 1, failure: 'empty', reason: 'the answer is empty' },
       { name: 'b', status: 200, ms: 1 },
     ])
   })
 
-  test('takes every answer for good when it is not told what is poor', async () => {
+  test('delivers every answer without options', async () => {
     const walk = failover<Fake, string>([candidate('a', ''), candidate('b', '')])
     expect((await walk.next(async () => '(empty)', callOf())).candidate.name).toBe('a')
   })
 })
 
 describe('a failure', () => {
-  test('that says it is final stays final when its status is told anew', () => {
+  test('keeps its details when it gets another status', () => {
     const failure = new UpstreamFailure('content_policy', 'no', {
       status: 400,
       isFinal: true,

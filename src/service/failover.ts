@@ -1,25 +1,22 @@
-import type { Unavailability } from './circuit.ts'
 import { requestFailures, UpstreamFailure } from './failure.ts'
+import type { Unavailability } from './health/circuit.ts'
 import type { Call } from './service.ts'
 import type { Trail } from './trail.ts'
 
 /** One of several services that can answer the same request. */
 export interface Candidate {
   readonly name: string
-  /** Why it should not be asked now; `undefined`: it may be. */
+  /** Why it should be skipped now; `undefined`: it is available. */
   unavailable(): Unavailability | undefined
 }
 
-/** A candidate that was asked, and why it did not answer. */
+/** A candidate that was tried, and its failure. */
 export interface FailedCandidate {
   readonly name: string
   readonly failure: UpstreamFailure
 }
 
-/**
- * Nobody answered. Everyone who was asked is in `failures`, in order; why the others were not, and for how much longer,
- * in `skipped`.
- */
+/** No candidate answered. `failures` lists those that were tried, in order; `skipped` says why the others were not. */
 export class AllFailed extends Error {
   override readonly name = 'AllFailed'
   readonly failures: readonly FailedCandidate[]
@@ -31,54 +28,58 @@ export class AllFailed extends Error {
   }
 }
 
-/** What {@link failover} needs to know of replies. */
+/** How {@link failover} treats empty replies. */
 export interface FailoverOptions<Reply> {
-  /** An answer so poor that it is delivered only if nobody else remains. */
-  readonly isPoor: (reply: Reply) => boolean
-  /** Lets go of a poor answer's resources when somebody else is asked; it may still be delivered. */
+  /** An empty reply is delivered only if no other candidate answers. */
+  readonly isEmpty: (reply: Reply) => boolean
+  /** Releases the resources of an empty reply before the next candidate is tried. The reply may still be delivered. */
   readonly release: (reply: Reply) => void
 }
 
-/** A reply, and who gave it. */
-export interface Answer<Asked, Reply> {
-  readonly candidate: Asked
+/** A reply and the candidate that gave it. */
+export interface CandidateReply<Tried, Reply> {
+  readonly candidate: Tried
   readonly reply: Reply
 }
 
 /**
- * A walk along the candidates. Each `next` goes on where the last one stopped, so that an interrupted answer can be
- * taken up by those who were not asked yet.
+ * A walk along the candidates. Each `next` continues behind the last candidate, so that the remaining ones can resume a
+ * cut stream.
  */
-export interface Walk<Asked, Reply> {
+export interface CandidateWalk<Tried, Reply> {
   /**
-   * The next answer.
+   * Tries candidates until one answers.
    *
-   * @param ask puts the question to one candidate
-   * @throws {AllFailed} when nobody remains; the failure itself when it is final; the call's abort reason when the
-   *   caller has left
+   * @param ask sends the request to one candidate
+   * @throws {AllFailed} when no candidate remains; the failure itself when it is final; the call's abort reason when
+   *   the caller has left
    */
-  next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>>
+  next(ask: (candidate: Tried) => Promise<Reply>, call: Call): Promise<CandidateReply<Tried, Reply>>
 }
 
 /**
- * Asks the candidates in order until one answers (docs/api.md). Whether one may be asked is looked at when its turn
- * comes: one that is to be left alone is skipped while another is available. When nobody was, all that are to be left
- * alone are asked, in order; when those that were have failed, and not because of the request itself, the skipped are
- * asked after all, but for those that asked to be left alone. Who is full is never asked.
+ * Tries the candidates in order until one answers (docs/failover.md). Availability is checked when a candidate's turn
+ * comes. Unavailable candidates are skipped while another is available, and tried at the end otherwise:
+ *
+ * - If no candidate was available, all are tried, in order.
+ * - If the available ones failed, the skipped are tried, except after failures of the request itself, and except those
+ *   whose Retry-After has not passed.
+ *
+ * Candidates at their concurrency limit are never tried.
  */
-export function failover<Asked extends Candidate, Reply>(
-  candidates: readonly Asked[],
+export function failover<Tried extends Candidate, Reply>(
+  candidates: readonly Tried[],
   options?: FailoverOptions<Reply>,
-): Walk<Asked, Reply> {
+): CandidateWalk<Tried, Reply> {
   const failures: FailedCandidate[] = []
-  /** Who was passed over, and why. Whoever is asked after all leaves it. */
-  const skipped = new Map<Asked, Unavailability>()
+  /** Skipped candidates that were not tried later. */
+  const skipped = new Map<Tried, Unavailability>()
   let queue = candidates
   let position = 0
-  let hasAsked = false
+  let hasTried = false
   let isLastResort = false
 
-  function nextCandidate(): Asked | undefined {
+  function nextCandidate(): Tried | undefined {
     for (let candidate = queue[position]; candidate !== undefined; candidate = queue[position]) {
       position += 1
       const unavailability = candidate.unavailable()
@@ -95,21 +96,21 @@ export function failover<Asked extends Candidate, Reply>(
     return nextCandidate()
   }
 
-  function lastResort(): readonly Asked[] {
-    const except = hasAsked ? ['full', 'retry_after'] : ['full']
+  function lastResort(): readonly Tried[] {
+    const except = hasTried ? ['full', 'retry_after'] : ['full']
     if (failures.length > 0 && failures.every(({ failure }) => requestFailures.has(failure.failure))) return []
     return [...skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
   }
 
-  async function next(ask: (candidate: Asked) => Promise<Reply>, call: Call): Promise<Answer<Asked, Reply>> {
-    let poor: Answer<Asked, Reply> | undefined
+  async function next(ask: (candidate: Tried) => Promise<Reply>, call: Call): Promise<CandidateReply<Tried, Reply>> {
+    let empty: CandidateReply<Tried, Reply> | undefined
     for (let candidate = nextCandidate(); candidate !== undefined; candidate = nextCandidate()) {
-      hasAsked = true
+      hasTried = true
       try {
         const reply = await ask(candidate)
-        if (options?.isPoor(reply) !== true) return { candidate, reply }
-        if (poor === undefined && position === queue.length) return { candidate, reply }
-        poor ??= { candidate, reply }
+        if (options?.isEmpty(reply) !== true) return { candidate, reply }
+        if (empty === undefined && position === queue.length) return { candidate, reply }
+        empty ??= { candidate, reply }
         options.release(reply)
         markEmpty(call.trail, candidate.name)
       } catch (error) {
@@ -118,16 +119,16 @@ export function failover<Asked extends Candidate, Reply>(
         failures.push({ name: candidate.name, failure: error })
       }
     }
-    if (poor !== undefined) return poor
+    if (empty !== undefined) return empty
     throw new AllFailed(failures, [...skipped.values()])
   }
 
   return { next }
 }
 
-/** The last attempt at `name` was answered, but with nothing in it. */
+/** Marks the last attempt at `name` as empty in the trail. */
 function markEmpty(trail: Trail, name: string): void {
   const position = trail.findLastIndex((attempt) => attempt.name === name)
   const attempt = trail[position]
-  if (attempt !== undefined) trail[position] = { ...attempt, failure: 'empty', reason: 'an empty answer' }
+  if (attempt !== undefined) trail[position] = { ...attempt, failure: 'empty', reason: 'the answer is empty' }
 }

@@ -1,6 +1,6 @@
 /**
- * What can go wrong at an upstream, one name a kind. The table below says what each kind means for its health;
- * docs/failover.md explains them to users, row by row.
+ * Classes of failures at an upstream. {@link failureEffects} gives the effect of each on its health; docs/failover.md
+ * explains them to users, row by row.
  */
 export type FailureClass =
   | 'dns'
@@ -28,25 +28,25 @@ export type FailureClass =
   | 'cut'
   | 'resources'
 
-/** What a failure class does to the health of the upstream. */
+/** Effect of a failure class on the health of the upstream. */
 export interface FailureEffect {
   /** Counts towards the circuit breaker. */
   readonly breaker: boolean
-  /** What the failure speaks of: the whole provider, or this model at this provider. */
+  /** Affects the whole provider, or this model at this provider. */
   readonly scope: 'provider' | 'model'
   /** Milliseconds of cool-down from the third consecutive failure of this class; 0: none. */
   readonly coolDownMs: number
-  /** Whether asking the same upstream again soon can help. All causes permanent: the client is told not to retry. */
+  /** A retry cannot help. When all causes are permanent, the client gets `x-should-retry: false`. */
   readonly permanent: boolean
 }
 
-/** These speak of the request: another upstream would most likely refuse it likewise. */
+/** Failures of the request itself: another upstream would most likely refuse it too. */
 export const requestFailures: ReadonlySet<FailureClass> = new Set(['bad_request', 'context_length', 'content_policy'])
 
 const model = 'model',
   provider = 'provider'
 
-/** Effects by class (failover.md, table of failures). `rate_limit` and `overloaded` cool down by Retry-After instead. */
+/** Effects by class (failover.md, table of failures). `rate_limit` and `overloaded` also obey a Retry-After. */
 export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   dns: { breaker: true, scope: provider, coolDownMs: 0, permanent: false },
   connect: { breaker: true, scope: provider, coolDownMs: 0, permanent: false },
@@ -74,23 +74,23 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   resources: { breaker: false, scope: provider, coolDownMs: 0, permanent: false },
 }
 
-/** What is known of a failed attempt beside its class and reason. */
+/** Details of a failed attempt beside its class and reason. */
 export interface FailureDetails {
   /** HTTP status the upstream sent. */
   readonly status?: number | undefined
-  /** Milliseconds the upstream asked us to stay away, already clamped. */
+  /** Retry-After of the upstream in milliseconds, already clamped. */
   readonly retryAfterMs?: number | undefined
-  /** The upstream may have done the work although we saw no answer. */
+  /** The upstream may have done the work although no answer arrived. */
   readonly ambiguous?: boolean
-  /** No other upstream is to be asked: content policy, our own resources. */
+  /** No other candidate is tried: content policy, or a lack of our own resources. */
   readonly isFinal?: boolean
-  /** It was time that ran out, whatever the class. */
+  /** A timer ran out, in any class. */
   readonly timedOut?: boolean
   readonly cause?: unknown
 }
 
 /**
- * One attempt at one upstream has failed. `message` is safe to show: no key, no URL, no header; at most some 200
+ * An attempt at an upstream failed. `message` may be shown to clients: no key, URL or header, and at most some 200
  * characters.
  */
 export class UpstreamFailure extends Error {
@@ -112,13 +112,13 @@ export class UpstreamFailure extends Error {
     this.timedOut = details.timedOut ?? failure === 'timeout'
   }
 
-  /** The same failure, told by an answer that had another status. */
+  /** The same failure, found in an answer with this status. */
   answeredWith(status: number): UpstreamFailure {
     return new UpstreamFailure(this.failure, this.message, { ...this, status, cause: this.cause })
   }
 }
 
-/** Not the upstream's fault, and another one's answer would not fit either (failover.md row 42). */
-export function outOfRoom(cause?: unknown): UpstreamFailure {
-  return new UpstreamFailure('resources', 'this service is out of room', { cause, isFinal: true })
+/** Lack of our own resources. Final: another upstream's answer would not fit either (failover.md row 42). */
+export function outOfResources(cause?: unknown): UpstreamFailure {
+  return new UpstreamFailure('resources', 'this service is out of resources', { cause, isFinal: true })
 }

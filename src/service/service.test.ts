@@ -20,7 +20,7 @@ describe('a stack', () => {
 })
 
 describe('a trail as a header', () => {
-  test('tells name, status, class and time of each attempt', () => {
+  test('has name, status, class and time of each attempt', () => {
     expect(
       formatTrail([
         { name: 'groq', status: 429, failure: 'rate_limit', reason: 'not shown', ms: 11.6 },

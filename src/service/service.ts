@@ -4,12 +4,14 @@ import type { Trail } from './trail.ts'
 /** What accompanies one request on its way through the layers. */
 export interface Call {
   /**
-   * Aborts when the caller has left or the whole request's time is up. An aborted call is nobody's failure (failover.md
-   * row 40).
+   * Aborts when the caller has left or the request's deadline has passed. No upstream is blamed for an aborted call
+   * (failover.md row 40).
    */
   readonly signal: CallSignal
-  /** Every attempt made for this request so far, in order. Layers append; nobody removes. */
+  /** Every attempt of this request so far, in order. Layers append and never remove. */
   readonly trail: Trail
+  /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
+  readonly isProbe?: boolean
 }
 
 /** An async function that answers a request. */

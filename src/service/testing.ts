@@ -1,7 +1,7 @@
 import { UpstreamFailure, type FailureClass, type FailureDetails } from './failure.ts'
 import type { Call } from './service.ts'
 
-/** A clock that a test moves. For tests. */
+/** A clock that the test advances. For tests. */
 export interface FakeClock {
   readonly now: () => number
   pass(ms: number): void
@@ -18,17 +18,17 @@ export function fakeClock(start = 1_000_000): FakeClock {
   }
 }
 
-/** A failure by its class. For tests. */
+/** A failure of this class. For tests. */
 export function failureOf(failure: FailureClass, details: FailureDetails = {}): UpstreamFailure {
   return new UpstreamFailure(failure, `it was ${failure}`, details)
 }
 
-/** A call that nobody leaves, unless a signal says so. For tests. */
+/** A call that is aborted only by `signal`. For tests. */
 export function callOf(signal: AbortSignal = new AbortController().signal): Call {
   return { signal, trail: [] }
 }
 
-/** What a promise was rejected with. For tests. @throws when it was not */
+/** The error that a promise rejects with. For tests. @throws {Error} when the promise resolves */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {

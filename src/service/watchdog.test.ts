@@ -13,7 +13,7 @@ function subject(limitMs = 1_000) {
 }
 
 describe('a watchdog', () => {
-  test('expires once when nothing touches it', () => {
+  test('expires once without a touch', () => {
     const { expired } = subject()
     jest.advanceTimersByTime(999)
     expect(expired()).toBe(0)
@@ -24,7 +24,7 @@ describe('a watchdog', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('counts anew from every touch', () => {
+  test('starts again at every touch', () => {
     const { dog, expired } = subject()
     for (let time = 0; time < 10; time += 1) {
       jest.advanceTimersByTime(900)
@@ -36,9 +36,9 @@ describe('a watchdog', () => {
     expect(expired()).toBe(1)
   })
 
-  test('lets what arrived in time be read, when its timer comes too late for that', () => {
+  test('reads sockets before it expires when its timer is late', () => {
     const { dog, expired } = subject()
-    // The process stood still: its timers run, and only then what came over sockets meanwhile.
+    // The process was suspended: its timers run first, then its sockets.
     jest.advanceTimersByTime(1_000)
     dog.touch()
     jest.advanceTimersByTime(999)
@@ -47,7 +47,7 @@ describe('a watchdog', () => {
     expect(expired()).toBe(1)
   })
 
-  test('does not count from before this process has caught up', () => {
+  test('counts a waiting event as a touch', () => {
     let isBehind = true,
       expired = 0
     watchdog(
@@ -65,7 +65,7 @@ describe('a watchdog', () => {
     expect(expired).toBe(1)
   })
 
-  test('does not count while it is paused', () => {
+  test('does not expire while it is paused', () => {
     const { dog, expired } = subject()
     dog.pause()
     jest.advanceTimersByTime(100_000)
@@ -75,7 +75,7 @@ describe('a watchdog', () => {
     expect(expired()).toBe(1)
   })
 
-  test('expires at most its limit late after a pause', () => {
+  test('expires at most one limit late after a pause', () => {
     const { dog, expired } = subject()
     jest.advanceTimersByTime(500)
     dog.pause()
@@ -87,7 +87,7 @@ describe('a watchdog', () => {
     expect(expired()).toBe(1)
   })
 
-  test('never expires when it is stopped', () => {
+  test('never expires after stop', () => {
     const { dog, expired } = subject()
     dog.stop()
     dog.touch()
@@ -96,7 +96,7 @@ describe('a watchdog', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('has one timer, however often it is touched', () => {
+  test('needs one timer for any number of touches', () => {
     const { dog } = subject()
     for (let time = 0; time < 1_000; time += 1) dog.touch()
     expect(jest.getTimerCount()).toBe(1)

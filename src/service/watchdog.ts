@@ -1,20 +1,19 @@
-/** Expires when it was not touched for so long. */
+/** A timer that expires after a time without a touch. */
 export interface Watchdog {
-  /** Something happened, or the wait for it begins: start counting anew. Costs a clock reading, no timer. */
+  /** Restarts the time. Costs a reading of the clock, no new timer. */
   touch(): void
-  /** Nothing is being waited for: do not count until the next `touch`. */
+  /** Stops the time until the next `touch`. */
   pause(): void
-  /** For good. */
+  /** Ends the watchdog: it never expires. */
   stop(): void
 }
 
 /**
- * Calls `expire` once, when nothing touched it for `limitMs` (to within a timer's precision, late rather than early).
- * One timer, set anew only when it fires. What had arrived by then is read first: after this process stood still
- * (SIGSTOP, a machine that slept), timers come before sockets.
+ * Calls `expire` once, after `limitMs` without a touch; never early. Uses one timer, which is set again only when it
+ * fires. Sockets are read once more before it expires: after the process was suspended (SIGSTOP, a sleeping machine),
+ * timers run before sockets.
  *
- * @param isBehind whether something has happened that this process has not come to yet: then it counts as happening
- *   now. Default: never
+ * @param isBehind whether an event is waiting to be processed. If so, it counts as a touch. Default: never
  */
 export function watchdog(limitMs: number, expire: () => void, isBehind: () => boolean = () => false): Watchdog {
   const now = () => performance.now()

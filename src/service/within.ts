@@ -1,4 +1,4 @@
-/** What a promise gives, or `undefined` when it takes longer than `ms` milliseconds. It goes on either way. */
+/** Resolves like `promise`, or with `undefined` after `ms` milliseconds. The work behind `promise` continues. */
 export function withinMs<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), ms)

@@ -1,10 +1,11 @@
-import { setBackMsMost } from './store.ts'
+import { setBackMsMax } from './store.ts'
 
 /**
- * Whether a value is too old to be used, or from a time that has not come yet ({@link StoreOptions.ttlMs}).
+ * Whether a value has expired, or is dated in the future ({@link StoreOptions.ttlMs}).
  *
- * @param createdAt @param now both of the wall clock, in Unix milliseconds
+ * @param createdAt Unix milliseconds
+ * @param now Unix milliseconds
  */
-export function isGone(createdAt: number, now: number, ttlMs: number): boolean {
-  return now - createdAt > ttlMs || createdAt - now > setBackMsMost
+export function isExpired(createdAt: number, now: number, ttlMs: number): boolean {
+  return now - createdAt > ttlMs || createdAt - now > setBackMsMax
 }

@@ -4,11 +4,11 @@ import { memoryLimit } from './memory-limit.ts'
 
 type Wait = (client: string) => Promise<number | undefined>
 
-function limited(perMinute: number, clientsMost?: number) {
+function limited(perMinute: number, clientsMax?: number) {
   const clock = { ms: 1_800_000_000_000 }
   const limit = memoryLimit(
     new Map(),
-    { perMinute, ...(clientsMost === undefined ? {} : { clientsMost }) },
+    { perMinute, ...(clientsMax === undefined ? {} : { clientsMax }) },
     () => clock.ms,
   )
   return { clock, wait: (client: string) => limit.take(client) }
@@ -26,13 +26,13 @@ describe('memory: a limit', () => {
     expect(await wait('a')).toBe(1)
   })
 
-  test('lets others pass meanwhile', async () => {
+  test('allows other clients meanwhile', async () => {
     const { wait } = limited(120)
     await passed(wait, 'a', 10_000)
     expect(await wait('b')).toBeUndefined()
   })
 
-  test('gives one back every half second, and says so', async () => {
+  test('refills a token every half second, and says so', async () => {
     const { clock, wait } = limited(120)
     await passed(wait, 'a', 120)
     clock.ms += 499
@@ -42,7 +42,7 @@ describe('memory: a limit', () => {
     expect(await wait('a')).toBe(1)
   })
 
-  test('lets pass after the wait it names', async () => {
+  test('allows after the wait it names', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 1_000 }),
@@ -63,7 +63,7 @@ describe('memory: a limit', () => {
     )
   })
 
-  test('never lets more pass than its minutes are worth', async () => {
+  test('never allows more than its minutes are worth', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 50 }),
@@ -82,7 +82,7 @@ describe('memory: a limit', () => {
     )
   })
 
-  test('locks nobody out when the clock is set back or far forward', async () => {
+  test('locks no client out when the clock is set back or far forward', async () => {
     const { clock, wait } = limited(60)
     await passed(wait, 'a', 60)
     clock.ms -= 365 * 86_400_000
@@ -93,11 +93,11 @@ describe('memory: a limit', () => {
     expect(await passed(wait, 'a', 100)).toBe(60)
   })
 
-  test('of 0 lets everything pass', async () => {
+  test('of 0 allows everything', async () => {
     expect(await passed(limited(0).wait, 'a', 10_000)).toBe(10_000)
   })
 
-  test('remembers a bounded number of clients: those that came last', async () => {
+  test('remembers a bounded number of clients: the most recent ones', async () => {
     const { wait } = limited(1, 3)
     for (const client of ['a', 'b', 'c', 'a', 'd']) await wait(client)
     expect(await Promise.all(['c', 'a', 'd'].map(wait))).toEqual([60, 60, 60])

@@ -1,21 +1,20 @@
 import type { Limit, LimitOptions } from './store.ts'
 
-/** What each client had saved up when it was last counted, those who came last at the end. */
+/** Each client's tokens at its last request, the most recent client last. */
 export type Buckets = Map<string, { readonly credit: number; readonly at: number }>
 
-/** What one costs. A client is credited `perMinute` of these each millisecond, so that all sums are of whole numbers. */
+/** Price of one token. A client is credited `perMinute` per millisecond, so that all sums are whole numbers. */
 const cost = 60_000
 
 /**
- * A token bucket a client, in this process. Beyond {@link LimitOptions.clientsMost}, whoever was away longest has a
- * clean slate.
+ * A limit in this process. Beyond {@link LimitOptions.clientsMax}, the client that was idle longest is forgotten.
  *
- * @param buckets what was counted until now
- * @param now Unix milliseconds. It may jump
+ * @param buckets the counts so far
+ * @param now Unix milliseconds; may jump
  */
 export function memoryLimit(
   buckets: Buckets,
-  { perMinute, clientsMost = 20_000 }: LimitOptions,
+  { perMinute, clientsMax = 20_000 }: LimitOptions,
   now: () => number,
 ): Limit {
   const full = perMinute * cost
@@ -33,7 +32,7 @@ export function memoryLimit(
       const mayPass = credit >= cost
       buckets.delete(client)
       buckets.set(client, { credit: mayPass ? credit - cost : credit, at: time })
-      if (buckets.size > clientsMost) buckets.delete(buckets.keys().next().value ?? client)
+      if (buckets.size > clientsMax) buckets.delete(buckets.keys().next().value ?? client)
       return mayPass ? undefined : Math.ceil((cost - credit) / perMinute / 1000)
     },
   }

@@ -31,7 +31,7 @@ function timersByHand(): {
   }
 }
 
-describe('memory: what has expired', () => {
+describe('memory: an expired value', () => {
   test('leaves memory by itself, with one timer at a time', async () => {
     const clock = wallClock(),
       timers = timersByHand()
@@ -63,7 +63,7 @@ describe('memory: what has expired', () => {
     expect(stores.size).toBe(0)
   })
 
-  test('is looked for in time, however the clock was set', async () => {
+  test('is cleared in time, however the clock was set', async () => {
     const clock = wallClock(),
       timers = timersByHand()
     const stores = memoryStores(clock.now, timers.later),
@@ -77,7 +77,7 @@ describe('memory: what has expired', () => {
     expect([stores.size, timers.pending.length]).toEqual([0, 0])
   })
 
-  test('is looked for no later than a timer can wait', async () => {
+  test('is cleared although a timer cannot wait that long', async () => {
     const timers = timersByHand()
     await memoryStores(Date.now, timers.later)
       .open('long', { ...roomy, ttlMs: 100 * 86_400_000 })
@@ -88,7 +88,8 @@ describe('memory: what has expired', () => {
 
 test('memory: does not keep the process alive', async () => {
   const script = `import { memoryStores } from ${JSON.stringify(import.meta.resolve('./memory.ts'))}
-    await memoryStores(Date.now).open('states', { ttlMs: 3_600_000, most: 9, mostEach: 9, parse: () => undefined }).set('key', 'value', 'owner')`
+    const options = { ttlMs: 3_600_000, valuesMax: 9, valuesPerOwnerMax: 9, parse: () => undefined }
+    await memoryStores(Date.now).open('states', options).set('key', 'value', 'owner')`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'pipe' })
   expect([await child.exited, await child.stderr.text()]).toEqual([0, ''])
 })
@@ -103,13 +104,13 @@ test('memory: leaves nothing behind when it is closed', async () => {
 
 test('memory: forgetting the oldest does not slow down with their number', async () => {
   async function timeOf(most: number): Promise<number> {
-    const store = memoryStores(Date.now).open('sessions', { ...roomy, most, mostEach: 20 })
+    const store = memoryStores(Date.now).open('sessions', { ...roomy, valuesMax: most, valuesPerOwnerMax: 20 })
     for (let index = 0; index < most; index++) await store.set(`${index}`, 'value', `${index}`)
     const started = performance.now()
     for (let index = 0; index < 10_000; index++) await store.set(`again ${index}`, 'value', `${index}`)
     return performance.now() - started
   }
-  // The best of three, on a machine with other work. With the first key of a Map for the oldest it would be fifty times as long.
+  // The best of three, on a machine with other work. With the first key of a Map it would take fifty times as long.
   let few = Infinity,
     many = Infinity
   for (let round = 0; round < 3; round++) {

@@ -1,37 +1,36 @@
-import { isGone } from './age.ts'
+import { isExpired } from './age.ts'
 import { Chain, type Link } from './chain.ts'
 import { memoryLimit, type Buckets } from './memory-limit.ts'
-import { noNotices } from './no-notices.ts'
 import { Ranking } from './ranking.ts'
 import type { Store, StoreOptions, Stores } from './store.ts'
 
-/** What `setTimeout` can wait for. */
-const timerMsMost = 2 ** 31 - 1
+/** The longest delay of `setTimeout`. */
+const timerMsMax = 2 ** 31 - 1
 
 /** {@link Stores} in this process. */
 export interface MemoryStores extends Stores {
-  /** Values that take up memory now, in all stores. */
+  /** Values in memory, of all stores. */
   readonly size: number
 }
 
-/** Does some work later, unless it is called off first by what is returned. */
+/** Schedules work. @returns cancels it */
 export type Later = (work: () => void, ms: number) => () => void
 
 /**
- * Stores that end with this process. A step costs of the order of log n, n the number of owners. What has expired
- * leaves memory when its store is used, else by a timer, which does not keep the process alive.
+ * Stores that end with this process. A step takes O(log owners). Expired values leave memory when their store is used,
+ * else by a timer, which does not keep the process alive.
  *
- * @param now the wall clock, in Unix milliseconds
+ * @param now Unix milliseconds
  */
 export function memoryStores(now: () => number, later: Later = unreferencedTimer): MemoryStores {
   const kept = new Map<string, MemoryStore<unknown>>()
   const counted = new Map<string, Buckets>()
   return {
-    // The options of the first opening hold.
+    // The options of the first call count.
     open<Value>(name: string, options: StoreOptions<Value>): Store<Value> {
       const store = kept.get(name) ?? new MemoryStore<unknown>(options, now, later)
       kept.set(name, store)
-      // A name has one user (Stores.open), so what it gets is what it put there.
+      // Names are unique (Stores.open): one caller put the values there and reads them.
       return store as Store<Value>
     },
     limit(name, options) {
@@ -39,7 +38,6 @@ export function memoryStores(now: () => number, later: Later = unreferencedTimer
       counted.set(name, buckets)
       return memoryLimit(buckets, options, now)
     },
-    notices: () => noNotices,
     get size() {
       return kept.values().reduce((sum, store) => sum + store.size, 0)
     },
@@ -57,11 +55,11 @@ function unreferencedTimer(work: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** A value came in. */
+/** When a value was stored. */
 interface Arrival {
   readonly key: string
   readonly createdAt: number
-  /** Higher than that of all who came before. */
+  /** Ascending. */
   readonly number: number
 }
 
@@ -74,12 +72,12 @@ interface Entry<Value> {
   readonly value: Value
   readonly arrival: Arrival
   readonly owner: Owner
-  readonly place: Link<Arrival>
-  readonly ownPlace: Link<Arrival>
+  readonly link: Link<Arrival>
+  readonly ownerLink: Link<Arrival>
 }
 
-/** Who loses first when there is too much: the owner with most values, of equals the one with the oldest. */
-function losesBefore(one: Owner, other: Owner): boolean {
+/** Order of eviction: the owner with the most values first, of equals the owner of the oldest value. */
+function isEvictedBefore(one: Owner, other: Owner): boolean {
   if (one.arrivals.size !== other.arrivals.size) return one.arrivals.size > other.arrivals.size
   return (one.arrivals.oldest?.number ?? 0) < (other.arrivals.oldest?.number ?? 0)
 }
@@ -89,10 +87,10 @@ class MemoryStore<Value> implements Store<Value> {
   readonly #now: () => number
   readonly #later: Later
   readonly #entries = new Map<string, Entry<Value>>()
-  /** One age for all, so the order of arrival is the order of expiry. */
+  /** All values live equally long, so the order of arrival is the order of expiry. */
   readonly #arrivals = new Chain<Arrival>()
   readonly #owners = new Map<string, Owner>()
-  readonly #ranking = new Ranking(losesBefore)
+  readonly #ranking = new Ranking(isEvictedBefore)
   #lastNumber = 0
   #cancelTimer: (() => void) | undefined
 
@@ -114,8 +112,8 @@ class MemoryStore<Value> implements Store<Value> {
     this.#forgetExpired()
     this.#forget(key)
     const owner = this.#add(key, value, ownerName)
-    if (owner.arrivals.size > this.#options.mostEach) this.#forget(owner.arrivals.oldest?.key)
-    if (this.size > this.#options.most) this.#forget(this.#ranking.first?.arrivals.oldest?.key)
+    if (owner.arrivals.size > this.#options.valuesPerOwnerMax) this.#forget(owner.arrivals.oldest?.key)
+    if (this.size > this.#options.valuesMax) this.#forget(this.#ranking.first?.arrivals.oldest?.key)
     this.#wakeAtExpiry()
   }
 
@@ -123,6 +121,17 @@ class MemoryStore<Value> implements Store<Value> {
     const value = this.#find(key)
     this.#forget(key)
     return value
+  }
+
+  async takeAll(ownerName: string): Promise<readonly Value[]> {
+    const values: Value[] = []
+    const oldestKey = (): string | undefined => this.#owners.get(ownerName)?.arrivals.oldest?.key
+    for (let key = oldestKey(); key !== undefined; key = oldestKey()) {
+      const value = this.#find(key)
+      this.#forget(key)
+      if (value !== undefined) values.push(value)
+    }
+    return values
   }
 
   async delete(key: string): Promise<void> {
@@ -136,11 +145,11 @@ class MemoryStore<Value> implements Store<Value> {
   #find(key: string): Value | undefined {
     this.#forgetExpired()
     const entry = this.#entries.get(key)
-    return entry === undefined || this.#isGone(entry.arrival) ? undefined : entry.value
+    return entry === undefined || this.#isExpired(entry.arrival) ? undefined : entry.value
   }
 
-  #isGone({ createdAt }: Arrival): boolean {
-    return isGone(createdAt, this.#now(), this.#options.ttlMs)
+  #isExpired({ createdAt }: Arrival): boolean {
+    return isExpired(createdAt, this.#now(), this.#options.ttlMs)
   }
 
   #add(key: string, value: Value, ownerName: string): Owner {
@@ -151,10 +160,10 @@ class MemoryStore<Value> implements Store<Value> {
       value,
       arrival,
       owner,
-      place: this.#arrivals.append(arrival),
-      ownPlace: owner.arrivals.append(arrival),
+      link: this.#arrivals.append(arrival),
+      ownerLink: owner.arrivals.append(arrival),
     })
-    this.#ranking.place(owner)
+    this.#ranking.update(owner)
     return owner
   }
 
@@ -163,21 +172,21 @@ class MemoryStore<Value> implements Store<Value> {
     if (entry === undefined) return
     const { owner, arrival } = entry
     this.#entries.delete(arrival.key)
-    this.#arrivals.remove(entry.place)
-    owner.arrivals.remove(entry.ownPlace)
-    if (owner.arrivals.size > 0) return this.#ranking.place(owner)
+    this.#arrivals.remove(entry.link)
+    owner.arrivals.remove(entry.ownerLink)
+    if (owner.arrivals.size > 0) return this.#ranking.update(owner)
     this.#ranking.remove(owner)
     this.#owners.delete(owner.name)
   }
 
   #forgetExpired(): void {
-    for (let { oldest } = this.#arrivals; oldest !== undefined && this.#isGone(oldest); { oldest } = this.#arrivals)
+    for (let { oldest } = this.#arrivals; oldest !== undefined && this.#isExpired(oldest); { oldest } = this.#arrivals)
       this.#forget(oldest.key)
   }
 
   /**
-   * One timer at a time, for the oldest. It does not say that something has expired, the clock does: clocks jump, and
-   * timers sleep when machines do.
+   * Keeps one timer, for the oldest value. Whether the value has expired is decided by the clock: clocks jump, and
+   * timers stop while the machine sleeps.
    */
   #wakeAtExpiry(): void {
     const { oldest } = this.#arrivals
@@ -190,7 +199,7 @@ class MemoryStore<Value> implements Store<Value> {
         this.#forgetExpired()
         this.#wakeAtExpiry()
       },
-      Math.max(1, Math.min(ms, ttlMs + 1, timerMsMost)),
+      Math.max(1, Math.min(ms, ttlMs + 1, timerMsMax)),
     )
   }
 }

@@ -79,8 +79,8 @@ describe('opening stores', () => {
     expect(error).toMatchObject({ message: `${why}; ${form}` })
   })
 
-  test('never shows what was named, whatever it is', async () => {
-    // Port 1 is nobody's: what passes for a URL fails to connect.
+  test('never shows the URL, whatever it is', async () => {
+    // Nothing listens on port 1: an accepted URL fails to connect.
     const url = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string().map((text) => `redis://:${text}hush@127.0.0.1:1`),

@@ -1,8 +1,8 @@
 import { memoryStores } from './memory.ts'
-import { redisStores, type RedisOptions } from './redis.ts'
+import { redisStores, type RedisOptions } from './redis/redis.ts'
 import type { Stores } from './store.ts'
 
-/** The place named for stores is none. Its message shows nothing of what was named, since a password may be in it. */
+/** The URL names no store. The message does not repeat the URL, which may contain a password. */
 export class BadStoreUrl extends Error {
   override readonly name = 'BadStoreUrl'
 }
@@ -10,32 +10,32 @@ export class BadStoreUrl extends Error {
 const form =
   'allowed: memory, redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// with TLS; all but the host may be left out'
 
-/** What {@link openStores} needs beside a URL. */
+/** Options of {@link openStores}. */
 export interface OpenOptions extends Omit<RedisOptions, 'url'> {
-  /** The server need not answer yet. */
-  readonly mayBeAway?: boolean
+  /** Do not check that the server answers. Default: false. */
+  readonly mayBeUnavailable?: boolean
 }
 
 /**
- * The stores that a URL names, checked to work.
+ * Opens the stores of a URL, and checks that they work.
  *
  * @param url `memory` or `undefined`: in this process
  * @throws {BadStoreUrl}
- * @throws {StoreUnavailable} when the server named cannot be used
+ * @throws {StoreUnavailable} when the server cannot be used
  */
 export async function openStores(
   url: string | undefined,
-  { now, onTrouble, timeoutMs, mayBeAway = false }: OpenOptions,
+  { now, onChange, timeoutMs, mayBeUnavailable = false }: OpenOptions,
 ): Promise<Stores> {
   if (url === undefined || url === 'memory') return memoryStores(now)
   const stores = redisStores({
     url: checkRedisUrl(url),
     now,
-    ...(onTrouble && { onTrouble }),
+    ...(onChange && { onChange }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   })
   try {
-    if (!mayBeAway) await stores.ready()
+    if (!mayBeUnavailable) await stores.ready()
     return stores
   } catch (error) {
     await stores.close()
@@ -43,7 +43,7 @@ export async function openStores(
   }
 }
 
-/** Bun's client takes more than this, and answers what it does not take with errors that show it. */
+/** Stricter than Bun's client, whose errors repeat the URL. */
 function checkRedisUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null)

@@ -22,7 +22,7 @@ function drain(ranking: Ranking<Player>): readonly Player[] {
 }
 
 describe('a ranking', () => {
-  test('knows the first of those that come, change, go and come again', () => {
+  test('knows the first item while items come, change, go and come again', () => {
     const step = fc.record({ name: fc.nat(30), points: fc.option(fc.nat(99), { nil: undefined, freq: 2 }) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
@@ -37,7 +37,7 @@ describe('a ranking', () => {
           } else {
             player.points = points
             present.add(player)
-            ranking.place(player)
+            ranking.update(player)
           }
         }
         expect(drain(ranking)).toEqual([...present].toSorted((one, other) => (isBefore(one, other) ? -1 : 1)))
@@ -45,15 +45,15 @@ describe('a ranking', () => {
     )
   })
 
-  test('keeps its order when the last takes the place of one below a lower one', () => {
+  test('keeps its order when the last item replaces one in another branch', () => {
     const ranking = new Ranking(isBefore)
     const players = [100, 50, 90, 40, 45, 80, 85].map((points, name): Player => ({ name, points }))
-    for (const player of players) ranking.place(player)
+    for (const player of players) ranking.update(player)
     for (const player of players) if (player.points === 40) ranking.remove(player)
     expect(drain(ranking).map(({ points }) => points)).toEqual([100, 90, 85, 80, 50, 45])
   })
 
-  test('has no first when nobody is in it', () => {
+  test('has no first item when it is empty', () => {
     const ranking = new Ranking(isBefore)
     ranking.remove({ name: 1, points: 1 })
     expect(ranking.first).toBeUndefined()

@@ -1,10 +1,7 @@
-/**
- * Items of which the first is known, while they change: a binary heap that knows everyone's place. Every step is of the
- * order of log n.
- */
+/** A binary heap that also knows the position of each item, so that items can change. Every step takes O(log n). */
 export class Ranking<Item> {
   readonly #items: Item[] = []
-  readonly #places = new Map<Item, number>()
+  readonly #positions = new Map<Item, number>()
   readonly #isBefore: (one: Item, other: Item) => boolean
 
   /** @param isBefore a strict order of all items */
@@ -16,20 +13,20 @@ export class Ranking<Item> {
     return this.#items[0]
   }
 
-  /** Takes an item in, or finds the place of one that has changed. Others must not have changed since. */
-  place(item: Item): void {
-    const at = this.#places.get(item) ?? this.#items.length
+  /** Inserts an item, or moves one that has changed. No other item may have changed since the last call. */
+  update(item: Item): void {
+    const at = this.#positions.get(item) ?? this.#items.length
     this.#put(item, at)
     this.#rise(item)
     this.#sink(item)
   }
 
   remove(item: Item): void {
-    const at = this.#places.get(item)
+    const at = this.#positions.get(item)
     const last = this.#items.at(-1)
     if (at === undefined || last === undefined) return
     this.#items.length--
-    this.#places.delete(item)
+    this.#positions.delete(item)
     if (last === item) return
     this.#put(last, at)
     this.#rise(last)
@@ -38,11 +35,11 @@ export class Ranking<Item> {
 
   #put(item: Item, at: number): void {
     this.#items[at] = item
-    this.#places.set(item, at)
+    this.#positions.set(item, at)
   }
 
   #rise(item: Item): void {
-    for (let at = this.#places.get(item) ?? 0; at > 0;) {
+    for (let at = this.#positions.get(item) ?? 0; at > 0;) {
       const above = (at - 1) >> 1,
         other = this.#items[above]
       if (other === undefined || !this.#isBefore(item, other)) return
@@ -52,7 +49,7 @@ export class Ranking<Item> {
   }
 
   #sink(item: Item): void {
-    for (let at = this.#places.get(item) ?? 0; ;) {
+    for (let at = this.#positions.get(item) ?? 0; ;) {
       const below = this.#earlierOf(2 * at + 1, 2 * at + 2)
       const other = this.#items[below]
       if (other === undefined || !this.#isBefore(other, item)) return

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores } from './memory.ts'
-import { noNotices } from './no-notices.ts'
 import { answerStoreOperation, remoteStores, type StoreOperation } from './remote.ts'
 import { StoreUnavailable, type Store, type Stores } from './store.ts'
 import { limitContract } from './testing-limits.ts'
@@ -34,14 +33,14 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('remote', () => {
-  test('a value is looked at by the one who asks for it', async () => {
+  test('the asking process checks a value', async () => {
     const kept = memoryStores(Date.now),
       name = unusedName()
     await kept.open<unknown>(name, { ...roomy, parse: (value) => value }).set('key', { not: 'a text' }, 'owner')
     expect(await across(kept).open(name, roomy).get('key')).toBeUndefined()
   })
 
-  test('several share what the one process keeps, and none of them closes it', async () => {
+  test('several processes share the stores of one, and none of them closes these', async () => {
     const kept = memoryStores(Date.now),
       name = unusedName(),
       one = across(kept)
@@ -50,14 +49,13 @@ describe('remote', () => {
     expect(await across(kept).open(name, roomy).take('key')).toBe('value')
   })
 
-  test('what is unavailable there is unavailable here, in the same words', async () => {
+  test('an unavailable store there is unavailable here, with the same message', async () => {
     const away = async (): Promise<never> => {
       throw new StoreUnavailable('the server of the store cannot be reached')
     }
     const stores = across({
-      open: () => ({ get: away, set: away, take: away, delete: away }),
+      open: () => ({ get: away, set: away, take: away, takeAll: away, delete: away }),
       limit: () => ({ take: away }),
-      notices: () => noNotices,
       close: away,
     })
     const store = stores.open('states', roomy)
@@ -66,6 +64,7 @@ describe('remote', () => {
       store.get('key'),
       store.set('key', 'value', 'owner'),
       store.take('key'),
+      store.takeAll('owner'),
       store.delete('key'),
     ]) {
       expect(await failure(asking)).toEqual(new StoreUnavailable('the server of the store cannot be reached'))
@@ -89,14 +88,13 @@ describe('remote', () => {
     expect(error).toMatchObject({ message })
   })
 
-  test('a mistake there is no answer', async () => {
+  test('an internal error there is no answer', async () => {
     const mistaken = async (): Promise<never> => {
       throw new TypeError('a mistake')
     }
     const kept: Stores = {
-      open: () => ({ get: mistaken, set: mistaken, take: mistaken, delete: mistaken }),
+      open: () => ({ get: mistaken, set: mistaken, take: mistaken, takeAll: mistaken, delete: mistaken }),
       limit: () => ({ take: mistaken }),
-      notices: () => noNotices,
       close: mistaken,
     }
     expect(

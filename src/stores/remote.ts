@@ -1,10 +1,9 @@
-import { noNotices } from './no-notices.ts'
 import { StoreUnavailable, type Limit, type LimitOptions, type Store, type StoreOptions, type Stores } from './store.ts'
 
-/** {@link StoreOptions} without what only the asking process can do. */
+/** The part of {@link StoreOptions} that can be sent to another process. */
 export type StoreBounds = Omit<StoreOptions<unknown>, 'parse'>
 
-/** What one process asks another to do with its stores: plain data, for any channel that carries JSON. */
+/** A store operation that one process sends to another. Plain JSON. */
 export type StoreOperation =
   | {
       readonly kind: 'get' | 'take' | 'delete'
@@ -20,24 +19,23 @@ export type StoreOperation =
       readonly value: unknown
       readonly owner: string
     }
+  | { readonly kind: 'takeAll'; readonly store: string; readonly bounds: StoreBounds; readonly owner: string }
   | { readonly kind: 'limit'; readonly limit: string; readonly options: LimitOptions; readonly client: string }
 
-/** What comes back: plain data too. A value that is not there is absent. */
+/** The result of a {@link StoreOperation}. Plain JSON; `value` is absent where there is none. */
 export type StoreAnswer = { readonly value?: unknown } | { readonly unavailable: string }
 
 /**
- * Stores that another process keeps (docs/decisions/0009-many-processes.md). They have no notices: whoever has a
- * channel can tell by it.
+ * Stores in another process (docs/decisions/0009-many-processes.md).
  *
- * @param ask carries an operation to {@link answerStoreOperation} there, and its answer back. When it rejects, the
+ * @param ask sends an operation to {@link answerStoreOperation} there and returns its answer. When it rejects, the
  *   stores are unavailable
  */
 export function remoteStores(ask: (operation: StoreOperation) => Promise<unknown>): Stores {
   return {
     open: (name, options) => remoteStore(ask, name, options),
     limit: (name, options) => remoteLimit(ask, name, options),
-    notices: () => noNotices,
-    // They are the other's to close.
+    // The other process closes them.
     async close() {},
   }
 }
@@ -57,6 +55,10 @@ function remoteStore<Value>(
     take: (key) => read('take', key),
     async set(key, value, owner) {
       await answerTo(ask, { kind: 'set', store, bounds, key, value, owner })
+    },
+    async takeAll(owner) {
+      const values = await answerTo(ask, { kind: 'takeAll', store, bounds, owner })
+      return Array.isArray(values) ? values.flatMap((value) => parse(value) ?? []) : []
     },
     async delete(key) {
       await answerTo(ask, { kind: 'delete', store, bounds, key })
@@ -91,7 +93,7 @@ async function answerTo(
   return 'value' in answer ? answer.value : undefined
 }
 
-/** Does here what another process asked for ({@link remoteStores}). Rejects only with what is a mistake of ours. */
+/** Performs an operation that another process sent ({@link remoteStores}). Rejects only for internal errors. */
 export async function answerStoreOperation(stores: Stores, operation: StoreOperation): Promise<StoreAnswer> {
   try {
     const value = await perform(stores, operation)
@@ -104,13 +106,15 @@ export async function answerStoreOperation(stores: Stores, operation: StoreOpera
 
 async function perform(stores: Stores, operation: StoreOperation): Promise<unknown> {
   if (operation.kind === 'limit') return await stores.limit(operation.limit, operation.options).take(operation.client)
-  // What a value is, the one who asks will look at.
+  // The asking process checks the value.
   const store = stores.open<unknown>(operation.store, { ...operation.bounds, parse: (value) => value })
   switch (operation.kind) {
     case 'get':
       return await store.get(operation.key)
     case 'take':
       return await store.take(operation.key)
+    case 'takeAll':
+      return await store.takeAll(operation.owner)
     case 'delete':
       return await store.delete(operation.key)
     case 'set':

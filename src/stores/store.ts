@@ -1,112 +1,69 @@
 /**
- * A place for values that are forgotten by themselves. Every value belongs to an owner (a client, a user), so that one
- * of them cannot crowd out the others. All methods reject with {@link StoreUnavailable} when the place itself is away;
- * no answer is then known, which is not the answer "no".
+ * Values that expire. Every value belongs to an owner (a client, a user), so that one owner cannot crowd out the
+ * others. All methods reject with {@link StoreUnavailable} when the store cannot be reached: a value may exist or not.
  */
 export interface Store<Value> {
   get(key: string): Promise<Value | undefined>
-  /**
-   * Remembers a value, in place of the one that the key had. What no longer fits is forgotten (see
-   * {@link StoreOptions}).
-   */
+  /** Stores a value, replacing the key's previous one. Evicts values beyond the limits of {@link StoreOptions}. */
   set(key: string, value: Value, owner: string): Promise<void>
-  /** Reads and forgets in one step: of two callers, one gets the value. */
+  /** Reads and deletes atomically: of two callers, one gets the value. */
   take(key: string): Promise<Value | undefined>
+  /** Reads and deletes all values of an owner atomically, oldest first. */
+  takeAll(owner: string): Promise<readonly Value[]>
   delete(key: string): Promise<void>
 }
 
-/** How far the clock may have been set back before what it had dated, and now lies in the future, counts as gone. */
-export const setBackMsMost = 300_000
+/** A value dated further in the future than this (the clock was set back) has expired, in milliseconds. */
+export const setBackMsMax = 300_000
 
-/** What one store keeps, and for how long. */
+/** Limits of one store. */
 export interface StoreOptions<Value> {
   /**
-   * A value whose age exceeds this is gone, by the wall clock at the moment of use. So is one from further in the
-   * future than {@link setBackMsMost}.
+   * A value older than this has expired, by the wall clock at the moment of use. So has a value dated more than
+   * {@link setBackMsMax} in the future.
    */
   readonly ttlMs: number
-  /** Values in all. Beyond, the owner who has most loses the oldest of theirs. */
-  readonly most: number
-  /** Values of one owner. Beyond, they lose the oldest. */
-  readonly mostEach: number
-  /** Reads a value that has been outside this process; `undefined`: it is none of ours. Values are plain JSON. */
+  /** Beyond this number of values, the oldest value of the owner with the most values is evicted. */
+  readonly valuesMax: number
+  /** Beyond this number of values of one owner, the owner's oldest value is evicted. */
+  readonly valuesPerOwnerMax: number
+  /** Checks a value that was outside this process; `undefined`: not a value of this store. Values are plain JSON. */
   parse(value: unknown): Value | undefined
 }
 
-/** How often each client may do something. A client may save up a minute's worth, and use it at once. */
+/** A rate limit per client: a token bucket that holds one minute's worth. */
 export interface Limit {
   /**
-   * Counts one, unless it is one too many: that costs nothing. A clock that is set back only stops the saving.
+   * Takes one token, if there is one. A clock that is set back only stops the refill.
    *
-   * @returns whole seconds to wait; `undefined`: it may pass
+   * @returns whole seconds to wait; `undefined`: allowed
    * @throws {StoreUnavailable}
    */
   take(client: string): Promise<number | undefined>
 }
 
-/** What a {@link Limit} allows. */
+/** Options of a {@link Limit}. */
 export interface LimitOptions {
-  /** Of one client, a whole number up to 1,000,000; 0: any number. */
+  /** Per client, a whole number up to 1,000,000; 0: unlimited. */
   readonly perMinute: number
-  /** Clients that are counted; beyond, some of them have a clean slate. Default 20,000. */
-  readonly clientsMost?: number
+  /** Clients that are counted; beyond, some of them start anew with a full bucket. Default 20,000. */
+  readonly clientsMax?: number
 }
 
-/** Characters of a notice; longer ones are not told. */
-export const noticeLengthMost = 2_000
-/** Longest time for which a notice is kept: an hour. */
-export const noticeKeptMsMost = 3_600_000
-
-/**
- * Small news between all who share the stores. Hints: any that is not kept may be lost, and nobody vouches for what
- * they say.
- */
-export interface Notices {
-  /**
-   * Tells all others. Returns at once and never throws: while the store is away, or when there is too much to tell, it
-   * is dropped. What is kept is told when the store is back, if it would still be kept then, and it is the last under
-   * its key that always arrives.
-   *
-   * @param text at most {@link noticeLengthMost}
-   * @param kept for those who come later
-   */
-  tell(text: string, kept?: KeptNotice): void
-  /**
-   * Hears what others tell from now on and, at the start and whenever something may have been missed, all that is kept
-   * of it. Once for each name.
-   */
-  listen(hear: Hear): void
-}
-
-/** How a notice is kept: in place of the one under the same key. */
-export interface KeptNotice {
-  /** At most 200 characters. */
-  readonly key: string
-  /** How long, at most {@link noticeKeptMsMost}; 0: nothing is kept under the key any more. */
-  readonly ms: number
-}
-
-/**
- * Told of a notice: its text, as somebody wrote it, and for how many more milliseconds it is kept; `undefined`: it is
- * not. Must not throw.
- */
-export type Hear = (text: string, keptMs: number | undefined) => void
-
-/** Where stores are kept: in this process, or in a server that several share. */
+/** Stores in this process, in the primary process, or in a server that several machines share. */
 export interface Stores {
-  /** The store of this name, the same one each time. @param name `[a-z0-9_/-]+`, unlike any other's */
+  /** Opens a store; the same name gives the same store. @param name `[a-z0-9_/-]+`, unique */
   open<Value>(name: string, options: StoreOptions<Value>): Store<Value>
   /**
-   * The limit of this name: what was counted for it counts on, also when its options are others now. @param name as
-   * that of a store, but apart from those
+   * Opens a limit. The same name goes on with the same counts, also under changed options.
+   *
+   * @param name as for stores, in a namespace of its own
    */
   limit(name: string, options: LimitOptions): Limit
-  /** The notices of this name, the same ones each time. @param name as that of a store, but apart from those */
-  notices(name: string): Notices
   close(): Promise<void>
 }
 
-/** The place where values are kept cannot be reached or does not answer. Its message names no address and no password. */
+/** The store cannot be reached or does not answer. The message contains no address and no password. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }

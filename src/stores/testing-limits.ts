@@ -51,7 +51,7 @@ export function limitContract(kind: string, make: () => Promise<TimedStores>): v
         ])
       }))
 
-    test('says how long to wait, and then lets pass', () =>
+    test('says how long to wait, and then allows', () =>
       limited({ perMinute: 2 }, async (limit, elapse) => {
         await passes(limit, 'a', 2)
         expect(await secondsOf(limit, 'a')).toBeWithin(25, 31)
@@ -68,7 +68,7 @@ export function limitContract(kind: string, make: () => Promise<TimedStores>): v
         expect(await passes(limit, 'a', 50)).toBe(3)
       }))
 
-    test('locks nobody out when the clock is set back or far forward', () =>
+    test('locks no client out when the clock is set back or far forward', () =>
       limited({ perMinute: 2 }, async (limit, elapse) => {
         await passes(limit, 'a', 2)
         await elapse(-365 * 24 * 3_600_000)
@@ -79,13 +79,13 @@ export function limitContract(kind: string, make: () => Promise<TimedStores>): v
         expect(await passes(limit, 'a', 50)).toBe(2)
       }))
 
-    test('of 0 lets everything pass', () =>
+    test('of 0 allows everything', () =>
       limited({ perMinute: 0 }, async (limit) => {
         expect(await passes(limit, 'a', 100)).toBe(100)
       }))
 
     test('counts a bounded number of clients', () =>
-      limited({ perMinute: 1, clientsMost: 3 }, async (limit, elapse) => {
+      limited({ perMinute: 1, clientsMax: 3 }, async (limit, elapse) => {
         for (const client of ['a', 'b', 'c', 'd']) {
           await limit.take(client)
           await elapse(1_000)
@@ -98,7 +98,7 @@ export function limitContract(kind: string, make: () => Promise<TimedStores>): v
         ]).toEqual([0, 0, 0, 1])
       }))
 
-    test('keeps count when it is asked for again with other options', () =>
+    test('keeps its counts under changed options', () =>
       limited({ perMinute: 2 }, async (limit, _elapse, again) => {
         await passes(limit, 'a', 2)
         expect([
@@ -108,7 +108,7 @@ export function limitContract(kind: string, make: () => Promise<TimedStores>): v
         ]).toEqual([0, 0, 2])
       }))
 
-    test('takes any text for a client', () =>
+    test('accepts any text as a client', () =>
       limited({ perMinute: 1 }, async (limit) => {
         for (const client of oddTexts) expect([await passes(limit, client, 2), client]).toEqual([1, client])
       }))

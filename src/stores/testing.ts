@@ -21,8 +21,8 @@ const minute = 60_000,
 /** Ten minutes, and room for more than a test puts there; any text may be a value. For tests. */
 export const roomy: StoreOptions<string> = {
   ttlMs: 10 * minute,
-  most: 1_000,
-  mostEach: 1_000,
+  valuesMax: 1_000,
+  valuesPerOwnerMax: 1_000,
   parse: (value) => (typeof value === 'string' ? value : undefined),
 }
 
@@ -89,7 +89,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
   }
 
   describe(`${kind}: a value`, () => {
-    test('is read as often as one likes, until it is deleted', () =>
+    test('is read any number of times, until it is deleted', () =>
       within({}, async (store) => {
         await store.set('key', 'value', 'owner')
         expect([await store.get('key'), await store.get('key'), await store.get('other')]).toEqual([
@@ -112,15 +112,15 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         ])
       }))
 
-    test('is taken by one of many who ask at once', () =>
+    test('is taken by one of many concurrent callers', () =>
       within({}, async (store) => {
         await store.set('key', 'value', 'owner')
         const taken = await Promise.all(Array.from({ length: 50 }, () => store.take('key')))
         expect(taken.filter((value) => value !== undefined)).toEqual(['value'])
       }))
 
-    test('gives way to another under its key, also one of another owner', () =>
-      within({ mostEach: 1 }, async (store) => {
+    test('is replaced by another under its key, also of another owner', () =>
+      within({ valuesPerOwnerMax: 1 }, async (store) => {
         await store.set('key', 'first', 'one')
         await store.set('key', 'second', 'one')
         await store.set('key', 'third', 'other')
@@ -128,7 +128,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         expect([await store.get('key'), await store.get('key of one')]).toEqual(['third', 'fourth'])
       }))
 
-    test('comes back as it was, whatever is in it', async () => {
+    test('comes back unchanged, whatever it contains', async () => {
       const clock = wallClock(),
         stores = await make(clock.now)
       const store = stores.open<unknown>(unusedName(), { ...roomy, parse: (value) => value })
@@ -147,7 +147,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
 
   describe(`${kind}: keys and owners`, () => {
     test('may be any text, and are told apart', () =>
-      within({ mostEach: 1 }, async (store) => {
+      within({ valuesPerOwnerMax: 1 }, async (store) => {
         await Promise.all(oddTexts.map((text) => store.set(text, `value of ${text}`, text)))
         expect(await Promise.all(oddTexts.map((text) => store.get(text)))).toEqual(
           oddTexts.map((text) => `value of ${text}`),
@@ -168,6 +168,41 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         expect(await stores.open(other, roomy).get('key')).toBeUndefined()
       await stores.close()
     })
+  })
+
+  describe(`${kind}: all values of an owner`, () => {
+    test('are taken oldest first, and no others', () =>
+      within({ valuesPerOwnerMax: 2 }, async (store) => {
+        for (const [key, owner] of ['ax', 'by', 'cx', 'dx', 'ez'])
+          await store.set(key ?? '', `value of ${key}`, owner ?? '')
+        expect(await store.takeAll('x')).toEqual(['value of c', 'value of d'])
+        expect([await store.takeAll('x'), await store.takeAll('nobody')]).toEqual([[], []])
+        expect(await Promise.all([...'abcde'].map((key) => store.get(key)))).toEqual([
+          undefined,
+          'value of b',
+          undefined,
+          undefined,
+          'value of e',
+        ])
+        await store.set('f', 'new', 'x')
+        expect(await store.takeAll('x')).toEqual(['new'])
+      }))
+
+    test('are told apart, whatever the owners are called', () =>
+      within({}, async (store) => {
+        await Promise.all(oddTexts.map((text) => store.set(text, `value of ${text}`, text)))
+        for (const text of oddTexts) expect(await store.takeAll(text)).toEqual([`value of ${text}`])
+      }))
+
+    test('do not include expired values', () =>
+      within({}, async (store, clock) => {
+        await store.set('old', 'old', 'owner')
+        clock.time += 6 * minute
+        await store.set('young', 'young', 'owner')
+        clock.time += 6 * minute
+        expect(await store.takeAll('owner')).toEqual(['young'])
+        expect(await store.get('young')).toBeUndefined()
+      }))
   })
 
   describe(`${kind}: age`, () => {
@@ -208,23 +243,23 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
       return await keysOf(store, owned)
     }
 
-    test('an owner loses their oldest, and nobody else does', () =>
-      within({ mostEach: 2 }, async (store) => {
+    test('evict the oldest value of the owner, and no value of others', () =>
+      within({ valuesPerOwnerMax: 2 }, async (store) => {
         expect(await fill(store, 'a1', 'b1', 'a2', 'a3', 'a4')).toBe('b1 a3 a4')
       }))
 
-    test('who has most loses, not who has one', () =>
-      within({ most: 4 }, async (store) => {
+    test('evict from the owner with the most values', () =>
+      within({ valuesMax: 4 }, async (store) => {
         expect(await fill(store, 'a1', 'b1', 'b2', 'b3', 'c1', 'd1')).toBe('a1 b3 c1 d1')
       }))
 
-    test('of those who have as many, the oldest goes', () =>
-      within({ most: 4 }, async (store) => {
+    test('evict the oldest value among owners with as many', () =>
+      within({ valuesMax: 4 }, async (store) => {
         expect(await fill(store, 'a1', 'b1', 'b2', 'a2', 'c1', 'c2', 'd1')).toBe('b2 a2 c2 d1')
       }))
 
-    test('one who comes again and again pushes nobody out but themselves', () =>
-      within({ most: 20 }, async (store) => {
+    test('let an owner that stores again and again evict only their own values', () =>
+      within({ valuesMax: 20 }, async (store) => {
         await store.set('mine', 'value', 'me')
         await Promise.all(Array.from({ length: 500 }, (_, index) => store.set(`crowd ${index}`, 'value', 'crowd')))
         expect(await keysOf(store, ['mine', ...Array.from({ length: 500 }, (_, index) => `crowd ${index}`)])).toBe(
@@ -232,8 +267,8 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         )
       }))
 
-    test('what was taken or deleted makes room', () =>
-      within({ most: 2, mostEach: 1 }, async (store) => {
+    test('count taken and deleted values no longer', () =>
+      within({ valuesMax: 2, valuesPerOwnerMax: 1 }, async (store) => {
         await fill(store, 'a1', 'b1')
         await store.take('a1')
         expect(await fill(store, 'b1', 'c1')).toBe('b1 c1')
@@ -241,15 +276,15 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         expect(await fill(store, 'c1', 'a1')).toBe('c1 a1')
       }))
 
-    test('none at all keeps nothing', async () => {
-      for (const options of [{ most: 0 }, { mostEach: 0 }])
+    test('of 0 keep nothing', async () => {
+      for (const options of [{ valuesMax: 0 }, { valuesPerOwnerMax: 0 }])
         await within(options, async (store) => {
           expect(await fill(store, 'a1', 'b1')).toBe('')
         })
     })
 
     test('hold for 20,000 values', () =>
-      within({ most: 20_000, mostEach: 200 }, async (store) => {
+      within({ valuesMax: 20_000, valuesPerOwnerMax: 200 }, async (store) => {
         for (let round = 0; round < 20_400; round += 200) {
           await Promise.all(
             Array.from({ length: 200 }, (_, index) =>
@@ -269,7 +304,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
   describe(`${kind}: whatever is done`, () => {
     const letter = (...letters: readonly string[]) => fc.constantFrom(...letters)
 
-    test('what fits is there, what does not is gone', async () => {
+    test('the store agrees with a simple model', async () => {
       const step = fc.oneof(
         {
           weight: 4,
@@ -282,7 +317,10 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         fc.record({ kind: letter('take', 'delete'), key: letter(...'abcdefghijkl') }),
         fc.record({ kind: fc.constant('clock' as const), ms: fc.integer({ min: -1_000, max: 1_000 }) }),
       )
-      const bounds = fc.record({ most: fc.integer({ min: 1, max: 9 }), mostEach: fc.integer({ min: 1, max: 5 }) })
+      const bounds = fc.record({
+        valuesMax: fc.integer({ min: 1, max: 9 }),
+        valuesPerOwnerMax: fc.integer({ min: 1, max: 5 }),
+      })
       await fc.assert(
         fc.asyncProperty(bounds, fc.array(step, { maxLength: 60 }), (options, steps) =>
           within(options, async (store, clock) => {
@@ -306,7 +344,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
       )
     })
 
-    test('nothing is read that is too old or from the future', async () => {
+    test('nothing expired or from the future is read', async () => {
       const { ttlMs } = roomy
       const step = fc.oneof(
         fc.record({ kind: letter('set', 'get', 'take'), key: letter('a', 'b', 'c') }),
@@ -342,7 +380,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
               }
               const value = each.kind === 'get' ? await store.get(each.key) : await store.take(each.key)
               const date = dates.get(each.key)
-              // What was gone and would be there again, since the clock was set back meanwhile, may be forgotten or not.
+              // A value that had expired and, with the clock set back, no longer has may be forgotten or not.
               const isThere =
                 date !== undefined &&
                 clock.time - date.createdAt <= ttlMs &&
@@ -365,7 +403,13 @@ interface BoundedModel {
 }
 
 /** The rules of {@link StoreOptions} about bounds, in the plainest way. */
-function boundedModel({ most, mostEach }: { readonly most: number; readonly mostEach: number }): BoundedModel {
+function boundedModel({
+  valuesMax,
+  valuesPerOwnerMax,
+}: {
+  readonly valuesMax: number
+  readonly valuesPerOwnerMax: number
+}): BoundedModel {
   let entries: { readonly key: string; readonly value: string; readonly owner: string }[] = []
   const countOf = (owner: string): number => entries.filter((entry) => entry.owner === owner).length
   const remove = (key: string | undefined): void => {
@@ -376,8 +420,8 @@ function boundedModel({ most, mostEach }: { readonly most: number; readonly most
     set(key, value, owner) {
       remove(key)
       entries.push({ key, value, owner })
-      if (countOf(owner) > mostEach) remove(entries.find((entry) => entry.owner === owner)?.key)
-      if (entries.length <= most) return
+      if (countOf(owner) > valuesPerOwnerMax) remove(entries.find((entry) => entry.owner === owner)?.key)
+      if (entries.length <= valuesMax) return
       const highest = Math.max(...entries.map((entry) => countOf(entry.owner)))
       remove(entries.find((entry) => countOf(entry.owner) === highest)?.key)
     },

@@ -8,10 +8,7 @@ import { TransportError } from './transport.ts'
 /** Lengths of pieces into which bytes may be cut. */
 const pieceLengths = fc.array(fc.nat({ max: 40 }), { maxLength: 60 })
 
-/**
- * What a decoder makes of the pieces: the body, whether it has ended and how many bytes were its own; or what went
- * wrong.
- */
+/** Decodes the pieces to the body, whether it has ended and how many bytes belonged to it; or to the kind of error. */
 function decode(framing: BodyFraming, contentLength: number, pieces: readonly Buffer[]): unknown {
   const decoder = bodyDecoder(framing, contentLength)
   const body: Uint8Array[] = []
@@ -31,7 +28,7 @@ function decode(framing: BodyFraming, contentLength: number, pieces: readonly Bu
 const chunks = (text: string): unknown => decode('chunked', 0, [Buffer.from(text, 'latin1')])
 
 describe('a chunked body', () => {
-  test('is what was put into it, however its bytes are split and whatever follows', () => {
+  test('decodes to the original bytes, wherever it is split and with any bytes after it', () => {
     const extension = fc.constantFrom('', ';a', ' ;a="b c"', '  ')
     fc.assert(
       fc.property(
@@ -41,7 +38,10 @@ describe('a chunked body', () => {
         pieceLengths,
         (parts, trailers, rest, lengths) => {
           const body = Buffer.concat(parts.map(([data]) => data)).toString('latin1')
-          const framed = `${parts.map(([data, extra]) => `${data.length.toString(16)}${extra}\r\n${Buffer.from(data).toString('latin1')}\r\n`).join('')}0\r\n${trailers}\r\n`
+          const chunked = parts.map(
+            ([data, extra]) => `${data.length.toString(16)}${extra}\r\n${Buffer.from(data).toString('latin1')}\r\n`,
+          )
+          const framed = `${chunked.join('')}0\r\n${trailers}\r\n`
           expect(decode('chunked', 0, cut(Buffer.from(framed + rest, 'latin1'), lengths))).toEqual({
             body,
             isComplete: true,
@@ -52,7 +52,7 @@ describe('a chunked body', () => {
     )
   })
 
-  test('of arbitrary bytes is the same however they are split, and never anything but a transport error', () => {
+  test('of arbitrary bytes gives one result wherever it is split, and throws transport errors only', () => {
     const token = fc.constantFrom('0', '1', 'a', 'F', '\r', '\n', '\r\n', ';', ' ', 'x', '\0', '3\r\nabc\r\n', '0\r\n')
     fc.assert(
       fc.property(fc.array(token, { maxLength: 30 }), pieceLengths, (tokens, lengths) => {
@@ -84,14 +84,14 @@ describe('a chunked body', () => {
     expect(chunks(text)).toBe('malformed')
   })
 
-  test('hands on views, not copies', () => {
+  test('is passed on as views, not copies', () => {
     const bytes = Buffer.from('3\r\nabc\r\n')
     bodyDecoder('chunked', 0).push(bytes, 0, (piece) => expect(piece.buffer).toBe(bytes.buffer))
   })
 })
 
 describe('a body with a length', () => {
-  test('ends there, however its bytes are split', () => {
+  test('ends there, wherever its bytes are split', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 80 }), fc.nat({ max: 100 }), pieceLengths, (text, length, lengths) => {
         const bytes = Buffer.from(text, 'latin1')

@@ -1,25 +1,23 @@
 import type { BodyFraming } from './response-head.ts'
 import { TransportError } from './transport.ts'
 
-/** Most bytes of a chunk's line: its size and its extensions, which are ignored. */
+/** Most bytes of a chunk's extensions, which are ignored. */
 export const chunkLineBytesMax = 4 * 1024
 
 /** Most bytes of all trailers, which are ignored. */
 export const trailerBytesMax = 16 * 1024
 
-/** Takes the framing off a body, piece by piece. */
+/** Removes the framing of a body, piece by piece. */
 export interface BodyDecoder {
   /**
-   * Takes the next bytes of the connection, those from the index `from` on, and hands on those of the body, as one view
-   * on them: what they are framed by is closed up. `bytes` are of no other use afterwards, but for those behind the
-   * index returned.
+   * Decodes the connection's bytes from index `from` on, and calls `deliver` with one view of the body's bytes. They
+   * are moved together in place, so `bytes` must not be used again below the returned index.
    *
-   * @returns the index behind the last byte that belonged to this body; it is not the end of `bytes` only when the body
-   *   is complete
+   * @returns the index after the last byte of this body; less than `bytes.length` only when the body is complete
    * @throws {TransportError} `malformed`
    */
   push(bytes: Uint8Array, from: number, deliver: (piece: Uint8Array) => void): number
-  /** The framing says that the body has ended. Never true for a body that ends with the connection. */
+  /** Whether the body has ended. Never true for a body that ends with the connection. */
   isComplete(): boolean
 }
 
@@ -53,59 +51,60 @@ function measuredBody(contentLength: number): BodyDecoder {
 const CR = 13
 const LF = 10
 
-const enum At {
-  size,
-  extension,
-  lineFeedAfterSize,
-  data,
-  returnAfterData,
-  lineFeedAfterData,
-  trailerStart,
-  trailer,
-  lineFeedAfterTrailer,
-  lastLineFeed,
-  end,
-}
+/** The state of a chunk decoder: the next byte to come. */
+const At = {
+  size: 0,
+  extension: 1,
+  lineFeedAfterSize: 2,
+  data: 3,
+  returnAfterData: 4,
+  lineFeedAfterData: 5,
+  trailerStart: 6,
+  trailer: 7,
+  lineFeedAfterTrailer: 8,
+  lastLineFeed: 9,
+  end: 10,
+} as const
 
-/** Chunks (RFC 9112 section 7.1). */
+/** Decodes chunks (RFC 9112 section 7.1). */
 function chunkedBody(): BodyDecoder {
-  let at = At.size
+  let at: number = At.size
   let size = 0
   let digits = 0
   let lineBytes = 0
   let trailerBytes = 0
 
-  /** Takes one byte outside of chunk data. */
+  /** Reads one byte outside of chunk data. */
   function step(byte: number): void {
     switch (at) {
       case At.size: {
         const digit = hexDigit(byte)
         if (digit >= 0) {
           size = size * 16 + digit
-          if (++digits > 16 || size > Number.MAX_SAFE_INTEGER) throw malformed('a chunk size too large')
+          if (++digits > 16 || size > Number.MAX_SAFE_INTEGER) throw malformed('chunk size too large')
           return
         }
-        if (digits === 0) throw malformed('a chunk without a size')
+        if (digits === 0) throw malformed('chunk without size')
         if (byte === CR) at = At.lineFeedAfterSize
         else if (byte === 59 || byte === 32 || byte === 9) at = At.extension
-        else throw malformed('an invalid chunk size')
+        else throw malformed('invalid chunk size')
         return
       }
       case At.extension:
         if (byte === CR) at = At.lineFeedAfterSize
         else if (byte === LF || byte === 0 || ++lineBytes > chunkLineBytesMax)
-          throw malformed('an invalid chunk extension')
+          throw malformed('invalid chunk extension')
         return
       case At.lineFeedAfterSize:
-        if (byte !== LF) throw malformed('a chunk line without its end')
+        if (byte !== LF) throw malformed('chunk line without line break')
         at = size === 0 ? At.trailerStart : At.data
         return
       case At.returnAfterData:
-        if (byte !== CR) throw malformed('a chunk longer than its size')
+        if (byte !== CR) throw malformed('chunk longer than its size')
         at = At.lineFeedAfterData
         return
       case At.lineFeedAfterData:
-        if (byte !== LF) throw malformed('a chunk longer than its size')
+        if (byte !== LF) throw malformed('chunk longer than its size')
         at = At.size
         size = digits = lineBytes = 0
         return
@@ -118,18 +117,18 @@ function chunkedBody(): BodyDecoder {
         if (byte === CR) at = At.lineFeedAfterTrailer
         return
       case At.lineFeedAfterTrailer:
-        if (byte !== LF) throw malformed('a trailer without its end')
+        if (byte !== LF) throw malformed('trailer without line break')
         at = At.trailerStart
         return
       case At.lastLineFeed:
-        if (byte !== LF) throw malformed('a last chunk without its end')
+        if (byte !== LF) throw malformed('last chunk without line break')
         at = At.end
         return
     }
   }
 
   function countTrailer(byte: number): void {
-    if (byte === LF || byte === 0 || ++trailerBytes > trailerBytesMax) throw malformed('an invalid trailer')
+    if (byte === LF || byte === 0 || ++trailerBytes > trailerBytesMax) throw malformed('invalid trailer')
   }
 
   return {
@@ -177,6 +176,6 @@ function move(bytes: Uint8Array, from: number, length: number, to: number): void
   else for (let offset = 0; offset < length; offset++) bytes[to + offset] = bytes[from + offset] ?? 0
 }
 
-function malformed(what: string): TransportError {
-  return new TransportError('malformed', `The upstream's body is not framed as it should be: ${what}`)
+function malformed(fault: string): TransportError {
+  return new TransportError('malformed', `The response has malformed framing: ${fault}`)
 }

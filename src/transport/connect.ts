@@ -3,19 +3,16 @@ import { isIP } from 'node:net'
 import { devNull } from 'node:os'
 import { checkServerIdentity } from 'node:tls'
 import type { Socket, TLSOptions } from 'bun'
-import { plainHandlers, secureHandlers } from './socket-user.ts'
-import type { SocketUser } from './socket-user.ts'
-import { TransportError } from './transport.ts'
-import type { Origin, TransportErrorKind, UpstreamSignal } from './transport.ts'
+import { plainHandlers, secureHandlers, type SocketUser } from './socket-user.ts'
+import { TransportError, type Origin, type TransportErrorKind, type UpstreamSignal } from './transport.ts'
 
 /**
- * Opens a socket to an origin: name look-up, TCP, and for a secure one TLS with the chain and the host name checked.
- * Nothing of a request is written before. The caller puts its own user in the socket's `data` before it awaits anything
- * else. A TCP connection that nobody has accepted yet cannot be taken back: abandoned, it is dropped when it opens or
- * the kernel gives up on it.
+ * Opens a socket to an origin: DNS lookup, TCP and, if secure, TLS with a check of certificate chain and host name. The
+ * caller must set the socket's `data` to its own {@link SocketUser} before it awaits anything else. A pending TCP
+ * connection cannot be cancelled: after a time-out or abort it is closed when it opens, unless the kernel gives up.
  *
- * @param connectMs milliseconds for all of it
- * @param certificateAuthorities PEM, instead of the platform's; by default those of Bun and of NODE_EXTRA_CA_CERTS
+ * @param connectMs milliseconds for all phases together
+ * @param certificateAuthorities PEM; default: those of Bun and of NODE_EXTRA_CA_CERTS
  * @throws {TransportError} `dns`, `connect`, `connect_timeout`, `tls`, `tls_timeout`, `resources`, `aborted`
  */
 export function connect(
@@ -28,7 +25,7 @@ export function connect(
     let socket: Socket<SocketUser> | undefined
     let isSettled = false
 
-    // What had arrived by then is looked at first: after this process stood still, timers come before sockets.
+    // Pending socket events are handled before failing: after a pause of the process, timers fire before sockets.
     let timer = setTimeout(() => {
       timer = setTimeout(() => fail(late()), 0)
     }, connectMs)
@@ -36,8 +33,8 @@ export function connect(
 
     function late(): TransportError {
       if (socket === undefined)
-        return new TransportError('connect_timeout', 'The upstream did not accept a connection in time')
-      return new TransportError('tls_timeout', 'The upstream did not finish the TLS handshake in time')
+        return new TransportError('connect_timeout', `The connection was not accepted within ${connectMs} ms`)
+      return new TransportError('tls_timeout', `The TLS handshake was not finished within ${connectMs} ms`)
     }
 
     function onAbort(): void {
@@ -71,10 +68,10 @@ export function connect(
       secured(ready, isAuthorized, error) {
         const distrust = error ?? (isAuthorized ? checkName(origin.hostname, ready) : new Error('not authorized'))
         if (distrust === undefined) succeed(ready)
-        else fail(new TransportError('tls', 'The upstream could not prove who it is', distrust))
+        else fail(new TransportError('tls', 'The certificate of the upstream was not accepted', distrust))
       },
       received() {
-        // A server that speaks before it is asked, while its socket changes hands.
+        // Bytes before the first request cannot belong to a response.
         socket?.terminate()
       },
       drained() {},
@@ -82,7 +79,7 @@ export function connect(
         fail(
           new TransportError(
             origin.secure ? 'tls' : 'connect',
-            'The upstream closed the connection while it was being made',
+            'The upstream closed the connection before it was established',
             error,
           ),
         )
@@ -102,7 +99,7 @@ export function connect(
           tls: tlsOptions(hostname, certificateAuthorities),
         })
       : Bun.connect({ hostname, port, data: user, socket: plainHandlers })
-    // Failures arrive at `refused` first; what only rejects (no descriptor left, say) arrives here.
+    // Most failures call `refused` first; some, such as a lack of descriptors, only reject.
     opening.catch((error: unknown) => fail(refusal(error)))
   })
 }
@@ -110,13 +107,13 @@ export function connect(
 function tlsOptions(hostname: string, certificateAuthorities: string | undefined): TLSOptions {
   return {
     rejectUnauthorized: true,
-    // An address is no server name (RFC 6066 section 3); left out, Bun would send it all the same.
+    // An IP address must not be sent as a server name (RFC 6066 section 3); without this option Bun sends it.
     serverName: isIP(hostname) === 0 ? hostname : '',
     ...(certificateAuthorities === undefined ? {} : { ca: certificateAuthorities }),
   }
 }
 
-/** Bun 1.4.5 checks names, too, but does not document it, and has no name to check for an address. */
+/** Checks the host name. Bun 1.4.5 checks names without documenting it, and does not check IP addresses. */
 function checkName(hostname: string, socket: Socket<SocketUser>): Error | undefined {
   return checkServerIdentity(hostname, socket.getPeerCertificate())
 }
@@ -127,7 +124,7 @@ function refusal(error: unknown): TransportError {
   const kind = refusalKind(error)
   if (kind === 'resources')
     return new TransportError(kind, 'This machine is out of descriptors, memory or ports', error)
-  if (kind === 'dns') return new TransportError(kind, "The upstream's name could not be looked up", error)
+  if (kind === 'dns') return new TransportError(kind, 'DNS lookup failed', error)
   return new TransportError(kind, 'The upstream could not be reached', error)
 }
 
@@ -139,10 +136,7 @@ function refusalKind(error: unknown): TransportErrorKind {
   return code === 'ENOTFOUND' || code.startsWith('EAI_') ? 'dns' : 'connect'
 }
 
-/**
- * Whether not even a file can be opened. Bun 1.4.5 reports a socket it has no descriptor for as refused by the
- * upstream.
- */
+/** Whether opening a file fails for lack of descriptors: Bun 1.4.5 then reports sockets as refused by the upstream. */
 function lacksDescriptors(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))

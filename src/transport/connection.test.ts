@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { connection, joinedBytesMax } from './connection.ts'
-import type { ConnectionOwner, Exchange } from './connection.ts'
+import { connection, joinedBytesMax, type ConnectionOwner, type OutgoingRequest } from './connection.ts'
+import { readScheduler, type ReadScheduler } from './read-scheduler.ts'
 import type { UpstreamResponse } from './transport.ts'
-import { eventLoopTurns, type Turns } from './turns.ts'
 
-/** A socket that takes as many bytes of each write as it is told, then none until it is drained. */
+/** A socket that accepts `takes[n]` bytes of the nth write, and everything after those. */
 function slowSocket(takes: readonly number[]) {
   const sent: Buffer[] = []
   let writes = 0
@@ -25,7 +24,10 @@ function slowSocket(takes: readonly number[]) {
 
 const owner: ConnectionOwner = { released() {}, closed() {}, stale() {} }
 
-function exchangeOf(body: readonly Uint8Array[], resolve: (response: UpstreamResponse) => void = () => {}): Exchange {
+function outgoingRequest(
+  body: readonly Uint8Array[],
+  resolve: (response: UpstreamResponse) => void = () => {},
+): OutgoingRequest {
   return {
     method: 'POST',
     connectMs: 1,
@@ -41,14 +43,14 @@ function exchangeOf(body: readonly Uint8Array[], resolve: (response: UpstreamRes
 const sizes = fc.array(fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: joinedBytesMax })), { maxLength: 5 })
 
 describe('a connection', () => {
-  test('sends everything in order, however little the socket takes at a time', () => {
+  test('sends everything in order, even if the socket takes little at a time', () => {
     fc.assert(
       fc.property(sizes, fc.array(fc.nat({ max: 30_000 }), { maxLength: 20 }), (lengths, takes) => {
         const body = lengths.map((length, index) => Buffer.alloc(length, 97 + index))
         const socket = slowSocket(takes)
-        const carrying = connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns())
-        carrying.carry(exchangeOf(body), false)
-        for (let round = 0; round <= takes.length; round++) carrying.drained()
+        const subject = connection(socket, owner, Buffer.alloc(joinedBytesMax), readScheduler())
+        subject.start(outgoingRequest(body), false)
+        for (let round = 0; round <= takes.length; round++) subject.drained()
         const expected = Buffer.concat([
           Buffer.from(`POST / HTTP/1.1\r\ncontent-length: ${Buffer.concat(body).length}\r\n\r\n`),
           ...body,
@@ -58,29 +60,29 @@ describe('a connection', () => {
     )
   })
 
-  test('keeps what it could not send when others use the shared bytes', () => {
+  test('keeps unsent bytes when other connections overwrite the shared buffer', () => {
     const scratch = Buffer.alloc(joinedBytesMax)
     const socket = slowSocket([5])
-    const carrying = connection(socket, owner, scratch, eventLoopTurns())
-    carrying.carry(exchangeOf([Buffer.from('hello')]), false)
+    const subject = connection(socket, owner, scratch, readScheduler())
+    subject.start(outgoingRequest([Buffer.from('hello')]), false)
     scratch.fill(0)
-    carrying.drained()
+    subject.drained()
     expect(Buffer.concat(socket.sent).toString()).toBe('POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\nhello')
   })
 
-  test('lets go of what it sent when the answer begins', () => {
-    const carrying = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax), eventLoopTurns())
-    const exchange = exchangeOf([Buffer.from('hello')])
-    carrying.carry(exchange, false)
-    expect(exchange.body).toHaveLength(1)
-    carrying.received(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'))
-    expect(exchange.body).toHaveLength(0)
+  test('releases the request body when the response begins', () => {
+    const subject = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax), readScheduler())
+    const outgoing = outgoingRequest([Buffer.from('hello')])
+    subject.start(outgoing, false)
+    expect(outgoing.body).toHaveLength(1)
+    subject.received(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'))
+    expect(outgoing.body).toHaveLength(0)
   })
 
-  test('lets others have their turn while it sends a lot', async () => {
+  test('leaves turns of the event loop to others while it sends a large body', async () => {
     const socket = slowSocket([])
-    connection(socket, owner, Buffer.alloc(joinedBytesMax), eventLoopTurns()).carry(
-      exchangeOf([Buffer.alloc(5_000_000)]),
+    connection(socket, owner, Buffer.alloc(joinedBytesMax), readScheduler()).start(
+      outgoingRequest([Buffer.alloc(5_000_000)]),
       false,
     )
     const sentAtOnce = Buffer.concat(socket.sent).length
@@ -89,24 +91,24 @@ describe('a connection', () => {
     expect(Buffer.concat(socket.sent).length).toBeGreaterThan(5_000_000)
   })
 
-  test('waits for its turn with an answer that is read as a whole when that is larger than 1 MiB, and not before', async () => {
+  test('uses the scheduler for a response that is read as a whole only after 1 MiB', async () => {
     const answers: UpstreamResponse[] = []
     const granted: (() => void)[] = []
-    const turns: Turns = {
+    const scheduler: ReadScheduler = {
       take(_, grant) {
         granted.push(grant)
         return false
       },
     }
-    const carrying = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax), turns)
+    const subject = connection(slowSocket([]), owner, Buffer.alloc(joinedBytesMax), scheduler)
     const mebibyte = 1024 * 1024
-    carrying.carry({ ...exchangeOf([], (response) => answers.push(response)), bodyBytesMax: 10 * mebibyte }, false)
-    carrying.received(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${2 * mebibyte}\r\n\r\n`))
+    subject.start({ ...outgoingRequest([], (response) => answers.push(response)), bodyBytesMax: 10 * mebibyte }, false)
+    subject.received(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${2 * mebibyte}\r\n\r\n`))
     let held = 0
     const whole = answers[0]?.body.readAll((bytes) => (held += bytes) > 0)
-    carrying.received(Buffer.alloc(mebibyte))
+    subject.received(Buffer.alloc(mebibyte))
     expect([held, granted.length]).toEqual([mebibyte, 0])
-    carrying.received(Buffer.alloc(mebibyte))
+    subject.received(Buffer.alloc(mebibyte))
     expect([held, granted.length]).toEqual([mebibyte, 1])
     for (let grant = granted.shift(); grant !== undefined; grant = granted.shift()) grant()
     expect((await whole)?.length).toBe(2 * mebibyte)

@@ -1,33 +1,28 @@
 import type { Socket } from 'bun'
-import { bodyDecoder } from './body-framing.ts'
-import type { BodyDecoder } from './body-framing.ts'
+import { bodyDecoder, type BodyDecoder } from './body-framing.ts'
 import { decodedBody } from './content-decoding.ts'
-import { incomingBody } from './incoming-body.ts'
-import type { BodySource, IncomingBody } from './incoming-body.ts'
-import { inflow, tokenBytes } from './inflow.ts'
-import { keepAliveMs, responseHeadReader } from './response-head.ts'
-import type { ResponseHead } from './response-head.ts'
+import { incomingBody, type BodySource, type IncomingBody } from './incoming-body.ts'
+import { readBytesMax, type ReadScheduler } from './read-scheduler.ts'
+import { receiveQueue, tokenBytes } from './receive-queue.ts'
+import { keepAliveMs, responseHeadReader, type ResponseHead } from './response-head.ts'
 import type { SocketUser } from './socket-user.ts'
-import { TransportError } from './transport.ts'
-import type { UpstreamRequest, UpstreamResponse, UpstreamSignal } from './transport.ts'
-import { sliceBytes } from './turns.ts'
-import type { Turns } from './turns.ts'
+import { TransportError, type UpstreamRequest, type UpstreamResponse, type UpstreamSignal } from './transport.ts'
 
-/** Requests up to this size, in bytes, go out in one write; `scratch` holds as much. */
+/** Requests up to this size, in bytes, are sent in one write; also the size of `scratch`. */
 export const joinedBytesMax = 64 * 1024
 
-/** Most bytes written before others get their turn: about a millisecond's work. */
+/** Most bytes written in one turn of the event loop: about a millisecond's work. */
 const writtenPerTurnMax = 1024 * 1024
 
-/** A body that is read as a whole waits for no turns until it has so much. */
-const freeBodyBytes = 1024 * 1024
+/** The first bytes of a body that is read as a whole are received without the scheduler. */
+const bodyBytesWithoutTurn = 1024 * 1024
 
-/** A request on its way, and whom to tell how it went. */
-export interface Exchange {
+/** A request to send, and the callbacks for its outcome. */
+export interface OutgoingRequest {
   readonly method: UpstreamRequest['method']
   readonly connectMs: number
   readonly bodyBytesMax: number
-  /** What is to be sent. Empty once the answer begins: nobody sends it again, and the answer may be long. */
+  /** The body. Emptied when the response begins, to free its memory: the request is not sent again after that. */
   body: readonly Uint8Array[]
   /** The request's head without its Content-Length and its blank line. */
   readonly head: Uint8Array
@@ -36,38 +31,35 @@ export interface Exchange {
   reject(error: TransportError): void
 }
 
-/** What a connection tells its owner. */
+/** Callbacks of a connection. */
 export interface ConnectionOwner {
-  /** The exchange is done and the connection can carry another. @param keepMs how long, when the upstream said so */
+  /** The connection is idle and reusable. @param keepMs milliseconds the upstream keeps it, when announced */
   released(connection: Connection, keepMs: number | undefined): void
   closed(connection: Connection): void
-  /**
-   * The connection was reused and died before the first byte of the response (failover.md row 5). `closed` was called
-   * before.
-   */
-  stale(exchange: Exchange): void
+  /** The reused connection closed before the first response byte (failover.md row 5). Called after `closed`. */
+  stale(outgoing: OutgoingRequest): void
 }
 
-/** What a connection needs of its socket. */
+/** The part of a socket that a connection uses. */
 export type ConnectionSocket = Pick<Socket, 'write' | 'pause' | 'resume' | 'terminate'>
 
-/** One socket to an upstream, carrying one exchange at a time. */
+/** One socket to an upstream, with at most one request at a time. */
 export interface Connection extends SocketUser {
-  /** Sends a request; the outcome goes to the exchange. Only when no other is being carried. */
-  carry(exchange: Exchange, isReused: boolean): void
-  /** Drops the connection at once. */
+  /** Sends a request; its callbacks receive the outcome. Must be called on an idle connection only. */
+  start(outgoing: OutgoingRequest, isReused: boolean): void
+  /** Closes the connection at once. */
   destroy(): void
 }
 
-/** The exchange being carried. */
-interface Progress {
-  readonly exchange: Exchange
+/** State of the request in progress. */
+interface ActiveRequest {
+  readonly outgoing: OutgoingRequest
   readonly isReused: boolean
-  /** What could not be written yet, in order. */
+  /** Pieces that are not written yet, in order. */
   unsent: readonly Uint8Array[]
-  /** How much of the first unsent piece was written. */
+  /** Bytes of the first unsent piece that are written. */
   offset: number
-  /** The sending was given up before its end. */
+  /** The response began before the whole request was sent. */
   isCutShort: boolean
   hasAnswered: boolean
   head: ResponseHead | undefined
@@ -79,28 +71,33 @@ interface Progress {
 const nothing: readonly Uint8Array[] = []
 
 /**
- * A connection over a socket that is open and, if secure, authorized.
+ * Makes a connection over a socket that is open and, if secure, authorized.
  *
- * @param scratch {@link joinedBytesMax} bytes that each request overwrites; connections share it
- * @param turns those of the event loop; connections share them
+ * @param scratch {@link joinedBytesMax} bytes that each request overwrites; shared by all connections
+ * @param scheduler shared by all connections
  */
 export function connection(
   socket: ConnectionSocket,
   owner: ConnectionOwner,
   scratch: Buffer,
-  turns: Turns,
+  scheduler: ReadScheduler,
 ): Connection {
   const headReader = responseHeadReader()
-  const flow = inflow({ turns, socket, receive, closed: ended, freeBytes })
-  const source: BodySource = { hold: flow.hold, release: flow.release, drop: onAbort, hasArrived: flow.hasArrived }
-  let progress: Progress | undefined
+  const queue = receiveQueue({ scheduler, socket, receive, closed: ended, bytesWithoutTurn })
+  const source: BodySource = {
+    pause: queue.pause,
+    resume: queue.resume,
+    drop: onAbort,
+    hasPendingBytes: queue.hasPendingBytes,
+  }
+  let active: ActiveRequest | undefined
   let isClosed = false
-  let isWaitingItsTurn = false
+  let isSendDeferred = false
 
-  function carry(exchange: Exchange, isReused: boolean): void {
-    const { signal, method, body, head } = exchange
-    const current: Progress = {
-      exchange,
+  function start(outgoing: OutgoingRequest, isReused: boolean): void {
+    const { signal, method, body, head } = outgoing
+    const current: ActiveRequest = {
+      outgoing,
       isReused,
       unsent: nothing,
       offset: 0,
@@ -111,7 +108,7 @@ export function connection(
       incoming: undefined,
       bodyBytes: 0,
     }
-    progress = current
+    active = current
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) return onAbort()
     let bodyLength = 0
@@ -123,8 +120,8 @@ export function connection(
     send(current)
   }
 
-  function sendJoined(current: Progress, headEnd: string, length: number): void {
-    const { head, body } = current.exchange
+  function sendJoined(current: ActiveRequest, headEnd: string, length: number): void {
+    const { head, body } = current.outgoing
     scratch.set(head)
     let end = head.length + scratch.write(headEnd, head.length, 'latin1')
     for (const piece of body) {
@@ -133,12 +130,12 @@ export function connection(
     }
     const written = socket.write(scratch, 0, length)
     if (written === length) return
-    if (written < 0) return flow.close(undefined)
+    if (written < 0) return queue.close(undefined)
     current.unsent = [Buffer.from(scratch.subarray(written, length))]
   }
 
-  /** Writes what is unsent, until the socket is full or it is the others' turn. */
-  function send(current: Progress): void {
+  /** Writes unsent pieces until the socket is full. Pauses for one turn after {@link writtenPerTurnMax} bytes. */
+  function send(current: ActiveRequest): void {
     let allowance = writtenPerTurnMax
     let piece = current.unsent[0]
     while (piece !== undefined) {
@@ -149,42 +146,42 @@ export function connection(
         continue
       }
       if (allowance === 0) {
-        isWaitingItsTurn = true
-        setImmediate(takeTurn)
+        isSendDeferred = true
+        setImmediate(resumeSending)
         return
       }
       const length = Math.min(piece.length - current.offset, allowance)
       const written = socket.write(piece, current.offset, length)
-      if (written < 0) return flow.close(undefined)
+      if (written < 0) return queue.close(undefined)
       current.offset += written
       allowance -= written
       if (written < length) return
     }
   }
 
-  function takeTurn(): void {
-    isWaitingItsTurn = false
+  function resumeSending(): void {
+    isSendDeferred = false
     drained()
   }
 
   function drained(): void {
-    if (progress !== undefined && !isWaitingItsTurn) send(progress)
+    if (active !== undefined && !isSendDeferred) send(active)
   }
 
   function received(bytes: Buffer): void {
-    // Nobody asked: what this connection says next cannot be told apart from an answer.
-    if (progress === undefined) destroy()
-    else flow.push(bytes)
+    // Bytes on an idle connection would be taken for the response to the next request.
+    if (active === undefined) destroy()
+    else queue.push(bytes)
   }
 
-  /** A head makes little work, and so does a body that is read as a whole, as long as it is no larger than most. */
-  function freeBytes(): number {
-    if (progress?.incoming === undefined) return tokenBytes
-    return progress.incoming.isReadWhole() && progress.bodyBytes < freeBodyBytes ? sliceBytes : 0
+  /** Heads, and the beginning of a body that is read as a whole, cause little work. */
+  function bytesWithoutTurn(): number {
+    if (active?.incoming === undefined) return tokenBytes
+    return active.incoming.isReadWhole() && active.bodyBytes < bodyBytesWithoutTurn ? readBytesMax : 0
   }
 
   function receive(bytes: Buffer): void {
-    const current = progress
+    const current = active
     if (current === undefined) return destroy()
     try {
       current.hasAnswered = true
@@ -197,33 +194,33 @@ export function connection(
       fail(
         error instanceof TransportError
           ? error
-          : new TransportError('malformed', "The upstream's answer could not be read", error),
+          : new TransportError('malformed', 'The response could not be read', error),
         false,
       )
     }
   }
 
-  function beginBody(current: Progress, head: ResponseHead): void {
-    const { bodyBytesMax } = current.exchange
+  function beginBody(current: ActiveRequest, head: ResponseHead): void {
+    const { bodyBytesMax } = current.outgoing
     if (head.contentLength > bodyBytesMax) throw tooLarge()
     const incoming = incomingBody(source, head.framing === 'connection')
     const body = decodedBody(incoming.body, head.headers.get('content-encoding'), bodyBytesMax)
-    // Answered before it was asked completely: the upstream has heard enough.
+    // The upstream answered before the whole request was sent: the rest is not sent.
     current.isCutShort = current.unsent.length > 0
     current.unsent = nothing
-    current.exchange.body = nothing
+    current.outgoing.body = nothing
     current.head = head
     current.decoder = bodyDecoder(head.framing, head.contentLength)
     current.incoming = incoming
-    current.exchange.resolve({ status: head.status, headers: head.headers, body })
+    current.outgoing.resolve({ status: head.status, headers: head.headers, body })
   }
 
-  function receiveBody(current: Progress, bytes: Buffer, from: number): void {
+  function receiveBody(current: ActiveRequest, bytes: Buffer, from: number): void {
     const { decoder, head, incoming } = current
     if (decoder === undefined || head === undefined || incoming === undefined) return
     const end = decoder.push(bytes, from, deliver)
-    if (!decoder.isComplete() || progress !== current) return
-    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && flow.isDry()
+    if (!decoder.isComplete() || active !== current) return
+    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && queue.isIdle()
     finish()
     if (!isReusable) destroy()
     incoming.end()
@@ -231,10 +228,10 @@ export function connection(
   }
 
   function deliver(piece: Uint8Array): void {
-    if (progress === undefined) return
-    progress.bodyBytes += piece.length
-    if (progress.bodyBytes > progress.exchange.bodyBytesMax) throw tooLarge()
-    progress.incoming?.push(piece)
+    if (active === undefined) return
+    active.bodyBytes += piece.length
+    if (active.bodyBytes > active.outgoing.bodyBytesMax) throw tooLarge()
+    active.incoming?.push(piece)
   }
 
   function onAbort(): void {
@@ -246,23 +243,23 @@ export function connection(
     const failed = finish()
     destroy()
     if (failed === undefined) return
-    if (failed.incoming === undefined) failed.exchange.reject(error)
+    if (failed.incoming === undefined) failed.outgoing.reject(error)
     else failed.incoming.fail(error, keepsPieces)
   }
 
-  /** Lets go of the exchange. */
-  function finish(): Progress | undefined {
-    const finished = progress
+  /** Detaches the request from the connection and returns it. */
+  function finish(): ActiveRequest | undefined {
+    const finished = active
     if (finished === undefined) return undefined
-    progress = undefined
-    finished.exchange.signal.removeEventListener('abort', onAbort)
+    active = undefined
+    finished.outgoing.signal.removeEventListener('abort', onAbort)
     return finished
   }
 
   function destroy(): void {
     if (isClosed) return
     isClosed = true
-    flow.stop()
+    queue.stop()
     socket.terminate()
     owner.closed(self)
   }
@@ -273,25 +270,27 @@ export function connection(
     destroy()
     if (cut === undefined) return
     if (cut.incoming === undefined) {
-      if (cut.isReused && !cut.hasAnswered) owner.stale(cut.exchange)
+      if (cut.isReused && !cut.hasAnswered) owner.stale(cut.outgoing)
       else
-        cut.exchange.reject(new TransportError('reset', 'The upstream closed the connection before it answered', error))
+        cut.outgoing.reject(
+          new TransportError('reset', 'The upstream closed the connection before the response', error),
+        )
     } else if (cut.head?.framing === 'connection' && error === undefined) {
       cut.incoming.end()
     } else {
       cut.incoming.fail(
-        new TransportError('short_body', 'The upstream closed the connection inside its answer', error),
+        new TransportError('short_body', 'The upstream closed the connection before the end of the response', error),
         true,
       )
     }
   }
 
   const self: Connection = {
-    carry,
+    start,
     destroy,
     received,
     drained,
-    closed: flow.close,
+    closed: queue.close,
     opened() {},
     secured() {},
     refused() {},
@@ -300,5 +299,5 @@ export function connection(
 }
 
 function tooLarge(): TransportError {
-  return new TransportError('too_large', "The upstream's answer is larger than allowed")
+  return new TransportError('too_large', 'The response is larger than allowed')
 }

@@ -12,8 +12,7 @@ import fc from 'fast-check'
 import { decodedBody } from './content-decoding.ts'
 import { incomingBody } from './incoming-body.ts'
 import { cut } from './testing.ts'
-import { TransportError } from './transport.ts'
-import type { UpstreamBody } from './transport.ts'
+import { TransportError, type UpstreamBody } from './transport.ts'
 
 /** Lengths of pieces into which bytes may be cut. */
 const pieceLengths = fc.array(fc.nat({ max: 40 }), { maxLength: 60 })
@@ -29,7 +28,7 @@ const encoders: readonly [string, (bytes: Uint8Array) => Uint8Array][] = [
 
 /** A body whose bytes have all arrived. */
 function arrived(pieces: readonly Uint8Array[], dropped: () => void = () => {}): UpstreamBody {
-  const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: dropped }, false)
+  const incoming = incomingBody({ hasPendingBytes: () => false, pause() {}, resume() {}, drop: dropped }, false)
   for (const piece of pieces) incoming.push(piece)
   incoming.end()
   return incoming.body
@@ -45,7 +44,7 @@ async function decode(encoding: string, pieces: readonly Uint8Array[], bytesMax 
 }
 
 describe.each(encoders)('a body in %s', (encoding, encode) => {
-  test('is what it was, however its bytes are split', async () => {
+  test('decodes to the original bytes, wherever it is split', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), pieceLengths, async (bytes, lengths) => {
         expect(await decode(encoding, cut(encode(bytes), lengths))).toBe(Buffer.from(bytes).toString('latin1'))
@@ -64,7 +63,7 @@ describe.each(encoders)('a body in %s', (encoding, encode) => {
     expect(await decode(encoding, [encode(bytes)], 10)).toBe('0123456789')
   })
 
-  test('that is cut is not an end', async () => {
+  test('that is truncated does not end', async () => {
     const bytes = encode(Buffer.from('hello, hello, hello and good-bye'))
     expect(await decode(encoding, [bytes.subarray(0, bytes.length - 3)])).toBe('short_body')
   })
@@ -80,7 +79,7 @@ describe('a compressed body', () => {
     expect(await decode(encoding, [Buffer.from('{"hello":"world"}')])).toBe('malformed')
   })
 
-  test('in an encoding nobody knows is malformed', () => {
+  test('in an unknown encoding is malformed', () => {
     expect(() => decodedBody(arrived([]), 'compress', 9)).toThrow(TransportError)
     expect(() => decodedBody(arrived([]), 'gzip, br', 9)).toThrow(TransportError)
   })
@@ -91,9 +90,9 @@ describe('a compressed body', () => {
     expect(decodedBody(body, 'identity', 9)).toBe(body)
   })
 
-  test('gives each event when it is flushed, not at the end', async () => {
+  test('can be read up to each flush, not only at the end', async () => {
     const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH })
-    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop() {} }, false)
+    const incoming = incomingBody({ hasPendingBytes: () => false, pause() {}, resume() {}, drop() {} }, false)
     gzip.on('data', (piece: Uint8Array) => incoming.push(piece))
     const body = decodedBody(incoming.body, 'gzip', 1_000)
     for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
@@ -111,7 +110,7 @@ describe('a compressed body', () => {
 
   test('that inflates too much drops its connection', async () => {
     let drops = 0
-    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: () => drops++ }, false)
+    const incoming = incomingBody({ hasPendingBytes: () => false, pause() {}, resume() {}, drop: () => drops++ }, false)
     incoming.push(gzipSync(Buffer.alloc(2_000_000)))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
     expect(await body.readAll().catch((error: unknown) => (error instanceof TransportError ? error.kind : error))).toBe(
@@ -120,9 +119,9 @@ describe('a compressed body', () => {
     expect(drops).toBe(1)
   })
 
-  test('that may not be held drops its connection', async () => {
+  test('that memory cannot be reserved for drops its connection', async () => {
     let drops = 0
-    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop: () => drops++ }, false)
+    const incoming = incomingBody({ hasPendingBytes: () => false, pause() {}, resume() {}, drop: () => drops++ }, false)
     incoming.push(gzipSync(Buffer.alloc(200_000, 'abc'), { level: 0 }))
     const body = decodedBody(incoming.body, 'gzip', 1e9)
     let held = 0
@@ -140,7 +139,7 @@ describe('a compressed body', () => {
     let reads = 0
     const endless: UpstreamBody = {
       endsWithConnection: false,
-      hasArrived: () => false,
+      hasPendingBytes: () => false,
       readAll: () => Promise.reject(new Error('not asked for')),
       cancel() {},
       read: () => Promise.resolve(reads++ === 0 ? piece : piece.subarray(0, 1)),
@@ -151,8 +150,8 @@ describe('a compressed body', () => {
     expect(reads).toBe(1)
   })
 
-  test('hands on what breaks below it', async () => {
-    const incoming = incomingBody({ hasArrived: () => false, hold() {}, release() {}, drop() {} }, false)
+  test('passes on errors of its source', async () => {
+    const incoming = incomingBody({ hasPendingBytes: () => false, pause() {}, resume() {}, drop() {} }, false)
     incoming.push(gzipSync('hello').subarray(0, 12))
     incoming.fail(new TransportError('short_body', 'cut'), true)
     expect(

@@ -1,29 +1,27 @@
-import { noRoomForAnswer, TransportError } from './transport.ts'
-import type { UpstreamBody } from './transport.ts'
+import { responseMemoryError, TransportError, type UpstreamBody } from './transport.ts'
 
-/** Most bytes that may come out for each that went in (failover.md row 29). */
+/** Most decompressed bytes for each compressed byte (failover.md row 29). */
 export const inflationMax = 100
 
-/** Bytes below which the ratio says nothing: a short text of one letter inflates a lot, too. */
+/** The ratio is not checked below this many decompressed bytes: short repetitive texts exceed it, too. */
 export const inflationFreeBytes = 64 * 1024
 
-/** Compressed bytes decoded at a time: what comes out of them, up to a thousand times as much, is held in memory. */
+/** Compressed bytes decoded at a time. Their decompressed bytes, up to 1,000 times as many, are held in memory. */
 const sliceBytes = 4 * 1024
 
 /**
- * The body without its content encoding: `gzip`, `deflate`, `br` or `zstd`. Bytes come out as soon as the encoding lets
- * them. Reading the result throws {@link TransportError} `too_large` above `bytesMax` decoded bytes and above an
- * inflation of 100×, `short_body` for an encoding cut short, and `malformed` for one that is broken.
+ * Removes the content encoding of a body: `gzip`, `deflate`, `br` or `zstd`. Each part can be read as soon as it can be
+ * decompressed. Reading throws {@link TransportError} `too_large` above `bytesMax` decompressed bytes and above a ratio
+ * of 100, `short_body` for a truncated body, and `malformed` for invalid data.
  *
- * @param contentEncoding the header; absent and `identity` leave the body as it is
+ * @param contentEncoding the header's value; absent and `identity` return the body itself
  * @throws {TransportError} `malformed` for any other encoding
  */
 export function decodedBody(body: UpstreamBody, contentEncoding: string | undefined, bytesMax: number): UpstreamBody {
   const named = contentEncoding?.toLowerCase() ?? ''
   if (named === '' || named === 'identity') return body
   const encoding = known.find((name) => name === named)
-  if (encoding === undefined)
-    throw new TransportError('malformed', 'The upstream answered with an unknown content encoding')
+  if (encoding === undefined) throw new TransportError('malformed', 'The response has an unknown content encoding')
   return decompressedBody(body, encoding, bytesMax)
 }
 
@@ -40,7 +38,7 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
   let error: TransportError | undefined
   let isOver = false
 
-  /** Feeds the decompressor until the body ends or breaks; it pauses while nobody reads what comes out. */
+  /** Feeds the decompressor until the body ends or fails; pauses while its output is not read. */
   async function feed(writer: Writer, first: Uint8Array): Promise<void> {
     try {
       for (let piece: Uint8Array | undefined = first; piece !== undefined; piece = await body.read()) {
@@ -52,7 +50,7 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
       }
       await writer.close()
     } catch (cause) {
-      // The reader learns of it: from the decompressor, if the fault is its own, and from here otherwise.
+      // The reader receives the decompressor's own error, or this one.
       await writer.abort(cause).catch(() => {})
     }
   }
@@ -78,8 +76,8 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
     throw new TransportError(
       'too_large',
       inflates
-        ? `The upstream's answer inflates over ${inflationMax} times`
-        : "The upstream's answer is larger than allowed",
+        ? `The response is more than ${inflationMax} times larger when decompressed`
+        : 'The response is larger than allowed',
     )
   }
 
@@ -89,7 +87,7 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
     try {
       reader ??= await start()
       const piece = (await reader?.read())?.value
-      // Dropped meanwhile: this end is none.
+      // Cancelled during the read: not the end of the body.
       if (error !== undefined) throw error
       if (piece === undefined) isOver = true
       bytesOut += piece?.length ?? 0
@@ -103,13 +101,13 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
 
   return {
     endsWithConnection: body.endsWithConnection,
-    hasArrived: () => body.hasArrived(),
+    hasPendingBytes: () => body.hasPendingBytes(),
     read,
-    async readAll(mayHold) {
+    async readAll(reserve) {
       const pieces: Uint8Array[] = []
       for (let piece = await read(); piece !== undefined; piece = await read()) {
-        if (mayHold?.(piece.length) === false) {
-          const refusal = noRoomForAnswer()
+        if (reserve?.(piece.length) === false) {
+          const refusal = responseMemoryError()
           stop(refusal)
           throw refusal
         }
@@ -118,7 +116,7 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
       return new Uint8Array(Buffer.concat(pieces))
     },
     cancel() {
-      if (!isOver) stop(new TransportError('aborted', "The upstream's answer was dropped"))
+      if (!isOver) stop(new TransportError('aborted', 'Reading the response was cancelled'))
     },
   }
 }
@@ -132,7 +130,7 @@ function formatOf(encoding: Encoding, firstByte: number): Bun.CompressionFormat 
     case 'x-gzip':
       return 'gzip'
     case 'deflate':
-      // Some send it without the zlib wrapper, whose first byte names the method, 8 (RFC 1950 section 2.2).
+      // Some upstreams omit the zlib wrapper, whose first byte contains the method, 8 (RFC 1950 section 2.2).
       return (firstByte & 15) === 8 ? 'deflate' : 'deflate-raw'
     case 'br':
       return 'brotli'
@@ -141,9 +139,9 @@ function formatOf(encoding: Encoding, firstByte: number): Bun.CompressionFormat 
   }
 }
 
-/** Bun tells a cut stream from a broken one by the message alone. */
+/** Tells truncated data from invalid data. In Bun only the message differs. */
 function decodingError(cause: unknown): TransportError {
   return cause instanceof Error && cause.message === 'unexpected end of file'
-    ? new TransportError('short_body', "The upstream's answer was cut inside its content encoding", cause)
-    : new TransportError('malformed', "The upstream's answer does not follow its content encoding", cause)
+    ? new TransportError('short_body', 'The compressed response is truncated', cause)
+    : new TransportError('malformed', 'The response cannot be decompressed', cause)
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { HeaderError, headerBlock, parseOrigin } from './header-block.ts'
 
 describe('a header block', () => {
-  test('has a line a header, names in lower case', () => {
+  test('has one line for each header, names in lower case', () => {
     const block: string = headerBlock({ Authorization: 'Bearer key-for-tests', 'X-Tab': 'a\tb', empty: '' })
     expect(block).toBe('authorization: Bearer key-for-tests\r\nx-tab: a\tb\r\nempty: \r\n')
   })
@@ -23,13 +23,13 @@ describe('a header block', () => {
     },
   )
 
-  test('never says the value it refuses', () => {
+  test('never quotes the value it rejects', () => {
     expect(() => headerBlock({ 'x-key': 'key-for-tests\n' })).toThrow(
       'The header x-key has a character that is not visible ASCII',
     )
   })
 
-  test('has as many lines as headers, whatever they are, or is refused', () => {
+  test('has exactly one line for each header, or is rejected', () => {
     const unit = fc.constantFrom(...'aZ0-_.:;,"/ \t\r\n\0\x7fü😀')
     fc.assert(
       fc.property(
@@ -49,7 +49,7 @@ describe('a header block', () => {
   })
 })
 
-describe('the origin of a URL', () => {
+describe('parseOrigin', () => {
   test.each([
     ['https://api.example.com/v1', { secure: true, hostname: 'api.example.com', port: 443 }],
     ['http://api.example.com', { secure: false, hostname: 'api.example.com', port: 80 }],
@@ -59,7 +59,7 @@ describe('the origin of a URL', () => {
     expect(parseOrigin(new URL(url))).toEqual(origin)
   })
 
-  test('must be one of HTTP', () => {
+  test('rejects other schemes than HTTP', () => {
     expect(() => parseOrigin(new URL('file:///etc/passwd'))).toThrow(TypeError)
   })
 })

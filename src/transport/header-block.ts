@@ -1,9 +1,9 @@
 import type { HeaderBlock, Origin } from './transport.ts'
 
-/** A header that must not go on the wire. The message names the header, never its value. */
+/** A header that must not be sent. The message names the header, never its value. */
 export class HeaderError extends Error {
   override readonly name = 'HeaderError'
-  /** The header's name as it was given. */
+  /** The header's name, unchanged. */
   readonly header: string
   constructor(header: string, message: string) {
     super(message)
@@ -11,17 +11,17 @@ export class HeaderError extends Error {
   }
 }
 
-/** RFC 9110 section 5.6.2. */
+/** A header name (RFC 9110 section 5.6.2). */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Visible ASCII, spaces and tabs: what every upstream reads the same way. */
+/** Visible ASCII, spaces and tabs, which all upstreams interpret alike. */
 const plainValue = /^[\t\x20-\x7e]*$/
 
 /**
- * The connection and the framing are the transport's own; two opinions about them are request smuggling (RFC 9112
- * section 11.2).
+ * Headers that only the transport may set. A second definition of connection or framing would allow request smuggling
+ * (RFC 9112 section 11.2).
  */
-const transportsOwn: ReadonlySet<string> = new Set([
+const reservedHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
   'content-length',
@@ -36,18 +36,18 @@ const transportsOwn: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Header lines ready for the wire, names in lower case, in the order given.
+ * Writes header lines, names in lower case, in the order given.
  *
- * @throws {HeaderError} for an invalid name, a value with anything but visible ASCII, spaces and tabs (so no CR, LF or
- *   NUL), and a header the transport writes itself
+ * @throws {HeaderError} for an invalid name, a value with other characters than visible ASCII, spaces and tabs (such as
+ *   CR, LF or NUL), and a header that only the transport may set
  */
 export function headerBlock(headers: Readonly<Record<string, string>>): HeaderBlock {
   let lines = ''
   for (const [name, value] of Object.entries(headers)) {
     if (!token.test(name)) throw new HeaderError(name, `${JSON.stringify(name)} is not a header name`)
     const lowered = name.toLowerCase()
-    if (transportsOwn.has(lowered))
-      throw new HeaderError(name, `The header ${lowered} is set by the transport and cannot be chosen`)
+    if (reservedHeaders.has(lowered))
+      throw new HeaderError(name, `The header ${lowered} is set by the service and cannot be configured`)
     if (!plainValue.test(value))
       throw new HeaderError(name, `The header ${lowered} has a character that is not visible ASCII`)
     lines += `${lowered}: ${value.trim()}\r\n`
@@ -56,13 +56,13 @@ export function headerBlock(headers: Readonly<Record<string, string>>): HeaderBl
 }
 
 /**
- * Where a URL points: scheme, host and port, nothing else of it.
+ * Returns the scheme, host and port of a URL.
  *
  * @throws {TypeError} for a scheme other than `http:` and `https:`
  */
 export function parseOrigin(url: URL): Origin {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new TypeError(`The scheme ${url.protocol} is neither http: nor https:`)
+    throw new TypeError(`The URL scheme is ${url.protocol}, but must be http: or https:`)
   const secure = url.protocol === 'https:'
   const hostname = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
   return { secure, hostname, port: url.port === '' ? (secure ? 443 : 80) : Number(url.port) }

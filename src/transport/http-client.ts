@@ -1,33 +1,43 @@
 import type { Socket } from 'bun'
 import { connect } from './connect.ts'
-import { connection, joinedBytesMax } from './connection.ts'
-import type { Connection, ConnectionOwner, Exchange } from './connection.ts'
-import { pool } from './pool.ts'
-import type { Shelf } from './pool.ts'
+import {
+  connection,
+  joinedBytesMax,
+  type Connection,
+  type ConnectionOwner,
+  type OutgoingRequest,
+} from './connection.ts'
+import { pool, type IdleList } from './pool.ts'
+import { readScheduler } from './read-scheduler.ts'
 import type { SocketUser } from './socket-user.ts'
-import { TransportError } from './transport.ts'
-import type { HeaderBlock, Origin, Transport, UpstreamRequest, UpstreamResponse } from './transport.ts'
-import { eventLoopTurns } from './turns.ts'
+import {
+  TransportError,
+  type HeaderBlock,
+  type Origin,
+  type Transport,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from './transport.ts'
 
-/** What is remembered of one origin. */
+/** State of one origin. */
 interface Destination {
   readonly origin: Origin
   readonly host: string
-  readonly shelf: Shelf<Connection>
+  readonly idleList: IdleList<Connection>
   readonly owner: ConnectionOwner
-  /** The last head sent, without its length: most requests to an origin have the same. */
+  /** The last head sent, without its length; most requests to an origin repeat it. */
   lastHead: RequestHead | undefined
 }
 
-/** What an HTTP client can be told. */
+/** Options of {@link httpClient}. */
 export interface HttpClientOptions {
-  /** Whom to trust for TLS, in PEM, instead of Bun's list and NODE_EXTRA_CA_CERTS. */
+  /** Trusted certificate authorities, in PEM. Default: Bun's list and NODE_EXTRA_CA_CERTS. */
   readonly certificateAuthorities?: string
 }
 
-/** A transport whose idle connections can be let go of. */
+/** A transport over HTTP/1.1. */
 export interface HttpClient extends Transport {
-  /** Closes the connections that are idle now, so that their descriptors can be used for something else. */
+  /** Closes all connections that are idle now, to free their descriptors. */
   dropIdle(): void
 }
 
@@ -39,16 +49,16 @@ interface RequestHead {
 }
 
 /**
- * An HTTP/1.1 client over kept-alive connections: at most 1,024 idle ones an origin, for 60 s; any number in use.
- * Bodies are asked for without compression, and decoded when they come with it.
+ * Makes an HTTP/1.1 client with kept-alive connections. Each origin keeps at most 1,024 idle connections for 60 s; the
+ * number in use is not limited. Requests ask for uncompressed bodies; compressed ones are decoded anyway.
  */
 export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): HttpClient {
   const idle = pool<Connection>((expired) => expired.destroy())
   const scratch = Buffer.allocUnsafeSlow(joinedBytesMax)
-  const turns = eventLoopTurns()
+  const scheduler = readScheduler()
   const byObject = new WeakMap<Origin, Destination>()
   const byName = new Map<string, Destination>()
-  /** Connections open or being opened. */
+  /** Number of connections open or being opened. */
   let open = 0
 
   function destinationOf(origin: Origin): Destination {
@@ -63,40 +73,40 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
   }
 
   function makeDestination(origin: Origin, host: string): Destination {
-    const shelf = idle.shelf()
+    const idleList = idle.idleList()
     const owner: ConnectionOwner = {
       released(released, keepMs) {
-        if (!idle.put(shelf, released, keepMs)) released.destroy()
+        if (!idle.put(idleList, released, keepMs)) released.destroy()
       },
       closed(closed) {
         open--
-        idle.remove(shelf, closed)
+        idle.remove(idleList, closed)
       },
-      stale(exchange) {
-        void carryFresh(destination, exchange)
+      stale(outgoing) {
+        void startOnNewConnection(destination, outgoing)
       },
     }
-    const destination: Destination = { origin, host, shelf, owner, lastHead: undefined }
+    const destination: Destination = { origin, host, idleList, owner, lastHead: undefined }
     return destination
   }
 
-  async function carryFresh({ origin, owner }: Destination, exchange: Exchange): Promise<void> {
+  async function startOnNewConnection({ origin, owner }: Destination, outgoing: OutgoingRequest): Promise<void> {
     open++
     let socket: Socket<SocketUser>
     try {
-      socket = await connect(origin, exchange.connectMs, exchange.signal, certificateAuthorities)
+      socket = await connect(origin, outgoing.connectMs, outgoing.signal, certificateAuthorities)
     } catch (error) {
       open--
-      exchange.reject(
+      outgoing.reject(
         error instanceof TransportError
           ? error
           : new TransportError('connect', 'The upstream could not be reached', error),
       )
       return
     }
-    const fresh = connection(socket, owner, scratch, turns)
+    const fresh = connection(socket, owner, scratch, scheduler)
     socket.data = fresh
-    fresh.carry(exchange, false)
+    fresh.start(outgoing, false)
   }
 
   return {
@@ -105,7 +115,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
       return new Promise<UpstreamResponse>((resolve, reject) => {
         const destination = destinationOf(request.origin)
         const { method, connectMs, bodyBytesMax, body } = request
-        const exchange: Exchange = {
+        const outgoing: OutgoingRequest = {
           method,
           connectMs,
           bodyBytesMax,
@@ -115,9 +125,9 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
           resolve,
           reject,
         }
-        const kept = idle.take(destination.shelf)
-        if (kept === undefined) void carryFresh(destination, exchange)
-        else kept.carry(exchange, true)
+        const kept = idle.take(destination.idleList)
+        if (kept === undefined) void startOnNewConnection(destination, outgoing)
+        else kept.start(outgoing, true)
       })
     },
     connections: {
@@ -133,7 +143,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
   }
 }
 
-/** Host and, where it is not the scheme's own, port (RFC 9110 section 7.2). */
+/** The Host header: host, and the port unless it is the scheme's default (RFC 9110 section 7.2). */
 function hostHeader({ secure, hostname, port }: Origin): string {
   const name = hostname.includes(':') ? `[${hostname}]` : hostname
   return port === (secure ? 443 : 80) ? name : `${name}:${port}`
@@ -142,13 +152,14 @@ function hostHeader({ secure, hostname, port }: Origin): string {
 const printable = /^\/[\x21-\x7e]*$/
 
 /**
- * The head of a request without Content-Length and blank line. @throws {TypeError} for a path with a character that
- * must be escaped
+ * The head of a request without Content-Length and blank line.
+ *
+ * @throws {TypeError} for a path with a character that must be percent-encoded
  */
 function requestHead(destination: Destination, { method, path, headers }: UpstreamRequest): Uint8Array {
   const last = destination.lastHead
   if (last !== undefined && last.path === path && last.headers === headers && last.method === method) return last.bytes
-  if (!printable.test(path)) throw new TypeError('The path of a request has a character that must be escaped')
+  if (!printable.test(path)) throw new TypeError('The request path has a character that must be percent-encoded')
   const bytes = Buffer.from(
     `${method} ${path} HTTP/1.1\r\nhost: ${destination.host}\r\naccept-encoding: identity\r\n${headers}`,
     'latin1',

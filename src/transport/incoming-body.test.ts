@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { incomingBody } from './incoming-body.ts'
+import { readBytesMax } from './read-scheduler.ts'
 import { TransportError } from './transport.ts'
-import { sliceBytes } from './turns.ts'
 
 function watched() {
   const calls: string[] = []
   const incoming = incomingBody(
     {
-      hasArrived: () => false,
-      hold: () => void calls.push('hold'),
-      release: () => void calls.push('release'),
+      hasPendingBytes: () => false,
+      pause: () => void calls.push('pause'),
+      resume: () => void calls.push('resume'),
       drop: () => void calls.push('drop'),
     },
     false,
@@ -17,11 +17,11 @@ function watched() {
   return { incoming, body: incoming.body, calls }
 }
 
-const half = new Uint8Array(sliceBytes / 2)
+const half = new Uint8Array(readBytesMax / 2)
 const cut = new TransportError('short_body', 'cut')
 
 describe('a body', () => {
-  test('hands on each piece itself, in order, then the end', async () => {
+  test('passes on each piece without copying, in order, then the end', async () => {
     const { incoming, body } = watched()
     const pieces = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])] as const
     const early = body.read()
@@ -40,35 +40,35 @@ describe('a body', () => {
     for (let index = 0; index < 5_000; index++) expect((await body.read())?.[0]).toBe(index & 255)
   })
 
-  test('is held back when its reader has a slice that it does not read, and goes on when that is read', async () => {
+  test('pauses its source while the reader leaves a slice unread, and resumes it afterwards', async () => {
     const { incoming, body, calls } = watched()
     incoming.push(half)
     expect(calls).toEqual([])
     for (let index = 0; index < 2; index++) incoming.push(half)
-    expect(calls).toEqual(['hold'])
+    expect(calls).toEqual(['pause'])
     for (let index = 0; index < 2; index++) await body.read()
-    expect(calls).toEqual(['hold'])
+    expect(calls).toEqual(['pause'])
     await body.read()
-    expect(calls).toEqual(['hold', 'release'])
+    expect(calls).toEqual(['pause', 'resume'])
   })
 
-  test('is held back in spite of how small its pieces are', () => {
+  test('pauses its source after many small pieces', () => {
     const { incoming, calls } = watched()
     for (let index = 0; index < 100; index++) incoming.push(new Uint8Array(1))
-    expect(calls).toEqual(['hold'])
+    expect(calls).toEqual(['pause'])
   })
 
-  test('is not held back by a reader of the whole', async () => {
+  test('does not pause its source during readAll', async () => {
     const { incoming, body, calls } = watched()
     for (let index = 0; index < 3; index++) incoming.push(half)
     const all = body.readAll()
     for (let index = 0; index < 3; index++) incoming.push(half)
     incoming.end()
     expect((await all).length).toBe(6 * half.length)
-    expect(calls).toEqual(['hold', 'release'])
+    expect(calls).toEqual(['pause', 'resume'])
   })
 
-  test('is refused a piece that the reader of the whole may not hold', async () => {
+  test('throws for a piece that readAll cannot reserve memory for', async () => {
     const { incoming, body } = watched()
     const asked: number[] = []
     const all = body.readAll((bytes) => asked.push(bytes) < 2)
@@ -79,14 +79,14 @@ describe('a body', () => {
     expect(asked).toEqual([half.length, half.length])
   })
 
-  test('that has ended leaves its connection to others, and asks nothing more of it', async () => {
+  test('that has ended calls its source no more', async () => {
     const { incoming, body, calls } = watched()
     for (let index = 0; index < 3; index++) incoming.push(half)
     incoming.end()
-    expect(calls).toEqual(['hold', 'release'])
+    expect(calls).toEqual(['pause', 'resume'])
     for (let index = 0; index < 3; index++) await body.read()
     body.cancel()
-    expect(calls).toEqual(['hold', 'release'])
+    expect(calls).toEqual(['pause', 'resume'])
   })
 
   test('of one piece is read whole without a copy', async () => {
@@ -96,7 +96,7 @@ describe('a body', () => {
     expect(await body.readAll()).toBe(half)
   })
 
-  test('that breaks can be read as far as it came', async () => {
+  test('that fails can be read up to the failure', async () => {
     const { incoming, body } = watched()
     incoming.push(half)
     incoming.fail(cut, true)
@@ -105,7 +105,7 @@ describe('a body', () => {
     expect(body.readAll()).rejects.toBe(cut)
   })
 
-  test('that breaks wakes its reader', async () => {
+  test('that fails wakes its reader', async () => {
     for (const way of ['read', 'readAll'] as const) {
       const { incoming, body } = watched()
       const waiting: Promise<unknown> = body[way]()
@@ -114,7 +114,7 @@ describe('a body', () => {
     }
   })
 
-  test('that was dropped with bytes left never looks complete', async () => {
+  test('that was cancelled with unread bytes never looks complete', async () => {
     const { incoming, body } = watched()
     incoming.push(half)
     incoming.end()

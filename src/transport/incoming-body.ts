@@ -1,31 +1,30 @@
-import { noRoomForAnswer, TransportError } from './transport.ts'
-import type { UpstreamBody } from './transport.ts'
-import { sliceBytes } from './turns.ts'
+import { readBytesMax } from './read-scheduler.ts'
+import { responseMemoryError, TransportError, type UpstreamBody } from './transport.ts'
 
-/** Most pieces held for a reader that does not read; of larger ones, {@link sliceBytes}. */
-const piecesMost = 64
+/** Most pieces buffered for a slow reader; of larger pieces, {@link readBytesMax} bytes. */
+const piecesMax = 64
 
-/** What a body may ask of the connection it comes from. Called only while the body has neither ended nor failed. */
+/** The connection that a body controls. Its methods are called only until the body has ended or failed. */
 export interface BodySource {
-  /** No more pieces for now: the reader has one that it does not read. */
-  hold(): void
-  release(): void
-  /** The reader wants no more of it. */
+  /** Pushes no more pieces, since the reader is slow. */
+  pause(): void
+  resume(): void
+  /** Drops the rest of the body: the reader has cancelled. */
   drop(): void
-  /** Bytes wait for their turn. */
-  hasArrived(): boolean
+  /** Received bytes wait to be processed. */
+  hasPendingBytes(): boolean
 }
 
-/** A response body as the connection sees it: pieces go in, `body` is what the reader holds. */
+/** The connection's side of a response body. `body` is the reader's side. */
 export interface IncomingBody {
   readonly body: UpstreamBody
-  /** The reader wants everything at once. */
+  /** The reader has called `readAll`. */
   isReadWhole(): boolean
-  /** @throws {TransportError} `resources` when the reader may not hold it */
+  /** Adds a piece. @throws {TransportError} `resources` when the reader has no memory for it */
   push(piece: Uint8Array): void
-  /** No more pieces: the framing is satisfied. What was pushed can still be read. */
+  /** Ends the body. Buffered pieces can still be read. */
   end(): void
-  /** No more pieces: something broke. What was pushed can still be read when `keepsPieces`. */
+  /** Fails the body. Buffered pieces can still be read when `keepsPieces`. */
   fail(error: TransportError, keepsPieces: boolean): void
 }
 
@@ -35,19 +34,19 @@ interface Waiter {
 }
 
 /**
- * A queue of pieces between one connection and one reader, with back-pressure. The pieces are neither copied nor
- * joined, unless the reader asks for the whole.
+ * Makes a queue of pieces between one connection and one reader, with back-pressure. Pieces are neither copied nor
+ * joined, except by `readAll`.
  */
 export function incomingBody(source: BodySource, endsWithConnection: boolean): IncomingBody {
   let pieces: Uint8Array[] = []
   let buffered = 0
-  let isHeld = false
+  let isPaused = false
   let isOpen = true
   let error: TransportError | undefined
   let waiter: Waiter | undefined
-  /** The reader wants everything at once: hold nothing back, and wake it at the end. */
+  /** The reader has called `readAll`: no back-pressure, and `waiter` is resolved at the end only. */
   let readsAll = false
-  let mayHold = (_bytes: number): boolean => true
+  let reserve = (_bytes: number): boolean => true
 
   function close(): Waiter | undefined {
     isOpen = false
@@ -71,13 +70,13 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
     const piece = pieces.shift()
     if (piece === undefined) return undefined
     buffered -= piece.length
-    if (isHeld && pieces.length === 0) release()
+    if (isPaused && pieces.length === 0) resume()
     return piece
   }
 
-  function release(): void {
-    isHeld = false
-    if (isOpen) source.release()
+  function resume(): void {
+    isPaused = false
+    if (isOpen) source.resume()
   }
 
   const body: UpstreamBody = {
@@ -91,20 +90,20 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
         waiter = { resolve, reject }
       })
     },
-    readAll(mayHoldPiece = mayHold) {
+    readAll(reservePiece = reserve) {
       if (error !== undefined) return Promise.reject(error)
       if (!isOpen) return Promise.resolve(takeAll())
       return new Promise((resolve, reject) => {
         readsAll = true
-        mayHold = mayHoldPiece
+        reserve = reservePiece
         waiter = { resolve: () => resolve(takeAll()), reject }
-        release()
+        resume()
       })
     },
-    hasArrived: () => isOpen && source.hasArrived(),
+    hasPendingBytes: () => isOpen && source.hasPendingBytes(),
     cancel() {
       if (isOpen) return source.drop()
-      if (buffered > 0) error ??= new TransportError('aborted', "The upstream's answer was dropped")
+      if (buffered > 0) error ??= new TransportError('aborted', 'Reading the response was cancelled')
       drop()
     },
   }
@@ -119,17 +118,17 @@ export function incomingBody(source: BodySource, endsWithConnection: boolean): I
         waiter = undefined
         return waiting.resolve(piece)
       }
-      if (readsAll && !mayHold(piece.length)) throw noRoomForAnswer()
+      if (readsAll && !reserve(piece.length)) throw responseMemoryError()
       pieces.push(piece)
       buffered += piece.length
-      if (isHeld || readsAll || (buffered < sliceBytes && pieces.length < piecesMost)) return
-      isHeld = true
-      source.hold()
+      if (isPaused || readsAll || (buffered < readBytesMax && pieces.length < piecesMax)) return
+      isPaused = true
+      source.pause()
     },
     end() {
       if (!isOpen) return
-      // The connection may carry another exchange, whose body would wait for this one's reader.
-      if (isHeld) release()
+      // Otherwise the connection's next body would wait for the reader of this one.
+      if (isPaused) resume()
       close()?.resolve(undefined)
     },
     fail(reason, keepsPieces) {

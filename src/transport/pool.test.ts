@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { idleMax, idleMs, pool } from './pool.ts'
 
-/** A pool of names with a clock to turn and a list of what it dropped. */
+/** A pool of names with a fake clock and a list of dropped names. */
 function names() {
   const dropped: string[] = []
   const clock = { ms: 0 }
@@ -9,95 +9,95 @@ function names() {
     (name) => void dropped.push(name),
     () => clock.ms,
   )
-  return { idle, shelf: idle.shelf(), dropped, clock }
+  return { idle, idleList: idle.idleList(), dropped, clock }
 }
 
 describe('the pool', () => {
-  test('gives back what was put last', () => {
-    const { idle, shelf } = names()
-    for (const name of ['a', 'b']) idle.put(shelf, name, undefined)
-    expect([idle.take(shelf), idle.take(shelf), idle.take(shelf)]).toEqual(['b', 'a', undefined])
+  test('returns the most recently used first', () => {
+    const { idle, idleList } = names()
+    for (const name of ['a', 'b']) idle.put(idleList, name, undefined)
+    expect([idle.take(idleList), idle.take(idleList), idle.take(idleList)]).toEqual(['b', 'a', undefined])
   })
 
   test('keeps origins apart', () => {
-    const { idle, shelf } = names()
-    idle.put(shelf, 'a', undefined)
-    expect(idle.take(idle.shelf())).toBeUndefined()
+    const { idle, idleList } = names()
+    idle.put(idleList, 'a', undefined)
+    expect(idle.take(idle.idleList())).toBeUndefined()
     expect(idle.idle).toBe(1)
   })
 
-  test('gives nothing that has been idle for too long', () => {
-    const { idle, shelf, dropped, clock } = names()
-    idle.put(shelf, 'old', undefined)
+  test('does not return expired connections', () => {
+    const { idle, idleList, dropped, clock } = names()
+    idle.put(idleList, 'old', undefined)
     clock.ms = idleMs - 1
-    idle.put(shelf, 'young', undefined)
+    idle.put(idleList, 'young', undefined)
     clock.ms = idleMs + 1
-    expect([idle.take(shelf), idle.take(shelf)]).toEqual(['young', undefined])
+    expect([idle.take(idleList), idle.take(idleList)]).toEqual(['young', undefined])
     expect(dropped).toEqual(['old'])
     expect(idle.idle).toBe(0)
   })
 
-  test('gives up a second before the upstream does', () => {
-    const { idle, shelf, clock } = names()
-    expect(idle.put(shelf, 'gone', 1_000)).toBe(false)
-    idle.put(shelf, 'a', 5_000)
+  test('expires connections a second before the upstream does', () => {
+    const { idle, idleList, clock } = names()
+    expect(idle.put(idleList, 'gone', 1_000)).toBe(false)
+    idle.put(idleList, 'a', 5_000)
     clock.ms = 3_999
-    expect(idle.take(shelf)).toBe('a')
-    idle.put(shelf, 'b', 5_000)
+    expect(idle.take(idleList)).toBe('a')
+    idle.put(idleList, 'b', 5_000)
     clock.ms = 3_999 + 4_000
-    expect(idle.take(shelf)).toBeUndefined()
+    expect(idle.take(idleList)).toBeUndefined()
   })
 
-  test('keeps nothing for longer than its own limit', () => {
-    const { idle, shelf, clock } = names()
-    idle.put(shelf, 'a', 1e9)
+  test('keeps no connection longer than its own limit', () => {
+    const { idle, idleList, clock } = names()
+    idle.put(idleList, 'a', 1e9)
     clock.ms = idleMs
-    expect(idle.take(shelf)).toBeUndefined()
+    expect(idle.take(idleList)).toBeUndefined()
   })
 
-  test('drops what has been idle for too long', () => {
-    const { idle, shelf, dropped, clock } = names()
-    idle.put(shelf, 'old', undefined)
+  test('drops expired connections', () => {
+    const { idle, idleList, dropped, clock } = names()
+    idle.put(idleList, 'old', undefined)
     clock.ms = 1_000
-    idle.put(shelf, 'young', undefined)
-    idle.put(shelf, 'short-lived', 10_000)
+    idle.put(idleList, 'young', undefined)
+    idle.put(idleList, 'short-lived', 10_000)
     clock.ms = idleMs
     idle.sweep()
     expect(dropped).toEqual(['old', 'short-lived'])
     expect(idle.idle).toBe(1)
   })
 
-  test('has room for so many an origin', () => {
-    const { idle, shelf } = names()
-    for (let index = 0; index < idleMax; index++) expect(idle.put(shelf, String(index), undefined)).toBe(true)
-    expect(idle.put(shelf, 'one more', undefined)).toBe(false)
-    expect(idle.put(idle.shelf(), 'elsewhere', undefined)).toBe(true)
+  test('limits the connections of an origin', () => {
+    const { idle, idleList } = names()
+    for (let index = 0; index < idleMax; index++) expect(idle.put(idleList, String(index), undefined)).toBe(true)
+    expect(idle.put(idleList, 'one more', undefined)).toBe(false)
+    expect(idle.put(idle.idleList(), 'elsewhere', undefined)).toBe(true)
   })
 
-  test('forgets what died', () => {
-    const { idle, shelf, dropped } = names()
-    for (const name of ['a', 'b', 'c']) idle.put(shelf, name, undefined)
-    expect(idle.remove(shelf, 'b')).toBe(true)
-    expect(idle.remove(shelf, 'b')).toBe(false)
-    expect([idle.take(shelf), idle.take(shelf), idle.take(shelf)]).toEqual(['c', 'a', undefined])
+  test('removes closed connections', () => {
+    const { idle, idleList, dropped } = names()
+    for (const name of ['a', 'b', 'c']) idle.put(idleList, name, undefined)
+    expect(idle.remove(idleList, 'b')).toBe(true)
+    expect(idle.remove(idleList, 'b')).toBe(false)
+    expect([idle.take(idleList), idle.take(idleList), idle.take(idleList)]).toEqual(['c', 'a', undefined])
     expect(dropped).toEqual([])
   })
 
-  test('drops what is idle when it is emptied, and keeps what comes then', () => {
-    const { idle, shelf, dropped } = names()
-    for (const name of ['a', 'b']) idle.put(shelf, name, undefined)
+  test('drops all idle connections when emptied, and keeps later ones', () => {
+    const { idle, idleList, dropped } = names()
+    for (const name of ['a', 'b']) idle.put(idleList, name, undefined)
     idle.empty()
     expect([dropped, idle.idle]).toEqual([['a', 'b'], 0])
-    expect(idle.put(shelf, 'c', undefined)).toBe(true)
+    expect(idle.put(idleList, 'c', undefined)).toBe(true)
     idle.close()
   })
 
-  test('drops everything when it closes and keeps nothing after', () => {
-    const { idle, shelf, dropped } = names()
-    for (const name of ['a', 'b']) idle.put(shelf, name, undefined)
+  test('drops all connections when closed, and keeps none after', () => {
+    const { idle, idleList, dropped } = names()
+    for (const name of ['a', 'b']) idle.put(idleList, name, undefined)
     idle.close()
     expect(dropped).toEqual(['a', 'b'])
     expect(idle.idle).toBe(0)
-    expect(idle.put(shelf, 'c', undefined)).toBe(false)
+    expect(idle.put(idleList, 'c', undefined)).toBe(false)
   })
 })

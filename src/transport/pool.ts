@@ -1,61 +1,64 @@
 /** Most idle connections kept for one origin. */
 export const idleMax = 1_024
 
-/** Milliseconds an idle connection is kept, unless its upstream asked for less. */
+/** Milliseconds an idle connection is kept, unless the upstream announced less. */
 export const idleMs = 60_000
 
-/** Milliseconds between two looks at what has been idle for too long. */
+/** Milliseconds between two sweeps. */
 const sweepEveryMs = 5_000
 
-/** Idle things of one origin, the youngest last. */
-export interface Shelf<Item> {
+/** The idle connections of one origin, the most recently used last. */
+export interface IdleList<Item> {
   readonly items: IdleItem<Item>[]
 }
 
 interface IdleItem<Item> {
   readonly item: Item
-  /** On the monotonic clock, in milliseconds. */
+  /** Expiry on the monotonic clock, in milliseconds. */
   readonly until: number
 }
 
-/** Keeps idle connections until somebody needs them or they have been idle for too long. */
+/** Keeps idle connections until they are reused or expire. */
 export interface Pool<Item> {
-  /** A place for the connections of one origin. */
-  shelf(): Shelf<Item>
-  /** The connection that was put last, as the likeliest to be alive. */
-  take(shelf: Shelf<Item>): Item | undefined
+  /** Makes a list for the connections of one origin. */
+  idleList(): IdleList<Item>
+  /** Takes out the most recently used connection, the likeliest to be open still. */
+  take(idleList: IdleList<Item>): Item | undefined
   /**
-   * @param keepMs how long it may be idle, when its upstream said so @returns false when it is not kept; the caller
-   *   drops it
+   * Keeps an idle connection.
+   *
+   * @param keepMs milliseconds the upstream keeps idle connections, when it announced them
+   * @returns false when it is not kept; the caller closes it
    */
-  put(shelf: Shelf<Item>, item: Item, keepMs: number | undefined): boolean
-  /** Forgets a connection that died. @returns whether it was here */
-  remove(shelf: Shelf<Item>, item: Item): boolean
-  /** How many are idle, over all origins. */
+  put(idleList: IdleList<Item>, item: Item, keepMs: number | undefined): boolean
+  /** Removes a closed connection. @returns whether it was idle */
+  remove(idleList: IdleList<Item>, item: Item): boolean
+  /** Number of idle connections of all origins. */
   readonly idle: number
-  /** Drops what has been idle for too long. The pool does so itself every five seconds. */
+  /** Drops expired connections. The pool sweeps every five seconds by itself. */
   sweep(): void
-  /** Drops everything that is idle now. */
+  /** Drops all idle connections. */
   empty(): void
-  /** Drops everything and keeps nothing from now on. */
+  /** Drops all idle connections; `put` keeps none from now on. */
   close(): void
 }
 
 /**
- * A pool of idle things, dropped with `drop`. It has one timer, which does not keep the process alive.
+ * Makes a pool of idle connections. Its timer does not keep the process alive.
  *
+ * @param drop closes a connection
  * @param now the monotonic clock, in milliseconds
  */
 export function pool<Item>(drop: (item: Item) => void, now: () => number = () => performance.now()): Pool<Item> {
-  const shelves: Shelf<Item>[] = []
+  const lists: IdleList<Item>[] = []
   let idle = 0
   let isClosed = false
   let timer: ReturnType<typeof setInterval> | undefined
 
   function sweep(): void {
     const time = now()
-    for (const { items } of shelves) {
-      // Not in order of expiry: upstreams may ask for less than the others.
+    for (const { items } of lists) {
+      // Not sorted by expiry: upstreams announce different keep-alive times.
       for (const expired of items.filter((idleItem) => idleItem.until <= time)) discard(items, expired)
     }
     if (idle > 0 || timer === undefined) return
@@ -70,15 +73,15 @@ export function pool<Item>(drop: (item: Item) => void, now: () => number = () =>
   }
 
   function empty(): void {
-    for (const { items } of shelves) {
+    for (const { items } of lists) {
       for (const idleItem of items.slice()) discard(items, idleItem)
     }
   }
 
   return {
-    shelf() {
-      const made: Shelf<Item> = { items: [] }
-      shelves.push(made)
+    idleList() {
+      const made: IdleList<Item> = { items: [] }
+      lists.push(made)
       return made
     },
     take({ items }) {
@@ -91,7 +94,7 @@ export function pool<Item>(drop: (item: Item) => void, now: () => number = () =>
       }
     },
     put({ items }, item, keepMs) {
-      // A second early: the upstream's clock began before ours.
+      // One second less, since the upstream's timer started before this one.
       const keptMs = keepMs === undefined ? idleMs : Math.min(idleMs, keepMs - 1_000)
       if (isClosed || keptMs <= 0 || items.length >= idleMax) return false
       items.push({ item, until: now() + keptMs })

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { keepAliveMs, parseResponseHead, responseHeadReader } from './response-head.ts'
-import type { ReadHead, ResponseHead } from './response-head.ts'
+import {
+  keepAliveMs,
+  parseResponseHead,
+  responseHeadReader,
+  type ReadHead,
+  type ResponseHead,
+} from './response-head.ts'
 import { cut } from './testing.ts'
 import { TransportError } from './transport.ts'
 
 /** Lengths of pieces into which bytes may be cut. */
 const pieceLengths = fc.array(fc.nat({ max: 40 }), { maxLength: 60 })
 
-/** The first head in the pieces and all bytes behind it; or what went wrong. */
+/** The first head in the pieces and all bytes after it, or the error. */
 function readAll(pieces: readonly Buffer[]): unknown {
   const reader = responseHeadReader()
   let read: ReadHead | undefined
@@ -65,7 +70,7 @@ function parse(text: string): ResponseHead {
 }
 
 describe('the head of a response', () => {
-  test('is the same however its bytes are split', () => {
+  test('is the same wherever its bytes are split', () => {
     fc.assert(
       fc.property(heads, pieceLengths, (text, lengths) => {
         const bytes = Buffer.from(text, 'latin1')
@@ -77,7 +82,7 @@ describe('the head of a response', () => {
     )
   })
 
-  test('of arbitrary bytes is read or refused, never anything else', () => {
+  test('of arbitrary bytes is parsed, or rejected with a transport error', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 200 }),
@@ -92,12 +97,12 @@ describe('the head of a response', () => {
     for (let index = 0; index < 3; index++) expect(reader.push(bytes)?.head.status).toBe(200)
   })
 
-  test('is refused as soon as it cannot be HTTP', () => {
+  test('is rejected as soon as it cannot be HTTP', () => {
     expect(readAll([Buffer.from('HTT')])).toBe('more')
     expect(readAll([Buffer.from('HTT'), Buffer.from('Q')])).toBe('malformed')
   })
 
-  test('of 64 KiB is read byte by byte in no time, and one byte more is refused', () => {
+  test('of 64 KiB is read byte by byte in linear time, and one byte more is rejected', () => {
     const frame = 'HTTP/1.1 200 OK\r\nx: \r\n\r\n'
     const bytes = Buffer.from(frame.replace('x: ', `x: ${'y'.repeat(64 * 1024 - frame.length)}`))
     expect(readAll(cut(bytes, Array<number>(bytes.length).fill(1)))).toMatchObject({ status: 200 })

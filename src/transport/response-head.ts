@@ -9,7 +9,7 @@ export const headersMax = 1_000
 /** How a body ends: after `contentLength` bytes, with the last chunk, or with the connection (RFC 9112 section 6.3). */
 export type BodyFraming = 'length' | 'chunked' | 'connection'
 
-/** What the head of a response says. */
+/** A parsed response head. */
 export interface ResponseHead {
   readonly status: number
   /** Lower-case name → value; repeated headers are joined with `, `. */
@@ -17,7 +17,7 @@ export interface ResponseHead {
   readonly framing: BodyFraming
   /** Bytes of the body; 0 unless the framing is `length`. */
   readonly contentLength: number
-  /** The connection may carry another exchange after this one. */
+  /** The connection may be used for another request afterwards. */
   readonly isReusable: boolean
 }
 
@@ -25,34 +25,34 @@ const endOfHead = Buffer.from('\r\n\r\n')
 const start = Buffer.from('HTTP/1.')
 const nothing = Buffer.alloc(0)
 
-/** Most informational (1xx) responses before the real one (failover.md row 8). */
+/** Most informational (1xx) responses before the final one (failover.md row 8). */
 export const informationalMax = 20
 
-/** A head, and the bytes it came in: those from `end` on are of what follows it. */
+/** A head, and the bytes it arrived in. The bytes from `end` on follow the head. */
 export interface ReadHead {
   readonly head: ResponseHead
   readonly bytes: Buffer
   readonly end: number
 }
 
-/** Finds the head of the response in bytes that may be split anywhere. Good for one response after the other. */
+/** Finds response heads, one after the other, in bytes that may be split anywhere. */
 export interface ResponseHeadReader {
   /**
-   * Takes the next bytes; informational responses are counted and skipped.
+   * Reads the next bytes. Informational responses are counted and skipped.
    *
    * @returns `undefined` while the head is not complete
-   * @throws {TransportError} `malformed`, `informational`; the reader is of no use afterwards
+   * @throws {TransportError} `malformed`, `informational`; the reader must not be used afterwards
    */
   push(bytes: Buffer): ReadHead | undefined
 }
 
-/** A reader of response heads of at most 64 KiB each. */
+/** Makes a reader of response heads of at most 64 KiB each. */
 export function responseHeadReader(): ResponseHeadReader {
   let held: Buffer = nothing
   let heldLength = 0
   let informational = 0
 
-  /** What is held with what has arrived. Grows by doubling: a head may come byte by byte. */
+  /** Appends bytes to those held. The buffer doubles, since a head may arrive byte by byte. */
   function joined(arrived: Buffer): Buffer {
     if (heldLength === 0) return arrived
     const length = heldLength + arrived.length
@@ -79,7 +79,7 @@ export function responseHeadReader(): ResponseHeadReader {
       for (;;) {
         const blank = bytes.indexOf(endOfHead, searchFrom)
         if (blank + 4 - from > headBytesMax || (blank === -1 && bytes.length - from >= headBytesMax))
-          throw malformed('a head larger than 64 KiB')
+          throw malformed('the head is larger than 64 KiB')
         if (blank === -1) {
           hold(from === 0 ? bytes : bytes.subarray(from))
           return undefined
@@ -92,7 +92,7 @@ export function responseHeadReader(): ResponseHeadReader {
           informational = 0
           return { head, bytes, end: from }
         }
-        if (head.status === 101) throw malformed('a switch of protocols nobody asked for')
+        if (head.status === 101) throw malformed('unexpected status 101')
         if (++informational > informationalMax)
           throw new TransportError(
             'informational',
@@ -103,7 +103,7 @@ export function responseHeadReader(): ResponseHeadReader {
   }
 }
 
-/** Whether the first bytes of a response, as far as they are there, are those of HTTP/1: others need not be waited for. */
+/** Whether the bytes, which may be incomplete, can begin an HTTP/1 response. */
 function beginsLikeHttp(bytes: Uint8Array, from: number): boolean {
   for (let index = 0; index < start.length && from + index < bytes.length; index++) {
     if (bytes[from + index] !== start[index]) return false
@@ -111,12 +111,12 @@ function beginsLikeHttp(bytes: Uint8Array, from: number): boolean {
   return true
 }
 
-/** What a byte may be part of: nothing, a name, or a name that is not in lower case yet (RFC 9110 section 5.6.2). */
+/** 1 for bytes of a header name in lower case, 2 for upper case, 0 for other bytes (RFC 9110 section 5.6.2). */
 const nameBytes = new Uint8Array(256)
 for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") nameBytes[character.charCodeAt(0)] = 1
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') nameBytes[character.charCodeAt(0)] = 2
 
-/** 1 for a byte that may be part of a value: the tab, and all but control characters (RFC 9110 section 5.5). */
+/** 1 for bytes of a header value: the tab, and all bytes that are not control characters (RFC 9110 section 5.5). */
 const valueBytes = new Uint8Array(256).fill(1, 32)
 valueBytes[9] = 1
 valueBytes[127] = 0
@@ -128,11 +128,11 @@ const space = 32
 const colon = 58
 
 /**
- * Reads a response head, from the status line to before its blank line (RFC 9112). A folded line, a space before the
- * colon and a lone CR or LF are refused, since two readers may understand them differently.
+ * Parses a response head, from the status line to before its blank line (RFC 9112). A folded line, a space before the
+ * colon and a lone CR or LF are rejected, since parsers interpret them differently.
  *
- * @param from index of its first byte
- * @param end index of the CR LF CR LF behind it
+ * @param from index of the first byte
+ * @param end index of the final CR LF CR LF
  * @throws {TransportError} `malformed`
  */
 export function parseResponseHead(bytes: Buffer, from: number, end: number): ResponseHead {
@@ -146,7 +146,7 @@ export function parseResponseHead(bytes: Buffer, from: number, end: number): Res
     let seen = 0
     for (let kind = nameBytes[bytes[index] ?? 0] ?? 0; kind !== 0; kind = nameBytes[bytes[++index] ?? 0] ?? 0)
       seen |= kind
-    if (bytes[index] !== colon || index === nameStart) throw malformed('a line that is no header')
+    if (bytes[index] !== colon || index === nameStart) throw malformed('invalid header line')
     const spelled = text.substring(nameStart - from, index - from)
     const name = (seen & 2) === 0 ? spelled : spelled.toLowerCase()
     do index++
@@ -160,7 +160,7 @@ export function parseResponseHead(bytes: Buffer, from: number, end: number): Res
   return framed(status, headers, bytes[from + start.length] === 48)
 }
 
-/** The status of a line such as `HTTP/1.1 200 OK`, whose reason may be missing. */
+/** Parses the status of a line such as `HTTP/1.1 200 OK`; the reason is optional. */
 function statusOf(bytes: Buffer, from: number): number {
   const minor = bytes[from + start.length]
   const behind = from + start.length + 1
@@ -180,16 +180,15 @@ function digitOf(byte: number | undefined): number {
   return byte !== undefined && byte >= 48 && byte <= 57 ? byte - 48 : Number.NaN
 }
 
-/** Where the next line begins, after checking the bytes up to there. The last line has its CR LF at `end`. */
+/** Checks the rest of a line and returns the start of the next one. The CR LF of the last line is at `end`. */
 function nextLine(bytes: Buffer, from: number, end: number): number {
   let index = from
   while (index < end && valueBytes[bytes[index] ?? 0] === 1) index++
-  if (bytes[index] !== carriageReturn || bytes[index + 1] !== lineFeed)
-    throw malformed('a control character in the head')
+  if (bytes[index] !== carriageReturn || bytes[index + 1] !== lineFeed) throw malformed('control character in the head')
   return index + 2
 }
 
-/** The index behind the value's last byte that is no white space. */
+/** The index after the value's last byte, without trailing white space. */
 function valueEnd(bytes: Buffer, from: number, to: number): number {
   let index = to
   while (index > from && (bytes[index - 1] === space || bytes[index - 1] === tab)) index--
@@ -206,14 +205,14 @@ function framed(status: number, headers: ReadonlyMap<string, string>, isHttp10: 
   if (status < 200 || status === 204 || status === 304)
     return { status, headers, framing: 'length', contentLength: 0, isReusable }
   if (transferEncoding !== undefined) {
-    if (transferEncoding.toLowerCase() !== 'chunked') throw malformed('a transfer encoding other than chunked')
+    if (transferEncoding.toLowerCase() !== 'chunked') throw malformed('transfer encoding other than chunked')
     return { status, headers, framing: 'chunked', contentLength: 0, isReusable: isReusable && lengthText === undefined }
   }
   if (lengthText === undefined) return { status, headers, framing: 'connection', contentLength: 0, isReusable: false }
   return { status, headers, framing: 'length', contentLength, isReusable }
 }
 
-/** A list of equal lengths is one length (RFC 9110 section 8.6). */
+/** Parses Content-Length. A list of equal lengths counts as one length (RFC 9110 section 8.6). */
 function parseContentLength(text: string): number {
   let single = text
   if (text.includes(',')) {
@@ -222,19 +221,18 @@ function parseContentLength(text: string): number {
     if (lengths.some((length) => length !== single)) throw malformed('conflicting content lengths')
   }
   const length = Number(single)
-  if (!/^\d+$/.test(single) || !Number.isSafeInteger(length)) throw malformed('an invalid content length')
+  if (!/^\d+$/.test(single) || !Number.isSafeInteger(length)) throw malformed('invalid content length')
   return length
 }
 
-/** Whether a comma-separated header lists a word, in any case. */
+/** Whether a comma-separated header contains a word. Case is ignored. */
 function lists(value: string, word: string): boolean {
   const lowered = value.toLowerCase()
   return lowered === word || (lowered.includes(',') && lowered.split(',').some((part) => part.trim() === word))
 }
 
 /**
- * Milliseconds an upstream keeps an idle connection, as its `Keep-Alive: timeout=N` says; `undefined` when it does not
- * say.
+ * Milliseconds an upstream keeps an idle connection, from `Keep-Alive: timeout=N`; `undefined` when not announced.
  */
 export function keepAliveMs(headers: ReadonlyMap<string, string>): number | undefined {
   const value = headers.get('keep-alive')
@@ -243,6 +241,6 @@ export function keepAliveMs(headers: ReadonlyMap<string, string>): number | unde
   return seconds === undefined ? undefined : Number(seconds) * 1_000
 }
 
-function malformed(what: string): TransportError {
-  return new TransportError('malformed', `The upstream's answer is not HTTP as it should be: ${what}`)
+function malformed(fault: string): TransportError {
+  return new TransportError('malformed', `The response is not valid HTTP: ${fault}`)
 }

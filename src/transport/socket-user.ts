@@ -1,19 +1,16 @@
 import type { Socket, SocketHandler } from 'bun'
 
-/**
- * Whoever has a socket at the moment: first the one that opens it, then the connection over it. It is the socket's
- * `data`.
- */
+/** Receives a socket's events, as its `data`: `connect` while the socket is opened, the connection afterwards. */
 export interface SocketUser {
   opened(socket: Socket<SocketUser>): void
-  /** The TLS handshake ended. @param error why the server is not to be trusted, or null */
+  /** The TLS handshake ended. @param error why the certificate is not trusted, or null */
   secured(socket: Socket<SocketUser>, isAuthorized: boolean, error: Error | null): void
   received(bytes: Buffer): void
-  /** There is room for writing again. */
+  /** The socket can be written to again. */
   drained(): void
-  /** The socket is gone: in good order, or with an error. Called once. */
+  /** The socket was closed, with an error or without. Called once. */
   closed(error: Error | undefined): void
-  /** It never was opened. `closed` does not follow. */
+  /** The socket could not be opened. `closed` does not follow. */
   refused(error: Error): void
 }
 
@@ -29,10 +26,10 @@ const common: SocketHandler<SocketUser> = {
   connectError: (socket, error) => socket.data.refused(error),
 }
 
-/** Handlers that hand every event to the socket's user. */
+/** Handlers that pass every event to the socket's user. */
 export const plainHandlers: SocketHandler<SocketUser> = common
 
-/** The same for TLS. With `handshake`, Bun calls `open` before the handshake and leaves the verdict to us. */
+/** As {@link plainHandlers}, for TLS. Bun calls `open` before the handshake; `handshake` must check the result. */
 export const secureHandlers: SocketHandler<SocketUser> = {
   ...common,
   handshake: (socket, isAuthorized, error) => socket.data.secured(socket, isAuthorized, error),

@@ -13,7 +13,7 @@ export interface RawConnection {
   write(text: string): void
 }
 
-/** A server for tests that says exactly what a test wants it to say, HTTP or not. */
+/** A server for tests that sends exactly the bytes a test chooses, HTTP or not. */
 export interface RawUpstream {
   readonly origin: Origin
   readonly connections: RawConnection[]
@@ -22,18 +22,18 @@ export interface RawUpstream {
   stop(): void
 }
 
-/** What a raw upstream does. */
+/** Options of {@link rawUpstream}. */
 export interface RawUpstreamOptions {
   readonly tls?: TLSOptions
   readonly opened?: (connection: RawConnection) => void
-  /** Called with everything that arrives; the default waits for complete requests and calls `answer`. */
+  /** Called after bytes arrived. Default: waits for complete requests and calls `answer`. */
   readonly received?: (connection: RawConnection) => void
 }
 
 /**
- * A raw upstream on a free port of this machine.
+ * Starts a raw upstream on a free port of this machine.
  *
- * @param answer called for each complete request, with how many came before, over all connections
+ * @param answer called for each complete request, with the number of earlier requests on all connections
  */
 export function rawUpstream(
   answer: (connection: RawConnection, index: number) => void,
@@ -92,7 +92,7 @@ export function rawUpstream(
   }
 }
 
-/** Waits until a claim holds, for half a second at most. @throws when it does not */
+/** Waits at most half a second until a claim becomes true. @throws when it does not */
 export async function eventually(claim: () => boolean): Promise<void> {
   for (const deadline = performance.now() + 500; performance.now() < deadline; await Bun.sleep(1)) {
     if (claim()) return
@@ -100,7 +100,7 @@ export async function eventually(claim: () => boolean): Promise<void> {
   throw new Error(`Did not become true: ${claim.toString()}`)
 }
 
-/** For tests: the bytes in pieces of the given lengths, each a buffer of its own; the last has what is left. */
+/** Cuts bytes into buffers of the given lengths; the last buffer contains the rest. */
 export function cut(bytes: Uint8Array, lengths: readonly number[]): Buffer[] {
   const pieces: Buffer[] = []
   let from = 0

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { headerBlock } from './header-block.ts'
 import { httpClient } from './http-client.ts'
-import { eventually, rawUpstream } from './testing.ts'
-import type { RawUpstream } from './testing.ts'
-import { TransportError } from './transport.ts'
-import type { UpstreamRequest } from './transport.ts'
+import { eventually, rawUpstream, type RawUpstream } from './testing.ts'
+import { TransportError, type UpstreamRequest } from './transport.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const never = new AbortController().signal
@@ -21,13 +19,15 @@ beforeAll(() => {
     'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -subj /CN=ca -days 2',
   )
   openssl(
-    'req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout server.key -out server.csr -subj /CN=localhost',
+    'req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes ' +
+      '-keyout server.key -out server.csr -subj /CN=localhost',
   )
   certify('good', 'DNS:localhost,IP:127.0.0.1,IP:::1', '2')
   certify('wrong', 'DNS:other.test,IP:127.0.0.2', '2')
   certify('expired', 'DNS:localhost,IP:127.0.0.1', '-1')
   openssl(
-    'req -x509 -key server.key -out self-signed.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2',
+    'req -x509 -key server.key -out self-signed.pem -subj /CN=localhost ' +
+      '-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2',
   )
 })
 
@@ -46,7 +46,8 @@ function openssl(command: string): void {
 function certify(name: string, alternativeNames: string, days: string): void {
   void Bun.spawnSync(['sh', '-c', 'printf "subjectAltName=%s" "$0" >extensions', alternativeNames], { cwd: folder })
   openssl(
-    `x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out ${name}.pem -extfile extensions -days ${days}`,
+    'x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial ' +
+      `-out ${name}.pem -extfile extensions -days ${days}`,
   )
 }
 
@@ -99,11 +100,11 @@ describe('an upstream over TLS', () => {
   })
 
   test.each([
-    ['good', 'is signed by nobody we know', '' as const],
+    ['good', 'is signed by an unknown authority', '' as const],
     ['self-signed', 'is signed by itself', 'ca' as const],
     ['wrong', 'is for another name', 'ca' as const],
     ['expired', 'has expired', 'ca' as const],
-  ])('whose certificate (%s) %s is told nothing', async (certificate, _, authority) => {
+  ])('whose certificate (%s) %s gets no request', async (certificate, _, authority) => {
     const server = upstream(certificate)
     for (const hostname of ['127.0.0.1', 'localhost']) {
       const request = post(server, { origin: { ...server.origin, hostname } })
@@ -116,7 +117,7 @@ describe('an upstream over TLS', () => {
     expect(server.connections.every((connection) => connection.bytes === 0)).toBe(true)
   })
 
-  test('that speaks without TLS is not spoken to without TLS', async () => {
+  test('that speaks plain HTTP gets no request', async () => {
     const server = rawUpstream(() => {}, {
       received: (connection) => connection.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'),
     })
@@ -180,7 +181,8 @@ describe('an upstream over TLS', () => {
     const server = upstream('good')
     const script = `
       import { httpClient } from ${JSON.stringify(`${import.meta.dir}/http-client.ts`)}
-      const request = { origin: { secure: true, hostname: 'localhost', port: ${server.origin.port} }, method: 'GET', path: '/', headers: '', body: [], connectMs: 1000, bodyBytesMax: 9 }
+      const origin = { secure: true, hostname: 'localhost', port: ${server.origin.port} }
+      const request = { origin, method: 'GET', path: '/', headers: '', body: [], connectMs: 1000, bodyBytesMax: 9 }
       const { body } = await httpClient().request(request, new AbortController().signal)
       console.log(Buffer.from(await body.readAll()).toString())
       process.exit()`

@@ -1,12 +1,12 @@
-/** Where an upstream lives. One pool of connections an origin and owner. */
+/** Scheme, host and port of an upstream. Each origin and owner has its own idle connections. */
 export interface Origin {
   readonly secure: boolean
   /** Name or address, without brackets. Used for SNI and checked against the certificate. */
   readonly hostname: string
   readonly port: number
   /**
-   * Connections are shared only by those of the same owner: an answer too many on one of them never reaches another's
-   * caller.
+   * Requests of different owners never share a connection, so that an unexpected second answer cannot reach another
+   * owner's caller.
    */
   readonly owner?: string
 }
@@ -18,22 +18,22 @@ export interface UpstreamRequest {
   /** Path and query, beginning with `/`. */
   readonly path: string
   /**
-   * Complete header lines but for Host, Connection, Content-Length. Names and values are checked once, when the
-   * provider is made (see {@link headerBlock}).
+   * All header lines except Host, Accept-Encoding and Content-Length. {@link headerBlock} checks them once for each
+   * provider.
    */
   readonly headers: HeaderBlock
-  /** The body in pieces, sent in order without being joined. Empty for GET. */
+  /** The body in pieces, sent in order. Empty for GET. */
   readonly body: readonly Uint8Array[]
-  /** Milliseconds for name look-up, TCP and TLS together. */
+  /** Milliseconds for DNS lookup, TCP and TLS together. */
   readonly connectMs: number
-  /** Most bytes of a response body, after decompression. Above: {@link TransportError} `too_large`. */
+  /** Most bytes of a response body, after decompression. A larger body fails with `too_large`. */
   readonly bodyBytesMax: number
 }
 
-/** Header lines ready for the wire, `name: value\r\n` each; made by `headerBlock`. */
+/** Header lines ready to send, `name: value\r\n` each; made by `headerBlock`. */
 export type HeaderBlock = string & { readonly __brand: 'HeaderBlock' }
 
-/** The head of an answer, with its body still to be read. */
+/** The head of a response, and its unread body. */
 export interface UpstreamResponse {
   readonly status: number
   /** Lower-case name → value; repeated headers are joined with `, `. At most 64 KiB in all. */
@@ -41,55 +41,54 @@ export interface UpstreamResponse {
   readonly body: UpstreamBody
 }
 
-/** A response body. Exactly one reader; either `read` until the end, `readAll`, or `cancel`. */
+/** A response body with one reader: call `read` until the end, `readAll`, or `cancel`. */
 export interface UpstreamBody {
   /**
-   * The next bytes: 8 KiB at most, or what 4 KiB of a compressed body unfold to. `undefined` at the end the framing
-   * announced. Not reading holds the upstream back (back-pressure; some 256 KiB are buffered, and what the socket
-   * brought with them).
+   * Reads the next bytes: at most 8 KiB, or the decompressed content of 4 KiB. `undefined` at the end of the body.
+   * While nothing is read, about 256 KiB are buffered and then the socket is paused (back-pressure).
    *
-   * @throws {TransportError} `short_body` when the connection ends before the framing says so, `reset`, `too_large`,
-   *   `malformed`
+   * @throws {TransportError} `short_body` when the connection ends before the body, `reset`, `too_large`, `malformed`
    */
   read(): Promise<Uint8Array | undefined>
   /**
-   * The whole body in one piece.
+   * Reads the whole body as one piece.
    *
-   * @param mayHold asked for the bytes of each piece that comes from now on, before it is held. Absent: all may be held
-   * @throws as `read`; `resources` when a piece may not be held
+   * @param reserve reserves memory for the bytes of each piece that arrives from now on; false: the limit is reached.
+   *   Default: no limit
+   * @throws as `read`; `resources` when `reserve` returns false
    */
-  readAll(mayHold?: (bytes: number) => boolean): Promise<Uint8Array>
-  /** Bytes have arrived that wait for their turn to be looked at: the upstream is not silent, this process is behind. */
-  hasArrived(): boolean
-  /** Drops the connection at once, if the body has not ended. May be called at any time, more than once. */
+  readAll(reserve?: (bytes: number) => boolean): Promise<Uint8Array>
+  /** Received bytes wait to be processed: the upstream is not silent, this process is behind. */
+  hasPendingBytes(): boolean
+  /** Closes the connection at once unless the body has ended. May be called at any time, more than once. */
   cancel(): void
-  /** The body was framed by the end of the connection: its end proves nothing. */
+  /** The end of the connection ends the body, so a truncated body cannot be detected. */
   readonly endsWithConnection: boolean
 }
 
-/** What went wrong on the way, by phase. */
+/** Kinds of {@link TransportError}, by phase. */
 export type TransportErrorKind =
   | 'dns'
   | 'connect'
   | 'connect_timeout'
   | 'tls'
-  /** The connection was there in time, its TLS handshake was not. */
+  /** The connection was accepted in time, but the TLS handshake was not finished in time. */
   | 'tls_timeout'
   /** Closed or reset before the first byte of a response on a fresh connection. */
   | 'reset'
   /** More than 20 informational (1xx) responses. */
   | 'informational'
-  /** Not HTTP, or an ambiguous framing. */
+  /** Not HTTP, or the framing is ambiguous. */
   | 'malformed'
   | 'too_large'
-  /** The body ended before its framing said so, or the connection was reset inside it. */
+  /** The connection was closed or reset before the end of the body. */
   | 'short_body'
-  /** This process or machine is out of descriptors, memory, ports, or room for an answer: not the upstream's fault. */
+  /** This process or machine is out of descriptors, memory or ports, or reached its response memory limit. */
   | 'resources'
   /** The signal was aborted. */
   | 'aborted'
 
-/** An exchange with an upstream failed. The message names no address, URL or header. */
+/** A request to an upstream failed. The message contains no address, URL or header. */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
   readonly kind: TransportErrorKind
@@ -99,12 +98,12 @@ export class TransportError extends Error {
   }
 }
 
-/** An answer is too much for this service, not for what its provider may send. */
-export function noRoomForAnswer(): TransportError {
-  return new TransportError('resources', 'There is no room for so large an answer now')
+/** The service's memory for responses is used up, although the response is within its provider's limit. */
+export function responseMemoryError(): TransportError {
+  return new TransportError('resources', 'Response memory limit reached')
 }
 
-/** What an exchange needs of an `AbortSignal`; one will do. */
+/** The part of `AbortSignal` that a request uses. */
 export interface UpstreamSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
@@ -114,15 +113,15 @@ export interface UpstreamSignal {
 /** Sends requests to upstreams over kept-alive connections. */
 export interface Transport {
   /**
-   * Sends a request and resolves with the head of the answer. Never follows a redirect. Aborting the signal drops the
-   * connection at once, in every phase. A kept-alive connection that dies before the first response byte is tried once
-   * more on a fresh one, unseen by the caller (failover.md row 5).
+   * Sends a request and resolves with the head of the response. Never follows redirects. Aborting the signal closes the
+   * connection at once, in every phase. When a reused connection closes before the first response byte, the request is
+   * sent once more on a new connection (failover.md row 5).
    *
    * @throws {TransportError}
    */
   request(request: UpstreamRequest, signal: UpstreamSignal): Promise<UpstreamResponse>
-  /** Connections open now: in use and idle. */
+  /** Numbers of open connections, in use and idle. */
   readonly connections: { readonly active: number; readonly idle: number }
-  /** Closes idle connections; those in use close when they are done. */
+  /** Closes idle connections. Those in use close after their request. */
   close(): void
 }

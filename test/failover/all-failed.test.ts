@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { chat, errorOf, question } from '../client.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
+import { chat, errorOf, isDone, question } from '../client.ts'
+import { faultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
+import { streamOf } from '../fakes/faults/stream.ts'
 import { good } from '../fakes/good.ts'
-import { errorReply, reply } from '../fakes/replies.ts'
+import { errorReply, event, reply } from '../fakes/replies.ts'
 import { provider, quick, startService } from '../harness.ts'
 import { startRig } from '../rig.ts'
 import { testOnRows } from './test-on-rows.ts'
@@ -14,6 +14,16 @@ const quota: Script = (exchange) =>
   exchange.write(errorReply(429, { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' }))
 const tooLong: Script = (exchange) =>
   exchange.write(errorReply(400, { message: 'too long', code: 'context_length_exceeded' }))
+const overflow: Script = (exchange) =>
+  exchange.write(
+    errorReply(400, {
+      code: 400,
+      message: 'request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it',
+      type: 'exceed_context_size_error',
+      n_prompt_tokens: 5_000,
+      n_ctx: 4_096,
+    }),
+  )
 const notJson: Script = (exchange) => exchange.write(reply(200, '<html>'))
 
 describe('all failed', () => {
@@ -67,7 +77,47 @@ describe('all failed', () => {
     { every: quick },
   )
 
-  test('while all have asked to be left alone › they are asked anyway, 429, and the least Retry-After is told', async () => {
+  const saidInside = { message: 'n_ctx is 4096', type: 'exceed_context_size_error' }
+  const withinSuccess: Script = (exchange) => exchange.write(errorReply(200, saidInside))
+  const longCases = [
+    { words: 'all by its code', scripts: [tooLong, tooLong] },
+    { words: 'llama.cpp by its type', scripts: [overflow, tooLong] },
+    { words: 'one in an answer that is 200', scripts: [withinSuccess, status(413)] },
+    { words: 'one in the first event of a stream', scripts: [streamOf(event({ error: saidInside })), overflow] },
+  ].flatMap(({ words, scripts }) =>
+    [false, true].map((stream) => ({ words: `${words}, ${stream ? 'streaming' : 'plain'}`, scripts, stream })),
+  )
+
+  testOnRows(
+    'the conversation is too long, %s › 400 context_length_exceeded',
+    longCases,
+    async (rig, { stream }) => {
+      const answer = await rig.ask({ stream })
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([400, 'false'])
+      const error = errorOf(answer)
+      expect(error).toMatchObject({ type: 'invalid_request_error', code: 'context_length_exceeded' })
+      expect(error?.message).toStartWith(`All providers failed for model '${rig.model}'`)
+      expect(rig.hits()).toEqual([1, 1])
+    },
+    { every: quick },
+  )
+
+  test('the conversation is too long, found after a heartbeat › an error event of that code, no [DONE]', async () => {
+    await using rig = await startRig(
+      [
+        async (exchange) => {
+          await exchange.pause(150)
+          await tooLong(exchange)
+        },
+      ],
+      { environment: { SVC_HEARTBEAT_MS: '30' } },
+    )
+    const answer = await rig.askStream()
+    expect([answer.status, isDone(answer)]).toEqual([200, false])
+    expect(errorOf(answer)).toMatchObject({ type: 'invalid_request_error', code: 'context_length_exceeded' })
+  })
+
+  test('while all are cooling down › they are asked anyway, 429, with the shortest Retry-After', async () => {
     await using rig = await startRig([status(429, { 'retry-after': '20' }), status(429, { 'retry-after': '7' })])
     await rig.ask()
     const answer = await rig.ask()
@@ -79,7 +129,7 @@ describe('all failed', () => {
     expect(rig.hits()).toEqual([2, 2])
   })
 
-  describe('who was passed over', () => {
+  describe('a skipped provider', () => {
     const bodies: readonly (readonly [words: string, script: Script])[] = [
       ['refuses the request', status(400)],
       ['refuses the key', status(401)],
@@ -107,7 +157,7 @@ describe('all failed', () => {
       },
     )
 
-    test('and was asked after all › counts as asked: both are cooling down and refuse the request › 400, x-should-retry: false', async () => {
+    test('that is asked after all › counts as asked: both refuse › 400, x-should-retry: false', async () => {
       await using rig = await startRig([status(401), status(401)])
       for (let round = 0; round < 3; round++) await rig.ask()
       for (const upstream of rig.upstreams) upstream.use(status(400))
@@ -139,7 +189,7 @@ describe('all failed', () => {
     expect(rig.hits()).toEqual([1, 1, 1])
   })
 
-  test('nobody serves the model › 404 model_not_found, nobody is asked', async () => {
+  test('no provider serves the model › 404 model_not_found, no provider is asked', async () => {
     await using rig = await startRig([good()])
     const answer = await rig.ask({ model: 'other' })
     expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.message]).toEqual([

@@ -86,7 +86,7 @@ describe('content policy', () => {
   ])('%s › is none, and moves on', async (_, failure, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.ask()
-    expect([answer.status, answer.content, trailOf(answer)[0]?.class]).toEqual([200, goodText(), failure])
+    expect([answer.status, answer.content, trailOf(answer)[0]?.['class']]).toEqual([200, goodText(), failure])
     expect(rig.hits()).toEqual([1, 1])
   })
 
@@ -115,7 +115,7 @@ describe('content policy', () => {
 })
 
 describe('one attempt a provider', () => {
-  test('row 12 › context length exceeded › the same model at the same provider is not asked again, though retries are left', async () => {
+  test('row 12 › context length exceeded › the same provider is not asked again, though retries are left', async () => {
     await using rig = await startRig([policy(400, { message: 'too long', code: 'context_length_exceeded' }), good()], {
       every: { retries: 2 },
     })
@@ -172,8 +172,82 @@ describe('a stream that fails before its first token', () => {
   })
 })
 
+describe('an event of a tool call that is garbled', () => {
+  const piece = (text: string) => event(chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] }))
+  const garbled = streamOf(
+    event(
+      chunk({
+        role: 'assistant',
+        tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'pay', arguments: '' } }],
+      }),
+    ),
+    piece('{"amount":1'),
+    'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"ind00\n\n',
+    piece('}'),
+    event(chunk({}, 'tool_calls')),
+    done,
+  )
+
+  test('row 34 › in a stream › is a cut: an error event, no finish_reason, no [DONE]', async () => {
+    await using rig = await startRig([garbled, good()])
+    const answer = await rig.askStream()
+    expect([answer.status, errorOf(answer)?.code, isDone(answer)]).toEqual([200, 'provider_error', false])
+    expect(
+      answer.events
+        .map(({ json }) => pick(json, 'choices', 0, 'finish_reason'))
+        .filter((reason) => typeof reason === 'string'),
+    ).toEqual([])
+    expect(rig.hits()).toEqual([1, 0])
+  })
+
+  test('row 34 › gathered for a plain request › moves on', async () => {
+    await using rig = await startRig([garbled, good()])
+    const answer = await rig.ask()
+    expect([answer.status, answer.content, trailOf(answer)[0]?.['class']]).toEqual([200, goodText(), 'malformed'])
+    expect(rig.hits()).toEqual([1, 1])
+  })
+})
+
+describe('a stream with [DONE] and without a finish_reason', () => {
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
+
+  test.each([
+    ['text', firstTokens('a'), 'stop'],
+    ['a tool call', role + event(chunk({ tool_calls: [call] })), 'tool_calls'],
+  ])('row 36 › after %s › gets a last chunk that has one', async (_, text, reason) => {
+    await using rig = await startRig([streamOf(text + done), good()])
+    const answer = await rig.askStream()
+    expect([isDone(answer), errorOf(answer)]).toEqual([true, undefined])
+    expect(answer.events.at(-2)?.json).toMatchObject({ ...chunk({}, reason) })
+    expect(rig.hits()).toEqual([1, 0])
+  })
+})
+
+describe('parallel tool calls that a provider gives the same index', () => {
+  const piece = (id: string, text: string) =>
+    event(chunk({ tool_calls: [{ index: 0, id, type: 'function', function: { name: 'f', arguments: text } }] }))
+  const calls = streamOf(role + piece('a', '{"x":1}') + piece('b', '{"y":2}') + event(chunk({}, 'tool_calls')) + done)
+
+  test('are numbered in a stream', async () => {
+    await using rig = await startRig([calls])
+    const { events } = await rig.askStream()
+    expect(events.flatMap(({ json }) => pick(json, 'choices', 0, 'delta', 'tool_calls', 0, 'index') ?? [])).toEqual([
+      0, 1,
+    ])
+  })
+
+  test('are two calls in the answer that is gathered of it', async () => {
+    await using rig = await startRig([calls])
+    const { json } = await rig.ask()
+    expect(pick(json, 'choices', 0, 'message', 'tool_calls')).toMatchObject([
+      { id: 'a', function: { arguments: '{"x":1}' } },
+      { id: 'b', function: { arguments: '{"y":2}' } },
+    ])
+  })
+})
+
 describe('empty answers', () => {
-  test('row 27 › an empty answer, and nobody else left › is delivered', async () => {
+  test('row 27 › an empty answer, and no provider left › is delivered', async () => {
     await using rig = await startRig([answering(completion(''))])
     const answer = await rig.ask()
     expect([answer.status, pick(answer.json, 'choices', 0, 'finish_reason'), answer.content]).toEqual([200, 'stop', ''])

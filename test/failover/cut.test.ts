@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chat, errorOf, isDone, parseJson, pick, question } from '../client.ts'
-import type { Answer } from '../client.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { Exchange, FaultUpstream, Script } from '../fakes/fault-upstream.ts'
+import { chat, errorOf, isDone, parseJson, pick, question, type Answer } from '../client.ts'
+import { faultUpstream, type Exchange, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { cuts, firstTokens, tokensBeforeCut } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
@@ -19,20 +17,19 @@ import {
   streamHead,
   tokens,
 } from '../fakes/replies.ts'
-import { provider, quick, startService } from '../harness.ts'
-import type { ServiceUnderTest } from '../harness.ts'
+import { provider, quick, startService, type ServiceUnderTest } from '../harness.ts'
 import { startRig } from '../rig.ts'
 
 const before = tokens(tokensBeforeCut, 'same').join('')
 const whole = goodText({ name: 'same', tokens: 6 })
-/** A provider that gives the same text under an identity of its own. */
+/** A provider with the same text under another identity. */
 const elsewhere = {
   name: 'same',
   tokens: 6,
   top: { id: 'chatcmpl-elsewhere', created: 1_800_000_000, model: 'elsewhere' },
 }
 
-/** A stream that was lost: what had come, then an error event, a clean end of the body, and no `[DONE]`. */
+/** Expects a lost stream: the text before the cut, an error event, a clean end of the body, and no `[DONE]`. */
 function expectLost(answer: Answer, content: string): void {
   expect([answer.status, answer.content]).toEqual([200, content])
   const last = answer.events.at(-1)
@@ -48,7 +45,7 @@ function expectLost(answer: Answer, content: string): void {
   ).toEqual([])
 }
 
-/** A stream that reads as if nothing had happened. */
+/** Expects a complete stream without any trace of a cut. */
 function expectWhole(answer: Answer, content: string): void {
   expect([answer.status, answer.content, isDone(answer), errorOf(answer)]).toEqual([200, content, true, undefined])
   const json = answer.events.filter((each) => each.json !== undefined).map((each) => each.json)
@@ -104,17 +101,17 @@ describe('a cut', () => {
   }
 
   for (const { cut, a, same, other } of cases) {
-    test(`row ${cut.row} › ${cut.words} › the next provider repeats the text and goes on: each token arrives once`, async () => {
+    test(`row ${cut.row} › ${cut.words} › the next provider resumes it: each token arrives once`, async () => {
       expectWhole(await ask(resuming, `same-${cut.name}`), whole)
       expect([a.hits.length, same.hits.length]).toEqual([1, 1])
     })
 
-    test(`row ${cut.row} › ${cut.words} › the next provider says something else: an error event, no [DONE]`, async () => {
+    test(`row ${cut.row} › ${cut.words} › the next provider has another text: an error event, no [DONE]`, async () => {
       expectLost(await ask(resuming, `other-${cut.name}`), before)
       expect([a.hits.length, other.hits.length]).toEqual([1, 1])
     })
 
-    test(`row ${cut.row} › ${cut.words} › on_cut error: an error event, no [DONE], nobody else is asked`, async () => {
+    test(`row ${cut.row} › ${cut.words} › on_cut error: an error event, no [DONE], no other is asked`, async () => {
       expectLost(await ask(failing, `same-${cut.name}`), before)
       expect([a.hits.length, same.hits.length]).toEqual([1, 0])
     })
@@ -202,7 +199,7 @@ describe('resuming', () => {
     expect(rig.hits()).toEqual([1, 1, 1])
   })
 
-  test('nobody else is left: an error event', async () => {
+  test('no provider is left: an error event', async () => {
     await using rig = await rigAfter(lost)
     expectLost(await rig.askStream(), before)
     expect(rig.hits()).toEqual([1])

@@ -71,13 +71,28 @@ describe('a stream delivered', () => {
     expect(rig.hits()).toEqual([1, 0])
   })
 
-  test('row 34 › one to three malformed events among tokens › are skipped when the stream finishes', async () => {
-    const oops = 'data: {oops\n\n'
-    await using rig = await startRig([streamOf(firstTokens('a') + oops.repeat(3) + finish + done), good()])
+  test('row 34 › a malformed event among tokens › is a cut, and nothing of it or after it arrives', async () => {
+    await using rig = await startRig([streamOf(firstTokens('a') + 'data: {oops\n\n' + finish + done), good()], {
+      failover: { on_cut: 'error' },
+    })
     const answer = await rig.askStream()
-    expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([tokens(3, 'a').join(''), true, undefined])
+    expect([answer.content, isDone(answer), errorOf(answer)?.code]).toEqual([
+      tokens(3, 'a').join(''),
+      false,
+      'provider_error',
+    ])
     expect(answer.text).not.toContain('oops')
     expect(rig.hits()).toEqual([1, 0])
+  })
+
+  test('row 34 › a malformed event among tokens › is resumed where another provider has the same text', async () => {
+    await using rig = await startRig([
+      streamOf(firstTokens('a') + 'data: {oops\n\n' + finish + done),
+      good({ tokens: 5, name: 'a' }),
+    ])
+    const answer = await rig.askStream()
+    expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([tokens(5, 'a').join(''), true, undefined])
+    expect(rig.hits()).toEqual([1, 1])
   })
 
   test.each([
@@ -106,7 +121,7 @@ describe('a stream delivered', () => {
     },
   )
 
-  test('row 37 › data after [DONE] › is ignored, and the upstream let go', async () => {
+  test('row 37 › data after [DONE] › is ignored, and the upstream connection closed', async () => {
     await using rig = await startRig([
       async (exchange) => {
         await exchange.write(
@@ -140,9 +155,9 @@ describe('a stream delivered', () => {
     expect(answer.content).toBe(tokens(4, 'a').join(''))
   })
 
-  test('keeps what it does not know: tool calls, reasoning, logprobs and fields of the provider', async () => {
+  test('keeps tool calls, reasoning, logprobs and unknown fields of the provider', async () => {
     const deltas = [
-      { reasoning_content: 'hm' },
+      { role: 'assistant', reasoning_content: 'hm' },
       { content: 'a' },
       { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"n":9007199254740993}' } }] },

@@ -5,13 +5,9 @@ import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good } from '../fakes/good.ts'
 import { framed, head, streamHead } from '../fakes/replies.ts'
-import { startRig } from '../rig.ts'
-import type { Rig } from '../rig.ts'
+import { startRig, type Rig } from '../rig.ts'
 
-/**
- * The promise is 50 ms (failover.md, rule 7); the median of several departures is held to it, since this machine may be
- * busy elsewhere.
- */
+/** The promise (failover.md, rule 7). The median of several departures must keep it, since the machine may be busy. */
 const abortMsMax = 50
 const rounds = 5
 
@@ -42,8 +38,9 @@ const insideBody: Script = async (exchange) => {
 }
 
 /**
- * Asks, waits until the upstream of this number is at work and the client has seen `sign`, leaves, and returns the
- * milliseconds until the upstream was let go.
+ * Sends a request, waits until it has reached the upstream of this number and the client has seen `sign`, and leaves.
+ *
+ * @returns milliseconds until the request at the upstream was aborted
  */
 async function departure(
   rig: Rig,
@@ -102,7 +99,7 @@ describe('row 40 › the client leaves', () => {
     },
   )
 
-  test('behind heartbeats › the upstream is let go within 50 ms', async () => {
+  test('behind heartbeats › the request at the upstream is aborted within 50 ms', async () => {
     await using rig = await startRig([silent, good()], { environment: { SVC_HEARTBEAT_MS: '30' } })
     const times: number[] = []
     for (let round = 0; round < rounds; round++) times.push(await departure(rig, 0, true, ': keep-alive', 'close'))
@@ -110,7 +107,7 @@ describe('row 40 › the client leaves', () => {
     expect(rig.hits()).toEqual([rounds, 0])
   })
 
-  test('while a cut stream is being resumed › the one that resumes is let go', async () => {
+  test('while a cut stream is being resumed › the request at the resuming provider is aborted', async () => {
     const lost: Script = async (exchange) => {
       await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
       await exchange.pause(20)
@@ -139,7 +136,7 @@ describe('row 40 › the client leaves', () => {
     expect(second).toBe(0)
   })
 
-  test('is nobody’s failure: the provider stays in use, and the log says 499', async () => {
+  test('is no failure: the provider stays in use, and the log has 499', async () => {
     await using rig = await startRig([silent, good()])
     for (let round = 0; round < 8; round++) await departure(rig, 0, true, undefined, 'close')
     rig.upstreams[0]?.use(good({ name: 'a' }))

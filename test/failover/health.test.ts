@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { chat, question, trailOf } from '../client.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
+import { faultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { completion, errorReply, event, reply } from '../fakes/replies.ts'
 import { talker } from '../fakes/talker.ts'
 import { provider, startService } from '../harness.ts'
-import { startRig } from '../rig.ts'
-import type { Row } from '../rig.ts'
+import { startRig, type Row } from '../rig.ts'
 import { testOnRows, type Case } from './test-on-rows.ts'
 
-/** Waits, then does as `script` says, and counts how many of its requests are under way at once. */
+/** Waits, then runs `script`, and counts its concurrent requests. */
 function crowded(waitMs: number, script: Script): { readonly script: Script; readonly most: () => number } {
   let underWay = 0,
     most = 0
@@ -40,7 +38,7 @@ function saying(code: number, error: object): Script {
   return (exchange) => exchange.write(errorReply(code, error))
 }
 
-/** One that does so, and a good one after it. */
+/** Makes cases with each script at the first provider, and a good second provider. */
 function beforeGood(table: readonly (readonly [words: string, script: Script])[]): readonly Case[] {
   return table.map(([words, script]) => ({ words, scripts: [script, good()] }))
 }
@@ -88,6 +86,19 @@ describe('row 18 › 429', () => {
     expect(rig.hits()).toEqual([2, 0])
   })
 
+  test.concurrent.each([
+    ['0 s', { 'retry-after': '0' }],
+    ['1 ms', { 'retry-after-ms': '1' }],
+  ] as const)('with retries and a Retry-After of %s › waits 250 ms, then 500 ms', async (_, headers) => {
+    await using rig = await startRig([status(429, headers), good()], { every: { retries: 2 } })
+    expect((await rig.ask()).content).toBe(goodText())
+    expect(rig.hits()).toEqual([3, 1])
+    const [first = 0, second = 0, third = 0] = rig.upstreams[0]?.hits.map(({ at }) => at) ?? []
+    // Timers may fire a millisecond early.
+    expect(second - first).toBeGreaterThan(248)
+    expect(third - second).toBeGreaterThan(498)
+  })
+
   test('with retries and a long Retry-After › moves on', async () => {
     await using rig = await startRig([status(429, { 'retry-after': '4' }), good()], { every: { retries: 2 } })
     expect((await rig.ask()).content).toBe(goodText())
@@ -96,7 +107,7 @@ describe('row 18 › 429', () => {
 })
 
 describe('row 20 › 503', () => {
-  test('with Retry-After › the provider is left alone for so long', async () => {
+  test('with Retry-After › the provider is skipped for that time', async () => {
     await using rig = await startRig([status(503, { 'retry-after': '30' }), good()])
     await askTimes(rig, 3)
     expect(rig.hits()).toEqual([1, 3])
@@ -134,7 +145,7 @@ describe('row 19 › retries', () => {
 
 describe('a cool-down', () => {
   testOnRows(
-    '%s › from the third in a row the provider is left alone',
+    '%s › from the third in a row the provider is skipped',
     beforeGood([
       ['row 9 › a redirect', status(302)],
       ['row 11 › a key problem told by its text', saying(400, { message: 'API key not valid.' })],
@@ -161,7 +172,7 @@ describe('a cool-down', () => {
     },
   )
 
-  test('row 33 › an error event about quota › from the third in a row the provider is left alone', async () => {
+  test('row 33 › an error event about quota › from the third in a row the provider is skipped', async () => {
     await using rig = await startRig([
       streamOf(event({ error: { message: 'no more', code: 'insufficient_quota' } })),
       good(),
@@ -170,7 +181,7 @@ describe('a cool-down', () => {
     expect(rig.hits()).toEqual([3, 5])
   })
 
-  test('row 3 › a bad certificate › from the third in a row the provider is left alone', async () => {
+  test('row 3 › a bad certificate › from the third in a row the provider is skipped', async () => {
     const upstream = faultUpstream(good({ name: 'never' }), { tls: makeCertificate({ host: '127.0.0.1' }) })
     await using rig = await startRig([upstream, good()])
     for (let round = 0; round < 5; round++)
@@ -279,7 +290,7 @@ describe('the circuit breaker', () => {
     expect(rig.hits()).toEqual([5, 7])
   })
 
-  test('a skipped provider stands in no attempt count', async () => {
+  test('a skipped provider is not counted as an attempt', async () => {
     await using rig = await startRig([status(500), good()])
     await askTimes(rig, 6)
     const answer = await rig.ask()
@@ -290,6 +301,24 @@ describe('the circuit breaker', () => {
     await using rig = await startRig([status(500)])
     await askTimes(rig, 8)
     expect(rig.hits()).toEqual([8])
+  })
+
+  test('stays closed when a provider refuses pictures with 500: text still goes there', async () => {
+    const seesNothing: Script = (exchange) =>
+      (Buffer.from(exchange.hit.body).includes('image_url')
+        ? saying(500, { code: 500, message: 'image input is not supported', type: 'server_error' })
+        : good({ name: 'a' }))(exchange)
+    const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+    await using rig = await startRig([seesNothing, good()], { every: { retries: 1 } })
+    for (let round = 0; round < 6; round++) {
+      const answer = await rig.ask({ messages: [{ role: 'user', content: [picture] }] })
+      expect(trailOf(answer).map(({ name, class: failure }) => `${name} ${failure ?? ''}`)).toEqual([
+        'a bad_request',
+        'b ',
+      ])
+    }
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+    expect(rig.hits()).toEqual([7, 6])
   })
 
   test('is one model’s: another model at the same provider is still asked', async () => {
@@ -351,6 +380,47 @@ describe('the circuit breaker', () => {
   )
 })
 
+describe('the circuit breaker of a provider with retries', () => {
+  test.concurrent('counts requests, not attempts; its probe makes one attempt', async () => {
+    await using rig = await startRig([status(500), good()], { each: { a: { retries: 1 } } })
+    await Promise.all(Array.from({ length: 4 }, () => rig.ask()))
+    expect(rig.hits()).toEqual([8, 4])
+    await askTimes(rig, 3)
+    expect(rig.hits()).toEqual([10, 7])
+    // Open for 5 s, ± 20 %.
+    await Bun.sleep(6_100)
+    expect(trailOf(await rig.ask()).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(rig.hits()).toEqual([11, 8])
+  }, 15_000)
+
+  test('counts no failure of a request that a retry saves', async () => {
+    let asked = 0
+    await using rig = await startRig(
+      [(exchange) => (asked++ < 6 ? status(500) : good({ name: 'a' }))(exchange), good()],
+      { each: { a: { retries: 1 } } },
+    )
+    const saved = Promise.all(Array.from({ length: 6 }, () => rig.ask()))
+    while (asked < 6) await rig.upstreams[0]?.nextHit()
+    await Bun.sleep(50)
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('a')
+    expect((await saved).map(({ headers }) => headers.get('x-svc-provider'))).toEqual(Array(6).fill('a'))
+  })
+
+  test('a short Retry-After keeps other requests away while the retry waits', async () => {
+    let asked = 0
+    await using rig = await startRig(
+      [(exchange) => (asked++ === 0 ? status(503, { 'retry-after': '1' }) : good({ name: 'a' }))(exchange), good()],
+      { each: { a: { retries: 1 } } },
+    )
+    const seen = rig.upstreams[0]?.nextHit(),
+      first = rig.ask()
+    await seen
+    await Bun.sleep(100)
+    expect((await rig.ask()).headers.get('x-svc-provider')).toBe('b')
+    expect((await first).headers.get('x-svc-provider')).toBe('a')
+  })
+})
+
 describe('max_concurrent', () => {
   test.each([
     ['plain', false],
@@ -372,7 +442,7 @@ describe('max_concurrent', () => {
     },
   )
 
-  test('of the last provider, reached by failing over › those it has no room for are told so, and to come again', async () => {
+  test('of the last provider, reached by failover › requests above its limit get 503 with Retry-After', async () => {
     const { script, most } = crowded(60, good({ name: 'b' }))
     await using rig = await startRig([status(400), script], { each: { b: { max_concurrent: 1 } } })
     const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask()))

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chat, errorOf, isDone, question, trailOf } from '../client.ts'
-import type { Answer } from '../client.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { FaultUpstream } from '../fakes/fault-upstream.ts'
+import { chat, errorOf, isDone, question, trailOf, type Answer } from '../client.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { authority } from '../fakes/faults/connection.ts'
-import { kindsOf, startFault } from '../fakes/faults/fault.ts'
-import type { Fault, Origin } from '../fakes/faults/fault.ts'
+import { kindsOf, startFault, type Fault, type Origin } from '../fakes/faults/fault.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { provider, quick, startService } from '../harness.ts'
-import type { ServiceUnderTest } from '../harness.ts'
+import { provider, quick, startService, type ServiceUnderTest } from '../harness.ts'
 
-/** A fault, asked for in one way, with a pair of providers of its own. */
+/** A fault and a kind of request, with its own pair of providers. */
 interface Case {
   readonly fault: Fault
   readonly stream: boolean
@@ -22,13 +18,12 @@ interface Case {
 /** Failures after which the provider may have done the work, although no answer arrived. */
 const ambiguousRows: ReadonlySet<number> = new Set([4, 6, 7, 8])
 
-/** Upstreams with endless bodies must not get rid of more than the limit and what sockets buffer. */
+/** Limit for upstreams with endless bodies: the limit of an answer plus buffers of sockets. */
 const bytesWrittenMax = 64 * 1024 * 1024
 
 /**
- * One test a fault and kind of request: the first provider fails, the client gets the second one's answer and nothing
- * of the first, each was asked as often as promised, and the next request goes to the first again, for order is a
- * promise (failover.md, rule 2).
+ * Defines a test for each fault and kind of request. The first provider fails; the client gets only the answer of the
+ * second. Each gets the promised number of requests. The next request goes to the first again (failover.md, rule 2).
  */
 export function describeMovingOn(title: string, faults: readonly Fault[]): void {
   const cases: Case[] = faults.flatMap((fault) =>
@@ -77,17 +72,17 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
         expect(answer.headers.get('x-svc-provider')).toBe(`b-${model}`)
         expect(answer.headers.get('x-svc-attempts')).toBe('2')
         const [first, second] = trailOf(answer)
-        expect([first?.name, second?.name, second?.class]).toEqual([`a-${model}`, `b-${model}`, undefined])
-        expect([fault.failure, fault.orElse].map(String)).toContain(String(first?.class))
-        // Of an answer that could not be used (from row 22 on) it depends on how much of it came.
+        expect([first?.['name'], second?.['name'], second?.['class']]).toEqual([`a-${model}`, `b-${model}`, undefined])
+        expect([fault.failure, fault.orElse].map(String)).toContain(String(first?.['class']))
+        // From row 22 on it depends on the received part of the answer.
         if (fault.row < 22)
           expect(Object.keys(first ?? {}).includes('ambiguous')).toBe(
-            ambiguousRows.has(fault.row) && first?.class !== 'connect',
+            ambiguousRows.has(fault.row) && first?.['class'] !== 'connect',
           )
-        if (fault.status !== undefined) expect(first?.status).toBe(String(fault.status))
+        if (fault.status !== undefined) expect(first?.['status']).toBe(String(fault.status))
         expect({ A: a.hits.length, B: b.hits.length }).toEqual({ A: fault.hits ?? 1, B: 1 })
         const leftAt = a.hits[0]?.leftAt
-        // Both upstreams live in this process: it may notice the two events in either order, but not far apart.
+        // Both upstreams are in this process, which may see the two events in either order.
         if (leftAt !== undefined) expect(leftAt - (b.hits[0]?.at ?? 0)).toBeLessThan(50)
         if ('bytesWritten' in a) expect(a.bytesWritten).toBeLessThan(bytesWrittenMax)
 
@@ -100,7 +95,7 @@ export function describeMovingOn(title: string, faults: readonly Fault[]): void 
       })
     }
 
-    test('sends requests that a strict server has nothing to say against', () => {
+    test('sends requests that a strict server accepts', () => {
       expect(cases.flatMap(({ b }) => b.faults)).toEqual([])
       expect(
         cases

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { errorOf, question } from '../client.ts'
-import type { Answer } from '../client.ts'
+import { errorOf, question, type Answer } from '../client.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
+import { faultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { authority } from '../fakes/faults/connection.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { good, goodText } from '../fakes/good.ts'
@@ -83,7 +81,7 @@ describe('a provider’s headers', () => {
     '%s › are never passed on',
     async (_, script, stream) => {
       await using rig = await startRig([script])
-      const answer = await rig.ask(stream ? { stream } : {}, { origin: 'https://page.example' })
+      const answer = await rig.ask(stream ? { stream } : {}, { origin: 'http://localhost:3000' })
       expect(leaked(answer)).toEqual([])
     },
   )
@@ -122,7 +120,7 @@ describe('the provider’s key', () => {
     const echoing: Script = (exchange) =>
       exchange.write(
         errorReply(code, {
-          message: `Incorrect API key provided: ${exchange.hit.headers.get('authorization') ?? 'none'} at http://127.0.0.1/v1`,
+          message: `Incorrect API key provided: ${exchange.hit.headers.get('authorization')} at http://127.0.0.1/v1`,
           ...(isPolicy ? { code: 'content_policy_violation' } : {}),
         }),
       )
@@ -185,7 +183,7 @@ describe('the provider’s key', () => {
     expect(answer.text + rig.service.output).not.toContain(words)
   })
 
-  test('is sent to its own provider alone, and the client’s to nobody', async () => {
+  test('is sent only to its own provider, and the client’s to none', async () => {
     await using rig = await startRig([(exchange) => exchange.write(errorReply(500, { message: 'no' })), good()], {
       each: { a: { api_key: '$TEST_KEY' }, b: { headers: { 'x-extra': 'of-the-owner' } } },
       environment: { TEST_KEY: key },
@@ -249,7 +247,7 @@ describe('a client', () => {
     expect(elsewhere.hits()).toEqual([0])
   })
 
-  test('is told its request id, whatever happens', async () => {
+  test('gets its request id with every outcome', async () => {
     await using rig = await startRig([good()])
     const ids = [
       await rig.ask({}, { 'x-request-id': 'mine-1' }),

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { parseEvents, trailOf } from '../client.ts'
-import type { Answer } from '../client.ts'
+import { parseEvents, trailOf, type Answer } from '../client.ts'
 import { faultUpstream } from '../fakes/fault-upstream.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startRig } from '../rig.ts'
 
 describe('connections', () => {
-  test('row 5 › a kept connection that dies as the next request arrives › is asked again on a fresh one, unseen', async () => {
+  test('row 5 › a kept connection that is closed by the next request › retried on a new one, unseen', async () => {
     await using rig = await startRig([
       (exchange) => (exchange.hit.nth > 1 ? exchange.reset() : good({ name: 'a' })(exchange)),
       good(),
@@ -68,7 +67,7 @@ describe('connections', () => {
     await using rig = await startRig([early, good()])
     const answer = await rig.ask({ messages: [{ role: 'user', content: 'x'.repeat(4_000_000) }] })
     expect(answer.content).toBe(goodText())
-    expect(trailOf(answer)[0]?.status).toBe('413')
+    expect(trailOf(answer)[0]?.['status']).toBe('413')
   })
 
   test('the stream the client sees is well framed', async () => {

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, test } from 'bun:test'
 import type { Script } from '../fakes/fault-upstream.ts'
-import { startRigs } from '../rig.ts'
-import type { RigOptions, Rigs, Row } from '../rig.ts'
+import { startRigs, type RigOptions, type Rigs, type Row } from '../rig.ts'
 
-/** A test of a table. */
+/** A case of {@link testOnRows}. */
 export interface Case {
-  /** What its name says in the place of `%s`. */
+  /** Replaces `%s` in the title. */
   readonly words: string
-  /** What the upstreams do. */
+  /** Scripts of the upstreams. */
   readonly scripts: readonly Script[]
 }
 
 /**
- * As `test.each`, for tests of what providers do: each has upstreams to itself, and all share one service, whose start
- * takes longer than the test. Not for what shows in all of a service, such as its metrics or its limits.
+ * Like `test.each`, for tests of providers: each case has its own upstreams, and all share one service, whose start
+ * takes longer than a test. Not for tests of a whole service, such as its metrics or limits.
  *
  *     testOnRows('%s › moves on', [{ words: '500', scripts: [status(500), good()] }], async (row) => { … })
  */

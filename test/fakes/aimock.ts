@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import { readLines } from '../lines.ts'
 
-/** A mock upstream that others wrote, in a process of its own on Node. */
+/** The mock upstream `aimock` of npm, in a process of Node. */
 export interface Aimock {
   /** `http://127.0.0.1:PORT/v1` */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** What it answers to `hello`. */
+/** Its answer to `hello`. */
 export const aimockText = 'Hello from a mock that others wrote.'
 
-/** Starts aimock with the fixtures beside this file. @throws when it does not say where it listens */
+/** Starts aimock with the fixtures beside this file. @throws when it does not print its address */
 export async function startAimock(): Promise<Aimock> {
   const cli = fileURLToPath(new URL('./cli.js', import.meta.resolve('@copilotkit/aimock')))
   const fixtures = fileURLToPath(new URL('./aimock.json', import.meta.url))
@@ -22,7 +22,7 @@ export async function startAimock(): Promise<Aimock> {
   })
   const address = Promise.withResolvers<string>()
   let output = ''
-  // Read to the end, or it could not write any more.
+  // Read to the end, so that its pipe does not fill up.
   const read = Promise.all(
     [child.stdout, child.stderr].map((stream) =>
       readLines(stream, (line) => {

@@ -1,50 +1,49 @@
-import { cookieJar } from './cookie-jar.ts'
-import type { CookieJar } from './cookie-jar.ts'
+import { cookieJar, type CookieJar } from './cookie-jar.ts'
 
-/** What a browser was shown. Redirects are not followed. */
+/** An answer in a browser. Redirects are not followed. */
 export interface Page {
   readonly url: string
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Where it redirects to, as an absolute address. */
+  /** Target of a redirect, as an absolute address. */
   readonly location: string | undefined
 }
 
-/** How a page is asked for. */
+/** Parameters of a request. */
 export interface Visit {
-  /** Fields of a form: they are posted. */
+  /** Fields of a form, which is posted. */
   readonly form?: Readonly<Record<string, string>>
   readonly method?: string
-  /** Added to, and in place of, what a browser sends. */
+  /** Headers in addition to, or instead of, those of the browser. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A person's browser: a cookie jar, and the headers of a navigation. */
 export interface Browser {
   readonly jar: CookieJar
-  /** Asks for a page. */
+  /** Requests a page. */
   visit(url: string, visit?: Visit): Promise<Page>
   /**
-   * Asks for a page and goes where it redirects, until a page is shown or the next address would begin with `until`,
-   * which is not asked for.
+   * Follows the redirects of a page, until a page is shown or the next address begins with `until`, which is not
+   * requested.
    */
   follow(page: Page, until: string): Promise<Page>
 }
 
-/** What sets one browser apart from the next. */
+/** Options of {@link openBrowser}. */
 export interface BrowserOptions {
-  /** The authority that it trusts, as PEM. */
+  /** Trusted certificate authority, as PEM. */
   readonly authority?: string
-  /** Told of every page. */
+  /** Called with every page. */
   readonly onPage?: (page: Page) => void
-  /** Replaces the marks of a browser: a script sends none. */
+  /** Replaces the headers of a navigation, for instance with those of a script. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const redirectsMost = 12
+const redirectsMax = 12
 
-/** What Chromium sends with a navigation that a person begins. */
+/** Headers of Chromium for a navigation by its user. */
 export const navigation: Readonly<Record<string, string>> = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36',
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
@@ -54,7 +53,7 @@ export const navigation: Readonly<Record<string, string>> = {
   'sec-fetch-user': '?1',
 }
 
-/** A browser that has been nowhere yet. */
+/** Opens a browser without cookies. */
 export function openBrowser({ authority, onPage, headers = navigation }: BrowserOptions = {}): Browser {
   const jar = cookieJar()
 
@@ -86,7 +85,7 @@ export function openBrowser({ authority, onPage, headers = navigation }: Browser
   async function follow(first: Page, until: string): Promise<Page> {
     let page = first
     for (let redirects = 0; page.location !== undefined && !page.location.startsWith(until); redirects++) {
-      if (redirects === redirectsMost) throw new Error(`no end of redirects at ${page.url}`)
+      if (redirects === redirectsMax) throw new Error(`no end of redirects at ${page.url}`)
       page = await visit(page.location)
     }
     return page

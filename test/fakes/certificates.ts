@@ -1,7 +1,6 @@
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 
-/** PEM texts, as TLS servers take them. */
+/** Key and certificate for a TLS server, as PEM. */
 export interface Certificate {
   readonly key: string
   readonly cert: string
@@ -12,9 +11,9 @@ export interface CertificateOptions {
   readonly host: string
   /** Days from now. Default yesterday to ten days ahead. */
   readonly validDays?: readonly [from: number, to: number]
-  /** Who signs it; absent: itself. */
+  /** Issuer; absent: self-signed. */
   readonly issuer?: Certificate
-  /** May sign others. */
+  /** Whether it can sign other certificates. */
   readonly isAuthority?: boolean
 }
 

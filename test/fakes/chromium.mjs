@@ -1,20 +1,21 @@
-// Chromium, driven by playwright-core, which runs on Node: `chromium.mjs EXECUTABLE`. Takes lines {"id","person","tab","method","args"} that name a method of a page,
-// such as `goto` or `keyboard.press`, and answers each with {"id","value"} or {"id","error"}. Each person has cookies of their own, which their tabs share.
-// `begin` says what their browser is like, before anything else; `leave` closes all that everybody has open; `complaints` gives what the console of a tab was told of as an error, and dialogs that no page of ours opens;
-// `asked` every address that was asked for, by whatever tab or window.
+// Chromium, driven by playwright-core on Node: `chromium.mjs EXECUTABLE`. Takes lines {"id","person","tab","method",
+// "args"} that name a method of a page, such as `goto` or `keyboard.press`, and answers each with {"id","value"} or
+// {"id","error"}. Tabs of one person share cookies. Further methods: `begin` sets the options of a person's browser,
+// `leave` closes all tabs, `complaints` returns errors of a tab's console and unexpected dialogs, and `asked` returns
+// every requested address of all tabs and windows.
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 
 const browser = await chromium.launch({
   executablePath: process.argv[2],
-  // Nothing but this machine is asked, by pages or by the browser itself.
+  // Pages and the browser itself can reach only this machine. One website has a name here.
   args: [
     '--no-sandbox',
     '--disable-gpu',
     '--disable-background-networking',
     '--disable-dev-shm-usage',
-    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+    '--host-resolver-rules=MAP website.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   ],
 })
 const people = new Map()
@@ -56,12 +57,27 @@ async function setSpeed(context, page, { latencyMs, bytesPerSecond }) {
   })
 }
 
+/** Drops files as from the desktop: the browser opens them where the page does not handle the event. */
+async function dropFiles(context, page, [selector, files]) {
+  const { x, y, width, height } = await page.locator(selector).first().boundingBox()
+  const session = await context.newCDPSession(page)
+  for (const type of ['dragEnter', 'dragOver', 'drop']) {
+    await session.send('Input.dispatchDragEvent', {
+      type,
+      x: x + width / 2,
+      y: y + height / 2,
+      data: { items: [], files, dragOperationsMask: 1 },
+    })
+  }
+  await session.detach()
+}
+
 async function download(page, selector) {
   const [saved] = await Promise.all([page.waitForEvent('download'), page.click(selector)])
   return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') }
 }
 
-/** Those that are left open go on working, and slow the others down. */
+/** Closes all tabs: open ones would slow down the next test. */
 async function leave() {
   const all = [...people.values()]
   people.clear()
@@ -84,6 +100,7 @@ async function run({ person, tab, method, args }) {
   if (!tabs.has(tab)) await openTab(known, tab)
   if (method === 'complaints') return complaints.get(tab)
   if (method === 'setSpeed') return setSpeed(context, tabs.get(tab), args[0])
+  if (method === 'dropFiles') return dropFiles(context, tabs.get(tab), args)
   if (method === 'download') return download(tabs.get(tab), args[0])
   const names = method.split('.'),
     last = names.pop()

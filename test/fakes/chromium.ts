@@ -2,58 +2,54 @@ import { fileURLToPath } from 'node:url'
 import { parseJson, pick } from '../client.ts'
 import { readLines } from '../lines.ts'
 
-/** A tab of a real browser. Selectors are those of Playwright; every method rejects after ten seconds in vain. */
+/** A tab of a real browser. Selectors are those of Playwright; every method rejects after ten seconds. */
 export interface Tab {
   goto(url: string): Promise<void>
   click(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
-  /** A key, wherever the focus is. */
+  /** Presses a key at the focused element. */
   press(key: string): Promise<void>
   type(text: string): Promise<void>
   /** Waits until the address matches. */
   waitForUrl(glob: string): Promise<void>
-  /** What the address bar shows. */
+  /** Address of the page. */
   url(): Promise<string>
-  /** What a person reads. */
+  /** Visible text of the page. */
   text(): Promise<string>
   /** The value of an expression in the page. */
   evaluate(expression: string): Promise<unknown>
   waitFor(selector: string): Promise<void>
-  /**
-   * Resolves when an expression holds in the page. @throws with what the page reads, when it does not within eight
-   * seconds
-   */
+  /** Waits until an expression holds in the page. @throws with the text of the page after eight seconds */
   until(expression: string): Promise<void>
-  /** Waits until nothing matches that can be seen. */
+  /** Waits until no visible element matches. */
   waitForGone(selector: string): Promise<void>
-  /** What an element reads. */
+  /** Visible text of an element. */
   textOf(selector: string): Promise<string>
   /** Chooses an option of a `<select>`, by its value. */
   select(selector: string, value: string): Promise<void>
   reload(): Promise<void>
-  /** Closes it, as people close tabs. */
+  /** Closes the tab as users do. */
   close(): Promise<void>
-  /** As the browser's own button. */
+  /** Goes back, as with the button of the browser. */
   back(): Promise<void>
-  /** Clicks what gives a file, and reads it. */
+  /** Clicks an element that downloads a file, and reads the file. */
   download(selector: string): Promise<{ readonly name: string; readonly text: string }>
   /** Gives files to an `<input type="file">`, by their paths. */
   setFiles(selector: string, paths: readonly string[]): Promise<void>
+  /** Drops files, by their paths, on the middle of an element, as from the desktop. */
+  dropFiles(selector: string, paths: readonly string[]): Promise<void>
   setSize(width: number, height: number): Promise<void>
-  /** Shows it as on paper, or on a screen again. */
+  /** Switches to the style for print, or back. */
   setMedia(media: 'print' | 'screen'): Promise<void>
-  /** Writes a picture of what is shown, as PNG. */
+  /** Writes a picture of the visible page, as PNG. */
   screenshot(path: string): Promise<void>
-  /** What it loads from now on comes this slowly. */
+  /** Limits the speed of its network. */
   setSpeed(speed: { readonly latencyMs: number; readonly bytesPerSecond: number }): Promise<void>
-  /**
-   * What the console was told of as errors so far, violations of the Content-Security-Policy among them, and what
-   * dialogs of scripts said.
-   */
+  /** Errors of the console so far, with violations of the Content-Security-Policy, and texts of script dialogs. */
   complaints(): Promise<readonly string[]>
 }
 
-/** What somebody's browser is like. */
+/** Options of a person's browser. */
 export interface PersonOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
@@ -63,49 +59,53 @@ export interface PersonOptions {
   readonly serviceWorkers?: 'block'
 }
 
-/** Somebody at the browser, with cookies of their own. */
+/** A user of the browser, with separate cookies. */
 export interface Person {
-  /** The tab of this name. */
+  /** The tab with this name. */
   tab(name?: string): Tab
-  /** Values of the cookies they have, by name. */
+  /** Cookies: name → value. */
   cookies(): Promise<ReadonlyMap<string, string>>
-  /** Forgets all cookies, those of identity providers among them; what pages keep otherwise stays. */
+  /** Deletes all cookies, with those of identity providers. Other storage of pages stays. */
   forgetCookies(): Promise<void>
-  /** Takes their network away, or gives it back. */
+  /** Disconnects the network, or connects it again. */
   setOffline(isOffline: boolean): Promise<void>
-  /** Requests to addresses that match fail from now on, as if there were nobody. */
+  /** Makes requests to matching addresses fail, as if the connection were refused. */
   refuse(glob: string): Promise<void>
-  /** Requests to addresses that match are not answered from now on. */
+  /** Leaves requests to matching addresses without an answer. */
   hold(glob: string): Promise<void>
-  /** Requests to addresses that match are answered with this from now on. */
+  /** Answers requests to matching addresses with this. */
   answer(glob: string, answer: { readonly contentType: string; readonly body: string }): Promise<void>
-  /** Takes {@link Person.refuse}, {@link Person.hold} and {@link Person.answer} back. */
+  /** Undoes {@link Person.refuse}, {@link Person.hold} and {@link Person.answer}. */
   admit(glob: string): Promise<void>
-  /** Every address that was asked for so far, by whatever tab or window of theirs. */
+  /** All requested addresses so far, of all tabs and windows of this person. */
   asked(): Promise<readonly string[]>
 }
 
-/** Chromium in a process of its own. */
+/** A running Chromium. */
 export interface Chromium {
-  /** Somebody who has been nowhere yet. */
+  /** A new person, without cookies. */
   person(options?: PersonOptions): Person
-  /** Everybody so far leaves: their tabs are closed. */
+  /** Closes the tabs of all persons so far. */
   empty(): Promise<void>
   close(): Promise<void>
 }
 
 const untilMs = 8_000
 
-/** A promise that looks again and again: what the page's policy allows to evaluate, it does at once or never. */
-function looking(expression: string): string {
+/** Script of a promise that polls an expression. The page's policy forbids Playwright's own polling. */
+function polling(expression: string): string {
   return `new Promise((resolve, reject) => {
     const began = performance.now()
-    const look = () => (${expression}) ? resolve(true) : performance.now() - began > ${untilMs} ? reject(new Error('in vain: ' + document.body.innerText)) : setTimeout(look, 20)
+    const look = () => {
+      if (${expression}) resolve(true)
+      else if (performance.now() - began < ${untilMs}) setTimeout(look, 20)
+      else reject(new Error('in vain: ' + document.body.innerText))
+    }
     look()
   })`
 }
 
-/** Starts it without a window. @throws when it does not start */
+/** Starts Chromium without a window. @throws when it does not start */
 export async function startChromium(executable: string): Promise<Chromium> {
   const child = Bun.spawn(['node', fileURLToPath(new URL('./chromium.mjs', import.meta.url)), executable], {
     stdin: 'pipe',
@@ -138,8 +138,8 @@ export async function startChromium(executable: string): Promise<Chromium> {
   function call(person: number, tab: string, method: string, ...args: readonly unknown[]): Promise<unknown> {
     const id = ++calls,
       answer = expectAnswer(id)
-    child.stdin.write(`${JSON.stringify({ id, person, tab, method, args })}\n`)
-    child.stdin.flush()
+    void child.stdin.write(`${JSON.stringify({ id, person, tab, method, args })}\n`)
+    void child.stdin.flush()
     return answer
   }
 
@@ -164,7 +164,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       press: async (key) => void (await ask('keyboard.press', key)),
       type: async (text) => void (await ask('keyboard.type', text)),
       waitForUrl: async (glob) => void (await ask('waitForURL', glob)),
-      until: async (expression) => void (await ask('evaluate', looking(expression))),
+      until: async (expression) => void (await ask('evaluate', polling(expression))),
       waitFor: async (selector) => void (await ask('waitForSelector', selector)),
       waitForGone: async (selector) => void (await ask('waitForSelector', selector, { state: 'hidden' })),
       textOf: async (selector) => String(await ask('innerText', selector)),
@@ -177,6 +177,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
         return { name: String(pick(saved, 'name')), text: String(pick(saved, 'text')) }
       },
       setFiles: async (selector, paths) => void (await ask('setInputFiles', selector, paths)),
+      dropFiles: async (selector, paths) => void (await ask('dropFiles', selector, paths)),
       setSize: async (width, height) => void (await ask('setViewportSize', { width, height })),
       setMedia: async (media) => void (await ask('emulateMedia', { media })),
       screenshot: async (path) => void (await ask('screenshot', { path })),
@@ -214,7 +215,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
     empty: async () => void (await call(0, '', 'leave')),
     async close() {
       process.removeListener('exit', kill)
-      child.stdin.end()
+      void child.stdin.end()
       await child.exited
       await read
     },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cookieJar, cookieParts } from './cookie-jar.ts'
-import type { CookieJar } from './cookie-jar.ts'
+import { cookieJar, cookieParts, type CookieJar } from './cookie-jar.ts'
 
 const at = 'http://127.0.0.1:1234/a/b'
 
@@ -25,7 +24,7 @@ describe('cookie jar', () => {
     expect(jarWith(...lines).header(at)).toBe(header)
   })
 
-  test('sends nothing to other hosts, and to the same host whatever its port', () => {
+  test('sends nothing to other hosts, and ignores the port', () => {
     const jar = jarWith('x=1; Path=/')
     expect([jar.header('http://localhost:1234/'), jar.header('http://127.0.0.1:9/')]).toEqual([undefined, 'x=1'])
   })

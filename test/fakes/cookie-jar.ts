@@ -1,13 +1,10 @@
-/**
- * The cookies of one browser (RFC 6265 section 5, as far as tests need it: host, Path, Max-Age, Secure, deletion). Two
- * browsers are two jars.
- */
+/** Cookies of one browser (RFC 6265 section 5; only host, Path, Max-Age, Secure and deletion). */
 export interface CookieJar {
-  /** The `Cookie` header for an address; `undefined` when there is nothing to send. */
+  /** The `Cookie` header for an address; `undefined` without cookies. */
   header(url: string): string | undefined
-  /** The cookies that would be sent to an address: name → value. */
+  /** Cookies for an address: name → value. */
   cookies(url: string): ReadonlyMap<string, string>
-  /** Takes over the `Set-Cookie` lines of an answer from this address. */
+  /** Stores the `Set-Cookie` lines of an answer from this address. */
   store(url: string, headers: Headers): void
 }
 
@@ -19,7 +16,7 @@ interface Cookie {
   readonly isSecure: boolean
 }
 
-/** A jar with nothing in it. Ports do not tell cookies apart, as in browsers. */
+/** Makes an empty jar. Cookies of all ports of a host are the same, as in browsers. */
 export function cookieJar(): CookieJar {
   const kept = new Map<string, Cookie>()
 
@@ -49,7 +46,7 @@ export function cookieJar(): CookieJar {
   }
 }
 
-/** The parts of one `Set-Cookie` line: name, value, and attributes in lower case, `true` for those without a value. */
+/** Parses a `Set-Cookie` line: name, value, and attributes in lower case, `true` for those without a value. */
 export function cookieParts(line: string): {
   readonly name: string
   readonly value: string

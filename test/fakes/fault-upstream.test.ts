@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { faultUpstream } from './fault-upstream.ts'
-import type { FaultUpstream, Script } from './fault-upstream.ts'
+import { faultUpstream, type FaultUpstream, type Script } from './fault-upstream.ts'
 import { cuts } from './faults/cut.ts'
 import { good, goodText } from './good.ts'
 import { faults } from './modes.ts'
@@ -26,7 +25,7 @@ describe('fault upstream', () => {
     expect(upstream?.faults).toEqual([])
   })
 
-  test('streams tokens whose names tell their place, with usage when asked', async () => {
+  test('streams numbered tokens, with usage on request', async () => {
     const response = await post(
       start(good({ name: 'a', tokens: 2, pauseMs: 1 })),
       '{"stream":true,"stream_options":{"include_usage":true}}',
@@ -71,7 +70,8 @@ describe('fault upstream', () => {
 describe('request reader', () => {
   test('reads pipelined requests however they are cut', () => {
     const bytes = new TextEncoder().encode(
-      'POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabcPOST /b HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\nde\r\n1\r\nf\r\n0\r\n\r\n',
+      'POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc' +
+        'POST /b HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\nde\r\n1\r\nf\r\n0\r\n\r\n',
     )
     for (let size = 1; size < bytes.length; size += 7) {
       const read = requestReader()

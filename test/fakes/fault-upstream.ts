@@ -1,22 +1,21 @@
 import { good } from './good.ts'
-import { requestReader } from './request-reader.ts'
-import type { ReceivedRequest } from './request-reader.ts'
+import { requestReader, type ReceivedRequest } from './request-reader.ts'
 
 /** One request as it reached the upstream. Times are milliseconds of `performance.now()`. */
 export interface Hit extends ReceivedRequest {
-  /** When its last byte had arrived. */
+  /** Arrival of its last byte. */
   readonly at: number
-  /** Number of the connection it came on, from 1. */
+  /** Number of its connection, from 1. */
   readonly connection: number
-  /** Its place on that connection, from 1: above 1 on a connection that was kept alive. */
+  /** Number of the request on its connection, from 1. */
   readonly nth: number
-  /** When the peer closed or reset the connection before the script was through; `undefined` while it has not. */
+  /** Time at which the peer closed or reset the connection before the end of the script; else `undefined`. */
   leftAt: number | undefined
-  /** Resolves with `leftAt`; never for a request that was answered in full. */
+  /** Resolves with `leftAt`; never for a complete answer. */
   readonly left: Promise<number>
 }
 
-/** What a script does to its connection. Every wait ends with {@link PeerLeft} when the peer closes. */
+/** Connection of a script. Every wait rejects with {@link PeerLeft} when the peer closes. */
 export interface Exchange {
   readonly hit: Hit
   /** Sends bytes and waits until the kernel has taken them all. */
@@ -26,7 +25,7 @@ export interface Exchange {
   hang(): Promise<never>
   /** Closes with RST. */
   reset(): void
-  /** Sends what is buffered, then FIN. */
+  /** Sends buffered bytes, then FIN. */
   close(): void
 }
 
@@ -36,19 +35,19 @@ export interface Exchange {
  */
 export type Script = (exchange: Exchange) => Promise<void> | void
 
-/** The peer closed the connection while a script was still at work. */
+/** The peer closed the connection during a script. */
 export class PeerLeft extends Error {
   override readonly name = 'PeerLeft'
 }
 
-/** A raw TCP upstream that does as its script says. */
+/** A TCP upstream whose answers are made by a script. */
 export interface FaultUpstream {
   readonly port: number
   /** `http://HOST:PORT/v1` */
   readonly url: string
   /** Every request received, in order. */
   readonly hits: readonly Hit[]
-  /** What was wrong with the requests received: empty unless the service speaks bad HTTP. */
+  /** Protocol errors of received requests. */
   readonly faults: readonly string[]
   /** Connections accepted so far. */
   readonly connections: number
@@ -56,13 +55,13 @@ export interface FaultUpstream {
   readonly open: number
   /** Bytes written so far. */
   readonly bytesWritten: number
-  /** Changes what the next request gets. */
+  /** Sets the script of the next requests. */
   use(script: Script): void
-  /** Resolves with the next request that arrives from now on. */
+  /** Resolves with the next request. */
   nextHit(): Promise<Hit>
-  /** Forgets the hits so far. */
+  /** Clears `hits`. */
   forget(): void
-  /** Stops listening and resets what is open. */
+  /** Stops listening and resets open connections. */
   stop(): void
 }
 
@@ -72,9 +71,9 @@ export interface FaultUpstreamOptions {
   /** Default 127.0.0.1. */
   readonly hostname?: string
   readonly tls?: { readonly key: string; readonly cert: string }
-  /** Answers at once, before any request: closes, resets, or writes. */
+  /** Called for each new connection, before any request. */
   readonly onOpen?: (connection: { write(data: string): void; reset(): void; close(): void }) => void
-  /** Never answers a byte to a client that opens the connection, and reads none: a TLS handshake hangs. */
+  /** Reads and writes nothing, so that a TLS handshake hangs. */
   readonly isDeaf?: boolean
 }
 
@@ -92,7 +91,7 @@ interface Connection {
 
 type Socket = Bun.Socket<Connection>
 
-/** Starts an upstream that answers each request as `script` says. */
+/** Starts an upstream that answers each request by `script`. */
 export function faultUpstream(script: Script = good(), options: FaultUpstreamOptions = {}): FaultUpstream {
   const hits: Hit[] = [],
     faults: string[] = []
@@ -119,7 +118,7 @@ export function faultUpstream(script: Script = good(), options: FaultUpstreamOpt
   }
 
   function peerLeft(socket: Socket): void {
-    // A TLS handshake that fails closes a socket that was never open.
+    // A failed TLS handshake closes a socket without `open`.
     if (!sockets.has(socket)) return
     socket.data.leftAt ??= performance.now()
     sockets.delete(socket)
@@ -231,7 +230,7 @@ function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void)
     left,
   }
 
-  /** Resolves when `isOver` holds, looked at whenever something happens on the connection. */
+  /** Resolves when `isOver` holds, which is checked at each event of the connection. */
   function until(isOver: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -282,8 +281,8 @@ function exchangeOf(socket: Socket, request: ReceivedRequest, flush: () => void)
 }
 
 /**
- * As a process of its own: `fault-upstream.ts [--port N]` prints `{"port":…}`; every named mode is served under
- * `/mode/NAME/v1`, the good one under `/v1`.
+ * As a process: `fault-upstream.ts [--port N]` prints `{"port":…}`. It serves every mode under `/mode/NAME/v1`, and the
+ * good one under `/v1`.
  */
 if (import.meta.main) {
   const flag = process.argv.indexOf('--port')

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 
-/** How a flood went. */
+/** Result of {@link flood}. */
 export interface Flood {
-  /** Status → how many answers had it. */
+  /** Status → number of answers. */
   readonly statuses: ReadonlyMap<number, number>
   readonly ms: number
 }
@@ -14,13 +14,13 @@ export interface FloodOptions {
   readonly count: number
   /** Connections, each with one request at a time. Default 64. */
   readonly connections?: number
-  /** Address of this machine that they come from. Default 127.0.0.1. */
+  /** Local address of the connections. Default 127.0.0.1. */
   readonly from?: string
 }
 
 /**
- * Sends a request many times over connections that are kept, and counts the answers, whose bodies have a
- * `content-length` or none.
+ * Sends a request many times over kept-alive connections, and counts the answers. Their bodies need a `content-length`,
+ * or must be empty.
  */
 export async function flood({
   port,
@@ -38,7 +38,7 @@ export async function flood({
   return { statuses, ms: performance.now() - started }
 }
 
-/** Asks on one connection until there is nothing left to ask. */
+/** Sends requests on one connection until all have been sent. */
 function oneConnection(
   port: number,
   from: string,

@@ -2,7 +2,7 @@ import type { Exchange, Script } from './fault-upstream.ts'
 import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, tokens, usageChunk } from './replies.ts'
 
 export interface GoodOptions {
-  /** What its tokens are called: `name-0 name-1 …`. Default `good`. */
+  /** Name of its tokens: `name-0 name-1 …`. Default `good`. */
   readonly name?: string
   /** Default 3. */
   readonly tokens?: number
@@ -12,14 +12,14 @@ export interface GoodOptions {
   readonly top?: object
 }
 
-/** The text a good upstream answers with, plain or streamed. */
+/** Text of a good upstream, plain or streamed. */
 export function goodText(options: GoodOptions = {}): string {
   return tokens(options.tokens ?? 3, options.name ?? 'good').join('')
 }
 
 /**
- * A healthy upstream: plain or streamed as asked, usage in a stream when asked for. A caller may name its own stream
- * and length: a message that contains `stream=NAME tokens=N` gets `NAME-0 … NAME-(N-1)`.
+ * Script of a healthy upstream: plain or streamed, with usage in a stream on request. A message that contains
+ * `stream=NAME tokens=N` gets the text `NAME-0 … NAME-(N-1)`.
  */
 export function good(options: GoodOptions = {}): Script {
   return async function answerWell(exchange) {
@@ -47,12 +47,12 @@ export function good(options: GoodOptions = {}): Script {
   }
 }
 
-/** Whether a request asks for a stream. */
+/** Whether a request is for a stream. */
 export function isStream(exchange: Exchange): boolean {
   return askedFor(exchange).isStream
 }
 
-/** Reads by pattern, not as JSON: bodies may be large, odd, or both. Only the edges of a large one are looked at. */
+/** Reads a request by patterns, not as JSON: bodies may be large or invalid. Of a large one only the edges are read. */
 function askedFor({ hit }: Exchange): {
   readonly isStream: boolean
   readonly usage: boolean

@@ -1,6 +1,5 @@
 /**
- * A process that sends chat requests of some 20 MB, one after the other: `large-sender.ts URL COUNT`. Prints each
- * status.
+ * Process that sends chat requests of some 20 MB, one after the other: `large-sender.ts URL COUNT`. Prints each status.
  */
 const [url = '', count = '1'] = process.argv.slice(2)
 const image = `data:image/png;base64,${'iVBORw0KGgo'.repeat(1_900_000)}`

@@ -8,10 +8,10 @@ import { statusFaults } from './faults/status.ts'
 import { streamFaults } from './faults/stream.ts'
 import { good } from './good.ts'
 
-/** Every way to fail before the first token, in the order of the rows. */
+/** All faults before the first token, in the order of the rows. */
 export const faults: readonly Fault[] = [...connectionFaults, ...statusFaults, ...bodyFaults, ...streamFaults]
 
-/** What an upstream can be told to do by name. */
+/** Named scripts of the fault upstream. */
 export const modes: Readonly<Record<string, Script | undefined>> = {
   good: good(),
   paced: good({ pauseMs: 25 }),
@@ -19,7 +19,7 @@ export const modes: Readonly<Record<string, Script | undefined>> = {
   ...Object.fromEntries([...faults, ...cuts].map(({ name, script }) => [name, script])),
 }
 
-/** Sends a request to the script its path names, `/mode/NAME/v1/…`, or to `fallback`. */
+/** Runs the script that the path of a request names, `/mode/NAME/v1/…`, or `fallback`. */
 export function byPath(fallback: Script = good()): Script {
   return (exchange) => {
     const name = /^\/mode\/([^/]+)\//.exec(exchange.hit.path)?.[1]

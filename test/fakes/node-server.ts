@@ -1,16 +1,16 @@
 import { readLines } from '../lines.ts'
 
-/** A server in a process of its own on Node, because it is written for Node. `await using` stops it. */
+/** A server in a process of Node. `await using` stops it. */
 export interface NodeServer extends AsyncDisposable {
   readonly port: number
   /** `http://127.0.0.1:PORT` */
   readonly url: string
-  /** What it printed as `{"secret":"…"}`: values that no log may hold. */
+  /** Values that it printed as `{"secret":"…"}`, which must not be logged. */
   readonly secrets: ReadonlySet<string>
   stop(): Promise<void>
 }
 
-/** Runs a script with Node, which prints `{"port":N}` when it listens. @throws when it ends before, with what it wrote */
+/** Runs a script with Node until it prints `{"port":N}`. @throws with its output when it ends before */
 export async function startNodeServer(
   script: URL,
   flags: readonly string[] = [],

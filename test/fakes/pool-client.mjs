@@ -1,7 +1,8 @@
 import { Agent, request } from 'node:http'
 
-// A client with a pool of connections that stay open, on Node: `node pool-client.mjs URL lifo|fifo`. Asks evenly, and every now and then many at once, so that some
-// connections of the pool are idle for long. Asks nothing twice. When its standard input ends, it prints `{ right, reused, failures }`.
+// Client with a pool of kept-alive connections, on Node: `node pool-client.mjs URL lifo|fifo`. It sends requests
+// evenly, and sometimes many at once, so that some connections are idle for long. It never retries. When its
+// standard input ends, it prints `{ right, reused, failures }`.
 
 const [url, scheduling] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, scheduling })

@@ -1,7 +1,8 @@
 import { sharedPort } from '../../src/cluster/shared-port.ts'
 
-// A process that shares a port: `bun port-sharer.ts PORT` (0: a free one). It answers each request with its process id, says `[port]` when it
-// listens, takes `{ place, of }` to leave and `spread`. When it leaves it says `leaving`, then `left` or `stayed`; `unable: …` when it cannot.
+// Process that shares a port: `bun port-sharer.ts PORT` (0: a free one). It answers each request with its
+// process id. It sends the message `[port]` when it listens, and takes `{ place, of }` to leave, and `spread`.
+// When it leaves, it sends `leaving`, then `left` or `stayed`; `unable: …` when it cannot.
 
 let isClosing = false
 const server = Bun.serve({
@@ -20,14 +21,14 @@ function tell(what: unknown): void {
 
 process.on('message', (message: unknown) => {
   if (message === 'spread') shared.spread()
-  else if (typeof message === 'object' && message !== null && 'place' in message && 'of' in message)
-    void leave(Number(message.place), Number(message.of))
+  else if (typeof message === 'object' && message !== null && 'index' in message && 'count' in message)
+    void leave(Number(message.index), Number(message.count))
 })
 process.on('disconnect', () => process.exit())
 
-async function leave(place: number, of: number): Promise<void> {
+async function leave(index: number, count: number): Promise<void> {
   isClosing = true
-  const left = shared.leave({ place, of })
+  const left = shared.leave({ index, count })
   tell('leaving')
   tell((await left) ? 'left' : 'stayed')
 }

@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { readLines } from '../lines.ts'
 
-/** The fault upstream in a process of its own. */
+/** The fault upstream in another process. */
 export interface UpstreamProcess extends AsyncDisposable {
-  /** The base URL under which it answers in the mode of this name. */
+  /** Base URL of the mode with this name. */
   url(mode: string): string
   readonly pid: number
   stop(): Promise<void>
 }
 
-/** Starts it on a free port. @throws when it does not say which */
+/** Starts it on a free port. @throws when it does not print its port */
 export async function startUpstreamProcess(): Promise<UpstreamProcess> {
   const child = Bun.spawn(
     [process.execPath, fileURLToPath(new URL('./fault-upstream.ts', import.meta.url)), '--port', '0'],

@@ -5,35 +5,35 @@ import { readLines } from '../lines.ts'
 import { needs } from '../needs.ts'
 import type { Certificate } from './certificates.ts'
 
-/** A real Redis or Valkey server in a process of its own, which keeps nothing on disk. */
+/** A real Redis or Valkey server without persistence. */
 export interface RedisServer extends AsyncDisposable {
   readonly port: number
   /** `redis://127.0.0.1:PORT`, or `rediss:` */
   readonly url: string
   readonly pid: number
-  /** As when its machine is cut off: it keeps its connections and answers nothing. */
+  /** Stops its process, which keeps its connections and answers nothing. */
   pause(): void
   resume(): void
-  /** Ends it at once. */
+  /** Kills its process. */
   kill(): Promise<void>
 }
 
-/** How {@link startRedisServer} starts it. */
+/** Options of {@link startRedisServer}. */
 export interface RedisServerOptions {
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number
-  /** As in `redis.conf`: `['--requirepass', 'word']`. */
+  /** Settings of `redis.conf`: `['--requirepass', 'word']`. */
   readonly flags?: readonly string[]
-  /** With TLS, and without it no longer. */
+  /** Accepts only TLS. */
   readonly tls?: Certificate
 }
 
 /**
- * Starts it, and waits until it takes connections. @throws when this machine has none (see `needs('redis-server')`), or
- * it does not start
+ * Starts a server, and waits until it accepts connections. @throws when it does not start, or when this machine lacks
+ * it (see `needs('redis-server')`)
  */
 export async function startRedisServer({ port, flags = [], tls }: RedisServerOptions = {}): Promise<RedisServer> {
-  // Between finding a free port and taking it, somebody else may.
+  // Another process may take the free port first.
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOn(port ?? freePort(), flags, tls)

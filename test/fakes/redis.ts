@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { startRedisServer } from './redis-server.ts'
 
-/** A Redis or Valkey of its own, which keeps nothing on disk. */
+/** A Redis or Valkey without persistence. */
 export interface Redis {
   /** `redis://:PASSWORD@127.0.0.1:PORT` */
   readonly url: string
@@ -10,21 +10,21 @@ export interface Redis {
   /** Starts it again, empty, after `kill`. */
   start(): Promise<void>
   kill(): Promise<void>
-  /** As when its machine is cut off: it keeps its connections and answers nothing. */
+  /** Stops its process, which keeps its connections and answers nothing. */
   pause(): void
   resume(): void
-  /** Every key and what it holds, as text. */
+  /** All keys and values, as text. */
   dump(): Promise<string>
   stop(): Promise<void>
 }
 
-/** Starts it on a port that is free. @throws when it does not answer */
+/** Starts it on a free port. @throws when it does not answer */
 export async function startRedis(port: number): Promise<Redis> {
   const password = randomUUID()
   const start = () => startRedisServer({ port, flags: ['--requirepass', password] })
   let server = await start()
 
-  /** What one command comes back with. */
+  /** Sends a command. @returns its reply */
   async function command(line: string): Promise<string> {
     return (await converse(port, `AUTH ${password}\r\n${line}\r\nQUIT\r\n`))
       .replace(/^\+OK\r\n/, '')
@@ -63,7 +63,7 @@ export async function startRedis(port: number): Promise<Redis> {
   }
 }
 
-/** Sends lines, and gives all that comes back until the connection is closed. */
+/** Sends lines. @returns all replies until the connection is closed */
 function converse(port: number, lines: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = ''

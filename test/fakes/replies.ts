@@ -1,20 +1,20 @@
 /** Header lines, in order. */
 export type HeaderLines = Readonly<Record<string, string>>
 
-/** A status line and headers, ready for the wire. */
+/** Makes a status line and headers, with the blank line. */
 export function head(status: number, headers: HeaderLines = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Scripted\r\n${lines.join('')}\r\n`
 }
 
-/** A whole answer with its Content-Length. `body` goes out as it is. */
+/** Makes a complete answer with its Content-Length. */
 export function reply(status: number, body: string | Uint8Array, headers: HeaderLines = {}): Uint8Array {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const top = head(status, { 'content-type': 'application/json', ...headers, 'content-length': String(bytes.length) })
   return Buffer.concat([new TextEncoder().encode(top), bytes])
 }
 
-/** An error answer in the format's own shape. */
+/** Makes an error answer of chat completions. */
 export function errorReply(status: number, error: object | string, headers: HeaderLines = {}): Uint8Array {
   return reply(status, JSON.stringify({ error }), headers)
 }
@@ -41,7 +41,7 @@ export function event(data: unknown): string {
 
 export const done = 'data: [DONE]\n\n'
 
-/** What tells one answer from another. */
+/** Identity of an answer. */
 export interface Identity {
   readonly id: string
   readonly created: number
@@ -87,7 +87,7 @@ export function usageChunk(top: object = {}): object {
   }
 }
 
-/** `name-0 name-1 …`: tokens whose place in their stream can be told from their text. */
+/** `name-0 name-1 …`: numbered tokens. */
 export function tokens(count: number, name: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${name}-${index} `)
 }

@@ -1,6 +1,6 @@
 /** A complete HTTP/1.1 request, byte for byte. */
 export interface ReceivedRequest {
-  /** Request line and headers as they came, without the blank line. */
+  /** Received request line and headers, without the blank line. */
   readonly head: string
   readonly method: string
   readonly path: string
@@ -10,14 +10,14 @@ export interface ReceivedRequest {
   readonly body: Uint8Array
 }
 
-/** Reads one body by its framing: takes bytes, returns what is left over once it is complete. */
+/** Reads one body by its framing: takes bytes, returns the body and the remaining bytes once it is complete. */
 type BodyReader = (bytes: Uint8Array) => { readonly body: Uint8Array; readonly rest: Uint8Array } | undefined
 
 const nothing = new Uint8Array()
 
 /**
- * A parser for one connection: takes bytes as they arrive, returns each request that is complete, and a sentence for
- * each thing a strict server would refuse (RFC 9112 sections 2.2, 3, 5.1 and 6).
+ * Parser for one connection: takes bytes, returns each complete request, and a sentence for each violation that a
+ * strict server would refuse (RFC 9112 sections 2.2, 3, 5.1 and 6).
  */
 export function requestReader(): (bytes: Uint8Array) => readonly (ReceivedRequest | string)[] {
   let buffered = nothing

@@ -14,31 +14,31 @@ import {
 
 /** One request for a stream, which a test answers piece by piece. */
 export interface Talk {
-  /** What was asked. */
+  /** Body of the request, as JSON. */
   readonly body: unknown
-  /** The messages that were sent, as `role: content`; parts by their types. */
+  /** Messages of the request, as `role: content`; parts by their types. */
   readonly messages: readonly string[]
   say(text: string): Promise<void>
-  /** Sends a chunk with these members of `delta`, and others of its choice. */
+  /** Sends a chunk with these members of `delta` and of its choice. */
   send(delta: object, choice?: object): Promise<void>
   finish(reason?: string): Promise<void>
   /** Breaks the connection. */
   cut(): void
   refuse(status: number, message: string, headers?: HeaderLines): Promise<void>
-  /** Resolves when who asked has left. */
+  /** Resolves when the client has left. */
   readonly left: Promise<unknown>
 }
 
-/** An upstream that says what a test has it say. */
+/** An upstream whose answers a test sends by hand. */
 export interface Talker {
   readonly script: Script
-  /** The next request that was not taken yet. @throws when none comes within eight seconds */
+  /** Resolves with the next request. @throws after eight seconds */
   next(): Promise<Talk>
 }
 
 const nextMs = 8_000
 
-/** Nobody has asked yet. */
+/** Makes a {@link Talker}. */
 export function talker(): Talker {
   const asked: Talk[] = []
   const waiting: ((talk: Talk) => void)[] = []
@@ -50,7 +50,7 @@ export function talker(): Talker {
       const first = waiting.shift()
       if (first === undefined) asked.push(talk)
       else first(talk)
-      // To wait is how an upstream notices that its caller leaves.
+      // Only a waiting script notices that the client leaves.
       await Promise.race([over.promise, exchange.hang()])
     },
     next() {

@@ -14,7 +14,7 @@ import { signInThroughPage } from './sign-in.ts'
 const chromium = useChromium()
 let rig: Rig, closed: SignInRig<OidcProvider>
 
-/** Of everything that Markdown has. */
+/** A document with every element of Markdown. */
 const markdown = `# A heading
 
 Some *text* with \`code\`, a [link](https://svc.example/), ~~nothing~~ and a [picture](https://svc.example/picture.png):
@@ -73,13 +73,13 @@ const looks: readonly (readonly [string, PersonOptions])[] = [
 
 const conversations = 'nav[aria-label="Conversations"]'
 
-/** Shows the conversations, or hides them, where that is not so yet. */
+/** Shows or hides the conversations. */
 async function showConversations(tab: Tab, isShown: boolean): Promise<void> {
   if ((await tab.evaluate(`document.querySelector('${conversations}') !== null`)) !== isShown)
     await tab.press('Control+b')
 }
 
-/** What stands on the page, by what one does to come there from what stood there before. */
+/** Views of the page, each with the actions that lead to it from the view before. */
 const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void>])[] = [
   [
     'a new conversation',
@@ -222,5 +222,53 @@ describeInChromium('axe-core finds nothing to mend', () => {
       expect(await complaintsOf(tab)).toEqual([])
     },
     60_000,
+  )
+})
+
+/** Pixels of an element's height that are within the window. */
+const heightSeen = (selector: string): string =>
+  `(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0))(` +
+  `document.querySelector('${selector}').getBoundingClientRect())`
+
+describeInChromium('at a zoom of 400 %', () => {
+  test.each([
+    [320, 180],
+    [320, 256],
+  ])(
+    'in a window that is then %d × %d, the messages can be read and answered with keys',
+    async (width, height) => {
+      const tab = chromium.person({ viewport: { width, height } }).tab()
+      await tab.goto(`${rig.service.url}/`)
+      await tab.waitFor('button:has-text("Model: ")')
+      await ask(tab, 'Hello')
+      await tab.waitFor('[role="log"] >> text=/first token/i')
+      for (let presses = 0; presses < 20 && (await tab.evaluate('document.activeElement.role')) !== 'log'; presses++)
+        await tab.press('Shift+Tab')
+      expect(await tab.evaluate('document.activeElement.role')).toBe('log')
+      expect(Number(await tab.evaluate(heightSeen('[role="log"]')))).toBeGreaterThanOrEqual(0.8 * height)
+      await tab.press('End')
+      await tab.until(
+        `(({ scrollTop, clientHeight, scrollHeight }) =>
+          scrollTop + clientHeight > scrollHeight - 1)(document.activeElement)`,
+      )
+      for (let presses = 0; presses < 20 && (await tab.evaluate('document.activeElement.id')) !== 'message'; presses++)
+        await tab.press('Tab')
+      await tab.type('And now?')
+      expect(Number(await tab.evaluate(heightSeen('#message')))).toBeGreaterThan(30)
+      expect(Number(await tab.evaluate(heightSeen('[role="log"]')))).toBeGreaterThan(50)
+      for (const box of ['html', '#root > div', 'main'])
+        expect([
+          box,
+          await tab.evaluate(
+            `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${box}'))`,
+          ),
+        ]).toEqual([box, 0])
+      await tab.press('Control+/')
+      await tab.waitFor('[role="option"]')
+      await tab.press('ArrowDown')
+      expect(Number(await tab.evaluate(heightSeen('[role="option"][aria-selected="true"]')))).toBeGreaterThan(30)
+      expect(await complaintsOf(tab)).toEqual([])
+    },
+    30_000,
   )
 })

@@ -5,13 +5,17 @@ import type { Tab } from '../fakes/chromium.ts'
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** What axe-core finds against WCAG 2.2 AA, and against good practice, in what a tab shows: `rule: element`. */
+/** Checks a tab with axe-core for WCAG 2.2 AA and good practice. @returns violations as `rule: element` */
 export async function violationsOf(tab: Tab): Promise<readonly string[]> {
   await tab.evaluate(`if (!window.axe) { ${axe}; void 0 }`)
   const found = parseJson(
     String(
-      await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] }).then(({ violations }) =>
-    JSON.stringify(violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary.split('\\n').slice(1, 2).join('').trim()))))`),
+      await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })
+        .then(({ violations }) => {
+          const summary = (text) => text.split('\\n').slice(1, 2).join('').trim()
+          return JSON.stringify(violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
+            id + ': ' + html.slice(0, 200) + ' ' + summary(failureSummary))))
+        })`),
     ),
   )
   return Array.isArray(found) ? found.map(String) : [`axe did not run: ${String(pick(found, 'message'))}`]

@@ -10,7 +10,7 @@ import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let service: ServiceUnderTest
 let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
-/** Providers of each test have names of their own: the service remembers who has failed. */
+/** Number for the ids of providers, which differ in each test: the service keeps the health of providers. */
 let round = 0
 
 inChromium(
@@ -35,7 +35,7 @@ function offering(...models: readonly string[]): ServiceConfig {
   }
 }
 
-/** Resolves when the service works by this configuration. */
+/** Configures the service, and waits until it has reloaded. */
 async function use(config: ServiceConfig): Promise<void> {
   await service.configure(config)
   const wanted = JSON.stringify(config.providers.map(({ id }) => id)),
@@ -47,7 +47,7 @@ async function use(config: ServiceConfig): Promise<void> {
   throw new Error(`the configuration was not taken over:\n${service.output}`)
 }
 
-/** An answer of which half has come. */
+/** Starts an answer and sends half of it. */
 async function half(at: ServiceUnderTest = service): Promise<Talk> {
   await openConversation(tab, at.url)
   await ask(tab, 'Tell me')
@@ -85,7 +85,7 @@ describeInChromium('an answer that breaks off', () => {
     await goesOn()
   }, 20_000)
 
-  test('by its provider is told of, with who was asked, and is continued', async () => {
+  test('by its provider is shown with the providers asked, and can be continued', async () => {
     const asked = await half()
     asked.cut()
     await tab.waitFor('[role="alert"] >> text=The answer was cut off')
@@ -106,7 +106,7 @@ describeInChromium('an answer that breaks off', () => {
 })
 
 describeInChromium('an answer that does not come', () => {
-  test('names every provider that failed, says how long to wait, and can be retried at once', async () => {
+  test('names every failed provider and the time to wait, and can be retried at once', async () => {
     await openConversation(tab, service.url)
     await ask(tab, 'Tell me')
     for (let attempt = 0; attempt < 2; attempt++)
@@ -116,7 +116,7 @@ describeInChromium('an answer that does not come', () => {
       /^a\d+ ✗ rate limit 429 [\d.]+ m?s b\d+ ✗ rate limit 429 [\d.]+ m?s$/,
     )
     await tab.waitFor('[role="alert"] >> text=/wait for (30|2\\d) s/')
-    // Both rest for a while; another one is there at once.
+    // Both cool down; a new provider is used at once.
     await use({ providers: [provider(`c${round}`, upstream.url, ['m'])] })
     await tab.evaluate(`document.querySelector('[role="alert"] button').focus()`)
     await tab.press('Enter')
@@ -127,7 +127,7 @@ describeInChromium('an answer that does not come', () => {
     await tab.waitForGone('[role="alert"]')
   }, 20_000)
 
-  test('of a model that nobody offers any more leads to another one', async () => {
+  test('of a model without a provider leads to another model', async () => {
     await openConversation(tab, service.url)
     await chooseModel(tab, 'other')
     await use(offering('m'))
@@ -141,6 +141,39 @@ describeInChromium('an answer that does not come', () => {
     await asked.say('Here')
     await asked.finish()
     await tab.waitFor(said('Here'))
+  }, 20_000)
+
+  test('because the conversation is too long leads, with keys alone, to a model that takes more', async () => {
+    const models = [
+      { name: 'm', context: 8_192 },
+      { name: 'other', context: 4_096 },
+      { name: 'roomy', context: 131_072 },
+    ]
+    await use({ providers: [provider(`a${round}`, upstream.url, [], { models })] })
+    await openConversation(tab, service.url)
+    await ask(tab, 'Tell me')
+    await (await talk.next()).refuse(400, "This model's maximum context length is 8192 tokens")
+    await tab.waitFor('[role="alert"] >> text=The conversation is too long for this model')
+    await tab.waitFor('[role="alert"] >> button:has-text("Ask roomy (131k tokens)")')
+    expect(
+      await tab.evaluate(`[...document.querySelectorAll('[role="alert"] button')].map(({ innerText }) => innerText)`),
+    ).toEqual(['Ask roomy (131k tokens)', 'Choose another model…', 'Edit the message'])
+    await tab.evaluate(`document.querySelector('[role="log"]').focus()`)
+    await tab.press('Tab')
+    for (
+      let presses = 0;
+      presses < 10 && !String(await tab.evaluate('document.activeElement.innerText')).startsWith('Ask ');
+      presses++
+    )
+      await tab.press('Tab')
+    await tab.press('Enter')
+    const asked = await talk.next()
+    expect([pick(asked.body, 'model'), asked.messages]).toEqual(['roomy', ['user: Tell me']])
+    await asked.say('There is room')
+    await asked.finish()
+    await tab.waitFor(said('There is room'))
+    await tab.waitFor('button:has-text("Model: roomy")')
+    await tab.until(`document.activeElement.id === 'message'`)
   }, 20_000)
 
   test('while there is no network keeps the message, and comes when there is', async () => {
@@ -158,7 +191,7 @@ describeInChromium('an answer that does not come', () => {
     await tab.waitFor(said('I am'))
   }, 20_000)
 
-  test('tells what the providers said; the settings are a key away, and the focus comes back', async () => {
+  test('shows the errors of the providers; a key opens the settings, and the focus comes back', async () => {
     await openConversation(tab, service.url)
     await ask(tab, 'Tell me')
     for (let attempt = 0; attempt < 2; attempt++) await (await talk.next()).refuse(400, 'temperature is not supported')
@@ -169,13 +202,33 @@ describeInChromium('an answer that does not come', () => {
     await tab.until(`document.activeElement.id === 'message'`)
   }, 20_000)
 
-  test('says so when it takes a while', async () => {
+  test('shows a message when it takes a while', async () => {
     await openConversation(tab, service.url)
     await ask(tab, 'Tell me')
     await talk.next()
     await tab.waitFor(said('Waiting for an answer…'))
     await tab.press('Escape')
     await tab.waitFor(said('Stopped before an answer began.'))
+  }, 20_000)
+})
+
+describeInChromium('an answer that is on its way in another tab', () => {
+  test('is no interrupted one, also before its first word and while it does not grow', async () => {
+    await openConversation(tab, service.url)
+    await ask(tab, 'Tell me')
+    const asked = await talk.next()
+    await tab.waitForUrl('**/#/chat/*')
+    const other = person.tab('second')
+    await other.goto(await tab.url())
+    await other.waitFor(said('It is being answered in another tab.'))
+    await asked.say('Half of it,')
+    await other.waitFor(said('Half of it,'))
+    await other.reload()
+    await other.waitFor(said('It is being answered in another tab.'))
+    expect(await other.text()).not.toContain('Interrupted')
+    await asked.finish()
+    await other.waitFor(said('/first token/'))
+    expect(await other.text()).not.toContain('another tab')
   }, 20_000)
 })
 

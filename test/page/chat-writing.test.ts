@@ -33,10 +33,11 @@ afterEach(async () => {
 const open = (): Promise<void> => openConversation(tab, service.url)
 const written = `document.querySelector('#message').value`
 
-/** A picture of one pixel: as a file, and as one that a script can paste or drop. */
+/** A picture of one pixel: as a file, and as a script that makes a file to paste or drop. */
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const picture = join(tmpdir(), `svc-dot-${process.pid}.png`)
-const pictureFile = `new File([Uint8Array.from(atob('${dot}'), (sign) => sign.charCodeAt(0))], 'dot.png', { type: 'image/png' })`
+const pictureBytes = `Uint8Array.from(atob('${dot}'), (sign) => sign.charCodeAt(0))`
+const pictureFile = `new File([${pictureBytes}], 'dot.png', { type: 'image/png' })`
 const transfer = `(() => { const data = new DataTransfer(); data.items.add(${pictureFile}); return data })()`
 
 describeInChromium('a message', () => {
@@ -45,7 +46,8 @@ describeInChromium('a message', () => {
     await tab.fill('#message', 'にほ')
     await tab.evaluate(`(() => {
       const field = document.querySelector('#message')
-      const key = (more) => field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...more }))
+      const enter = { key: 'Enter', bubbles: true, cancelable: true }
+      const key = (more) => field.dispatchEvent(new KeyboardEvent('keydown', { ...enter, ...more }))
       field.dispatchEvent(new CompositionEvent('compositionstart', { bubbles: true }))
       key({ isComposing: true, keyCode: 229 })
       key({ isComposing: true, keyCode: 13 })
@@ -114,14 +116,16 @@ describeInChromium('a message', () => {
       'pasted',
       () =>
         tab.evaluate(
-          `document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { clipboardData: ${transfer}, bubbles: true, cancelable: true }))`,
+          `document.querySelector('#message').dispatchEvent(
+            new ClipboardEvent('paste', { clipboardData: ${transfer}, bubbles: true, cancelable: true }))`,
         ),
     ],
     [
       'dropped',
       () =>
         tab.evaluate(
-          `document.querySelector('[role="log"]').dispatchEvent(new DragEvent('drop', { dataTransfer: ${transfer}, bubbles: true, cancelable: true }))`,
+          `document.querySelector('[role="log"]').dispatchEvent(
+            new DragEvent('drop', { dataTransfer: ${transfer}, bubbles: true, cancelable: true }))`,
         ),
     ],
   ])(
@@ -143,10 +147,15 @@ describeInChromium('a message', () => {
     20_000,
   )
 
-  test('says which files it does not take', async () => {
+  test('names files that it does not accept', async () => {
     await open()
     await tab.evaluate(
-      `(() => { const data = new DataTransfer(); data.items.add(new File(['x'], 'notes.txt', { type: 'text/plain' })); document.querySelector('[role="log"]').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`,
+      `(() => {
+        const data = new DataTransfer()
+        data.items.add(new File(['x'], 'notes.txt', { type: 'text/plain' }))
+        document.querySelector('[role="log"]').dispatchEvent(
+          new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+      })()`,
     )
     await tab.waitFor('[role="alert"] >> text=/notes.txt/')
     await tab.click('[aria-label="Dismiss"]')
@@ -156,7 +165,8 @@ describeInChromium('a message', () => {
 })
 
 describeInChromium('an answer', () => {
-  const end = `(() => { const list = document.querySelector('[role="log"]'); return list.scrollHeight - list.scrollTop - list.clientHeight })()`
+  const end = `(({ scrollHeight, scrollTop, clientHeight }) =>
+    scrollHeight - scrollTop - clientHeight)(document.querySelector('[role="log"]'))`
 
   test('is followed until one scrolls up, and again after a jump', async () => {
     await open()
@@ -166,7 +176,11 @@ describeInChromium('an answer', () => {
     await tab.waitFor(said('Paragraph 39'))
     await tab.until(`${end} < 2`)
     await tab.evaluate(
-      `(() => { const list = document.querySelector('[role="log"]'); list.dispatchEvent(new WheelEvent('wheel', { deltaY: -30 })); list.scrollTop -= 30 })()`,
+      `(() => {
+        const list = document.querySelector('[role="log"]')
+        list.dispatchEvent(new WheelEvent('wheel', { deltaY: -30 }))
+        list.scrollTop -= 30
+      })()`,
     )
     await tab.waitFor('text=Jump to latest')
     const top = Number(await tab.evaluate(`document.querySelector('[role="log"]').scrollTop`))
@@ -259,7 +273,7 @@ describeInChromium('an answer', () => {
     expect(await tab.textOf(`${lastMessage} >> tbody >> nth=0`)).toMatch(/, no\s+5\.0 %/)
   }, 20_000)
 
-  test('is asked for with what was set', async () => {
+  test('is requested with the settings', async () => {
     await open()
     await tab.press('Control+.')
     await tab.waitFor('dialog >> text=System prompt')

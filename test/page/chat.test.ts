@@ -10,7 +10,7 @@ import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 const chromium = useChromium()
 let busy: FaultUpstream, service: ServiceUnderTest
 let upstream: FaultUpstream, talk: Talker, person: Person, tab: Tab
-/** What the browser may complain about in a test that makes it. */
+/** Errors of the console that a test expects. */
 let expected: RegExp
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterEach(async () => {
   expect((await tab.complaints()).filter((text) => !expected.test(text))).toEqual([])
 })
 
-/** `m` is offered by a provider that answers, `both` first by one that is out of requests. */
+/** Model `m` has a provider that answers; `both` has a first one that refuses with 429. */
 function configuration(): ServiceConfig {
   const priced = [{ name: 'm', price: { input: 100, output: 1_000 } }]
   return {
@@ -116,11 +116,12 @@ describeInChromium('a conversation', () => {
       await tab.waitFor(`${lastMessage} >> text=Continue`)
       await tab.waitFor('[aria-label="Send"]')
       await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Answer stopped')`)
+      await tab.waitFor(said('/≈\\d+ in, ≈2 out · ≈\\$0\\.00/'))
     },
     20_000,
   )
 
-  test('shows who failed before somebody answered, attempt by attempt', async () => {
+  test('shows failed providers before the one that answered, attempt by attempt', async () => {
     await open()
     await chooseModel(tab, 'both')
     await ask(tab, 'Who?')
@@ -140,7 +141,7 @@ describeInChromium('a conversation', () => {
 })
 
 describeInChromium('once more', () => {
-  /** One question that was answered. */
+  /** Opens a conversation with one answered question. */
   async function answered(): Promise<void> {
     await open()
     await ask(tab, 'First question')
@@ -180,7 +181,7 @@ describeInChromium('once more', () => {
     expect(await tab.evaluate('document.activeElement.id')).toBe('message')
   }, 20_000)
 
-  test('a message is edited with keys alone, and what came after it is replaced', async () => {
+  test('a message is edited with keys alone, and later messages are replaced', async () => {
     await answered()
     await ask(tab, 'Second question')
     await (await talk.next()).finish()
@@ -239,7 +240,7 @@ describeInChromium('once more', () => {
 })
 
 describeInChromium('two tabs', () => {
-  test('show the same conversation, whoever changes it', async () => {
+  test('show the same conversation after a change in either', async () => {
     await open()
     await ask(tab, 'In the first tab')
     const asked = await talk.next()
@@ -259,7 +260,7 @@ describeInChromium('two tabs', () => {
     await tab.waitFor(said('In the second tab'))
   }, 20_000)
 
-  test('tell of an answer that is on its way in the other one', async () => {
+  test('show that an answer is arriving in the other one', async () => {
     await open()
     await ask(tab, 'In the first tab')
     const asked = await talk.next()
@@ -268,7 +269,7 @@ describeInChromium('two tabs', () => {
     const other = person.tab('second')
     await other.goto(await tab.url())
     await other.waitFor(said('It begins'))
-    // What has come is kept about once a second.
+    // The page stores the received text about once a second.
     const more = setInterval(() => void asked.say(' and goes on').catch(() => undefined), 100)
     await other.waitFor(said('It is being answered in another tab.'))
     clearInterval(more)

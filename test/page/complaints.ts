@@ -1,11 +1,11 @@
 import type { Tab } from '../fakes/chromium.ts'
 
-/** What an answer of 401, or a service that was stopped, has a browser say. */
+/** Console error of Chromium for a failed request: a status such as 401, or a stopped service. */
 const failedRequest = /^Failed to load resource: (?:the server responded with a status of|net::ERR_(?!BLOCKED_BY_CSP))/
 
 /**
- * What was said in a tab's console as an error, or in a dialog of a script, requests apart that failed because a test
- * had them fail: whatever the Content-Security-Policy has forbidden is among it. Nothing, when all is well.
+ * Errors in a tab's console, with violations of the Content-Security-Policy, and dialogs of scripts. Failed requests
+ * are left out, because tests cause them.
  */
 export async function complaintsOf(tab: Tab): Promise<readonly string[]> {
   return (await tab.complaints()).filter((complaint) => !failedRequest.test(complaint))

@@ -1,9 +1,9 @@
 import type { Tab } from '../fakes/chromium.ts'
 
-/** The last message, if it is an answer or not. */
+/** The last message, of the user or an answer. */
 export const lastMessage = 'article:last-of-type'
 
-/** Something with this label in the last message. */
+/** Element with this label in the last message. */
 export function labelled(name: string): string {
   return `${lastMessage} >> [aria-label="${name}"]`
 }
@@ -19,13 +19,13 @@ export async function openConversation(tab: Tab, url: string): Promise<void> {
   await tab.waitFor('button:has-text("Model: ")')
 }
 
-/** Says something, as people do. */
+/** Writes a message and sends it. */
 export async function ask(tab: Tab, text: string): Promise<void> {
   await tab.fill('#message', text)
   await tab.press('Enter')
 }
 
-/** Says something and waits until the answer of provider `a` is whole. @returns the conversation's address */
+/** Sends a message and waits for the complete answer of provider `a`. @returns address of the conversation */
 export async function converse(tab: Tab, words: string): Promise<string> {
   const before = Number(await tab.evaluate(`document.querySelectorAll('article[aria-label="Answer"]').length`))
   await ask(tab, words)

@@ -17,12 +17,12 @@ import { describeInChromium, inChromium } from './in-chromium.ts'
 let rig: HostileRig, person: Person, tab: Tab
 inChromium(startHostile, (scene) => ({ rig, person, tab } = scene))
 
-/** From now on every answer is this. */
+/** Sets the text of all further answers. */
 function say(text: string, options: Omit<SayingOptions, 'decoy'> = {}): void {
   rig.upstream.use(saying(text, { ...options, decoy: rig.decoy }))
 }
 
-/** All that an element reads, also what is not laid out because it is not in view. */
+/** Text of an element, with parts that are out of view and not laid out. */
 async function shown(selector: string): Promise<string> {
   return String(await tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`))
 }
@@ -32,11 +32,16 @@ describeInChromium('these tests', () => {
     await openConversation(tab, rig.service.url)
     const picture = `${rig.decoy}/x.png`
     await tab.evaluate(
-      `window.hostileRan = 1; document.body.append(Object.assign(document.createElement('img'), { src: '${picture}' }), document.createElement('video')); alert(1)`,
+      `window.hostileRan = 1
+      const image = Object.assign(document.createElement('img'), { src: '${picture}' })
+      document.body.append(image, document.createElement('video'))
+      alert(1)`,
     )
     expect(
       await tab.evaluate(
-        `(() => { try { document.body.insertAdjacentHTML('beforeend', '<b>') } catch ({ message }) { return message } })()`,
+        `(() => {
+          try { document.body.insertAdjacentHTML('beforeend', '<b>') } catch ({ message }) { return message }
+        })()`,
       ),
     ).toContain('TrustedHTML')
     expect(await rig.harm(person, tab)).toEqual({
@@ -88,7 +93,7 @@ describeInChromium('what a model says', () => {
         `${rig.decoy}/markdown.png`,
       )
       expect(await rig.harm(person, tab)).toEqual(noHarm)
-      // Nor when it is brought back, as it was kept.
+      // Nor after a reload, from the history.
       await tab.reload()
       await tab.waitFor(said('/^a · /'))
       expect(await shown(lastMessage)).toContain('<iframe srcdoc=')
@@ -109,9 +114,10 @@ describeInChromium('what a model says', () => {
     async (_, text) => {
       say(text, { pieceLength: Math.ceil(text.length / 20) })
       await openConversation(tab, rig.service.url)
-      // From a key to the picture after it. What else this machine does may hold up one time, not all three.
+      // From a key to the next frame. A busy machine may delay one of the three, not all.
       await tab.evaluate(
-        `addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() => setTimeout(() => window.keysMs?.push(performance.now() - timeStamp))), true)`,
+        `addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() =>
+          setTimeout(() => window.keysMs?.push(performance.now() - timeStamp))), true)`,
       )
       const worstMs: number[] = []
       do {
@@ -138,14 +144,12 @@ describeInChromium('what a model says', () => {
     await converse(tab, 'And now?')
     await tab.reload()
     await tab.waitFor(said('/^a · / >> nth=1'))
-  })
+  }, 20_000)
 
-  test('may be of types that nobody expects', async () => {
+  test('may be of unexpected types: what can be repaired is shown', async () => {
     const deltas: readonly object[] = [
-      { content: 5 },
-      { content: { text: '<b>' } },
       { content: [{ type: 'text', text: '<i>part</i> ' }, 7, null] },
-      { role: {}, content: null, tool_calls: 'x', reasoning_content: [1] },
+      { role: {}, content: null, tool_calls: {}, refusal: false, reasoning_content: [1] },
       { content: 'is ', constructor: '<b>', ['__proto__']: { polluted: true } },
     ]
     const chunks: readonly object[] = [
@@ -155,11 +159,11 @@ describeInChromium('what a model says', () => {
             index: 0,
             delta: { content: 'well ' },
             finish_reason: 7,
-            logprobs: { content: [{ token: '<b>', logprob: 'x' }, null, 3] },
+            logprobs: { content: [{ token: '<b>', logprob: 'x' }], refusal: 3 },
           },
         ],
       },
-      { choices: [{ index: '0', delta: 'x', finish_reason: null }] },
+      { choices: [{ index: '0', delta: null, finish_reason: null }] },
       {
         choices: [{ index: 0, delta: { content: 'here' }, finish_reason: 'stop' }],
         usage: { prompt_tokens: '<b>', completion_tokens: -1 },
@@ -184,5 +188,32 @@ describeInChromium('what a model says', () => {
     expect(await tab.evaluate('({}).polluted === undefined')).toBe(true)
     await tab.goto(`${rig.service.url}/#/requests`)
     await tab.waitFor('main >> text="Live"')
+  })
+
+  test.each([
+    { delta: { content: 5 } },
+    { delta: { content: { text: '<b>' } } },
+    { delta: { tool_calls: 'x' } },
+    { delta: 'x' },
+    { delta: {}, logprobs: { content: [null] } },
+  ])('may be of unexpected types: %j cannot be repaired and cuts the answer', async (choice) => {
+    const odd = { ...chunk({}), choices: [{ index: 0, finish_reason: null, ...choice }] }
+    rig.upstream.use(
+      streaming(
+        [
+          event(chunk({ role: 'assistant', content: 'Before' })),
+          event(odd),
+          event(chunk({ content: 'after' })),
+          event(chunk({}, 'stop')),
+          done,
+        ],
+        rig.decoy,
+      ),
+    )
+    await openConversation(tab, rig.service.url)
+    await ask(tab, 'Tell me')
+    await tab.waitFor(`${lastMessage} >> text="The answer was cut off"`)
+    expect(await shown(lastMessage)).toContain('Before')
+    expect(await shown(lastMessage)).not.toContain('after')
   })
 })

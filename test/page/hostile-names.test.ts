@@ -18,7 +18,7 @@ inChromium(startHostile, (scene) => {
 const list = 'nav[aria-label="Conversations"]'
 const fits = 'document.documentElement.scrollWidth <= innerWidth'
 
-/** Chooses something from the menu of the latest conversation. */
+/** Chooses a line from the menu of the latest conversation. */
 async function choose(line: string): Promise<void> {
   await tab.click(`${list} >> [aria-label^="More for"]`)
   await tab.click(`role=menuitem[name="${line}"]`)
@@ -39,7 +39,7 @@ describeInChromium('with markup or marks of direction in them', () => {
     await chooseModel(tab, 'longlong')
     await converse(tab, 'Again')
     expect(await tab.evaluate(fits)).toBe(true)
-    // What would only look like another name is not offered.
+    // Names that only look like another one are not listed.
     await tab.press('Control+/')
     await tab.waitFor('[role="option"]')
     expect(
@@ -62,7 +62,7 @@ describeInChromium('with markup or marks of direction in them', () => {
     await tab.waitFor('li:nth-of-type(1) >> text=<img src')
   }, 20_000)
 
-  test('errors of providers are text where the answer would be, among the providers, and when these are tested', async () => {
+  test('errors of providers are text: in place of an answer, in the list of providers, and after a test', async () => {
     await openConversation(tab, rig.service.url)
     await chooseModel(tab, 'broken')
     await ask(tab, 'Tell me')
@@ -96,7 +96,7 @@ describeInChromium('with markup or marks of direction in them', () => {
     expect(text).toContain('<script>window.hostileRan=1')
   }, 20_000)
 
-  test('conversations that are brought in are text, and what is not as it should be is refused', async () => {
+  test('imported conversations are text, and malformed ones are refused', async () => {
     const image = (id: string, dataUrl: string): object => ({ id, name: '<b>', dataUrl, width: 1, height: 1 })
     const conversation = (id: string, text: string, ...images: readonly object[]): object => ({
       id,
@@ -108,7 +108,8 @@ describeInChromium('with markup or marks of direction in them', () => {
       settings: { system: text, parameters: {} },
       messages: [{ role: 'user', id: `${id}-1`, time: 1, text, images }],
     })
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${rig.decoy}/svg.png"/><script>window.hostileRan=1</script></svg>`
+    const script = '<script>window.hostileRan=1</script>'
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${rig.decoy}/svg.png"/>${script}</svg>`
     const conversations = [
       conversation('../../x', 'brought'),
       conversation('fine', `brought ${hostileTexts(rig.decoy).join('\n\n')}`),

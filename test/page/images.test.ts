@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
 import { readImageHeader } from '../../web/images/image-header.ts'
-import { big, bytesOf, exif, pngHead, realPictures } from '../../web/images/testing.ts'
+import { big, bytesOf, exif, pngHead, realImages } from '../../web/images/testing.ts'
 import { parseJson, pick } from '../client.ts'
 import type { Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** A real PNG, all of one colour. */
+/** Makes a PNG of one colour. */
 function png(width: number, height: number): Uint8Array<ArrayBuffer> {
   const chunk = (name: string, data: Uint8Array) =>
     bytesOf(big(data.length, 4), name, data, big(crc32(bytesOf(name, data)), 4))
@@ -41,30 +41,36 @@ function png(width: number, height: number): Uint8Array<ArrayBuffer> {
   )
 }
 
-/** Picks files of these names and bytes. */
-async function pickFiles(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
-  const paths = await Promise.all(
+/** Writes files of these names and bytes. @returns their paths */
+function written(files: Readonly<Record<string, Uint8Array>>): Promise<readonly string[]> {
+  return Promise.all(
     Object.entries(files).map(async ([name, bytes]) => {
       const path = join(folder, name)
       await writeFile(path, bytes)
       return path
     }),
   )
-  await tab.setFiles('input[aria-label="Pictures"]', paths)
 }
 
-/** Lets go of a picture over the page, or pastes it. */
+/** Picks files of these names and bytes. */
+async function pickFiles(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  await tab.setFiles('input[aria-label="Pictures"]', await written(files))
+}
+
+/** Drops a picture on the page, or pastes it. */
 async function bring(event: 'paste' | 'drop', name: string, bytes: Uint8Array): Promise<void> {
   await tab.evaluate(`(() => {
     const carried = new DataTransfer()
-    carried.items.add(new File([Uint8Array.from(atob('${bytes.toBase64()}'), (sign) => sign.charCodeAt(0))], '${name}', { type: 'image/png' }))
+    const bytes = Uint8Array.from(atob('${bytes.toBase64()}'), (sign) => sign.charCodeAt(0))
+    carried.items.add(new File([bytes], '${name}', { type: 'image/png' }))
     const target = document.querySelector('#message'), always = { bubbles: true, cancelable: true }
     if ('${event}' === 'paste') target.dispatchEvent(new ClipboardEvent('paste', { clipboardData: carried, ...always }))
-    else for (const type of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(type, { dataTransfer: carried, ...always }))
+    else for (const type of ['dragenter', 'dragover', 'drop'])
+      target.dispatchEvent(new DragEvent(type, { dataTransfer: carried, ...always }))
   })()`)
 }
 
-/** Sends what is there, and gives the content that reached the upstream. */
+/** Sends the message. @returns its content at the upstream */
 async function sent(text = 'What is this?'): Promise<unknown> {
   const hit = rig.upstreams[0]?.nextHit()
   await tab.fill('#message', text)
@@ -74,7 +80,7 @@ async function sent(text = 'What is this?'): Promise<unknown> {
   return pick(body, 'messages', 0, 'content')
 }
 
-/** The picture that was sent in this place, as its bytes say. */
+/** Kind and size of the picture at a position of the content, by its bytes. */
 function pictureAt(
   content: unknown,
   index: number,
@@ -86,12 +92,12 @@ function pictureAt(
 
 describeInChromium('pictures', () => {
   test('that are picked reach the provider as they are, after the text', async () => {
-    await pickFiles({ 'a.png': realPictures.png.bytes, 'b.gif': realPictures.gif.bytes })
+    await pickFiles({ 'a.png': realImages.png.bytes, 'b.gif': realImages.gif.bytes })
     await tab.waitFor('[aria-label="Remove b.gif"]')
     expect(await sent()).toEqual([
       { type: 'text', text: 'What is this?' },
-      { type: 'image_url', image_url: { url: `data:image/png;base64,${realPictures.png.bytes.toBase64()}` } },
-      { type: 'image_url', image_url: { url: `data:image/gif;base64,${realPictures.gif.bytes.toBase64()}` } },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${realImages.png.bytes.toBase64()}` } },
+      { type: 'image_url', image_url: { url: `data:image/gif;base64,${realImages.gif.bytes.toBase64()}` } },
     ])
     await tab.waitForGone('[aria-label^="Remove"]')
     expect(await tab.evaluate(`[...document.querySelectorAll('main img')].map((each) => each.alt).join(' ')`)).toBe(
@@ -102,7 +108,7 @@ describeInChromium('pictures', () => {
 
   test('that are pasted or dropped do as well, and need no text', async () => {
     const hit = rig.upstreams[0]?.nextHit()
-    await bring('paste', 'pasted.png', realPictures.png.bytes)
+    await bring('paste', 'pasted.png', realImages.png.bytes)
     await tab.waitFor('[aria-label="Remove pasted.png"]')
     await bring('drop', 'dropped.png', png(40, 30))
     await tab.waitFor('[aria-label="Remove dropped.png"]')
@@ -112,11 +118,42 @@ describeInChromium('pictures', () => {
     expect(pictureAt(content, 1)).toMatchObject({ type: 'image/png', header: { size: { width: 40, height: 30 } } })
   })
 
+  test.each([['#sidebar'], ['header'], ['[role="log"]'], ['#message']])(
+    'that are dropped on %s are attached',
+    async (selector) => {
+      await tab.dropFiles(selector, await written({ 'dropped.png': png(40, 30) }))
+      await tab.waitFor('[aria-label="Remove dropped.png"]')
+    },
+  )
+
+  test('that are dropped on other views, or on a dialog, are refused, and the page stays', async () => {
+    const paths = await written({ 'dropped.png': png(40, 30) })
+    await tab.press('Control+.')
+    await tab.waitFor('dialog')
+    await tab.dropFiles('dialog', paths)
+    await tab.press('Escape')
+    await tab.waitForGone('dialog')
+    await tab.click('text=Providers')
+    await tab.waitFor('text=Test now')
+    await tab.dropFiles('main', paths)
+    await tab.dropFiles('header', paths)
+    await tab.click('text=Chat')
+    await tab.waitFor('#message')
+    expect([await tab.url(), await tab.evaluate(`document.querySelector('[aria-label^="Remove"]')`)]).toEqual([
+      `${rig.service.url}/#/`,
+      null,
+    ])
+  })
+
   test('that are huge are scaled down, and those that lie on their side are turned', async () => {
     const photo = Uint8Array.fromBase64(
       String(
         await tab.evaluate(
-          `(() => { const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 200 }); canvas.getContext('2d').fillRect(9, 9, 99, 99); return canvas.toDataURL('image/jpeg').split(',')[1] })()`,
+          `(() => {
+            const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 200 })
+            canvas.getContext('2d').fillRect(9, 9, 99, 99)
+            return canvas.toDataURL('image/jpeg').split(',')[1]
+          })()`,
         ),
       ),
     )
@@ -148,7 +185,7 @@ describeInChromium('pictures', () => {
     await tab.waitFor('[aria-label="Remove good.png"]')
     const text = await tab.textOf('main [role="alert"]')
     for (const words of [
-      'notes.png: It is no picture',
+      'notes.png: It is not a picture',
       'drawing.svg: It is a drawing (SVG)',
       'bomb.png: It has 50000 × 50000 pixels',
       'cut.png: It is broken',

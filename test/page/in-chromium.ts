@@ -7,14 +7,14 @@ const executables = {
   'chromium-headless-shell': needs('chromium-headless-shell'),
 } as const
 
-/** A window as people have it on a desk. */
+/** A window of desktop size. */
 export const wide: PersonOptions = { viewport: { width: 1280, height: 800 } }
 
-/** What a test of the page finds. */
+/** Environment of a test of the page. */
 export interface Scene<Rig> {
-  /** A service and what is beside it: the same for all tests. */
+  /** Service and upstreams, shared by all tests. */
   readonly rig: Rig
-  /** Somebody who has been nowhere yet: another one for every test. */
+  /** A person without cookies, new for every test. */
   readonly person: Person
   /** Their first tab. */
   readonly tab: Tab
@@ -24,10 +24,10 @@ export interface Scene<Rig> {
 export const describeInChromium = describe.skipIf(executables.chromium === undefined)
 
 /**
- * Chromium for the tests of a file: started before the first, closed after the last. Before each of them everybody
- * leaves, for what stays open goes on working.
+ * Starts Chromium before the first test of a file, and closes it after the last. Before each test all tabs are closed,
+ * because open tabs take CPU time.
  *
- * @param form the whole browser, as people have it, takes three times the CPU time
+ * @param form the whole browser takes three times the CPU time of the headless shell
  */
 export function useChromium(form: keyof typeof executables = 'chromium-headless-shell'): Pick<Chromium, 'person'> {
   const executable = executables[form]
@@ -48,16 +48,16 @@ export function useChromium(form: keyof typeof executables = 'chromium-headless-
   }
 }
 
-/** How {@link inChromium} is to set the scene. */
+/** Options of {@link inChromium}. */
 export interface ChromiumOptions {
   readonly look?: PersonOptions
-  /** Default: that of {@link useChromium}. */
+  /** Default: the default of {@link useChromium}. */
   readonly form?: keyof typeof executables
 }
 
 /**
- * Sets the tests of a file, or of a `describe`, before Chromium and what `start` gives: started once, stopped after the
- * last. `enter` is told before every test what it finds.
+ * Gives Chromium and the result of `start` to the tests of a file or a `describe`. Both are started once, and stopped
+ * after the last test. `enter` is called before every test.
  *
  *     let rig: Rig, tab: Tab
  *     inChromium(

@@ -27,7 +27,7 @@ afterEach(async () => {
   }
 })
 
-/** Serves model `m`. Killed at the end: how it stops is what some tests are about. */
+/** Starts a service with model `m`, which is killed after the tests: some of them stop it themselves. */
 async function start(environment: Readonly<Record<string, string>> = {}, port = 0): Promise<ServiceUnderTest> {
   const service = await startService(
     { providers: [provider('a', upstream.url)], failover: { on_cut: 'error' } },
@@ -37,7 +37,7 @@ async function start(environment: Readonly<Record<string, string>> = {}, port = 
   return service
 }
 
-/** An answer of which half has come. */
+/** Starts an answer and sends half of it. */
 async function half({ url }: ServiceUnderTest): Promise<Talk> {
   await openConversation(tab, url)
   await ask(tab, 'Tell me')
@@ -47,18 +47,17 @@ async function half({ url }: ServiceUnderTest): Promise<Talk> {
   return asked
 }
 
-/**
- * How much of what is shown has moved by itself so far (Cumulative Layout Shift). What the observer has to tell of the
- * past it tells at once.
- */
+/** Script: the Cumulative Layout Shift so far. The observer gets past shifts at once. */
 const shifts = `new Promise((resolve) => {
   let sum = 0
-  const observer = new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value })
+  const observer = new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value
+  })
   observer.observe({ type: 'layout-shift', buffered: true })
   setTimeout(() => resolve(sum), 50)
 })`
 
-/** Asks a service to stop, and waits until it has heard it. */
+/** Sends SIGTERM to a service, and waits until it drains. */
 async function askToStop(service: ServiceUnderTest): Promise<void> {
   service.signal('SIGTERM')
   await logged(service, ['stopping'])
@@ -78,7 +77,7 @@ describeInChromium('a service that is asked to stop in the middle of an answer',
     expect(await complaintsOf(tab)).toEqual([])
   }, 20_000)
 
-  test('and cannot wait any longer says so; what has come is kept, and the next one answers anew', async () => {
+  test('and reaches its deadline ends the answer with an error; its text is kept', async () => {
     const service = await start({ SVC_DRAIN_MS: '200' })
     await half(service)
     await askToStop(service)
@@ -97,7 +96,7 @@ describeInChromium('a service that is asked to stop in the middle of an answer',
     expect(await complaintsOf(tab)).toEqual([])
   }, 20_000)
 
-  test('still serves the page, and answers, for as long as others may not have noticed', async () => {
+  test('still serves the page and answers within the drain window', async () => {
     const service = await start({ SVC_DRAIN_WINDOW_MS: '60000', SVC_DRAIN_MS: '60000' })
     const asked = await half(service)
     await askToStop(service)
@@ -131,7 +130,7 @@ describeInChromium('over a slow network', () => {
     expect(await complaintsOf(tab)).toEqual([])
   }, 30_000)
 
-  test('who leaves is noticed by the provider: by loading the page anew, and by closing it', async () => {
+  test('a reload and closing the tab abort the request at the provider', async () => {
     const service = await start()
     const first = await half(service)
     await tab.reload()
@@ -147,7 +146,7 @@ describeInChromium('over a slow network', () => {
 })
 
 describeInChromium('without a network', () => {
-  test('a part of the page that was not loaded yet says so, and comes when there is one; what is open goes on', async () => {
+  test('a part that was not loaded yet shows a message, and is loaded later; open views go on', async () => {
     const service = await start()
     await openConversation(tab, service.url)
     await person.setOffline(true)

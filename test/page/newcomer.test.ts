@@ -11,7 +11,7 @@ import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let service: ServiceUnderTest, first: FaultUpstream, second: FaultUpstream, tab: Tab
 
-/** As providers are: asked for its models, it lists them; asked anything else, it answers. */
+/** Script of a provider that lists its models and answers. */
 function brand(name: string): Script {
   const answer = good({ name })
   return (exchange) =>
@@ -33,30 +33,30 @@ afterAll(() => {
   second.stop()
 })
 
-/** Types lines on a terminal of the service's machine. */
+/** Runs lines in a shell on the service's machine, and types the key that they ask for. */
 function type(lines: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(['sh', '-e'], { stdin: Buffer.from(`${lines}\n`) })
+  const { exitCode, stderr } = Bun.spawnSync(['bash', '-e'], { stdin: Buffer.from(`${lines}\nany\n`) })
   expect([exitCode, stderr.toString()]).toEqual([0, ''])
 }
 
-/** What is on the machine in place of a provider on the internet. */
+/** Replaces the provider of a line by a local upstream. */
 const at = (line: string, upstream: FaultUpstream): string =>
   line.replace(/"api_key": "[^"]*"/, `"api_key": "any", "base_url": "${upstream.url}"`)
 
 describeInChromium('a newcomer', () => {
-  test('chats with the echo, adds a provider by the lines that are shown, is told of a slip, finds it, adds another, and sees it step in', async () => {
+  test('chats with the echo, adds a provider by the shown lines, repairs a typo, and sees a failover', async () => {
     await openConversation(tab, service.url)
     await tab.waitFor('main >> text=This is the built-in echo')
     const lines = await tab.evaluate(
       `[...document.querySelectorAll('main ol code')].map(({ textContent }) => textContent)`,
     )
     expect(lines).toEqual([
-      `mkdir -p ${service.home}`,
-      `echo '{ "providers": [{ "id": "groq", "api_key": "YOUR-KEY" }] }' > ${service.file}`,
-      `chmod 600 ${service.file}`,
+      `mkdir -p -m 700 ${service.home}`,
+      "(umask 077; printf 'Key: '; read -rs key; " +
+        `printf '{ "providers": [{ "id": "groq", "api_key": "%s" }] }\\n' "$key" > ${service.file})`,
     ])
 
-    // With a slip at the first try.
+    // With a typo at the first try.
     type(String(Array.isArray(lines) ? lines.join('\n') : '').replace('] }', '} ]'))
     await tab.waitFor('role=alert >> text=/providers.json:1:/')
 
@@ -64,7 +64,7 @@ describeInChromium('a newcomer', () => {
     await tab.waitFor(`${lastMessage} >> text=Is this on?`)
     await tab.waitFor(`${lastMessage} >> text=/^echo · echo · first token/`)
 
-    // As they are, but for whom they lead to.
+    // Unchanged, except for the address of the provider.
     type(at(String(Array.isArray(lines) ? lines.join('\n') : ''), first))
     await tab.waitFor('text=No provider lists echo')
     await tab.click('role=button[name="Choose another model…"]')
@@ -81,7 +81,7 @@ describeInChromium('a newcomer', () => {
     await tab.click('summary >> text=Add a provider')
     const line = await tab.textOf('main details[open] pre')
     const text = await readFile(service.file, 'utf8')
-    // Whoever comes first in the list is asked first.
+    // The first provider of the list is asked first.
     await service.configure(text.replace(']', `, ${at(line, second).replace('"groq"', '"spare"')} ]`))
     await tab.waitFor('h2 >> text=spare')
 

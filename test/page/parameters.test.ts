@@ -18,21 +18,25 @@ inChromium(
   },
 )
 
-/** Puts the focus into the input of a label. */
+/** Script: the input of a label. */
+const controlOf = (label: string): string =>
+  `[...document.querySelectorAll('dialog label')]
+    .find((each) => each.textContent === ${JSON.stringify(label)}).control`
+
+/** Focuses the input of a label. */
 async function focus(label: string): Promise<void> {
-  await tab.evaluate(
-    `[...document.querySelectorAll('dialog label')].find((each) => each.textContent === ${JSON.stringify(label)}).control.focus()`,
-  )
+  await tab.evaluate(`${controlOf(label)}.focus()`)
 }
 
-/** The value of the input of a label, and what is said of it, without what it always says. */
+/** Value of the input of a label, and its error message. */
 async function shown(label: string): Promise<readonly [value: unknown, fault: unknown]> {
-  const control = `[...document.querySelectorAll('dialog label')].find((each) => each.textContent === ${JSON.stringify(label)}).control`
-  const said = `${control}.getAttribute('aria-describedby').split(' ').slice(1).map((id) => document.getElementById(id).textContent).join(' ')`
-  return [await tab.evaluate(`${control}.value`), await tab.evaluate(said)]
+  const control = controlOf(label)
+  const error = `${control}.getAttribute('aria-describedby').split(' ').slice(1)
+    .map((id) => document.getElementById(id).textContent).join(' ')`
+  return [await tab.evaluate(`${control}.value`), await tab.evaluate(error)]
 }
 
-/** Types into the input of a label, in place of what stands there. */
+/** Replaces the text of the input of a label by typing. */
 async function type(label: string, text: string): Promise<void> {
   await focus(label)
   await tab.press('Control+a')
@@ -40,7 +44,7 @@ async function type(label: string, text: string): Promise<void> {
   else await tab.type(text)
 }
 
-/** Closes the settings, asks something, and gives what reached the upstream, but for model and messages. */
+/** Closes the settings and sends a message. @returns the body at the upstream, without model and messages */
 async function asked(): Promise<unknown> {
   const body = await whole()
   const { model, messages, ...parameters } = body
@@ -120,7 +124,7 @@ describeInChromium('the settings of a conversation', () => {
     expect(await asked()).toEqual({ stream: false, temperature: 1, reasoning_effort: 'low', stop: ['b'] })
   })
 
-  test('tell what may not be sent, in words and at its place, and do not send it', async () => {
+  test('show an error beside an invalid value, and do not send it', async () => {
     await type('Temperature', '1.5')
     await type('Temperature', '2.01')
     await type('Seed', '1.5')
@@ -139,7 +143,7 @@ describeInChromium('the settings of a conversation', () => {
     expect(await asked()).toEqual(streamed)
   })
 
-  test('are reset together, with what was typed wrongly, but for the system prompt', async () => {
+  test('are reset together, with invalid values, except for the system prompt', async () => {
     await type('System prompt', 'Be brief.')
     await type('Temperature', '0.5')
     await type('Seed', 'x')
@@ -162,7 +166,7 @@ describeInChromium('the settings of a conversation', () => {
     await type('Top P', '0.5')
     await asked()
     await tab.waitForUrl('**/#/chat/*')
-    // What is left in the middle of an answer is left without it.
+    // A page that is reloaded during an answer leaves without a question.
     await tab.waitFor('article >> text=/first token/')
     await tab.reload()
     await tab.waitFor('text=good-2')

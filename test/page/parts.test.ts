@@ -15,7 +15,7 @@ inChromium(
 const moduleOf = (body: string) => ({ contentType: 'text/javascript', body })
 
 describeInChromium('the part of an extension', () => {
-  test('stands in the place of the page’s own', async () => {
+  test('replaces the page’s own part', async () => {
     await tab.goto(service.url)
     await tab.waitFor('role=link[name=/^Sign in with/]')
     expect(await tab.text()).not.toContain('does not work')
@@ -41,7 +41,7 @@ describeInChromium('the part of an extension', () => {
 })
 
 describeInChromium('the page', () => {
-  test('says that it is on its way while the service does not answer', async () => {
+  test('shows that it is loading while the service does not answer', async () => {
     await person.hold('**/api/boot')
     await tab.goto(service.url)
     await tab.waitFor('main >> text=Loading…')
@@ -50,7 +50,7 @@ describeInChromium('the page', () => {
     await tab.waitFor('role=link[name=/^Sign in with/]')
   })
 
-  test('takes nobody’s token for a wrong one because the service is not reached', async () => {
+  test('keeps a token when the service is unreachable', async () => {
     await person.refuse(part)
     await tab.goto(service.url)
     await tab.waitFor('input[type=password]')

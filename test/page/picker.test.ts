@@ -9,13 +9,17 @@ import { describeInChromium, useChromium } from './in-chromium.ts'
 const chromium = useChromium()
 let service: ServiceUnderTest, groq: FaultUpstream, openai: FaultUpstream
 
-/** A free provider before a paid one, and a list as long as the longest there are. */
+/** A free provider before a paid one, and a list of realistic maximum length. */
 function configuration(...more: readonly string[]): ServiceConfig {
   const llama = { name: 'llama-4', context: 131_072, input: ['text', 'image'] }
   return {
     providers: [
       provider('groq', groq.url, [], {
-        models: [{ ...llama, upstream: 'meta/llama-4', price: { input: 0, output: 0 } }, 'qwen3-32b', ...more],
+        models: [
+          { ...llama, upstream: 'meta/llama-4', price: { input: 0, output: 0 } },
+          { name: 'qwen3-32b', price: { input: 0, output: 0 } },
+          ...more,
+        ],
       }),
       provider('openai', openai.url, [], {
         models: [
@@ -45,7 +49,7 @@ afterAll(async () => {
 const opener = 'button[aria-haspopup="dialog"]'
 const field = '[role="combobox"]'
 const option = (words: string) => `[role="option"]:has-text("${words}")`
-/** The text of an element, as it stands in the page. */
+/** Script: the text of an element. */
 const textOf = (selector: string) =>
   `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '').replaceAll('\\u00a0', ' ')`
 const active = textOf('[role="option"][aria-selected="true"]')
@@ -59,13 +63,13 @@ async function opened(options?: PersonOptions): Promise<Tab> {
   return tab
 }
 
-/** Opens it by its key. */
+/** Opens the picker by its key. */
 async function open(tab: Tab): Promise<void> {
   await tab.press('Control+/')
   await tab.waitFor('[role="option"]')
 }
 
-/** Asks something, and waits for the answer. */
+/** Sends a message, and waits for the answer. */
 async function ask(tab: Tab, answer: string): Promise<void> {
   await tab.fill('#message', 'hello')
   await tab.press('Enter')
@@ -77,7 +81,7 @@ function modelOf(upstream: FaultUpstream): unknown {
 }
 
 describeInChromium('the model picker', () => {
-  test('is opened, searched and left by keys alone, and what was chosen is asked', async () => {
+  test('is opened, searched and left by keys alone, and the chosen model is asked', async () => {
     const tab = await opened()
     await tab.waitFor('#message')
     await tab.evaluate(`document.querySelector('#message').focus()`)
@@ -114,10 +118,12 @@ describeInChromium('the model picker', () => {
     expect(await tab.evaluate(count)).toBe(1 + 1)
   })
 
-  test('says what is known of a model: who serves it in which order, context, price, pictures', async () => {
+  test('shows facts about a model: its providers in order, context, price, pictures', async () => {
     const tab = await opened()
     await open(tab)
-    expect(await tab.textOf(option('llama-4'))).toMatch(/llama-4[^]*groq → [^]*openai[^]*131k[^]*free/)
+    expect(await tab.textOf(option('llama-4'))).toMatch(
+      /llama-4[^]*groq → [^]*openai[^]*131k[^]*free – \$0\.15 \/ \$0\.60/,
+    )
     expect(await tab.evaluate(active)).toContain('takes pictures')
     expect(await tab.textOf(option('gpt-6-mini'))).toMatch(/openai[^]*takes audio, file[^]*400k[^]*\$0\.25 \/ \$2/)
     expect(
@@ -125,7 +131,7 @@ describeInChromium('the model picker', () => {
     ).toBe(await tab.evaluate(`document.querySelector('[aria-selected="true"]').id`))
   })
 
-  test('gives the focus back at Escape, and forgets what was typed', async () => {
+  test('gives the focus back at Escape, and clears its text', async () => {
     const tab = await opened()
     await tab.click(opener)
     await tab.fill(field, 'nothing of the kind')
@@ -158,7 +164,7 @@ describeInChromium('the model picker', () => {
     expect(modelOf(groq)).toBe('meta/llama-4')
   })
 
-  test('offers a pin that is typed, and a name that nobody lists as it is', async () => {
+  test('offers a typed pin, and a typed name that no provider lists', async () => {
     const tab = await opened()
     await open(tab)
     await tab.type('openai/lla')
@@ -171,7 +177,7 @@ describeInChromium('the model picker', () => {
   })
 
   test('has favourites, by key and by star, that come first, stay, and are the same in other tabs', async () => {
-    // The tab in front is the one that was opened last.
+    // The tab opened last is in front.
     const person = chromium.person(),
       other = person.tab('other'),
       tab = person.tab()
@@ -180,7 +186,8 @@ describeInChromium('the model picker', () => {
       await each.waitFor(`${opener}:has-text("llama-4")`)
       await open(each)
     }
-    const first = `[...document.querySelectorAll('[role="group"][aria-label="Favourites"] [role="option"]')].map((each) => each.textContent.split(',')[0]).join(' ')`
+    const first = `[...document.querySelectorAll('[role="group"][aria-label="Favourites"] [role="option"]')]
+      .map((each) => each.textContent.split(',')[0]).join(' ')`
     await tab.press('ArrowDown')
     await tab.press('Control+d')
     await tab.waitFor('text=qwen3-32b is a favourite now')
@@ -194,15 +201,16 @@ describeInChromium('the model picker', () => {
     expect(await tab.evaluate(first)).toBe('qwen3-32b gpt-6-mini')
     await tab.press('Home')
     await tab.click('button:has-text("Favourite: qwen3-32b")')
-    await tab.waitFor('text=qwen3-32b is no favourite any more')
+    await tab.waitFor('text=qwen3-32b is not a favourite any more')
     expect(await tab.evaluate(first)).toBe('gpt-6-mini')
   })
 
-  test('narrows to what is free, takes pictures, or comes from one provider', async () => {
+  test('filters models that are free at every provider, accept pictures, or have one provider', async () => {
     const tab = await opened()
     await tab.click(opener)
     await tab.click('button:text-is("Free")')
-    await tab.waitForGone(option('qwen3-32b'))
+    await tab.waitForGone(option('llama-4'))
+    expect(await tab.evaluate(active)).toContain('qwen3-32b')
     expect(await tab.evaluate(count)).toBe(1)
     await tab.select('[aria-label="Provider"]', 'router')
     await tab.waitFor('text=No model matches.')
@@ -217,9 +225,12 @@ describeInChromium('the model picker', () => {
     const tab = await opened()
     await service.configure(configuration('brand-new'))
     try {
-      // The file is watched: it is in force when the service says so.
+      // Waits until the service has loaded the file.
       await tab.evaluate(
-        `(async () => { while (!(await (await fetch('/api/models')).text()).includes('brand-new')) await new Promise((next) => setTimeout(next, 50)) })()`,
+        `(async () => {
+          while (!(await (await fetch('/api/models')).text()).includes('brand-new'))
+            await new Promise((next) => setTimeout(next, 50))
+        })()`,
       )
       await open(tab)
       await tab.waitFor(option('brand-new'))
@@ -228,7 +239,7 @@ describeInChromium('the model picker', () => {
     }
   })
 
-  test('keeps the list while the service is away, says so, and asks again', async () => {
+  test('keeps the list while the service is away, shows that, and retries', async () => {
     const person = chromium.person(),
       tab = person.tab()
     await tab.goto(`${service.url}/`)
@@ -250,7 +261,8 @@ describeInChromium('the model picker', () => {
     await tab.waitFor('[role="option"]')
     expect(
       await tab.evaluate(
-        `(({ width, height, x, y }) => [x, y, width, height].join(' '))(document.querySelector('dialog').getBoundingClientRect())`,
+        `(({ width, height, x, y }) => [x, y, width, height].join(' '))(
+          document.querySelector('dialog').getBoundingClientRect())`,
       ),
     ).toBe('0 0 390 844')
     expect(await tab.evaluate(`document.documentElement.scrollWidth`)).toBe(390)

@@ -13,18 +13,22 @@ inChromium(
 )
 
 describeInChromium('on paper a conversation', () => {
-  test('is there as a whole, dark on white, without what stands around it', async () => {
+  test('is printed as a whole, dark on white, without the rest of the page', async () => {
     await openConversation(tab, service.url)
     await tab.waitFor('#sidebar')
     await ask(tab, Array.from({ length: 200 }, (_, line) => `Line ${line}`).join('\n\n'))
     await tab.waitFor(`${lastMessage} >> text=/first token/`)
-    // Paper is narrower than the place that the list beside the conversation needs.
+    // Paper is too narrow for the list beside the conversation.
     await tab.setSize(700, 900)
     await tab.setMedia('print')
     await tab.until(
-      `[...document.querySelectorAll('#sidebar, form, header, article button')].every((element) => !element.checkVisibility())`,
+      `[...document.querySelectorAll('#sidebar, form, header, article button')]
+        .every((element) => !element.checkVisibility())`,
     )
-    const cut = `[...document.querySelectorAll('*')].filter((element) => element.contains(document.querySelector('article')) && getComputedStyle(element).overflowY !== 'visible').map(({ tagName }) => tagName)`
+    const cut = `[...document.querySelectorAll('*')]
+      .filter((element) => element.contains(document.querySelector('article')))
+      .filter((element) => getComputedStyle(element).overflowY !== 'visible')
+      .map(({ tagName }) => tagName)`
     expect(await tab.evaluate(cut)).toEqual([])
     expect(
       await tab.evaluate(

@@ -3,17 +3,15 @@ import { chmod, mkdtemp, readFile, readlink, rename, rm, stat, symlink, unlink, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chat, metric, parseJson, pick, question } from '../client.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { FaultUpstream, Script } from '../fakes/fault-upstream.ts'
+import { faultUpstream, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { errorReply } from '../fakes/replies.ts'
-import { provider, startService } from '../harness.ts'
-import type { ServiceUnderTest } from '../harness.ts'
+import { provider, startService, type ServiceUnderTest } from '../harness.ts'
 import { startSignIn } from '../sign-in/rig.ts'
 
-/** What came back, as a test looks at it. */
+/** Answer of the API. */
 interface Reply {
   readonly status: number
   readonly json: unknown
@@ -59,7 +57,7 @@ function entryOf(reply: Reply, id: string): unknown {
   return entriesOf(reply).find((entry) => pick(entry, 'id') === id)
 }
 
-/** One change, of the file as it is now unless a version is given. */
+/** Sends one change. Default version: the current one of the file. */
 async function change(service: ServiceUnderTest, id: string, what: string, version?: unknown): Promise<Reply> {
   return call(service, '/api/providers', {
     version: version ?? pick((await state(service)).json, 'version'),
@@ -68,7 +66,7 @@ async function change(service: ServiceUnderTest, id: string, what: string, versi
   })
 }
 
-/** What the last request to an upstream said. */
+/** Body of the last request to an upstream. */
 function lastBody({ hits }: FaultUpstream): string {
   return new TextDecoder().decode(hits.at(-1)?.body)
 }
@@ -77,7 +75,7 @@ async function servedBy(service: ServiceUnderTest): Promise<string | null> {
   return (await chat(service.url, question())).headers.get('x-svc-provider')
 }
 
-/** Looks until it is so. @throws when it does not come to be */
+/** Polls until a value is as expected. @throws after 300 rounds */
 async function eventually<Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
   for (let round = 0; round < 300; round++) {
     const value = await look()
@@ -101,13 +99,15 @@ function upstream(script: Script): FaultUpstream {
 const a = upstream(good({ name: 'a' })),
   b = upstream(good({ name: 'b' }))
 
-/** A file as people write it. */
+const modelOfB = '{ "name": "m", "upstream": "m-b", "price": { "input": 1, "output": 2 } }'
+
+/** A file with comments. */
 const text = `{
   // cheap first
   "providers": [
     // free
     { "id": "a", "base_url": "${a.url}", "models": ["m"] }, // slow at night
-    { "id": "b", "base_url": "${b.url}", "models": [{ "name": "m", "upstream": "m-b", "price": { "input": 1, "output": 2 } }] },
+    { "id": "b", "base_url": "${b.url}", "models": [${modelOfB}] },
     /* not mine */ { "id": "c", "base_url": "http://127.0.0.1:9/v1", "models": ["m"], "enabled": false },
     { "id": "groq" },
   ],
@@ -115,9 +115,10 @@ const text = `{
 `
 
 describe('GET /api/models', () => {
-  test('has every model with all who offer it', async () => {
+  test('lists every model with its providers', async () => {
     await using service = await startService(text)
     expect((await call(service, '/api/models')).json).toEqual({
+      firstModel: 'm',
       models: [
         {
           name: 'm',
@@ -167,7 +168,7 @@ describe('GET /api/providers', () => {
     expect(JSON.stringify(reply.json)).not.toContain('not-shown')
   })
 
-  test('tells of attempts, of a provider that fails, and of one that is left alone', async () => {
+  test('shows attempts, failing providers and providers that cool down', async () => {
     const down = upstream(status(500))
     const busy = upstream(status(429, { 'retry-after': '100' }))
     await using service = await startService({
@@ -209,7 +210,7 @@ describe('POST /api/providers', () => {
     expect(await readFile(service.file, 'utf8')).toBe(`{
   // cheap first
   "providers": [
-    { "id": "b", "base_url": "${b.url}", "models": [{ "name": "m", "upstream": "m-b", "price": { "input": 1, "output": 2 } }], "enabled": false },
+    { "id": "b", "base_url": "${b.url}", "models": [${modelOfB}], "enabled": false },
     /* not mine */ { "id": "c", "base_url": "http://127.0.0.1:9/v1", "models": ["m"], "enabled": true },
     // free
     { "id": "a", "base_url": "${a.url}", "models": ["m"] }, // slow at night
@@ -220,7 +221,7 @@ describe('POST /api/providers', () => {
     expect((await stat(service.file)).mode & 0o777).toBe(0o600)
   })
 
-  test('what is so already › 200, and nothing is written', async () => {
+  test('a change that changes nothing › 200, and no file is written', async () => {
     await using service = await startService(text)
     const { mtimeMs, ino } = await stat(service.file)
     for (const [id, what] of [
@@ -243,7 +244,7 @@ describe('POST /api/providers', () => {
     await writeFile(service.file, edited)
     expect(await change(service, 'b', 'up', pick(json, 'version'))).toMatchObject({ status: 409, code: 'conflict' })
     expect(await readFile(service.file, 'utf8')).toBe(edited)
-    // At once: what is shown is what the version stands for, whether the watch has seen it or not.
+    // At once: the API reads the file itself, and does not wait for the watcher.
     expect(order(await state(service))).toEqual(['a ok', 'b ok', 'c off', 'groq off'])
     expect(order(await change(service, 'b', 'up'))).toEqual(['b ok', 'a ok', 'c off', 'groq off'])
   })
@@ -263,7 +264,7 @@ describe('POST /api/providers', () => {
     expect(changed).toHaveLength(1)
   })
 
-  test('a faulty file › the notice tells, the order stays, a change is refused with the faults; mended, it is in force', async () => {
+  test('a faulty file › the faults are listed, the order stays, changes are refused until it is repaired', async () => {
     await using service = await startService(text)
     await service.configure(
       text.replace('"models": ["m"] }, // slow', '"modles": ["a-secret-that-is-not-shown"] }, // slow'),
@@ -275,7 +276,7 @@ describe('POST /api/providers', () => {
     expect(order(reply)).toEqual(['a ok', 'b ok', 'c off', 'groq unavailable'])
     expect(pick(reply.json, 'notice', 'faults')).toEqual([
       expect.stringMatching(
-        /providers\.json:5:\d+: providers\[0\]\.modles: found a field of an unknown name.*did you mean "models"/,
+        /providers\.json:5:\d+: providers\[0\]\.modles: found an unknown field.*did you mean "models"/,
       ),
     ])
     expect(pick(reply.json, 'notice', 'time')).toBeGreaterThan(Date.now() - 60_000)
@@ -298,7 +299,7 @@ describe('POST /api/providers', () => {
     expect((await change(service, 'b', 'up')).status).toBe(200)
   })
 
-  test('what is no JSON at all › is told, and left as it is', async () => {
+  test('a file without JSON › is reported and left unchanged', async () => {
     await using service = await startService(text)
     await service.configure('{ "providers": [')
     await eventually(
@@ -310,7 +311,7 @@ describe('POST /api/providers', () => {
     expect(await servedBy(service)).toBe('a')
   })
 
-  test('a fault of the very field that is set › is mended by setting it', async () => {
+  test('a fault of the changed field › is repaired by the change', async () => {
     await using service = await startService(text)
     await service.configure(text.replace('"enabled": false', '"enabled": "no"'))
     await eventually(
@@ -336,7 +337,7 @@ describe('POST /api/providers', () => {
     expect(pick(now.json, 'version')).toBeUndefined()
   })
 
-  test('a symbolic link › stays, and what it leads to is changed', async () => {
+  test('a symbolic link › stays, and its target is changed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-linked-'))
     try {
       const target = join(folder, 'real.json')
@@ -353,10 +354,10 @@ describe('POST /api/providers', () => {
     }
   })
 
-  test('nothing is configured › the list is there, a change is not, and the answer says how to begin; a file that is written then is in force', async () => {
+  test('no file › lists providers, refuses changes with a hint how to begin; a new file is loaded', async () => {
     await using service = await startService(undefined)
     const reply = await state(service)
-    // Somebody may have a model server on this machine.
+    // This machine may have a local model server.
     expect(pick(reply.json, 'source')).toBeOneOf(['echo', 'detected'])
     expect((await call(service, '/api/models')).json).toMatchObject({
       isEchoOnly: pick(reply.json, 'source') === 'echo',
@@ -376,7 +377,7 @@ describe('POST /api/providers', () => {
     expect((await change(service, 'b', 'up')).status).toBe(200)
   })
 
-  test('somebody unknown › 404', async () => {
+  test('an unknown provider › 404', async () => {
     await using service = await startService(text)
     for (const id of ['nobody', 'toString', '__proto__', '../a'])
       expect(await change(service, id, 'up')).toMatchObject({ status: 404, code: 'not_found' })
@@ -385,7 +386,7 @@ describe('POST /api/providers', () => {
 })
 
 describe('POST /api/providers/test', () => {
-  test('asks one provider for one token › on or off, answering or not, and it is nobody’s request', async () => {
+  test('asks one provider for one token › enabled or not, answering or not, and is not recorded', async () => {
     const down = upstream(status(401))
     await using service = await startService({
       providers: [
@@ -532,6 +533,8 @@ test('where people sign in › owners change the providers, others look at less'
     JSON.stringify(others.json).includes('127.0.0.1'),
   ]).toEqual([['a ok', 'b ok'], ['providers', 'source'], false])
   expect((await call(service, '/api/models', undefined, bob)).json).not.toHaveProperty('file')
+  const metrics = async (session = {}) => (await fetch(`${service.url}/metrics`, { headers: session })).status
+  expect([await metrics(ada), await metrics(bob)]).toEqual([200, 403])
   expect([nobodys.status, nobodys.code]).toEqual([401, 'authentication_required'])
 
   const before = await readFile(service.file, 'utf8')

@@ -8,17 +8,19 @@ import { startGithub } from '../fakes/identity/github.ts'
 import { errorReply } from '../fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
 import { startSignIn } from '../sign-in/rig.ts'
+import { chooseModel } from './conversation.ts'
 import { describeInChromium, useChromium } from './in-chromium.ts'
 
 const chromium = useChromium()
 let service: ServiceUnderTest, fine: FaultUpstream, limited: FaultUpstream, person: Person, tab: Tab
 
-/** A file as people write it: each provider on its line, with a comment behind. */
+/** Makes a file with one line and a comment for each provider. */
 function fileOf(ids: readonly string[], off: readonly string[] = []): string {
-  const lines = ids.map(
-    (id) =>
-      `    { "id": "${id}", "base_url": "${(id === 'b' ? limited : fine).url}", "models": ["m"]${off.includes(id) ? ', "enabled": false' : ''} }, // about ${id}`,
-  )
+  const lines = ids.map((id) => {
+    const enabled = off.includes(id) ? ', "enabled": false' : ''
+    const { url } = id === 'b' ? limited : fine
+    return `    { "id": "${id}", "base_url": "${url}", "models": ["m"]${enabled} }, // about ${id}`
+  })
   return `{\n  // the order of my choice\n  "providers": [\n${lines.join('\n')}\n  ],\n}\n`
 }
 
@@ -42,7 +44,7 @@ beforeEach(() => {
 const order = `[...document.querySelectorAll('main ol h2')].map((heading) => heading.textContent).join(' ')`
 const focused = `document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? ''`
 
-/** Puts a file there, and shows it. */
+/** Writes a file, and opens the view of it. */
 async function show(text: string, ids: string): Promise<void> {
   await service.configure(text)
   await tab.goto(`${service.url}/#/providers`)
@@ -55,11 +57,12 @@ function showsOrder(ids: string): Promise<void> {
 
 function said(words: string): Promise<void> {
   return tab.until(
-    `[...document.querySelectorAll('[aria-live]')].some((region) => region.textContent.includes(${JSON.stringify(words)}))`,
+    `[...document.querySelectorAll('[aria-live]')]
+      .some((region) => region.textContent.includes(${JSON.stringify(words)}))`,
   )
 }
 
-/** Goes by Tab alone, from the content's beginning, to what has this label. */
+/** Moves the focus with Tab, from the beginning of the content, to the element with this label. */
 async function tabTo(label: string): Promise<void> {
   await tab.evaluate(`document.querySelector('main').focus()`)
   for (let count = 0; count < 40; count++) {
@@ -69,10 +72,11 @@ async function tabTo(label: string): Promise<void> {
   throw new Error(`Tab does not come to ${label}`)
 }
 
-/** No refreshing as long as the tab is hidden: what it shows stays as old as it is. */
+/** Makes the tab hidden, so that it does not refresh. */
 async function hide(): Promise<void> {
   await tab.evaluate(
-    `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }); document.dispatchEvent(new Event('visibilitychange'))`,
+    `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })
+    document.dispatchEvent(new Event('visibilitychange'))`,
   )
 }
 
@@ -80,8 +84,8 @@ async function unhide(): Promise<void> {
   await tab.evaluate(`delete document.visibilityState; document.dispatchEvent(new Event('visibilitychange'))`)
 }
 
-/** Resolves when the service tells of its providers what is wanted. */
-async function told({ url }: ServiceUnderTest, isWanted: (answer: unknown) => boolean): Promise<void> {
+/** Waits until the API of providers answers as wanted. */
+async function untilListed({ url }: ServiceUnderTest, isWanted: (answer: unknown) => boolean): Promise<void> {
   for (let round = 0; round < 400; round++) {
     if (isWanted(await (await fetch(`${url}/api/providers`)).json())) return
     await Bun.sleep(20)
@@ -95,7 +99,20 @@ describeInChromium('the providers', () => {
     expect(complaints).toEqual([])
   })
 
-  test('stand in their order, each with its state, figures and models', async () => {
+  test('that are switched off take their models with them: a new conversation asks another one', async () => {
+    await service.configure({ providers: [provider('a', fine.url, ['m', 'only-a']), provider('b', fine.url)] })
+    await tab.goto(`${service.url}/`)
+    await tab.waitFor('button:has-text("Model: ")')
+    await chooseModel(tab, 'only-a')
+    await tab.click('text=Providers')
+    await showsOrder('a b')
+    await tab.click('[role="switch"] >> nth=0')
+    await said('off')
+    await tab.click('text=Chat')
+    await tab.until(`document.querySelector('main [aria-haspopup="dialog"]')?.textContent === 'Model: m'`)
+  }, 20_000)
+
+  test('are listed in their order, each with its state, figures and models', async () => {
     const many = Array.from({ length: 30 }, (_, index) => `model-${index}`)
     await service.configure({
       providers: [
@@ -115,11 +132,11 @@ describeInChromium('the providers', () => {
     )
     const [busy = '', b = '', keyless = '', idle = ''] = await Promise.all(cards)
     expect(busy).toMatch(
-      /^1\nbusy\nopenai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n[^]*Cooling\n[^]*Answered\n0 % of 1\nFirst token\n–[^]*Last error\n429 Slow down, model m, /,
+      /^1\nbusy\nopenai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n[^]*Cooling\n[^]*Answered\n0 % of 1\nFirst token\n–/,
     )
-    expect(b).toMatch(
-      /^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nFirst token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/,
-    )
+    expect(busy).toMatch(/–[^]*Last error\n429 Slow down, model m, /)
+    expect(b).toMatch(/^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nFirst token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n/)
+    expect(b).toMatch(/m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/)
     expect(keyless).toMatch(/Unavailable\nNO_SUCH_KEY is not set/)
     expect(idle).toMatch(/Off\nnot asked/)
     const seconds = Number(/in (\d+) s/.exec(busy)?.[1])
@@ -185,7 +202,7 @@ describeInChromium('the providers', () => {
     )
   })
 
-  test('are tested by pointer and by keyboard, with what came of it in its place', async () => {
+  test('are tested by pointer and by keyboard, with the result in its place', async () => {
     await show(fileOf(['a', 'b', 'c']), 'a b c')
     await tab.click('li:nth-of-type(1) >> text=Test now')
     await tab.waitFor('li:nth-of-type(1) >> text=/^Test: Answered in .* \\(model m\\)/')
@@ -195,7 +212,7 @@ describeInChromium('the providers', () => {
     expect(String(await tab.evaluate(focused))).toBe('Test now: b')
   })
 
-  test('are not changed when the file was changed meanwhile: it is shown, and may be done on the new state', async () => {
+  test('are not changed when the file has changed meanwhile: it is shown, and can be changed then', async () => {
     await show(fileOf(['a', 'b', 'c']), 'a b c')
     await hide()
     await service.configure(fileOf(['c', 'b', 'a']))
@@ -211,17 +228,17 @@ describeInChromium('the providers', () => {
     expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'c', 'a']))
   })
 
-  test('are as they were while the file has a fault, which is told line by line until it is put right', async () => {
+  test('stay unchanged while the file has faults, which are shown by line until they are repaired', async () => {
     await show(fileOf(['a', 'b', 'c']), 'a b c')
     await hide()
     await service.configure('{ "providers": [{ "id": "a", "protocol": "smoke", "base_url": "http://127.0.0.1:9" }] }')
-    await told(service, (answer) => pick(answer, 'notice') !== undefined)
+    await untilListed(service, (answer) => pick(answer, 'notice') !== undefined)
     await unhide()
     await tab.waitFor('role=alert >> text=/providers.json:1:\\d+: .*smoke/')
     expect(await tab.evaluate(order)).toBe('a b c')
     await hide()
     await service.configure(fileOf(['c', 'b', 'a']))
-    await told(service, (answer) => pick(answer, 'notice') === undefined)
+    await untilListed(service, (answer) => pick(answer, 'notice') === undefined)
     await unhide()
     await tab.waitForGone('role=alert')
     await showsOrder('c b a')
@@ -240,7 +257,7 @@ describeInChromium('the providers', () => {
     await tab.waitForGone('text=The service cannot be reached')
   })
 
-  test('have no timer running while nobody can see them', async () => {
+  test('have no timer while the tab is hidden', async () => {
     await service.configure(fileOf(['a', 'b', 'c']))
     await tab.goto(`${service.url}/#/requests`)
     await tab.waitFor('h1 >> text=Requests')
@@ -259,15 +276,15 @@ describeInChromium('the providers', () => {
     await tab.until('running.size > 3')
   })
 
-  test('without a file cannot be changed, and it is said how to come by one; the lines for it do what they say', async () => {
+  test('without a file cannot be changed; the lines shown for it create one', async () => {
     await using bare = await startService(undefined)
     await tab.goto(`${bare.url}/#/providers`)
     await tab.waitFor('text=npm run svc -- init')
     await tab.waitFor('[aria-label^="Ask "]:disabled')
-    if (!String(await tab.text()).includes('These three lines')) await tab.click('summary >> text=Add a provider')
+    if (!String(await tab.text()).includes('These two lines')) await tab.click('summary >> text=Add a provider')
     const lines = String(await tab.textOf('main details[open] pre'))
-    expect(Bun.spawnSync(['sh', '-ec', lines]).exitCode).toBe(0)
-    await told(bare, (answer) => pick(answer, 'source') === 'file')
+    expect(Bun.spawnSync(['bash', '-e'], { stdin: Buffer.from(`${lines}\nany\n`) }).exitCode).toBe(0)
+    await untilListed(bare, (answer) => pick(answer, 'source') === 'file')
     await hide()
     await unhide()
     await tab.until(`document.querySelector('[aria-label="Ask groq"]:enabled') !== null`)
@@ -276,7 +293,7 @@ describeInChromium('the providers', () => {
 })
 
 describeInChromium('where people sign in', () => {
-  test('who is no owner looks, and changes nothing', async () => {
+  test('users who are not owners can view, and not change', async () => {
     await using rig = await startSignIn(startGithub)
     await rig.service.configure({
       providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)],

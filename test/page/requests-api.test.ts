@@ -1,19 +1,46 @@
 import { describe, expect, test } from 'bun:test'
 import { chat, parseJson, pick, question } from '../client.ts'
+import type { Exchange, Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import { chunk, event, framed, reply, streamHead } from '../fakes/replies.ts'
 import { provider } from '../harness.ts'
 import { startRig } from '../rig.ts'
 import { startSignIn } from '../sign-in/rig.ts'
 
 const priced = { models: [{ name: 'm', price: { input: 100, output: 1_000 } }] }
 
+/** Sends 80 letters of an answer, and no end. */
+async function begun(exchange: Exchange): Promise<void> {
+  await exchange.write(
+    Buffer.concat([
+      Buffer.from(streamHead),
+      framed(
+        event(chunk({ role: 'assistant', content: '' })) +
+          event(chunk({ content: 'y'.repeat(73) })) +
+          event(chunk({ content: 'the end' })),
+      ),
+    ]),
+  )
+}
+
+async function stillTalking(exchange: Exchange): Promise<void> {
+  await begun(exchange)
+  await exchange.hang()
+}
+
+async function cutOff(exchange: Exchange): Promise<void> {
+  await begun(exchange)
+  await exchange.pause(20)
+  exchange.reset()
+}
+
 async function get(url: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
   return parseJson(await (await fetch(`${url}${path}`, { headers })).text())
 }
 
-/** The requests as they are remembered, oldest first. */
+/** Recent requests of the API, oldest first. */
 async function remembered(url: string, headers: Readonly<Record<string, string>> = {}): Promise<readonly unknown[]> {
   return requestsIn(await get(url, '/api/requests', headers))
 }
@@ -24,7 +51,7 @@ function requestsIn(answer: unknown): readonly unknown[] {
   return requests
 }
 
-/** Looks until there is something. @throws when there is nothing within five seconds */
+/** Polls until there is a value. @throws after five seconds */
 async function eventually<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
   for (let round = 0; round < 500; round++) {
     const found = await look()
@@ -34,7 +61,7 @@ async function eventually<Value>(look: () => Promise<Value | undefined>): Promis
   throw new Error('it did not come to be')
 }
 
-/** Follows the requests. `next` resolves with the next event, `undefined` at the end; comments are passed over. */
+/** Follows the requests. `next` resolves with the next event, `undefined` at the end. Comments are skipped. */
 async function follow(url: string, headers: Readonly<Record<string, string>> = {}) {
   const controller = new AbortController()
   const response = await fetch(`${url}/api/requests`, {
@@ -71,6 +98,7 @@ describe('the requests that are remembered', () => {
     expect(first).toEqual({
       time: expect.any(Number),
       id: 'first',
+      api: 'chat',
       model: 'm',
       stream: false,
       status: 200,
@@ -85,7 +113,7 @@ describe('the requests that are remembered', () => {
     expect(pick(first, 'time')).toBeGreaterThanOrEqual(before - 1_000)
     expect(await get(rig.service.url, '/api/requests/second')).toEqual(second)
     const minutes = pick(await get(rig.service.url, '/api/requests'), 'minutes')
-    // A minute may have ended between the two.
+    // The two requests may be in different minutes.
     const sum = (field: string) =>
       Array.isArray(minutes)
         ? minutes.reduce((total: number, minute: unknown) => total + Number(pick(minute, field)), 0)
@@ -93,7 +121,7 @@ describe('the requests that are remembered', () => {
     expect(['requests', 'errors', 'promptTokens'].map(sum)).toEqual([2, 0, 6])
   })
 
-  test('tell a failover, and how much was paid to whom', async () => {
+  test('show a failover, and the cost of each provider', async () => {
     await using rig = await startRig([status(429), good()], {
       each: { a: { models: [{ name: 'm', price: { input: 1, output: 1 } }] }, b: priced },
     })
@@ -111,7 +139,30 @@ describe('the requests that are remembered', () => {
     ])
   })
 
-  test('tell a failure of all, and one of the caller, with who served it left out', async () => {
+  test('include the cost of cache writes of Anthropic', async () => {
+    const usage = {
+      input_tokens: 10,
+      cache_creation_input_tokens: 30,
+      cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 },
+      output_tokens: 1,
+    }
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'text', text: 'Hi' }],
+    }
+    const script: Script = ({ write }) =>
+      write(reply(200, JSON.stringify({ ...message, stop_reason: 'end_turn', usage })))
+    await using rig = await startRig([script], { every: { ...priced, protocol: 'anthropic' } })
+    await rig.ask()
+    // USD per million tokens: 100 for cache reads, 125 and 200 for cache writes, 1,000 for the answer.
+    const cost = (10 * 100 + 20 * 125 + 10 * 200 + 1_000) / 1_000_000
+    expect(await remembered(rig.service.url)).toMatchObject([{ promptTokens: 40, completionTokens: 1, cost }])
+  })
+
+  test('show a failure of all providers and one of the caller, without a serving provider', async () => {
     await using rig = await startRig([status(500)])
     await rig.ask()
     await rig.ask({ model: 'none' })
@@ -125,7 +176,7 @@ describe('the requests that are remembered', () => {
     for (const request of requests) expect(request).not.toHaveProperty('provider')
   })
 
-  test('tell of a caller who left', async () => {
+  test('show a caller that left', async () => {
     await using rig = await startRig([good({ tokens: 1_000, pauseMs: 5 })])
     const controller = new AbortController()
     const answer = await fetch(`${rig.service.url}/v1/chat/completions`, {
@@ -144,7 +195,49 @@ describe('the requests that are remembered', () => {
     })
   })
 
-  test('hold nothing of what was said', async () => {
+  test('estimate the tokens and the cost of an aborted answer, and mark the estimate', async () => {
+    // The upstream sends no usage before its end.
+    await using rig = await startRig([stillTalking], { each: { a: priced } })
+    const controller = new AbortController()
+    const body = JSON.stringify(question({ stream: true, messages: [{ role: 'user', content: 'x'.repeat(360) }] }))
+    const answer = await fetch(`${rig.service.url}/v1/chat/completions`, {
+      method: 'POST',
+      body,
+      signal: controller.signal,
+    })
+    const reader = answer.body?.getReader()
+    let text = ''
+    while (!text.includes('the end')) text += new TextDecoder().decode((await reader?.read())?.value)
+    controller.abort()
+    const request = await eventually(async () => (await remembered(rig.service.url))[0])
+    // Some 400 bytes of messages, 80 letters of answer.
+    expect(request).toMatchObject({ status: 499, completionTokens: 20, isEstimated: true })
+    const prompt = Number(pick(request, 'promptTokens'))
+    expect(prompt).toBeWithin(95, 110)
+    expect(pick(request, 'cost')).toBeCloseTo((prompt * 100 + 20 * 1_000) / 1_000_000, 10)
+    expect(pick(await get(rig.service.url, '/api/requests'), 'minutes')).toMatchObject([
+      { promptTokens: prompt, completionTokens: 20, isEstimated: true },
+    ])
+    // The log is a separate pipe: its line may arrive after the answer of the API.
+    const line = await eventually(() => Promise.resolve(rig.service.logs.find(({ message }) => message === 'request')))
+    expect(line).toMatchObject({ status: 499, completion_tokens: 20, tokens_estimated: true })
+    // Counters contain no estimates.
+    expect(await (await fetch(`${rig.service.url}/metrics`)).text()).not.toMatch(/svc_tokens_total\{[^}]*\} [1-9]/)
+  })
+
+  test('estimate those of an answer that was cut, and count one that ended as its provider does', async () => {
+    await using rig = await startRig([cutOff], { each: { a: priced } })
+    await rig.askStream()
+    expect(await remembered(rig.service.url)).toMatchObject([
+      { status: 200, error: 'provider_error', completionTokens: 20, cost: expect.any(Number), isEstimated: true },
+    ])
+    await using well = await startRig([good()], { each: { a: priced } })
+    await well.askStream({ stream_options: { include_usage: true } })
+    const [request] = await remembered(well.service.url)
+    expect([pick(request, 'promptTokens'), pick(request, 'isEstimated')]).toEqual([3, undefined])
+  })
+
+  test('contain no text of questions and answers', async () => {
     await using rig = await startRig([good({ name: 'said' })])
     await rig.ask({ messages: [{ role: 'user', content: 'whispered' }] }, { authorization: 'Bearer mine' })
     const text = await (await fetch(`${rig.service.url}/api/requests`)).text()
@@ -169,7 +262,7 @@ describe('the requests that are remembered', () => {
   })
 })
 
-describe('who follows the requests', () => {
+describe('followers of the requests', () => {
   test('has a new one within a second', async () => {
     await using rig = await startRig([good()])
     await rig.ask({}, { 'x-request-id': 'old' })
@@ -183,7 +276,7 @@ describe('who follows the requests', () => {
     leave()
   })
 
-  test('makes room when they leave', async () => {
+  test('free their slot when they leave', async () => {
     await using rig = await startRig([good()])
     const readers = await Promise.all(Array.from({ length: 100 }, () => follow(rig.service.url)))
     const refused = await follow(rig.service.url)
@@ -230,7 +323,7 @@ test("people who sign in see their own requests, owners everybody's", async () =
 
 describe('with workers', () => {
   const flags = ['--workers', '2']
-  /** Each request on a connection of its own, which the kernel gives to one worker or the other. */
+  /** Headers for a separate connection, which the kernel gives to a random worker. */
   const alone = { connection: 'close' }
 
   async function askMany(url: string, name: string): Promise<readonly string[]> {
@@ -242,7 +335,7 @@ describe('with workers', () => {
   const idsIn = (requests: readonly unknown[]): readonly unknown[] =>
     requests.map((request) => pick(request, 'id')).toSorted()
 
-  test('what is remembered and counted at once is what all were asked, whoever answers', async () => {
+  test('each worker answers with the requests and sums of all', async () => {
     await using rig = await startRig([good()], { flags })
     const ids = await askMany(rig.service.url, 'r')
     const answers = await Promise.all(Array.from({ length: 8 }, () => remembered(rig.service.url, alone)))
@@ -254,7 +347,7 @@ describe('with workers', () => {
     })
   })
 
-  test('whoever follows sees the requests of all', async () => {
+  test('followers get the requests of all workers', async () => {
     await using rig = await startRig([good()], { flags })
     const followers = await Promise.all(Array.from({ length: 6 }, () => follow(rig.service.url, alone)))
     for (const { next } of followers) expect(requestsIn(await next())).toEqual([])

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const priced = { models: [{ name: 'm', price: { input: 100, output: 1_000 } }, 'other'] }
 
-/** Two providers, the first of which is always out of requests. */
+/** Starts a service with two providers, the first of which always answers 429. */
 function startPair(): Promise<Rig> {
   return startRig(
     [(exchange) => exchange.write(errorReply(429, { message: 'Slow down' }, { 'retry-after': '0' })), good()],
@@ -26,25 +26,27 @@ function startPair(): Promise<Rig> {
   )
 }
 
-/** Opens the view, and waits until it is live and has so many requests. */
+/** Opens the view, and waits until it is live and shows `count` requests. */
 async function show({ service }: Pick<Rig, 'service'>, count: string): Promise<void> {
   await tab.goto(`${service.url}/#/requests`)
   await tab.waitFor('main >> text="Live"')
   await tab.waitFor(`main >> text="${count}"`)
 }
 
-/** The rows that are drawn: what their cells say. */
+/** Texts of the cells of all drawn rows. */
 async function rows(): Promise<readonly (readonly string[])[]> {
   const found = await tab.evaluate(
-    `[...document.querySelectorAll('[data-key]')].map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll(/\\s+/g, ' ').trim()))`,
+    `[...document.querySelectorAll('[data-key]')].map((row) =>
+      [...row.cells].map((cell) => cell.innerText.replaceAll(/\\s+/g, ' ').trim()))`,
   )
   return Array.isArray(found) ? found : []
 }
 
-/** Chooses in a field by typing the beginning of an option. */
+/** Chooses an option of a field by typing its beginning. */
 async function choose(label: string, beginning: string): Promise<void> {
   await tab.evaluate(
-    `[...document.querySelectorAll('label')].find(({ textContent }) => textContent === ${JSON.stringify(label)}).control.focus()`,
+    `[...document.querySelectorAll('label')]
+      .find(({ textContent }) => textContent === ${JSON.stringify(label)}).control.focus()`,
   )
   await tab.type(beginning)
 }
@@ -58,7 +60,7 @@ describeInChromium('the requests', () => {
     ).toEqual([])
   })
 
-  test('stand newest first, each with its trail, status, times, tokens and cost, and arrive as they are made', async () => {
+  test('are listed newest first with trail, status, times, tokens and cost, and appear as they end', async () => {
     await using rig = await startPair()
     await rig.askStream({ stream_options: { include_usage: true } })
     await show(rig, '1 request')
@@ -77,13 +79,14 @@ describeInChromium('the requests', () => {
     expect(await tab.evaluate(`document.querySelectorAll('[role=columnheader]').length`)).toBe(8)
     await chat(rig.service.url, question({ model: 'nobody-has-this' }))
     await tab.waitFor('main >> text="2 requests"')
-    expect((await rows())[0]?.slice(1, 4)).toEqual(['nobody-has-this', 'nobody was asked', 'model not found 404'])
+    expect((await rows())[0]?.slice(1, 4)).toEqual(['nobody-has-this', 'no provider was asked', 'model not found 404'])
     await tab.until(
-      `document.querySelector('main dl').innerText.replaceAll(/\\s+/g, ' ').startsWith('Requests 2 in the last hour Errors 50 % 1 of 2 ')`,
+      `document.querySelector('main dl').innerText.replaceAll(/\\s+/g, ' ')
+        .startsWith('Requests 2 in the last hour Errors 50 % 1 of 2 ')`,
     )
   }, 20_000)
 
-  test('tell everything of one in a dialog, by keyboard and by pointer, and nothing of its content', async () => {
+  test('show all facts of one in a dialog, by keyboard and by pointer, and nothing of its content', async () => {
     await using rig = await startPair()
     await rig.ask({ messages: [{ role: 'user', content: 'a secret question' }] }, { 'x-request-id': 'first-id' })
     await rig.ask({}, { 'x-request-id': 'second-id' })
@@ -94,7 +97,10 @@ describeInChromium('the requests', () => {
     await tab.waitFor('dialog >> text=first-id')
     const text = (await tab.textOf('dialog')).replaceAll(/\s+/g, ' ')
     expect(text).toMatch(
-      /Request id first-id .*Model m Status OK 200 Served by b Total .* Tokens 3 in, 5 out Cost \$0\.0053 2 attempts Provider Outcome Status Time a ✗ rate limit 429 [\d.]+ ms b ✓ answered 200 [\d.]+ m?s What was asked and answered is not kept/,
+      /Request id first-id .*Model m Status OK 200 Served by b Total .* Tokens 3 in, 5 out Cost \$0\.0053 2 attempts/,
+    )
+    expect(text).toMatch(
+      /2 attempts Provider Outcome Status Time a ✗ rate limit 429 [\d.]+ ms b ✓ answered 200 [\d.]+ m?s Questions and/,
     )
     await tab.press('Escape')
     await tab.waitForGone('dialog')
@@ -104,9 +110,11 @@ describeInChromium('the requests', () => {
     expect(await tab.text()).not.toContain('a secret question')
     await tab.click('[data-key$="second-id"]')
     await tab.waitFor('dialog >> text=second-id')
-    // Over plain http from another machine there is no clipboard for scripts.
+    // Over plain HTTP from another machine scripts have no clipboard.
     await tab.evaluate(
-      `Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.addEventListener('copy', () => { window.copied = document.activeElement.value }); void 0`,
+      `Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.addEventListener('copy', () => { window.copied = document.activeElement.value })
+      void 0`,
     )
     await tab.click('[aria-label="Copy the request id"]')
     await tab.until(
@@ -116,7 +124,7 @@ describeInChromium('the requests', () => {
     await tab.waitForGone('dialog')
   }, 20_000)
 
-  test('are filtered by each of their columns; the filters stand in the address, outlive a reload, and are cleared at once', async () => {
+  test('are filtered by each column, with the filters in the address, which can be cleared', async () => {
     await using rig = await startPair()
     await rig.ask()
     await rig.ask({ model: 'other' })
@@ -144,10 +152,10 @@ describeInChromium('the requests', () => {
     await tab.waitFor('main >> text="1 of 4 requests"')
     await tab.fill('main input[type=search]', '')
     await tab.fill('label:text-is("Takes at least, ms") + input', '60000')
-    await tab.waitFor('text=No request is as the filters want it')
+    await tab.waitFor('text=No request matches the filters')
     await tab.click('role=button[name="Clear filters"] >> nth=1')
     await tab.waitFor('main >> text="4 requests"')
-    // What was pressed is gone; the list is where one goes on.
+    // The pressed button has disappeared, so the list gets the focus.
     expect(await tab.evaluate(`document.activeElement.innerText`)).toContain('4 requests')
     for (const [label, reached, missed] of [
       ['Costs at least, $', '0.005', '0,006'],
@@ -157,16 +165,17 @@ describeInChromium('the requests', () => {
       ['To', '2099-01-01T00:00', '2026-01-01T00:00'],
     ] as const) {
       await tab.fill(`label:text-is("${label}") + input`, missed)
-      await tab.waitFor('text=No request is as the filters want it')
+      await tab.waitFor('text=No request matches the filters')
       await tab.fill(`label:text-is("${label}") + input`, reached)
-      await tab.waitForGone('text=No request is as the filters want it')
+      await tab.waitForGone('text=No request matches the filters')
     }
     await tab.until(`/[?&]to=/.test(location.hash)`)
     await tab.reload()
     await tab.waitFor('main >> text="1 of 4 requests"')
     expect(
       await tab.evaluate(
-        `[...document.querySelectorAll('main details input')].map(({ value }) => value).filter((value) => value !== '').join(' ')`,
+        `[...document.querySelectorAll('main details input')]
+          .map(({ value }) => value).filter((value) => value !== '').join(' ')`,
       ),
     ).toBe('2026-01-01T00:00 2099-01-01T00:00 8 0.005')
   }, 20_000)
@@ -206,25 +215,27 @@ describeInChromium('the requests', () => {
     await tab.evaluate(`document.querySelector('[data-key] button').focus()`)
     await tab.press('End')
     await tab.until(
-      `document.activeElement.closest('[data-key]')?.getAttribute('aria-rowindex') === '302' && document.activeElement.getBoundingClientRect().top < innerHeight`,
+      `document.activeElement.closest('[data-key]')?.getAttribute('aria-rowindex') === '302' &&
+        document.activeElement.getBoundingClientRect().top < innerHeight`,
     )
     expect((await rows()).length).toBeLessThan(60)
     await tab.press('Home')
     await tab.until(`document.activeElement.closest('[data-key]')?.dataset.key.endsWith(' the-newest')`)
   }, 20_000)
 
-  test('of the last hour are charts, told minute by minute by keyboard and by pointer, with the table behind them', async () => {
+  test('of the last hour are charts, read minute by minute by keyboard and by pointer, with a table', async () => {
     await using rig = await startPair()
     await rig.askStream({ stream_options: { include_usage: true } })
     await chat(rig.service.url, question({ model: 'nobody-has-this' }))
     await show(rig, '2 requests')
     await tab.until(
-      `document.querySelector('svg[role=img]').getAttribute('aria-label').startsWith('Requests by minute: 2 in the last hour, 1 of them with an error.')`,
+      `document.querySelector('svg[role=img]').getAttribute('aria-label')
+        .startsWith('Requests by minute: 2 in the last hour, 1 of them with an error.')`,
     )
     await tab.evaluate(`document.querySelector('[role=slider]').focus()`)
     const told = async (): Promise<string> =>
       String(await tab.evaluate(`document.activeElement.getAttribute('aria-valuetext')`))
-    // They may have been made in the minute before.
+    // The requests may be from the minute before.
     for (let minute = 0; minute < 2 && (await told()).includes('Requests 0'); minute++) await tab.press('ArrowLeft')
     expect(await told()).toMatch(/^\d.*: Requests [12], Errors [01]$/)
     await tab.press('Home')
@@ -235,7 +246,8 @@ describeInChromium('the requests', () => {
     await tab.waitFor('main figure >> nth=2 >> text=/^In \\d/')
     await tab.click('summary >> text=Show as table >> nth=0')
     await tab.waitFor('main figure table')
-    const sums = `[1, 2].map((column) => [...document.querySelectorAll('main figure tbody tr')].reduce((sum, row) => sum + Number(row.cells[column].textContent), 0))`
+    const sums = `[1, 2].map((column) => [...document.querySelectorAll('main figure tbody tr')]
+      .reduce((sum, row) => sum + Number(row.cells[column].textContent), 0))`
     expect(await tab.evaluate(sums)).toEqual([2, 1])
   }, 20_000)
 
@@ -252,7 +264,7 @@ describeInChromium('the requests', () => {
 })
 
 describeInChromium('where people sign in', () => {
-  test('the requests have users, and who is no owner sees their own', async () => {
+  test('the requests have users, and users who are not owners see their own', async () => {
     await using rig = await startSignIn(startGithub)
     const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')]
     await rig.service.configure({

@@ -12,21 +12,22 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Somebody new at the browser. */
+/** Starts with a new person. */
 function begin(options?: PersonOptions): Person {
   const person = chromium.person(options)
   tab = person.tab()
   return person
 }
 
-const focused = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`
+const focused = `((element) => (element?.getAttribute('aria-label') ?? element?.textContent ?? '').trim())(
+  document.activeElement)`
 
 describeInChromium('the frame of the page', () => {
   afterEach(async () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
 
-  test('takes what may be a token out of the address before anything else, and says nothing of it to anybody', async () => {
+  test('removes a possible token from the address before anything else, and sends it nowhere', async () => {
     begin()
     await tab.goto(`${service.url}/?session=abc#/providers`)
     await tab.waitFor('h1')
@@ -64,7 +65,7 @@ describeInChromium('the frame of the page', () => {
     expect(await tab.evaluate(`document.querySelector('dialog') === null`)).toBe(true)
   })
 
-  test('has a theme that a person chooses, in force before anything is painted', async () => {
+  test('has a theme that a person chooses, applied before the first paint', async () => {
     begin({ colorScheme: 'light' })
     await tab.goto(`${service.url}/`)
     await tab.waitFor('main')
@@ -114,7 +115,7 @@ describeInChromium('the frame of the page', () => {
     expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   })
 
-  test('has the conversations beside the view as soon as the window has room for them, and only then', async () => {
+  test('has the conversations beside the view only in wide windows', async () => {
     begin(wide)
     await tab.goto(`${service.url}/`)
     await tab.waitFor('nav[aria-label="Conversations"]')
@@ -124,7 +125,7 @@ describeInChromium('the frame of the page', () => {
     await tab.waitFor('nav[aria-label="Conversations"]')
   })
 
-  test('has the keys and the focus of a phone in the conversations while they cover the view, and gives them back', async () => {
+  test('keeps keys and focus of a phone in the conversations while they cover the view, and returns them', async () => {
     begin({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.goto(`${service.url}/`)
     await tab.waitFor('#message')
@@ -157,7 +158,7 @@ describeInChromium('the frame of the page', () => {
     await tab.waitForGone('nav[aria-label="Conversations"]')
   })
 
-  test('says in words that the service is not there, and goes on when it is', async () => {
+  test('shows that the service is unreachable, and goes on when it is back', async () => {
     const person = begin()
     await person.refuse('**/api/boot')
     await tab.goto(`${service.url}/#/requests`)

@@ -10,7 +10,7 @@ import { account, inSignIn, passForms, signInLink, signInThroughPage } from './s
 let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
 inSignIn((scene) => ({ rig, person: browser, tab } = scene))
 
-/** Ends the session on the server; the browser knows nothing of it. */
+/** Ends the session on the server, without the browser. */
 async function endSession(): Promise<void> {
   const token = (await browser.cookies()).get('token') ?? ''
   const response = await fetch(`${rig.service.url}/auth/logout`, {
@@ -20,7 +20,7 @@ async function endSession(): Promise<void> {
   expect(response.status).toBe(200)
 }
 
-/** Changes who may sign in, and waits until it counts. */
+/** Changes `restrict_to`, and waits until it is loaded. */
 async function restrictTo(names: string | undefined): Promise<void> {
   const reloads = (): number => rig.service.output.split('extension reloaded').length
   const before = reloads()
@@ -31,7 +31,7 @@ async function restrictTo(names: string | undefined): Promise<void> {
   }
 }
 
-/** How often signing in was begun. */
+/** Number of sign-ins begun. */
 async function starts(): Promise<number> {
   return (await browser.asked()).filter((address) => new URL(address).pathname === '/auth/provider').length
 }
@@ -43,7 +43,7 @@ describeInChromium('a session that ends in the middle of work', () => {
 
   const dialog = 'dialog >> text=Your session has ended'
 
-  test('is asked for anew where one is; what was sent is there afterwards, and is answered', async () => {
+  test('leads to a new sign-in in place; the sent message is kept and answered afterwards', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
     const address = await converse(tab, 'The first question')
@@ -56,13 +56,14 @@ describeInChromium('a session that ends in the middle of work', () => {
     await tab.waitFor('article >> text=The second question')
     await tab.click('article >> role=button[name="Retry"] >> nth=0')
     await tab.until(
-      `document.querySelectorAll('article').length === 4 && document.querySelector('article:last-of-type').innerText.includes('good-2')`,
+      `document.querySelectorAll('article').length === 4 &&
+        document.querySelector('article:last-of-type').innerText.includes('good-2')`,
     )
     expect(await tab.text()).not.toContain('You are not signed in any more')
     expect(await starts()).toBe(2)
   }, 20_000)
 
-  test('takes nothing of what is written but not sent; who puts it off can come back to it', async () => {
+  test('keeps unsent text; a sign-in that was put off can be resumed', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
     const address = await converse(tab, 'The first question')
@@ -120,7 +121,7 @@ describeInChromium('a sign-in that does not succeed', () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
 
-  /** The page of an error: its words, the way back, and that nothing leads on by itself. */
+  /** Checks the page of an error: its text, its link back, and that it does not redirect. */
   async function goBackFrom(...words: readonly string[]): Promise<void> {
     await tab.waitFor('role=link[name="Back to the start"]')
     const text = await tab.text()
@@ -131,7 +132,7 @@ describeInChromium('a sign-in that does not succeed', () => {
     expect([await starts(), await tab.url()]).toEqual([begun, `${rig.service.url}/`])
   }
 
-  test('because somebody says no at the identity provider is told in words, with a way back and on', async () => {
+  test('by a refusal at the identity provider is explained, with links back and on', async () => {
     await tab.goto(`${rig.service.url}/`)
     await tab.click(signInLink)
     await tab.click('text=Cancel')
@@ -141,13 +142,13 @@ describeInChromium('a sign-in that does not succeed', () => {
     await tab.waitFor(account)
   })
 
-  test('because the account is not among those who may is told in words, each time once', async () => {
+  test('by restrict_to is explained, once each time', async () => {
     await restrictTo('grace')
     await tab.goto(`${rig.service.url}/`)
     await tab.click(signInLink)
     await passForms(tab, rig, 'ada')
     await goBackFrom('Access Denied', 'This account may not sign in here')
-    // The identity provider knows them by now, and asks nothing more.
+    // The identity provider has a session by now, and shows no form.
     await tab.click(signInLink)
     await goBackFrom('Access Denied')
     expect(await starts()).toBe(2)
@@ -164,7 +165,7 @@ describeInChromium('a sign-in that does not succeed', () => {
     await goBackFrom(words)
   })
 
-  test('because the identity provider has failed is told in words, which are not the ones it sends', async () => {
+  test('by a failure of the identity provider is explained, without its own text', async () => {
     await tab.goto(`${rig.service.url}/auth/provider`)
     const state =
       (await browser.asked())

@@ -1,24 +1,22 @@
 import type { Person, Tab } from '../fakes/chromium.ts'
-import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
-import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
-import { startSignIn } from '../sign-in/rig.ts'
-import type { SignInRig } from '../sign-in/rig.ts'
+import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { inChromium, type ChromiumOptions, type Scene } from './in-chromium.ts'
 
-/** What begins a sign-in, the button with the avatar, and the way out in its menu. */
+/** The link that begins a sign-in, the button with the avatar, and "Sign out" in its menu. */
 export const signInLink = 'role=link[name=/sign in with/i]',
   account = '[aria-label^="Account of"]',
   signOutLine = 'role=menuitem[name="Sign Out"]'
 
 /**
- * Sets the tests of a file, or of a `describe`, before Chromium and a service where people sign in by oidc-provider, as
+ * Gives Chromium and a service with sign-in by oidc-provider to the tests of a file or a `describe`, like
  * {@link inChromium}.
  */
 export function inSignIn(enter: (scene: Scene<SignInRig<OidcProvider>>) => unknown, options?: ChromiumOptions): void {
   inChromium(() => startSignIn(startOidcProvider), enter, options)
 }
 
-/** Signs somebody in from the page, through the forms of oidc-provider, until their avatar is there. */
+/** Signs a person in from the page, through the forms of oidc-provider, until the avatar is shown. */
 export async function signInThroughPage(
   browser: Person,
   rig: SignInRig<OidcProvider>,
@@ -32,12 +30,12 @@ export async function signInThroughPage(
   await rememberCookies(browser, rig)
 }
 
-/** Has the rig remember every secret that a browser was given. */
+/** Registers every secret of a browser's cookies with the rig. */
 export async function rememberCookies(browser: Person, rig: SignInRig): Promise<void> {
   for (const [name, value] of await browser.cookies()) if (/^token$|^svc_flow_/.test(name)) rig.remember(value)
 }
 
-/** From the login form of oidc-provider back to the service. */
+/** Fills in the forms of oidc-provider, back to the service. */
 export async function passForms(tab: Tab, rig: SignInRig<OidcProvider>, person: string): Promise<void> {
   await tab.fill('input[name=login]', `id-${person}`)
   await tab.fill('input[name=password]', 'any')

@@ -3,6 +3,7 @@ import type { Person, Tab } from '../fakes/chromium.ts'
 import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { provider } from '../harness.ts'
 import type { SignInRig } from '../sign-in/rig.ts'
+import { violationsOf } from './axe.ts'
 import { complaintsOf } from './complaints.ts'
 import { converse, said } from './conversation.ts'
 import { describeInChromium } from './in-chromium.ts'
@@ -11,7 +12,8 @@ import { account, inSignIn, signInLink, signInThroughPage, signOutLine } from '.
 let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
 inSignIn((scene) => ({ rig, person: browser, tab } = scene))
 
-const focused = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`
+const focused = `((element) => (element?.getAttribute('aria-label') ?? element?.textContent ?? '').trim())(
+  document.activeElement)`
 const conversations = 'nav[aria-label="Conversations"]'
 
 async function signOut(): Promise<void> {
@@ -20,8 +22,8 @@ async function signOut(): Promise<void> {
   await tab.waitFor(signInLink)
 }
 
-/** Another person takes the same browser: the identity provider does not know the one before any more either. */
-async function takeOver(person: string): Promise<void> {
+/** Signs another person in, in the same browser, without the earlier session at the identity provider. */
+async function switchTo(person: string): Promise<void> {
   await browser.forgetCookies()
   await signInThroughPage(browser, rig, person)
   await tab.waitFor('#message')
@@ -32,7 +34,7 @@ describeInChromium('somebody who is signed in', () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
 
-  test('sees who they are, by pointer and by keyboard, signs out, and Back shows nothing of before', async () => {
+  test('sees their name by pointer and by keyboard, signs out, and Back shows nothing of before', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
     const address = await converse(tab, 'What does Ada ask?')
@@ -44,13 +46,32 @@ describeInChromium('somebody who is signed in', () => {
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== ''),
-    ).toEqual(['ada Ä. Lovelace', 'ada', 'ada@mail.example', 'Sign Out'])
+    ).toEqual([
+      'ada Ä. Lovelace',
+      'ada',
+      'ada@mail.example',
+      'Sign Out',
+      'Sign Out Everywhere',
+      'End Someone’s Sessions…',
+    ])
+    // A menu may contain only entries; the user is shown beside it, as its description.
+    expect(
+      await tab.evaluate(`(() => {
+      const entries = document.querySelector('[popover]:popover-open [role="menu"]')
+      const described = document.getElementById(entries.getAttribute('aria-describedby'))
+      const areItems = [...entries.children].every((each) => each.role === 'menuitem')
+      return [areItems, entries.contains(described), described?.textContent]
+    })()`),
+    ).toEqual([true, false, 'ada Ä. Lovelaceadaada@mail.example'])
     await tab.press('Escape')
     await tab.waitForGone(signOutLine)
     expect(await tab.evaluate(focused)).toBe('Account of ada Ä. Lovelace')
-    // Closed and opened again before anything else has happened: what people do who are quicker than a busy machine.
+    // Closes and opens the menu twice within one task, as fast users do on a busy machine.
     await tab.evaluate(
-      `document.querySelector('[popover]:popover-open')?.hidePopover(); document.querySelector('${account}').click(); document.querySelector('[popover]:popover-open').hidePopover(); document.querySelector('${account}').click()`,
+      `document.querySelector('[popover]:popover-open')?.hidePopover()
+      document.querySelector('${account}').click()
+      document.querySelector('[popover]:popover-open').hidePopover()
+      document.querySelector('${account}').click()`,
     )
     await tab.until(`${focused} === 'Sign Out'`)
     await tab.click(account)
@@ -67,7 +88,7 @@ describeInChromium('somebody who is signed in', () => {
     expect(await tab.text()).not.toContain('What does Ada ask?')
   }, 20_000)
 
-  test('is not who has a token in the address: it is gone at once, and goes nowhere', async () => {
+  test('is not made by a token in the address, which is removed at once and sent nowhere', async () => {
     const { token } = await rig.signIn()
     await tab.goto(`${rig.service.url}/?session=${token}#/requests`)
     await tab.waitFor(signInLink)
@@ -79,7 +100,8 @@ describeInChromium('somebody who is signed in', () => {
     expect(await tab.evaluate(`fetch('/v1/models').then(({ status }) => status)`)).toBe(401)
     expect(
       await tab.evaluate(
-        `document.documentElement.outerHTML.includes('${token}') || JSON.stringify([{ ...localStorage }, { ...sessionStorage }]).includes('${token}')`,
+        `document.documentElement.outerHTML.includes('${token}') ||
+          JSON.stringify([{ ...localStorage }, { ...sessionStorage }]).includes('${token}')`,
       ),
     ).toBe(false)
   })
@@ -92,12 +114,12 @@ describeInChromium('somebody who is signed in', () => {
     await other.goto(address)
     await other.waitFor('article >> text=What does Ada ask?')
     await signOut()
-    // What is open beside it is left as well.
+    // The other tab is signed out as well.
     await other.waitFor(signInLink)
     expect([await other.url(), (await other.text()).includes('Ada')]).toEqual([`${rig.service.url}/`, false])
     await other.close()
 
-    await takeOver('grace')
+    await switchTo('grace')
     await tab.waitFor(conversations)
     expect(await tab.text()).not.toContain('What does Ada ask?')
     await tab.goto(address)
@@ -108,7 +130,7 @@ describeInChromium('somebody who is signed in', () => {
     await tab.waitFor(`${conversations} >> text=What does Grace ask?`)
     await signOut()
 
-    await takeOver('ada')
+    await switchTo('ada')
     await tab.waitFor(`${conversations} >> text=What does Ada ask?`)
     expect(await tab.text()).not.toContain('What does Grace ask?')
     await tab.click(`${conversations} >> text=What does Ada ask?`)
@@ -116,7 +138,7 @@ describeInChromium('somebody who is signed in', () => {
     expect(await tab.url()).toBe(address)
   }, 30_000)
 
-  test('is told when signing out does not succeed, and can do it again', async () => {
+  test('sees when signing out fails, and can retry', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
     await browser.setOffline(true)
@@ -129,7 +151,18 @@ describeInChromium('somebody who is signed in', () => {
     await signOut()
   })
 
-  test('leaves a tab that another user has taken over meanwhile', async () => {
+  test('signs out everywhere: the sessions of other browsers end too', async () => {
+    await signInThroughPage(browser, rig)
+    await tab.waitFor('#message')
+    const [own, other] = [await rig.signIn(), await rig.signIn('grace')]
+    await tab.click(account)
+    await tab.click('role=menuitem[name="Sign Out Everywhere"]')
+    await tab.waitFor(signInLink)
+    const statusOf = async (token: string) => (await rig.get('/auth', { 'x-session-token': token })).status
+    expect([await statusOf(own.token), await statusOf(other.token)]).toEqual([401, 200])
+  })
+
+  test('is signed out in a tab after another user has signed in', async () => {
     await signInThroughPage(browser, rig)
     await tab.waitFor('#message')
     await converse(tab, 'What does Ada ask?')
@@ -146,7 +179,7 @@ describeInChromium('somebody who is signed in', () => {
 })
 
 describeInChromium('an owner', () => {
-  test('may change the providers and sees everybody’s requests; others look, and see their own', async () => {
+  test('can change the providers and sees all requests as an owner; others see their own', async () => {
     await rig.service.configure({
       providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)],
       owners: ['grace'],
@@ -158,7 +191,24 @@ describeInChromium('an owner', () => {
     await tab.waitFor('text=Only the owners of this service may change its providers')
     expect(await tab.evaluate(`document.querySelectorAll('main [role=switch]').length`)).toBe(0)
 
-    await takeOver('grace')
+    await tab.click(account)
+    await tab.waitFor(signOutLine)
+    expect(await tab.textOf('[popover]:popover-open')).not.toContain('End Someone’s Sessions')
+
+    await switchTo('grace')
+    const { token } = await rig.signIn('ada')
+    await tab.click(account)
+    await tab.click('role=menuitem[name="End Someone’s Sessions…"]')
+    await tab.until(`document.activeElement?.tagName === 'INPUT'`)
+    await tab.fill('dialog input', 'ada')
+    expect(await violationsOf(tab)).toEqual([])
+    await tab.press('Enter')
+    await tab.waitFor('dialog >> text=/^\\d+ sessions ended/')
+    expect((await rig.get('/auth', { 'x-session-token': token })).status).toBe(401)
+    await tab.fill('dialog input', 'nobody here')
+    await tab.press('Enter')
+    await tab.waitFor('dialog >> text=Enter a user name or id:VALUE')
+    await tab.press('Escape')
     await converse(tab, 'What does Grace ask?')
     await tab.goto(`${rig.service.url}/#/requests`)
     await tab.waitFor('[data-key] >> text="ada"')
@@ -167,7 +217,7 @@ describeInChromium('an owner', () => {
     await tab.click('[aria-label="Ask b"]')
     await tab.waitFor('li:nth-of-type(2) >> text=not asked')
 
-    await takeOver('ada')
+    await switchTo('ada')
     await tab.goto(`${rig.service.url}/#/requests`)
     await tab.waitFor('text=Yours among the last 1,000')
     expect(

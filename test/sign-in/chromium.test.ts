@@ -6,29 +6,33 @@ import { startGithub } from '../fakes/identity/github.ts'
 import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { describeInChromium } from '../page/in-chromium.ts'
 import { inSignIn, passForms, rememberCookies, signInLink, signOutLine } from '../page/sign-in.ts'
-import { startSignIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { startSignIn, type SignInRig } from './rig.ts'
 
 const avatar = 'role=button[name=/^Account of/]'
 
-/** Asks model `m` from inside a page, with the cookies it has. */
-const chatInPage = `fetch('/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"model":"m","messages":[{"role":"user","content":"hello"}]}' })
+/** Sends a chat request from a page, with its cookies. */
+const chatInPage = `fetch('/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"model":"m","messages":[{"role":"user","content":"hello"}]}',
+  })
   .then(async (response) => ({ status: response.status, body: await response.json() }))`
 
 describeInChromium('in Chromium', () => {
   let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
   inSignIn((scene) => ({ rig, person: browser, tab } = scene), { form: 'chromium' })
 
-  /** The element that has the focus, and what it is called. */
+  /** The focused element, with its label. */
   async function focused(tab: Tab): Promise<string> {
     return String(
       await tab.evaluate(
-        '`${document.activeElement.tagName} ${document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent.trim()}`',
+        '((element) => `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent.trim()}`)' +
+          '(document.activeElement)',
       ),
     )
   }
 
-  /** Presses Tab until what has the focus is called so. */
+  /** Presses Tab until an element with a matching label has the focus. */
   async function tabTo(tab: Tab, name: RegExp): Promise<void> {
     for (let times = 0; !name.test(await focused(tab)); times++) {
       if (times === 40) throw new Error(`Tab never gets to ${String(name)}`)
@@ -36,7 +40,7 @@ describeInChromium('in Chromium', () => {
     }
   }
 
-  test('signs in from the page, sees who it is, chats, signs out, and is refused', async () => {
+  test('a user signs in from the page, sees the own name, chats, signs out and is refused', async () => {
     await tab.goto(`${rig.service.url}/`)
     expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
     await tab.click(signInLink)
@@ -63,7 +67,7 @@ describeInChromium('in Chromium', () => {
     expect(pick(await tab.evaluate(chatInPage), 'status')).toBe(401)
     expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
     expect((await browser.cookies()).has('token')).toBe(false)
-    // Pictures that nobody has are told of too.
+    // The complaints also contain missing pictures.
     expect((await tab.complaints()).filter((complaint) => /polic|trusted/i.test(complaint))).toEqual([])
   }, 30_000)
 
@@ -104,14 +108,15 @@ describeInChromium('in Chromium', () => {
         await other.goto(`http://${host}:${evil.port}/${form}`)
         await other.click('button')
         await other.waitForUrl(`${rig.service.url}/**`)
-        // To a sibling's form the browser adds the cookie, to another site's it does not.
+        // The browser adds the cookie to forms of the same site, not to those of another site.
         if (form === 'chat')
-          expect(await other.text()).toContain(host === '127.0.0.1' ? 'cross_site_request' : 'authentication_required')
+          expect(await other.text()).toContain(host === '127.0.0.1' ? 'cross_site_request' : 'origin_not_allowed')
       }
       const script = browser.tab(`${host} script`)
       await script.goto(`http://${host}:${evil.port}/script`)
       const outcome = await script.evaluate(
-        `fetch('${rig.service.url}/v1/models', { credentials: 'include' }).then((response) => response.text(), () => 'not read')`,
+        `fetch('${rig.service.url}/v1/models', { credentials: 'include' })
+          .then((response) => response.text(), () => 'not read')`,
       )
       expect([host, outcome]).toEqual([host, 'not read'])
     }
@@ -120,7 +125,7 @@ describeInChromium('in Chromium', () => {
     expect((await browser.cookies()).get('token')).toBe(token)
   }, 30_000)
 
-  test('a name full of markup, and a picture that is none › are shown as text, and nothing runs', async () => {
+  test('a name with markup and an invalid picture › are shown as text, and no script runs', async () => {
     await using other = await startSignIn(startGithub)
     const name = '"><img src=x onerror=alert(7)></title><script>alert(7)</script>'
     const user = JSON.stringify({ login: 'ada', id: 9, name, avatar_url: 'javascript:alert(7)', email: null })
@@ -142,7 +147,7 @@ describeInChromium('in Chromium', () => {
     for (const value of (await browser.cookies()).values()) other.remember(value)
   }, 30_000)
 
-  test('a link with somebody’s session in it › signs nobody in', async () => {
+  test('a link with another user’s session › does not sign in', async () => {
     const { token } = await rig.signIn('mallory')
     await tab.goto(`${rig.service.url}/?session=${token}`)
     await tab.waitFor(signInLink)
@@ -154,11 +159,12 @@ describeInChromium('in Chromium', () => {
   }, 30_000)
 })
 
-/** Pages that make a browser ask the service for something. */
+/** Pages of another site that send requests to the service. */
 function evilPages(service: string): Bun.Server<undefined> & Disposable {
   const forms: Readonly<Record<string, string>> = {
-    // What a form can send that is JSON.
-    '/chat': `<form method="post" enctype="text/plain" action="${service}/v1/chat/completions"><input name='{"model":"m","messages":[{"role":"user","content":"hello' value='"}]}'><button>go</button></form>`,
+    // JSON that a form can send.
+    '/chat': `<form method="post" enctype="text/plain" action="${service}/v1/chat/completions">
+      <input name='{"model":"m","messages":[{"role":"user","content":"hello' value='"}]}'><button>go</button></form>`,
     '/logout': `<form method="post" action="${service}/auth/logout"><button>go</button></form>`,
     '/start': `<form method="post" action="${service}/auth/provider"><button>go</button></form>`,
     '/script': '<p>a page with a script</p>',

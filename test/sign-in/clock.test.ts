@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorOf } from '../client.ts'
-import type { Answer } from '../client.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
+import { errorOf, type Answer } from '../client.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
-import { startSignIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { startSignIn, type SignInRig } from './rig.ts'
 
-/** The real process, whose wall clock jumps (libfaketime); timers go on as they did. */
+/** The real process with a wall clock that jumps (libfaketime); timers are not affected. */
 
 const libfaketime = needs('libfaketime')
 const minutes = 60,
@@ -38,7 +35,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** Seconds from now, on the service's clock. */
+  /** Offset of the service's clock, in seconds. */
   function setClock(seconds: number): void {
     writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}s`)
   }
@@ -49,7 +46,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
   test('State token | younger than 10 minutes | validated', async () => {
     setClock(0)
     const browser = rig.browser(),
-      callback = await rig.approach(browser)
+      callback = await rig.authorize(browser)
     setClock(10 * minutes - 10)
     expect((await browser.visit(callback)).status).toBe(302)
   })
@@ -59,7 +56,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     async (age) => {
       setClock(0)
       const browser = rig.browser(),
-        callback = await rig.approach(browser)
+        callback = await rig.authorize(browser)
       rig.provider.heal()
       setClock(age)
       const back = await browser.visit(callback, { headers: { accept: 'application/json' } })
@@ -80,7 +77,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     expect(show(await who(token))).toEqual([401, 'Invalid or expired session'])
   })
 
-  test("Session | age exceeds 24 hours | expired | Later use gives 'Invalid or expired session', by every way", async () => {
+  test("Session | age exceeds 24 hours | expired | Later use gives 'Invalid or expired session'", async () => {
     setClock(0)
     const { token, browser } = await rig.signIn()
     setClock(25 * hours)
@@ -93,7 +90,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     expect((await rig.ask({ authorization: `Bearer ${token}` })).status).toBe(401)
   })
 
-  test('a session that had expired › does not come back when the clock is set back', async () => {
+  test('an expired session › stays invalid when the clock is set back', async () => {
     setClock(0)
     const { token } = await rig.signIn()
     setClock(25 * hours)
@@ -102,7 +99,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     expect((await who(token)).status).toBe(401)
   })
 
-  test('a clock set back by a minute › ends no session; by an hour, it ends those from the future', async () => {
+  test('a clock set back by a minute › keeps sessions; by an hour, ends those from the future', async () => {
     setClock(0)
     const { token } = await rig.signIn()
     setClock(-60)
@@ -111,7 +108,7 @@ describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
     expect(show(await who(token))).toEqual([401, 'Invalid or expired session'])
   })
 
-  test('a sign-in after all of this › succeeds, and is told with the service’s own time', async () => {
+  test('a sign-in afterwards › succeeds, with the time of the service’s clock', async () => {
     setClock(1000 * hours)
     const { token } = await rig.signIn()
     const { json } = await rig.get('/auth/session', { 'x-session-token': token })

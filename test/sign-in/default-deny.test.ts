@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { errorOf } from '../client.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { codedPaths, documentedRoutes } from '../routes.ts'
-import { startSignIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { startSignIn, type SignInRig } from './rig.ts'
 
 let rig: SignInRig
 beforeAll(async () => {
@@ -24,14 +23,14 @@ const publicPaths = [
   '/assets/m',
 ]
 
-test('the list of routes is whole: what the code registers is what the documents list', () => {
+test('the documents list all routes of the code', () => {
   const documented = documentedRoutes().map(({ path }) => path.replace(/\{.*/, ''))
-  // Below /auth/ everything else answers that there is nothing.
+  // The catch-all routes below /auth/ answer 404.
   expect(codedPaths().filter((path) => path !== '/auth/')).toEqual([...new Set(documented)].toSorted())
   expect(documented.length).toBeGreaterThan(9)
 })
 
-test('without a session only the public list answers, and nobody learns what else there is', async () => {
+test('without a session only public routes answer, and others do not reveal whether they exist', async () => {
   const { token } = await rig.signIn()
   async function statusOf(
     method: string,
@@ -52,7 +51,7 @@ test('without a session only the public list answers, and nobody learns what els
     const isPublic = publicPaths.includes(path)
     for (const each of [method, 'HEAD', 'PUT', 'DELETE', 'PATCH', method === 'GET' ? 'POST' : 'GET']) {
       const status = await statusOf(each, path)
-      // A GET of /auth or /auth/session is 401 in itself: that nobody is signed in is what it says.
+      // GET /auth and GET /auth/session are public; without a session their own answer is 401.
       if (!isPublic) expect([each, path, status]).toEqual([each, path, 401])
       else if (!['/auth', '/auth/session'].includes(path))
         expect([each, path, status === 401]).toEqual([each, path, false])
@@ -79,7 +78,7 @@ test.each([
   '/src/main.ts',
   '/providers',
   '/config',
-])('unknown path %s › 401, as a known one', async (path) => {
+])('unknown path %s › 401, like a known one', async (path) => {
   const [unknown, known] = [await rig.get(path), await rig.get('/v1/models')] as const
   expect([unknown.status, errorOf(unknown)]).toEqual([401, errorOf(known)])
 })

@@ -2,19 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { request } from 'node:http'
 import { errorOf } from '../client.ts'
 import { flood } from '../fakes/flood.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { residentMb } from '../fakes/memory.ts'
-import { startSignIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { startSignIn, type SignInRig } from './rig.ts'
 
-/** Only there 127.0.0.2 is an address of this machine, and memory can be read. */
+/** On Linux, 127.0.0.2 is a local address, and memory use can be read. */
 const isLinux = process.platform === 'linux'
 const startsOfFlow = 100_000
 const perMinute = 120
 const start = 'GET /auth/provider HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
 
-/** One GET from another address of this machine. */
+/** Sends a GET from another local address. */
 function getFrom(address: string, url: string): Promise<{ readonly status: number; readonly location: string }> {
   return new Promise((resolve, reject) => {
     request(url, { localAddress: address, headers: { 'user-agent': 'tests' } }, (response) => {
@@ -26,7 +24,7 @@ function getFrom(address: string, url: string): Promise<{ readonly status: numbe
   })
 }
 
-/** Signs in as a script does, from an address. @returns the status of the callback */
+/** Signs in as a script from an address. @returns the status of the callback */
 async function signInFrom(rig: SignInRig<Github>, address: string): Promise<number> {
   const begun = await getFrom(address, `${rig.service.url}/auth/provider`)
   if (begun.status !== 302) return begun.status
@@ -48,7 +46,7 @@ describe.skipIf(!isLinux)('100,000 starts of the flow from one address', () => {
   })
   afterAll(() => rig[Symbol.asyncDispose]())
 
-  /** Begins once more than the bucket has been filled again since. */
+  /** Starts flows until one is refused, since the token bucket has refilled a little. @returns the refusal */
   async function refusedStart(headers: Record<string, string> = {}): ReturnType<typeof rig.get> {
     for (let passed = 0; passed < 10; passed++) {
       const answer = await rig.get('/auth/provider', headers)
@@ -65,7 +63,7 @@ describe.skipIf(!isLinux)('100,000 starts of the flow from one address', () => {
     expect(meanwhile).toBe(302)
     expect([...statuses.keys()].toSorted()).toEqual([302, 429])
     const begun = statuses.get(302) ?? 0
-    // A token bucket fills again while the flood lasts.
+    // The token bucket refills during the flood.
     expect(begun).toBeGreaterThanOrEqual(perMinute)
     expect(begun).toBeLessThanOrEqual(perMinute + Math.ceil(((ms / 1000) * perMinute) / 60) + 2)
     expect(begun + (statuses.get(429) ?? 0)).toBe(startsOfFlow)
@@ -80,7 +78,7 @@ describe.skipIf(!isLinux)('100,000 starts of the flow from one address', () => {
     expect(await signInFrom(rig, '127.0.0.3')).toBe(302)
   }, 60_000)
 
-  test('whoever is held up there › is not held up elsewhere, and cannot say that they are another', async () => {
+  test('a limited client › can use other routes, and cannot claim another address', async () => {
     expect(
       (
         await refusedStart({
@@ -112,7 +110,7 @@ describe('behind a proxy that trusted_proxies names', () => {
     return statuses
   }
 
-  test('each forwarded client has a limit of its own, IPv6 by /64, and what a client puts before it does not count', async () => {
+  test('each forwarded client has its own limit, IPv6 by /64, and forged entries are ignored', async () => {
     expect(await startsOf('10.1.1.1', 6)).toEqual([302, 302, 302, 302, 302, 429])
     expect(await startsOf('10.1.1.2', 1)).toEqual([302])
     expect(await startsOf('6.6.6.6, 10.1.1.1', 1)).toEqual([429])
@@ -131,7 +129,7 @@ describe('behind a proxy that trusted_proxies names', () => {
     `${'1.1.1.1, '.repeat(800)}zq`,
     'unknown',
     '_hidden',
-  ])('X-Forwarded-For: %p › is no way around, and does no harm', async (value) => {
+  ])('X-Forwarded-For: %p › does not avoid the limit', async (value) => {
     const statuses = await startsOf(value, 7)
     expect(statuses.at(-1)).toBe(429)
     expect((await rig.get('/health')).status).toBe(200)

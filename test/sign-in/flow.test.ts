@@ -6,8 +6,7 @@ import { startGithub } from '../fakes/identity/github.ts'
 import type { FakeIdentityProvider, Registration } from '../fakes/identity/identity-provider.ts'
 import { startMockServer } from '../fakes/identity/mock-server.ts'
 import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
-import { startSignIn } from './rig.ts'
-import type { SignedIn, SignInRig } from './rig.ts'
+import { startSignIn, type SignedIn, type SignInRig } from './rig.ts'
 
 interface Person {
   readonly userId: string
@@ -20,7 +19,7 @@ interface Person {
 interface Case {
   readonly name: string
   readonly start: (registration: Registration) => FakeIdentityProvider | Promise<FakeIdentityProvider>
-  /** Who `ada` is there. */
+  /** The user `ada` at this provider. */
   readonly person: Person
 }
 
@@ -80,13 +79,13 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
   const sdk = () => new OpenAI({ baseURL: `${rig.service.url}/v1`, apiKey: ada.token, maxRetries: 0 }).chat.completions
   const cookie = () => ({ cookie: ada.browser.jar.header(rig.service.url) ?? '' })
 
-  test('begins by 302 and ends by 302 to /?session=<session_token>, with the cookie token', () => {
+  test('starts with 302 and ends with 302 to /?session=<session_token>, with the cookie token', () => {
     expect(ada.page.status).toBe(302)
     expect(ada.page.headers.get('location')).toBe(`/?session=${ada.token}`)
     expect(ada.browser.jar.cookies(rig.service.url).get('token')).toBe(ada.token)
   })
 
-  test('GET /auth › 200 with who it is', async () => {
+  test('GET /auth › 200 with the user', async () => {
     const { status, json } = await rig.get('/auth', cookie())
     expect([status, json]).toEqual([200, { ...person, authProvider: 'provider', expiresAt: expect.any(Number) }])
   })
@@ -119,7 +118,7 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
     expect(await textOf(await sdk().create({ model: 'm', messages, stream: true }))).toBe(goodText())
   })
 
-  test('an API key that is no session › is ignored beside the cookie, and lets nobody in by itself', async () => {
+  test('an API key that is not a session › is ignored with a cookie, and 401 without', async () => {
     expect((await rig.ask({ ...cookie(), authorization: 'Bearer any' })).status).toBe(200)
     const alone = await rig.ask({ authorization: 'Bearer any' })
     expect([alone.status, errorOf(alone)?.code, alone.headers.get('www-authenticate')]).toEqual([
@@ -129,13 +128,13 @@ describe.each(cases)('signing in at $name', ({ start, person }) => {
     ])
   })
 
-  test('the log says who signed in, and who asked', async () => {
+  test('the log names the user of sign-in and requests', async () => {
     await rig.ask({ 'x-session-token': ada.token })
     await rig.logged('"message":"request"', `"user":"${person.userName}"`)
     await rig.logged('"message":"signed in"', `"user":"${person.userName}"`, `"id":"${person.userId}"`)
   })
 
-  test('POST /auth/logout › {"success":true}, cookie deleted; afterwards refused by every way', async () => {
+  test('POST /auth/logout › {"success":true}, cookie deleted; then every credential is refused', async () => {
     const before = cookie()
     const out = await ada.browser.visit(`${rig.service.url}/auth/logout`, {
       method: 'POST',
@@ -172,13 +171,13 @@ describe('two tabs of one browser', () => {
   test('both come back, in either order', async () => {
     await using rig = await startSignIn(startGithub)
     const browser = rig.browser()
-    const [first, second] = [await rig.approach(browser), await rig.approach(browser)]
+    const [first, second] = [await rig.authorize(browser), await rig.authorize(browser)]
     expect([(await browser.visit(second)).status, (await browser.visit(first)).status]).toEqual([302, 302])
   })
 })
 
-describe('somebody who says no at the identity provider', () => {
-  test('403 Access Denied, no session, and another try succeeds', async () => {
+describe('a user who denies at the identity provider', () => {
+  test('gets 403 Access Denied and no session, and can try again', async () => {
     await using rig = await startSignIn(startOidcProvider)
     const browser = rig.browser()
     const begun = await browser.visit(`${rig.service.url}/auth/provider`)

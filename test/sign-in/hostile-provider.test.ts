@@ -1,22 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { answerOf, errorOf, pick } from '../client.ts'
 import type { Page } from '../fakes/browser.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github, GithubPlace } from '../fakes/identity/github.ts'
-import { startMockServer } from '../fakes/identity/mock-server.ts'
-import type { MockFaults, MockServer } from '../fakes/identity/mock-server.ts'
-import { startOidcProvider } from '../fakes/identity/oidc-provider.ts'
-import type { OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { startGithub, type Github, type GithubPlace } from '../fakes/identity/github.ts'
+import { startMockServer, type MockFaults, type MockServer } from '../fakes/identity/mock-server.ts'
+import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
 import { residentMb } from '../fakes/memory.ts'
 import { head, reply } from '../fakes/replies.ts'
-import { startSignIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { register, startSignIn, type SignInRig } from './rig.ts'
 
 /**
- * What an identity provider can do wrong: always the documented status, no session, nothing of it in the answer, and a
- * service that lives.
+ * Misbehaviour of an identity provider: the service answers with the documented status, without a session and without
+ * the provider's text, and stays alive.
  */
 
 const marker = 'zqxzq<script>'
@@ -25,7 +22,7 @@ function says(body: unknown, status = 200, headers: Readonly<Record<string, stri
   return (exchange) => exchange.write(reply(status, typeof body === 'string' ? body : JSON.stringify(body), headers))
 }
 
-/** Half a gigabyte of blanks before the end of a JSON text, in pieces. */
+/** A JSON text with half a gigabyte of spaces, in pieces. */
 const huge: Script = async (exchange) => {
   await exchange.write(head(200, { 'content-type': 'application/json', 'content-length': String(512 << 20) }))
   const piece = Buffer.alloc(1 << 20, ' ')
@@ -45,7 +42,7 @@ const html = says(page, 200, { 'content-type': 'text/html' })
 const bomb: Script = (exchange) =>
   exchange.write(reply(200, gzipSync(Buffer.alloc(64 << 20, ' ')), { 'content-encoding': 'gzip' }))
 
-/** Whatever it is asked for. */
+/** Failures of all endpoints. */
 const anywhere: readonly (readonly [string, Script, number])[] = [
   ['redirects (302)', says('', 302, { location: 'http://127.0.0.1:1/stolen' }), 502],
   ['redirects (307) to itself', says('', 307, { location: '/login/oauth/access_token' }), 502],
@@ -89,7 +86,7 @@ const anywhere: readonly (readonly [string, Script, number])[] = [
 const token = { access_token: 'zqxzq-not-a-token', token_type: 'bearer', scope: 'read:user' }
 const refusalOf = (error: string) => ({ error, error_description: marker, error_uri: 'javascript:alert(7)' })
 
-/** Of the token endpoint. */
+/** Failures of the token endpoint. */
 const ofToken: readonly (readonly [string, Script, number, string?])[] = [
   ['refuses the code with 200', says(refusalOf('bad_verification_code')), 400, 'oauth_exchange_failed'],
   ['refuses the code with 400', says(refusalOf('invalid_grant'), 400), 400, 'oauth_exchange_failed'],
@@ -106,7 +103,7 @@ const ofToken: readonly (readonly [string, Script, number, string?])[] = [
 
 const profile = { login: 'mallory', id: 7, name: 'M', avatar_url: null, email: null }
 
-/** Of the user endpoint. */
+/** Failures of the user endpoint. */
 const ofUser: readonly (readonly [string, Script, number])[] = [
   ['answers 401', says({ message: 'Bad credentials' }, 401), 502],
   ['answers 403', says({ message: 'rate limit' }, 403), 502],
@@ -133,18 +130,18 @@ describe('plain OAuth 2.0', () => {
     rig = await startSignIn(startGithub)
   })
   afterAll(async () => {
-    // What it went through has left it well, and small.
+    // The service still works, and its memory use is small.
     expect((await rig.signIn()).page.status).toBe(302)
     if (process.platform === 'linux') expect(residentMb(rig.service.pid)).toBeLessThan(400)
     await rig[Symbol.asyncDispose]()
   })
 
-  /** Comes back from an identity provider that does this at a place. */
+  /** Sends the callback while an endpoint of the identity provider misbehaves. */
   async function comeBack(place: GithubPlace, name: string, script: Script): Promise<Page> {
     const person = `${place} ${name}`,
       browser = rig.browser()
     rig.provider.use(place, person, script)
-    return browser.visit(await rig.approach(browser, person), { headers: { accept: 'application/json' } })
+    return browser.visit(await rig.authorize(browser, person), { headers: { accept: 'application/json' } })
   }
 
   function expectRefusal(back: Page, status: number, code: string): void {
@@ -202,7 +199,7 @@ describe('plain OAuth 2.0', () => {
       'tells of an address that nobody verified',
       says([{ email: 'ada@victim.example', primary: true, verified: false }]),
     ],
-  ])('the address list %s › signed in, without an address', async (name, script) => {
+  ])('the e-mail list %s › signed in, without an address', async (name, script) => {
     const back = await comeBack('emails', name, script)
     const session = new URL(back.location ?? 'about:nowhere').searchParams.get('session') ?? ''
     expect(pick((await rig.get('/auth', { 'x-session-token': session })).json, 'email')).toBe('')
@@ -228,7 +225,7 @@ describe('plain OAuth 2.0', () => {
     ['an id as text', { id: 'u-7' }, { userId: 'u-7' }],
     ['a large id', { id: 9_007_199_254_740_991 }, { userId: '9007199254740991' }],
     ['members that nobody asked for', { userId: 'root', userName: 'root', isAdmin: true }, { userName: 'ada' }],
-  ])('the profile has %s › is taken as what it is', async (name, odd, expected) => {
+  ])('the profile has %s › is read as specified', async (name, odd, expected) => {
     const person = `odd ${name}`,
       browser = rig.browser()
     rig.provider.use('user', person, says({ ...rig.provider.profile('ada'), ...odd }))
@@ -237,7 +234,7 @@ describe('plain OAuth 2.0', () => {
     expect((await rig.get('/auth', { 'x-session-token': token })).json).toMatchObject(expected)
   })
 
-  test('the profile has CR, LF, colours and turned directions in its texts › no line of the log, and no header, is made by it', async () => {
+  test('the profile has control and bidirectional characters › they split no log line and no header', async () => {
     const person = 'breaks'
     rig.provider.use(
       'user',
@@ -262,7 +259,7 @@ describe('plain OAuth 2.0', () => {
     expect(rig.service.output).not.toContain('\u001b')
   })
 
-  test('the user name has CR or LF in it › is not taken for the name without', async () => {
+  test('the user name contains CR or LF › does not equal the name without', async () => {
     await using restricted = await startSignIn(startGithub, { config: { restrict_to: 'ada' } })
     for (const login of [
       'ad\r\na',
@@ -278,12 +275,12 @@ describe('plain OAuth 2.0', () => {
       const person = JSON.stringify(login),
         browser = restricted.browser()
       restricted.provider.use('user', person, says({ ...profile, login }))
-      const back = await browser.visit(await restricted.approach(browser, person))
+      const back = await browser.visit(await restricted.authorize(browser, person))
       expect([person, back.status === 403 || back.status === 502]).toEqual([person, true])
     }
   })
 
-  test('no User-Agent would be refused, and no Accept would be answered with a form › both are sent; the code goes there alone', async () => {
+  test('the provider requires User-Agent and Accept › both are sent, and the code only to it', async () => {
     rig.provider.heal()
     await rig.signIn()
     const [exchange] = rig.provider.asked('token'),
@@ -320,12 +317,7 @@ describe('OpenID Connect', () => {
     now = Math.floor(Date.now() / 1000)
 
   test.each<readonly [string, MockFaults, number, string]>([
-    [
-      'iss of somebody else in the callback',
-      { redirect: { set: { iss: 'https://evil.example' } } },
-      400,
-      'invalid_issuer',
-    ],
+    ['another iss in the callback', { redirect: { set: { iss: 'https://evil.example' } } }, 400, 'invalid_issuer'],
     ['iss of a prefix', { redirect: { set: { iss: 'http://127.0.0.1' } } }, 400, 'invalid_issuer'],
     ['no code', { redirect: { remove: ['code'] } }, 400, 'missing_code'],
     ['no access_token', { token: { remove: ['access_token'] } }, 502, 'identity_provider_unavailable'],
@@ -390,7 +382,7 @@ describe('OpenID Connect', () => {
   ])('%s › no session', async (_, faults, status, code) => {
     await rig.provider.fault(faults)
     const browser = rig.browser()
-    const back = await browser.visit(await rig.approach(browser), { headers: { accept: 'application/json' } })
+    const back = await browser.visit(await rig.authorize(browser), { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([status, code])
     expect([back.text.includes('zqxzq'), browser.jar.cookies(rig.service.url).has('token')]).toEqual([false, false])
     if (faults.redirect !== undefined) expect(await rig.provider.asked('token')).toBe(0)
@@ -416,7 +408,7 @@ describe('discovery', () => {
       'has a javascript: authorization_endpoint',
       { discovery: { set: { authorization_endpoint: 'javascript:alert(7)' } } },
     ],
-  ])('that %s › 502 at the start of a flow, which leads nowhere', async (_, faults) => {
+  ])('that %s › 502 at the start of a flow, without a redirect', async (_, faults) => {
     await rig.provider.fault(faults)
     const answer = await rig.get('/auth/provider')
     expect([answer.status, errorOf(answer)?.code, answer.headers.get('location')]).toEqual([
@@ -427,7 +419,7 @@ describe('discovery', () => {
     expect((await rig.ask()).status).toBe(401)
   })
 
-  test('that is well again › lets people in, and is not asked for each of them', async () => {
+  test('that works again › allows sign-in, with one request for several users', async () => {
     await rig.provider.fault({})
     await rig.signIn()
     await rig.signIn('grace')
@@ -441,7 +433,7 @@ describe('discovery', () => {
     ['token_endpoint', 'file:///etc/passwd'],
     ['token_endpoint', 5],
     ['userinfo_endpoint', 'zqxzq'],
-  ])('that tells %s: %p › nobody comes in, and nothing is sent there', async (name, value) => {
+  ])('with %s: %p › no sign-in, and no request to that URL', async (name, value) => {
     await using led = await startSignIn(startMockServer)
     await led.provider.fault({ discovery: { set: { [name]: value } } })
     const browser = led.browser(),
@@ -453,11 +445,11 @@ describe('discovery', () => {
     expect([outcome.status, browser.jar.cookies(led.service.url).has('token')]).toEqual([502, false])
   })
 
-  test('that promises iss in the callback › a callback without is refused before the token endpoint is asked', async () => {
+  test('that announces iss in callbacks › a callback without it is refused before the token request', async () => {
     await using promising = await startSignIn(startMockServer)
     await promising.provider.fault({ discovery: { set: { authorization_response_iss_parameter_supported: true } } })
     const browser = promising.browser()
-    const back = await browser.visit(await promising.approach(browser), { headers: { accept: 'application/json' } })
+    const back = await browser.visit(await promising.authorize(browser), { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code, await promising.provider.asked('token')]).toEqual([
       400,
       'invalid_issuer',
@@ -473,26 +465,26 @@ describe('a strict provider', () => {
   })
   afterAll(() => rig[Symbol.asyncDispose]())
 
-  test('a code of another flow › is refused there, as its verifier is another', async () => {
+  test('a code of another flow › is refused there, because the verifier differs', async () => {
     const browser = rig.browser()
-    const [first, second] = [new URL(await rig.approach(browser)), new URL(await rig.approach(browser))]
+    const [first, second] = [new URL(await rig.authorize(browser)), new URL(await rig.authorize(browser))]
     first.searchParams.set('code', second.searchParams.get('code') ?? '')
     const back = await browser.visit(first.href, { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([400, 'oauth_exchange_failed'])
   })
 
-  test('a code that is none › is refused there', async () => {
+  test('an invalid code › is refused there', async () => {
     const browser = rig.browser(),
-      callback = new URL(await rig.approach(browser))
+      callback = new URL(await rig.authorize(browser))
     callback.searchParams.set('code', 'zqxzq')
     const back = await browser.visit(callback.href, { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([400, 'oauth_exchange_failed'])
   })
 
-  test('an iss that is taken away, or another’s › is refused here', async () => {
+  test('a removed or replaced iss › is refused here', async () => {
     for (const iss of [undefined, 'https://evil.example']) {
       const browser = rig.browser(),
-        callback = new URL(await rig.approach(browser))
+        callback = new URL(await rig.authorize(browser))
       if (iss === undefined) callback.searchParams.delete('iss')
       else callback.searchParams.set('iss', iss)
       const back = await browser.visit(callback.href, { headers: { accept: 'application/json' } })
@@ -500,12 +492,22 @@ describe('a strict provider', () => {
     }
   })
 
-  test('a secret that is wrong › 500 OAuth not configured, and an error in the log', async () => {
+  test('a wrong secret › 500 OAuth not configured, and an error in the log', async () => {
     await using wrong = await startSignIn(startOidcProvider, { config: { client_secret: 'another' } })
     const browser = wrong.browser()
-    const back = await browser.visit(await wrong.approach(browser), { headers: { accept: 'application/json' } })
+    const back = await browser.visit(await wrong.authorize(browser), { headers: { accept: 'application/json' } })
     expect([back.status, errorOf(answerOf(back, back.text))?.code]).toEqual([500, 'oauth_not_configured'])
     await wrong.logged('"level":"error"')
+  })
+
+  test('client_secret_basic › signs in where the header is compared without decoding', async () => {
+    const registration = { ...register(), clientSecret: `svc-secret_1.0*${randomUUID()}` }
+    await using strict = await startSignIn(startGithub, {
+      registration,
+      config: { token_auth_method: 'client_secret_basic' },
+    })
+    expect((await strict.signIn()).page.status).toBe(302)
+    expect(strict.provider.asked('token').map(({ headers }) => headers.has('authorization'))).toEqual([true])
   })
 
   test('client_secret_basic › signs in', async () => {

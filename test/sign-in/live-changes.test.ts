@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rename, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
-import { configPath, configText, startSignIn } from './rig.ts'
-import type { SignInConfig, SignInRig } from './rig.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
+import { configPath, configText, startSignIn, type SignInConfig, type SignInRig } from './rig.ts'
 
-/** config.json edited while the service runs. */
+/** Changes of config.json while the service runs. */
 
 const steps = 500,
   stepMs = 10
@@ -20,39 +18,39 @@ describe('config.json, changed while the service runs', () => {
 
   const statusOf = async (token: string) => (await rig.ask({ 'x-session-token': token })).status
 
-  /** Waits until that is so. @throws when it does not come to be */
+  /** Waits for a condition. @throws if it is not met in time */
   async function becomes(isSo: () => Promise<boolean>): Promise<void> {
     for (let step = 0; step < steps; step++) {
       if (await isSo()) return
       await Bun.sleep(stepMs)
     }
-    throw new Error(`it did not come to be:\n${rig.service.output}`)
+    throw new Error(`the condition was not met:\n${rig.service.output}`)
   }
 
   function countOf(word: string): number {
     return rig.service.logs.filter(({ message }) => String(message).includes(word)).length
   }
 
-  /** Writes a file and waits until the service has taken it over, or refused it. */
+  /** Writes the file, and waits until the service has applied or refused it. */
   async function settle(config: SignInConfig | string | null, word = 'extension reloaded'): Promise<void> {
     const before = countOf(word)
     await rig.configure(config)
     await becomes(() => Promise.resolve(countOf(word) > before))
   }
 
-  test('restrict_to › ends the sessions of those who are no longer in it, at their next use', async () => {
+  test('restrict_to › ends the sessions of removed users at their next use', async () => {
     const ada = await rig.signIn('ada'),
       grace = await rig.signIn('grace')
     await settle({ restrict_to: 'GRACE' })
     expect([await statusOf(ada.token), await statusOf(grace.token)]).toEqual([401, 200])
     const browser = rig.browser()
-    expect((await browser.visit(await rig.approach(browser, 'ada'))).status).toBe(403)
+    expect((await browser.visit(await rig.authorize(browser, 'ada'))).status).toBe(403)
     await settle({})
     expect((await rig.signIn('ada')).page.status).toBe(302)
     expect(await statusOf(grace.token)).toBe(200)
   })
 
-  test('a session that ended so › does not come back to life with its name', async () => {
+  test('a session that ended this way › stays ended when the name is added again', async () => {
     const ada = await rig.signIn('ada')
     await settle({ restrict_to: 'grace' })
     expect(await statusOf(ada.token)).toBe(401)
@@ -60,7 +58,7 @@ describe('config.json, changed while the service runs', () => {
     expect(await statusOf(ada.token)).toBe(401)
   })
 
-  test('enabled: false › the routes are 404 and the service is open, with a loud line; true again › closed, and sessions are still there', async () => {
+  test('enabled: false › routes are 404, the service open, with a warning; true › closed, sessions valid', async () => {
     const { token } = await rig.signIn()
     await settle({ enabled: false })
     const open = await Promise.all(
@@ -80,14 +78,14 @@ describe('config.json, changed while the service runs', () => {
     ['a wrong type', { enabled: 'no' }],
     ['a redirect_uri that leads elsewhere', { redirect_uri: 'https://evil.example/' }],
     ['a member that is misspelt', { restrict: 'ada' }],
-  ])('%s › changes nothing but the log', async (_, config) => {
+  ])('%s › keeps the configuration, and is logged', async (_, config) => {
     const { token } = await rig.signIn()
     await settle(config, 'was not reloaded')
     expect([(await rig.ask()).status, await statusOf(token)]).toEqual([401, 200])
     expect((await rig.signIn()).page.status).toBe(302)
   })
 
-  test('no file any more › changes nothing but the log; put back, it counts again', async () => {
+  test('a deleted file › keeps the configuration, and is logged; restored, it applies again', async () => {
     const { token } = await rig.signIn()
     await settle(null, 'was not reloaded')
     expect([(await rig.ask()).status, await statusOf(token)]).toEqual([401, 200])
@@ -96,23 +94,23 @@ describe('config.json, changed while the service runs', () => {
     await settle({})
   })
 
-  test('client_secret › counts for the next exchange', async () => {
+  test('client_secret › applies to the next token request', async () => {
     await settle({ client_secret: 'another' })
     const browser = rig.browser()
-    expect((await browser.visit(await rig.approach(browser))).status).toBe(500)
+    expect((await browser.visit(await rig.authorize(browser))).status).toBe(500)
     await settle({})
     expect((await rig.signIn()).page.status).toBe(302)
   })
 
-  test('a flow that was under way › comes to its end', async () => {
+  test('a flow in progress › completes', async () => {
     const browser = rig.browser(),
-      callback = await rig.approach(browser)
+      callback = await rig.authorize(browser)
     await settle({ display_name: 'Another name' })
     expect((await browser.visit(callback)).status).toBe(302)
     await settle({})
   })
 
-  test('behind a link whose target is replaced, as mounted configuration is › counts as it stands there', async () => {
+  test('a symbolic link with a replaced target, as in mounted configuration › applies the new target', async () => {
     const folder = dirname(join(rig.service.home, configPath))
     for (const [version, restrict_to] of [
       ['..1', 'ada'],
@@ -125,7 +123,7 @@ describe('config.json, changed while the service runs', () => {
     await symlink('..1', join(folder, '..data'))
     const restricts = (person: string) => async () => {
       const browser = rig.browser()
-      return (await browser.visit(await rig.approach(browser, person))).status === 403
+      return (await browser.visit(await rig.authorize(browser, person))).status === 403
     }
     await symlink('..data/config.json', join(folder, 'linked.json'))
     await rename(join(folder, 'linked.json'), join(folder, 'config.json'))
@@ -137,7 +135,7 @@ describe('config.json, changed while the service runs', () => {
     await settle({})
   })
 
-  test('by SIGHUP › is read again', async () => {
+  test('SIGHUP › reads the file again', async () => {
     const before = countOf('extension reloaded')
     rig.service.signal('SIGHUP')
     await becomes(() =>
@@ -146,17 +144,17 @@ describe('config.json, changed while the service runs', () => {
     expect((await rig.ask()).status).toBe(401)
   })
 
-  test('saved forty times in a row, open and closed in turn › ends as the last one says', async () => {
+  test('saved forty times, alternately open and closed › the last version applies', async () => {
     for (let times = 0; times < 40; times++) await rig.configure({ enabled: times % 2 === 0 })
     await rig.configure({ restrict_to: 'grace' })
     await becomes(async () => (await rig.ask()).status === 401)
     const browser = rig.browser()
-    await becomes(async () => (await browser.visit(await rig.approach(browser, 'ada'))).status === 403)
+    await becomes(async () => (await browser.visit(await rig.authorize(browser, 'ada'))).status === 403)
     expect((await rig.signIn('grace')).page.status).toBe(302)
   })
 })
 
-test('a service that began without a file › is closed once there is one', async () => {
+test('a service started without a file › is closed when the file appears', async () => {
   await using rig = await startSignIn(startGithub, { config: { enabled: false } })
   expect((await rig.ask()).status).toBe(200)
   await rig.service.write(configPath, configText(rig.provider, rig.registration))

@@ -6,7 +6,7 @@ import { startGithub } from '../fakes/identity/github.ts'
 import type { ServiceOptions } from '../harness.ts'
 import { configPath, logged, register, startProtected, startSignIn } from './rig.ts'
 
-/** When sign-in cannot work it does not fail open (docs/sign-in.md): each way, by starting the real process. */
+/** Misconfigured sign-in never leaves the service open (docs/sign-in.md), with the real process. */
 
 const upstream = faultUpstream()
 afterAll(() => upstream.stop())
@@ -15,10 +15,7 @@ const { clientId, clientSecret, redirectUri } = register()
 const elsewhere = 'https://svc.example/auth/provider/callback'
 const members = { client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri }
 
-/**
- * A file of one member a line, so that the line of each is known: the third is `redirect_uri`, the fifth the first of
- * `more`.
- */
+/** A file with one member per line: line 3 is `redirect_uri`, line 5 the first of `more`. */
 function file(more: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...members, ...more }, undefined, 2)
 }
@@ -28,7 +25,7 @@ interface End {
   readonly output: string
 }
 
-/** How a start ends that is to fail. @throws when it does not */
+/** Exit code and output of a start that must fail. @throws if it succeeds */
 async function failedStart(
   files: Readonly<Record<string, string>>,
   options: ServiceOptions & { readonly isOnByFlag?: boolean } = {},
@@ -74,7 +71,7 @@ describe('an extension that does not exist › exit 2', () => {
   })
 })
 
-describe('a file that cannot be used › exit 2, with file, line and field, and without the secret', () => {
+describe('an invalid file › exit 2, with file, line and field, and without the secret', () => {
   test.each<readonly [string, string, string, number | undefined]>([
     ['not JSON', `{"client_secret": "${clientSecret}"`, '', undefined],
     ['empty', '', '', undefined],
@@ -112,13 +109,13 @@ describe('a file that cannot be used › exit 2, with file, line and field, and 
     expect(output).not.toContain(clientSecret)
   })
 
-  test('unreadable, as a folder is', async () => {
+  test('unreadable, because it is a folder', async () => {
     const { code, output } = await failedStart({ [join(configPath, 'a-file-in-it')]: '' })
     expect([code, output.includes(`${configPath}: found a folder`)]).toEqual([2, true])
   })
 })
 
-describe('off, as asked › the routes are 404, the service is open, and a loud line says so', () => {
+describe('off as configured › routes are 404, the service is open, with a warning', () => {
   test.each([
     ['the file is missing', {}],
     ['enabled is false', { [configPath]: file({ enabled: false }) }],
@@ -142,7 +139,7 @@ describe('on and closed', () => {
     ['client_id is absent', { client_id: undefined }],
     ['client_secret is absent', { client_secret: undefined }],
     ['client_id is empty', { client_id: '' }],
-    ['client_secret is $NAME of a variable that is not set', { client_secret: '$PROVIDER_CLIENT_SECRET' }],
+    ['client_secret is $NAME of an unset variable', { client_secret: '$PROVIDER_CLIENT_SECRET' }],
     ['client_id is $NAME of a variable that is empty', { client_id: '$EMPTY' }],
     [
       'there is nothing in the file',
@@ -155,7 +152,7 @@ describe('on and closed', () => {
         requests_per_minute: undefined,
       },
     ],
-  ])('%s › 500 OAuth not configured, a loud line, everything protected 401', async (_, config) => {
+  ])('%s › 500 OAuth not configured, a warning, protected routes 401', async (_, config) => {
     await using rig = await startSignIn(startGithub, { config, environment: { EMPTY: '' } })
     for (const path of ['/auth/provider', '/auth/provider/callback?code=c&state=s']) {
       const answer = await rig.get(path)
@@ -176,15 +173,15 @@ describe('on and closed', () => {
     expect(rig.provider.asked('authorize')).toEqual([])
   })
 
-  test('restrict_to names nobody (" , ") › nobody may sign in', async () => {
+  test('restrict_to without a name (" , ") › no user may sign in', async () => {
     await using rig = await startSignIn(startGithub, { config: { restrict_to: ' , ' } })
     const browser = rig.browser()
-    expect((await browser.visit(await rig.approach(browser))).status).toBe(403)
+    expect((await browser.visit(await rig.authorize(browser))).status).toBe(403)
     await rig.logged('"level":"warn"', 'restrict_to')
   })
 })
 
-test('restrict_to is "$PROVIDER_USERS", which is not set › everybody may sign in, and a loud line says so', async () => {
+test('restrict_to of the unset "$PROVIDER_USERS" › anyone may sign in, with a warning', async () => {
   await using rig = await startSignIn(startGithub, { config: { restrict_to: '$PROVIDER_USERS' } })
   expect((await rig.signIn('anybody')).page.status).toBe(302)
   expect(await rig.logged('"level":"warn"', 'PROVIDER_USERS')).toContain('restrict_to')
@@ -194,13 +191,13 @@ describe('a file that others can read', () => {
   test.each([
     [0o644, 'others can read it'],
     [0o666, 'others can write to it'],
-  ])('of mode %i › starts, with a line that says so', async (mode, words) => {
+  ])('of mode %i › starts, with a warning', async (mode, words) => {
     await using rig = await startSignIn(startGithub, { mode })
     await rig.logged('"level":"warn"', configPath, words)
     expect((await rig.ask()).status).toBe(401)
   })
 
-  test('that only its owner can read › starts without such a line', async () => {
+  test('readable only for its owner › starts without the warning', async () => {
     await using rig = await startSignIn(startGithub)
     expect(rig.service.output).not.toContain('chmod')
   })

@@ -1,24 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { errorOf } from '../client.ts'
-import type { Answer } from '../client.ts'
+import { errorOf, type Answer } from '../client.ts'
 import { goodText } from '../fakes/good.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
-import { startRedis } from '../fakes/redis.ts'
-import type { Redis } from '../fakes/redis.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
+import { startRedis, type Redis } from '../fakes/redis.ts'
 import { needs } from '../needs.ts'
-import { freePort, register, startSignIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { freePort, register, startSignIn, type SignInRig } from './rig.ts'
 
 const redisServer = needs('redis-server')
 
-/** Two services that share one store, as behind one address. */
+/** Two services with one store, as behind a load balancer. */
 describe.skipIf(redisServer === undefined)('--store redis://…', () => {
   const port = freePort()
   let redis: Redis, one: SignInRig<Github>, two: SignInRig<Github>
   const stops: (() => PromiseLike<void>)[] = []
 
-  /** The first one's identity provider, which stays its own. */
+  /** Identity provider of the first service, which the second uses without stopping it. */
   const lent = (): Github => ({ ...one.provider, stop: () => Promise.resolve() })
 
   beforeAll(async () => {
@@ -33,12 +29,12 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     for (const rig of [one, two]) rig.remember(redis.password)
   })
 
-  // What was started, even when the next thing was not.
+  // Runs also if a later start failed.
   afterAll(async () => {
     for (const stop of stops) await stop()
   })
 
-  test('signed in at one › known at the other, and signed out at the other, at both', async () => {
+  test('a session of one service › is valid at the other, and ends at both', async () => {
     const { token } = await one.signIn()
     two.remember(token)
     expect([
@@ -52,17 +48,17 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     ]).toEqual([401, 401])
   })
 
-  test('a flow begun at one › ends at the other, once', async () => {
+  test('a flow started at one › completes at the other, once', async () => {
     const browser = one.browser(),
-      callback = new URL(await one.approach(browser))
+      callback = new URL(await one.authorize(browser))
     const atTwo = `${two.service.url}${callback.pathname}${callback.search}`
     const backs = await Promise.all([browser.visit(callback.href), browser.visit(atTwo)])
     expect(backs.map(({ status }) => status).toSorted()).toEqual([302, 400])
   })
 
-  test('nothing that lets anybody in lies there: neither tokens nor states', async () => {
+  test('the store holds neither tokens nor states', async () => {
     const browser = one.browser(),
-      callback = new URL(await one.approach(browser))
+      callback = new URL(await one.authorize(browser))
     const { token } = await one.signIn()
     const dump = await redis.dump()
     const secrets = [
@@ -75,7 +71,7 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     expect(secrets.filter((secret) => secret === '' || dump.includes(secret))).toEqual([])
   })
 
-  test('a service that starts again › knows who was signed in', async () => {
+  test('a restarted service › keeps sessions', async () => {
     const { token } = await one.signIn()
     await using three = await startSignIn(lent, {
       registration: one.registration,
@@ -86,7 +82,7 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     three.remember(token)
   })
 
-  test('Redis is gone › 503 with Retry-After, and nothing is open; back › all goes on', async () => {
+  test('Redis is down › 503 with Retry-After, and all routes stay closed; up again › all works', async () => {
     const { token, browser } = await one.signIn()
     await redis.kill()
     const gone = [
@@ -108,7 +104,7 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     expect((await one.ask({ 'x-session-token': again.token })).status).toBe(200)
   }, 30_000)
 
-  test('Redis is gone › who chatted just before chats on, and nobody else; signing out is the end of it', async () => {
+  test('Redis is down › recently used sessions stay valid until signed out; others are 503', async () => {
     const { token } = await one.signIn(),
       { token: unseen } = await one.signIn()
     expect((await one.ask({ 'x-session-token': token })).status).toBe(200)
@@ -128,7 +124,7 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     expect((await one.ask({ 'x-session-token': unseen })).status).toBe(401)
   }, 30_000)
 
-  test('Redis hangs › one waits for it, the others do not; it goes on › all is well', async () => {
+  test('Redis hangs › one request waits, others fail at once; it continues › all works', async () => {
     const { token } = await one.signIn(),
       { token: unseen } = await one.signIn()
     await one.ask({ 'x-session-token': token })
@@ -145,7 +141,7 @@ describe.skipIf(redisServer === undefined)('--store redis://…', () => {
     expect((await found(() => one.ask({ 'x-session-token': unseen }))).status).toBe(200)
   }, 30_000)
 
-  /** The first answer that is not about the store. */
+  /** Retries until the answer is not 503 of the store. */
   async function found(ask: () => Promise<Answer>): Promise<Answer> {
     for (let round = 0; round < 500; round++) {
       const answer = await ask()
@@ -160,13 +156,13 @@ test.each([
   ['of another kind', 'memcached://user:zq-password@127.0.0.1:1'],
   ['that is no URL', 'zq-password'],
   ['with more behind it', 'redis://:zq-password@127.0.0.1:1/0?tls=zq-password'],
-])('a store %s › exit 2, and nothing of it is told', async (_, url) => {
+])('a store %s › exit 2, without the password', async (_, url) => {
   const failure = await startSignIn(startGithub, { flags: ['--store', url] }).then(() => 'it started', String)
   expect(failure).toContain('exited with 2')
   expect(failure).not.toContain('zq-password')
 })
 
-test('a store where nobody answers, at the start › no start, rather than one that forgets', async () => {
+test('an unreachable store at the start › no start', async () => {
   const failure = await startSignIn(startGithub, {
     flags: ['--store', `redis://:zq-password@127.0.0.1:${freePort()}`],
   }).then(() => 'it started', String)

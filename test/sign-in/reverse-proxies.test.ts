@@ -1,40 +1,37 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf } from '../client.ts'
-import { openBrowser } from '../fakes/browser.ts'
-import type { Browser, Page } from '../fakes/browser.ts'
+import { openBrowser, type Browser, type Page } from '../fakes/browser.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
 import { startChromium } from '../fakes/chromium.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { good, goodText } from '../fakes/good.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
 import { signInLink, signOutLine } from '../page/sign-in.ts'
-import { freePort, mustBeSilent, register, startSignIn, tokenIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { freePort, checkNoSecrets, register, startSignIn, tokenIn, type SignInRig } from './rig.ts'
 
-/** The reverse proxies of examples/, with HTTPS: the files as they are, but for names, ports and paths of this machine. */
+/** The reverse proxies of examples/ with HTTPS; only names, ports and paths in the files are replaced. */
 
 const examples = join(import.meta.dir, '..', '..', 'examples')
 const perMinute = 20
 const chromiumPath = needs('chromium')
 
 interface Place {
-  /** A folder of its own, in which `cert.pem` and `key.pem` lie. */
+  /** A folder with `cert.pem` and `key.pem`. */
   readonly folder: string
   readonly port: number
-  /** Of the service. */
+  /** Port of the service. */
   readonly upstream: number
 }
 
 interface ReverseProxy {
   readonly name: string
   readonly executable: string | undefined
-  /** Writes its configuration. @returns what starts it, in the foreground */
+  /** Writes the configuration. @returns the command that starts the proxy in the foreground */
   prepare(place: Place): readonly string[]
 }
 
@@ -59,6 +56,7 @@ const nginx: ReverseProxy = {
         ['chat.example.org;', 'localhost;'],
         ['127.0.0.1:8000', `127.0.0.1:${upstream}`],
         ['/var/log/nginx/svc.log', join(folder, 'access.log')],
+        ['/var/log/nginx/svc-error.log', join(folder, 'svc-error.log')],
         ['/etc/letsencrypt/live/chat.example.org/fullchain.pem', join(folder, 'cert.pem')],
         ['/etc/letsencrypt/live/chat.example.org/privkey.pem', join(folder, 'key.pem')],
       ]),
@@ -69,7 +67,8 @@ const nginx: ReverseProxy = {
     const root = process.getuid?.() === 0 ? 'user root;' : ''
     writeFileSync(
       join(folder, 'main.conf'),
-      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { ${kinds} include ${folder}/svc.conf; }`,
+      `${root} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} ` +
+        `http { ${kinds} include ${folder}/svc.conf; }`,
     )
     return ['-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')]
   },
@@ -80,6 +79,7 @@ const caddy: ReverseProxy = {
   executable: needs('caddy'),
   prepare({ folder, port, upstream }) {
     const site = replaced('sign-in-Caddyfile', [
+      ['\n{\n', `\n{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n`],
       [
         '\nchat.example.org {',
         `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/cert.pem ${folder}/key.pem`,
@@ -87,10 +87,7 @@ const caddy: ReverseProxy = {
       ['127.0.0.1:8000', `127.0.0.1:${upstream}`],
       ['/var/log/caddy/svc.log', join(folder, 'access.log')],
     ])
-    writeFileSync(
-      join(folder, 'Caddyfile'),
-      `{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n}\n${site}`,
-    )
+    writeFileSync(join(folder, 'Caddyfile'), site)
     return ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
   },
 }
@@ -160,7 +157,7 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       return { browser, begun, back, token }
     }
 
-    /** One GET of the start of a flow from another address of this machine. */
+    /** Starts a flow from another local address. */
     function startFrom(address: string, forwarded: string): Promise<number> {
       return new Promise((resolve, reject) => {
         request(
@@ -227,7 +224,7 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       await chromium.close()
     })
 
-    test('tokens come as they are made', async () => {
+    test('tokens arrive as they are generated', async () => {
       const { token } = await signIn()
       rig.upstream.use(good({ tokens: 2, pauseMs: 200 }))
       const response = await fetch(`${url}/v1/chat/completions`, {
@@ -244,7 +241,7 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       )
     })
 
-    test('the limit of requests counts each client that the proxy sees, whatever it claims', async () => {
+    test('the rate limit counts the clients of the proxy, and ignores forged addresses', async () => {
       const statuses: number[] = []
       for (let time = 0; time <= perMinute; time++) statuses.push(await startFrom('127.0.0.7', `10.9.9.${time}`))
       expect([statuses.filter((status) => status === 302).length >= perMinute - 1, statuses.at(-1)]).toEqual([
@@ -254,11 +251,44 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       expect(await startFrom('127.0.0.8', '127.0.0.7')).toBe(302)
     })
 
+    test('its logs hold no token or code while the service is down', async () => {
+      const place = { folder: mkdtempSync(join(tmpdir(), 'svc-proxy-')), port: freePort(), upstream: freePort() }
+      for (const file of ['cert.pem', 'key.pem']) copyFileSync(join(folder, file), join(place.folder, file))
+      const child = Bun.spawn([proxy.executable ?? '', ...proxy.prepare(place)], {
+        env: { ...process.env, HOME: place.folder },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const secrets = ['token-of-a-session', 'code-of-a-flow', 'state-of-a-flow']
+      const query = `session=${secrets[0]}&code=${secrets[1]}&state=${secrets[2]}`
+      const ask = () =>
+        fetch(`https://localhost:${place.port}/auth/provider/callback?${query}`, {
+          tls: { ca: authority.cert },
+          headers: { referer: `https://localhost:${place.port}/?${query}`, 'x-session-token': secrets[0] ?? '' },
+        }).then(
+          ({ status }) => status,
+          () => 0,
+        )
+      let status = 0
+      for (let round = 0; status === 0 && round < 500; round++)
+        status = (await ask()) || (await Bun.sleep(10).then(() => 0))
+      child.kill('SIGTERM')
+      const printed = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+      const logs = readdirSync(place.folder)
+        .filter((name) => name.endsWith('.log'))
+        .map((name) => readFileSync(join(place.folder, name), 'utf8'))
+      const written = [...printed, ...logs].join('\n')
+      rmSync(place.folder, { recursive: true, force: true })
+      expect([status, written.includes('/auth/provider/callback')]).toEqual([502, true])
+      checkNoSecrets(written, secrets)
+    })
+
     test('its own log holds no token, code or state', async () => {
       await signIn()
       const log = readFileSync(join(folder, 'access.log'), 'utf8')
       expect(log).toContain('/auth/provider/callback')
-      mustBeSilent(log, [...secrets])
+      checkNoSecrets(log, [...secrets])
     })
   })
 })

@@ -1,45 +1,42 @@
 import { randomUUID } from 'node:crypto'
-import { answerOf, chat, question } from '../client.ts'
-import type { Answer } from '../client.ts'
-import { openBrowser } from '../fakes/browser.ts'
-import type { Browser, BrowserOptions, Page } from '../fakes/browser.ts'
-import { faultUpstream } from '../fakes/fault-upstream.ts'
-import type { FaultUpstream } from '../fakes/fault-upstream.ts'
+import { answerOf, chat, question, type Answer } from '../client.ts'
+import { openBrowser, type Browser, type BrowserOptions, type Page } from '../fakes/browser.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { good } from '../fakes/good.ts'
-import { ada } from '../fakes/identity/identity-provider.ts'
-import type { FakeIdentityProvider, Registration } from '../fakes/identity/identity-provider.ts'
-import { provider, startService } from '../harness.ts'
-import type { HomeFile, ServiceOptions, ServiceUnderTest } from '../harness.ts'
+import { ada, type FakeIdentityProvider, type Registration } from '../fakes/identity/identity-provider.ts'
+import { provider, startService, type HomeFile, type ServiceOptions, type ServiceUnderTest } from '../harness.ts'
 
-/** Where the extension's file lies in the home of a service. */
+/** Path of the extension's configuration file in the home folder of a service. */
 export const configPath = 'users/default/provider_auth/config.json'
 
-/** Members of config.json. One that is `undefined` is left out. */
+/** Members of config.json; those that are `undefined` are left out. */
 export type SignInConfig = Readonly<Record<string, unknown>>
 
 export interface SignInOptions extends ServiceOptions {
-  /** Added to, and in place of, what leads to the identity provider. */
+  /** Added to, or replacing, the members for the identity provider. */
   readonly config?: SignInConfig
-  /** What the service and the identity provider know of one another. Default: made up. */
+  /** Client id, secret and redirect URI. Default: generated. */
   readonly registration?: Registration
   /** Whether `--auth provider_auth` is given. Default true. */
   readonly isOnByFlag?: boolean
+  /** `owners` of providers.json. */
+  readonly owners?: readonly string[]
   /** Permissions of config.json. Default 0o600. */
   readonly mode?: number
 }
 
-/** Somebody who has signed in. */
+/** A signed-in user. */
 export interface SignedIn {
   readonly browser: Browser
   /** The session token. */
   readonly token: string
-  /** The answer of the callback. */
+  /** Response of the callback. */
   readonly page: Page
 }
 
 /**
- * A service with sign-in and what it needs. `await using` stops it all, and sees to it that no secret stands in its
- * log.
+ * A service with sign-in, an identity provider and an upstream. Disposal stops them, and fails if the log holds a
+ * secret.
  */
 export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityProvider> extends AsyncDisposable {
   readonly service: ServiceUnderTest
@@ -47,30 +44,27 @@ export interface SignInRig<Provider extends FakeIdentityProvider = FakeIdentityP
   readonly registration: Registration
   /** Serves model `m`. */
   readonly upstream: FaultUpstream
-  /** A browser that has been nowhere yet; the rig remembers the secrets it sees. */
+  /** Opens a browser without cookies. Secrets in its pages are checked against the log. */
   browser(options?: BrowserOptions): Browser
-  /**
-   * Begins to sign in and does so at the identity provider. @returns the address of the callback, which is not asked
-   * for
-   */
-  approach(browser: Browser, person?: string): Promise<string>
-  /** Signs in. @throws when that does not succeed */
+  /** Starts a sign-in and approves it at the identity provider. @returns the callback URL, not yet requested */
+  authorize(browser: Browser, person?: string): Promise<string>
+  /** Signs in. @throws if that fails */
   signIn(person?: string, browser?: Browser): Promise<SignedIn>
-  /** Asks model `m` with these headers. */
+  /** Sends a chat request for model `m`. */
   ask(headers?: Readonly<Record<string, string>>, more?: Readonly<Record<string, unknown>>): Promise<Answer>
-  /** Asks for something of the service, without cookies and without following. */
+  /** Sends a GET without cookies; does not follow redirects. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
   /** Replaces config.json: members as in {@link SignInOptions}, or the exact text; `null` removes the file. */
   configure(config: SignInConfig | string | null): Promise<void>
-  /** Values that may stand in no log. */
+  /** Adds values that the log must not hold. */
   remember(...secrets: readonly string[]): void
-  /** Waits until a line of the log contains all of these. */
+  /** Waits for a log line that contains all words. */
   logged(...words: readonly string[]): Promise<string>
 }
 
 /**
- * A port of 127.0.0.1 that nobody listens on: a redirect URI names the port before the service has it. It is below
- * those that systems give to connections going out, one of which might have it by then.
+ * A free port of 127.0.0.1, for a redirect URI that names the port before the service listens. It is below the
+ * ephemeral ports, so that no outgoing connection takes it meanwhile.
  */
 export function freePort(): number {
   const port = 10_000 + Math.floor(Math.random() * 20_000)
@@ -78,12 +72,12 @@ export function freePort(): number {
     Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
     return port
   } catch {
-    // Somebody has it.
+    // The port is in use.
     return freePort()
   }
 }
 
-/** A client of an identity provider, for a service on this port. */
+/** Creates the registration of a service on a port. */
 export function register(port = freePort()): Registration {
   return {
     clientId: 'svc-under-test',
@@ -92,10 +86,7 @@ export function register(port = freePort()): Registration {
   }
 }
 
-/**
- * The text of config.json that leads to an identity provider. Nobody is held up by the limit of requests, unless `more`
- * sets it.
- */
+/** Text of config.json for an identity provider. Without a rate limit, unless `more` sets it. */
 export function configText(
   fake: FakeIdentityProvider,
   { clientId, clientSecret, redirectUri }: Registration,
@@ -115,7 +106,7 @@ export function configText(
   )
 }
 
-/** Starts an identity provider, and a service that has it as its own, with one good upstream that serves model `m`. */
+/** Starts an identity provider, a service that uses it, and an upstream that serves model `m`. */
 export async function startSignIn<Provider extends FakeIdentityProvider>(
   start: (registration: Registration) => Provider | Promise<Provider>,
   options: SignInOptions = {},
@@ -143,9 +134,9 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(
       },
     })
 
-  async function approach(browser: Browser, person = ada): Promise<string> {
+  async function authorize(browser: Browser, person = ada): Promise<string> {
     const page = await browser.visit(`${service.url}/auth/provider`)
-    if (page.location === undefined) throw new Error(`sign-in did not begin: ${page.status} ${page.text}`)
+    if (page.location === undefined) throw new Error(`sign-in did not start: ${page.status} ${page.text}`)
     return fake.approve(browser, page.location, person)
   }
 
@@ -155,9 +146,9 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(
     registration,
     upstream,
     browser: browserOf,
-    approach,
+    authorize,
     async signIn(person, browser = browserOf()) {
-      const page = await browser.visit(await approach(browser, person))
+      const page = await browser.visit(await authorize(browser, person))
       return { browser, page, token: tokenIn(page) }
     },
     ask: (headers = {}, more = {}) => chat(service.url, question(more), { headers }),
@@ -176,16 +167,16 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(
       await service[Symbol.asyncDispose]()
       await fake.stop()
       upstream.stop()
-      mustBeSilent(service.output, [...secrets, ...fake.secrets])
+      checkNoSecrets(service.output, [...secrets, ...fake.secrets])
     },
   }
 }
 
-/** Starts a service with sign-in asked for and these files, which logs all it can. */
+/** Starts a service with `--auth provider_auth` and files, at log level debug. */
 export function startProtected(
   upstreamUrl: string,
   files: Readonly<Record<string, HomeFile>>,
-  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag'> = {},
+  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag' | 'owners'> = {},
 ): Promise<ServiceUnderTest> {
   const flags = [
     ...(options.isOnByFlag === false ? [] : ['--auth', 'provider_auth']),
@@ -194,19 +185,19 @@ export function startProtected(
     ...(options.flags ?? []),
   ]
   return startService(
-    { providers: [provider('a', upstreamUrl)] },
+    { providers: [provider('a', upstreamUrl)], ...(options.owners === undefined ? {} : { owners: options.owners }) },
     { ...options, files: { ...files, ...options.files }, flags },
   )
 }
 
-/** The session token that a callback's redirect carries. @throws when it carries none */
+/** The session token in a callback's redirect. @throws if it has none */
 export function tokenIn(page: Page): string {
   const token = page.location === undefined ? null : new URL(page.location).searchParams.get('session')
-  if (token === null) throw new Error(`${page.status} at ${page.url} gives no session: ${page.text}`)
+  if (token === null) throw new Error(`${page.status} at ${page.url} has no session: ${page.text}`)
   return token
 }
 
-/** Everything in a page, and in its address, that no log may hold. */
+/** Values of a page and its URL that the log must not hold. */
 function secretsOf(page: Page): readonly string[] {
   const addresses = [page.url, page.location].flatMap((address) =>
     address === undefined ? [] : [new URL(address).searchParams],
@@ -218,15 +209,15 @@ function secretsOf(page: Page): readonly string[] {
   )
 }
 
-/** @throws when a secret stands in what a service wrote */
-export function mustBeSilent(output: string, secrets: readonly string[]): void {
+/** Checks that a service's output holds no secret. @throws if it does */
+export function checkNoSecrets(output: string, secrets: readonly string[]): void {
   const forms = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))]
-  const told = forms.filter((form) => output.includes(form))
-  const lines = output.split('\n').filter((line) => told.some((form) => line.includes(form)))
-  if (told.length > 0) throw new Error(`the log holds ${told.length} secrets, as in\n${lines.slice(0, 5).join('\n')}`)
+  const found = forms.filter((form) => output.includes(form))
+  const lines = output.split('\n').filter((line) => found.some((form) => line.includes(form)))
+  if (found.length > 0) throw new Error(`the log holds ${found.length} secrets, as in\n${lines.slice(0, 5).join('\n')}`)
 }
 
-/** Waits until a line of a service's output contains every one of these. @throws when none does within five seconds */
+/** Waits for a line of a service's output that contains all words. @throws after five seconds */
 export async function logged(service: ServiceUnderTest, words: readonly string[]): Promise<string> {
   for (let round = 0; round < 500; round++) {
     const line = service.output.split('\n').find((each) => words.every((word) => each.includes(word)))

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pick } from '../client.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { configText, register, startSignIn } from './rig.ts'
 
 /** The optional members of config.json (docs/sign-in.md), with the real process. */
@@ -17,7 +16,7 @@ function addressesOf({ url }: Pick<Github, 'url'>): Readonly<Record<string, stri
   }
 }
 
-/** A GitHub that the configuration reaches by these members alone. */
+/** A GitHub that is configured only by these members. */
 function reachedBy(config: (github: Github) => Readonly<Record<string, unknown>>): typeof startGithub {
   return (registration) => {
     const github = startGithub(registration)
@@ -25,7 +24,7 @@ function reachedBy(config: (github: Github) => Readonly<Record<string, unknown>>
   }
 }
 
-test('authorize_url, token_url and user_url, with user_fields, scope and display_name › sign in anywhere that speaks OAuth 2.0', async () => {
+test('three URLs, user_fields, scope and display_name › sign in at any OAuth 2.0 server', async () => {
   await using rig = await startSignIn(
     reachedBy((github) => ({
       ...addressesOf(github),
@@ -55,7 +54,7 @@ test('provider: gitea with base_url', async () => {
   expect(pick((await rig.get('/api/boot')).json, 'parts', 0, 'settings', 'providerName')).toBe('Gitea')
 })
 
-test('pkce: false › no challenge is sent, and no verifier', async () => {
+test('pkce: false › sends neither challenge nor verifier', async () => {
   await using rig = await startSignIn(startGithub, { config: { pkce: false } })
   expect((await rig.signIn()).page.status).toBe(302)
   expect([
@@ -64,7 +63,7 @@ test('pkce: false › no challenge is sent, and no verifier', async () => {
   ]).toEqual([false, false])
 })
 
-test('cookie_name › is the cookie’s name, and the only one that counts; __Host- where redirect_uri is https', async () => {
+test('cookie_name › names the only valid cookie; __Host- with an https redirect_uri', async () => {
   const registration = { ...register(), redirectUri: 'https://svc.example/auth/provider/callback' }
   await using rig = await startSignIn(startGithub, { registration, port: 0, config: { cookie_name: '__Host-token' } })
   const browser = rig.browser({ headers: {} })
@@ -84,14 +83,14 @@ test('cookie_name › is the cookie’s name, and the only one that counts; __Ho
   expect(statuses).toEqual([200, 401])
 })
 
-test('restrict_to as an array, with ids › names a person whatever they are called now', async () => {
+test('restrict_to as an array, with ids › matches renamed users', async () => {
   await using rig = await startSignIn(startGithub, { config: { restrict_to: ['id:4260250381', '@Grace'] } })
   for (const person of ['ada', 'grace']) expect((await rig.signIn(person)).page.status).toBe(302)
   const browser = rig.browser()
-  expect((await browser.visit(await rig.approach(browser, 'id:4260250381'))).status).toBe(403)
+  expect((await browser.visit(await rig.authorize(browser, 'id:4260250381'))).status).toBe(403)
 })
 
-test('comments, trailing commas and values from the environment › are understood', async () => {
+test('comments, trailing commas and values from the environment › are accepted', async () => {
   const registration = register()
   await using rig = await startSignIn(startGithub, { registration, environment: { LIMIT: '2', IS_ON: 'true' } })
   const text = configText(rig.provider, registration, { requests_per_minute: '$LIMIT', enabled: '$IS_ON' })
@@ -102,7 +101,7 @@ test('comments, trailing commas and values from the environment › are understo
   expect(statuses).toEqual([302, 302, 429])
 })
 
-test('plain http to an identity provider that is not on this machine › only with allow_insecure_http', async () => {
+test('plain http to an identity provider on another machine › only with allow_insecure_http', async () => {
   const config = {
     ...none,
     authorize_url: 'http://id.example/a',

@@ -2,14 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf } from '../client.ts'
 import type { Page } from '../fakes/browser.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
-import { register, startSignIn, tokenIn } from './rig.ts'
-import type { SignInRig } from './rig.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
+import { register, startSignIn, tokenIn, type SignInRig } from './rig.ts'
 
 /**
- * What was promised of sign-in, row by row and by its words: states and sessions, settings, errors (docs/sign-in.md).
- * Those that need time to pass are in clock.test.ts, those about starting in misconfigured.test.ts.
+ * The contract of sign-in, row by row: states and sessions, settings, errors (docs/sign-in.md). Rows about time are in
+ * clock.test.ts, rows about the start in misconfigured.test.ts.
  */
 
 const urlSafe32Bytes = /^[A-Za-z0-9_-]{43}$/
@@ -20,13 +18,13 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The address somebody is sent to. */
+/** The URL that the start of a sign-in redirects to. */
 async function begun(): Promise<URL> {
   const { location } = await rig.browser().visit(`${rig.service.url}/auth/provider`)
   return new URL(location ?? 'about:nowhere')
 }
 
-/** The cookie `token` of an answer. */
+/** The cookie `token` of a response. */
 function tokenCookie(page: Page): ReturnType<typeof cookieParts> | undefined {
   return page.headers
     .getSetCookie()
@@ -39,7 +37,7 @@ function formOf(body: Uint8Array | undefined): Readonly<Record<string, string>> 
 }
 
 describe('states and sessions', () => {
-  test('State token | GET /auth/provider | always | issued (valid) | Redirect to the identity provider with the token', async () => {
+  test('State token | GET /auth/provider | issued | Redirect to the identity provider with the token', async () => {
     const [first, second] = [await begun(), await begun()]
     expect(`${first.origin}${first.pathname}`).toBe(`${rig.provider.url}/login/oauth/authorize`)
     const states = [first, second].map(({ searchParams }) => searchParams.get('state') ?? '')
@@ -47,7 +45,7 @@ describe('states and sessions', () => {
     expect(new Set(states).size).toBe(2)
   })
 
-  test('State token | GET /auth/provider/callback | token present and younger than 10 minutes | validated | Flow continues', async () => {
+  test('State token | callback | token present and younger than 10 minutes | validated | Flow continues', async () => {
     rig.provider.heal()
     await rig.signIn()
     expect((['token', 'user'] as const).map((place) => rig.provider.asked(place).length)).toEqual([1, 1])
@@ -64,13 +62,13 @@ describe('states and sessions', () => {
     expect(rig.provider.asked('token')).toEqual([])
   })
 
-  test('State token, once used › is unknown', async () => {
+  test('State token, once used › unknown', async () => {
     const browser = rig.browser(),
-      callback = await rig.approach(browser)
+      callback = await rig.authorize(browser)
     expect([(await browser.visit(callback)).status, (await browser.visit(callback)).status]).toEqual([302, 400])
   })
 
-  test('Session | callback succeeds | code exchanged, user fetched, user allowed | active | Session created; redirect to /?session=<session_token>; cookie token set', async () => {
+  test('Session | callback succeeds | active | redirect to /?session=<session_token>; cookie token set', async () => {
     const { page, token } = await rig.signIn()
     expect([page.status, page.headers.get('location')]).toEqual([302, `/?session=${token}`])
     expect(tokenCookie(page)?.value).toBe(token)
@@ -84,7 +82,7 @@ describe('states and sessions', () => {
     expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
   })
 
-  test('POST /auth/logout without a session › is a success too; GET is not allowed, and ends nothing', async () => {
+  test('POST /auth/logout without a session › succeeds; GET is not allowed, and ends no session', async () => {
     const { token } = await rig.signIn()
     expect((await fetch(`${rig.service.url}/auth/logout`, { method: 'POST' })).status).toBe(200)
     const got = await rig.get('/auth/logout', { 'x-session-token': token })
@@ -107,7 +105,7 @@ describe('the settings', () => {
     expect((await byVariable.signIn()).page.status).toBe(302)
   })
 
-  test('client_id | OAuth app client id · client_secret | OAuth app client secret › the code is posted with both, and is exchanged once', async () => {
+  test('client_id, client_secret | OAuth app client id, secret › posted with the code, exchanged once', async () => {
     rig.provider.heal()
     await rig.signIn()
     const [exchange, ...more] = rig.provider.asked('token')
@@ -126,11 +124,12 @@ describe('the settings', () => {
     expect(more).toEqual([])
   })
 
-  test('redirect_uri | must equal the registered value exactly and point to /auth/provider/callback › what stands in the file is sent, whatever the request says', async () => {
+  test('redirect_uri | must equal the registered value › sent as in the file, whatever the request', async () => {
     const page = await rig
       .browser()
       .visit(
-        `${rig.service.url}/auth/provider?redirect_uri=https%3A%2F%2Fevil.example%2F&client_id=evil&scope=admin&state=chosen`,
+        `${rig.service.url}/auth/provider?redirect_uri=https%3A%2F%2Fevil.example%2F&client_id=evil` +
+          '&scope=admin&state=chosen',
         {
           headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
         },
@@ -147,7 +146,7 @@ describe('the settings', () => {
     })
   })
 
-  test('A value beginning with $ is resolved from the environment variable of that name: PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, PROVIDER_USERS (comma or space separated)', async () => {
+  test('A value beginning with $ is resolved from that environment variable, such as PROVIDER_USERS', async () => {
     const registration = register()
     await using resolved = await startSignIn(startGithub, {
       registration,
@@ -164,7 +163,7 @@ describe('the settings', () => {
     })
     for (const person of ['ada', 'grace', 'bob', 'Bob']) expect((await resolved.signIn(person)).page.status).toBe(302)
     const browser = resolved.browser()
-    expect((await browser.visit(await resolved.approach(browser, 'mallory'))).status).toBe(403)
+    expect((await browser.visit(await resolved.authorize(browser, 'mallory'))).status).toBe(403)
   })
 
   test('Session token: 32 random bytes, URL-safe; valid 24 hours; as cookie token', async () => {
@@ -177,7 +176,7 @@ describe('the settings', () => {
     })
   })
 
-  test('Session token transport: the URL parameter session is no credential', async () => {
+  test('Session token transport: the URL parameter session is not a credential', async () => {
     const { token } = await rig.signIn()
     for (const path of ['/auth', '/auth/session', '/v1/models', '/?', '/metrics']) {
       const answer = await rig.get(`${path}${path.includes('?') ? '' : '?'}session=${token}`)
@@ -199,13 +198,11 @@ describe('the settings', () => {
     const [flow] = begun.headers.getSetCookie().map(cookieParts)
     expect(flow?.name).toStartWith('__Host-')
     expect(flow?.attributes).toMatchObject({ secure: true, httponly: true, path: '/', samesite: 'Lax' })
-    // A browser would not send it back over http: this one does by hand.
+    // Sent by hand, because a browser would not send it over http.
     const callback = new URL(await secure.provider.approve(secure.browser(), begun.location ?? '', 'ada'))
-    const page = await secure
-      .browser()
-      .visit(`${secure.service.url}${callback.pathname}${callback.search}`, {
-        headers: { cookie: `${flow?.name ?? ''}=${flow?.value ?? ''}` },
-      })
+    const page = await secure.browser().visit(`${secure.service.url}${callback.pathname}${callback.search}`, {
+      headers: { cookie: `${flow?.name ?? ''}=${flow?.value ?? ''}` },
+    })
     expect(tokenCookie(page)).toMatchObject({ value: tokenIn(page), attributes: { secure: true } })
   })
 })
@@ -243,7 +240,7 @@ describe('errors', () => {
   test("Username not in restrict_to | 'Access Denied'; HTTP 403 Forbidden", async () => {
     await using restricted = await startSignIn(startGithub, { config: { restrict_to: 'grace' } })
     const browser = restricted.browser()
-    const callback = await restricted.approach(browser, 'ada')
+    const callback = await restricted.authorize(browser, 'ada')
     const page = await browser.visit(callback, { headers: { accept: 'application/json' } })
     expect([page.status, JSON.parse(page.text)]).toMatchObject([
       403,

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf } from '../client.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
-import { startGithub } from '../fakes/identity/github.ts'
-import type { Github } from '../fakes/identity/github.ts'
-import { startSignIn } from './rig.ts'
-import type { SignedIn, SignInRig } from './rig.ts'
+import { startGithub, type Github } from '../fakes/identity/github.ts'
+import { startSignIn, type SignedIn, type SignInRig } from './rig.ts'
 
-/** What browsers are told, and what other sites' pages are not let do. */
+/** Responses to browsers, and protection against pages of other sites. */
 
 let rig: SignInRig<Github>, ada: SignedIn
 beforeAll(async () => {
@@ -28,12 +26,12 @@ describe('starting to sign in', () => {
       'a prerender',
       { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' },
     ],
-  ])('by %s › 403, and no flow is begun', async (_, headers) => {
+  ])('by %s › 403, and starts no flow', async (_, headers) => {
     const answer = await rig.get('/auth/provider', headers)
     expect([answer.status, answer.headers.get('location'), answer.headers.getSetCookie()]).toEqual([403, null, []])
   })
 
-  test('by HEAD › begins no flow', async () => {
+  test('by HEAD › starts no flow', async () => {
     const answer = await fetch(`${rig.service.url}/auth/provider`, { method: 'HEAD', redirect: 'manual' })
     expect([answer.headers.getSetCookie(), (answer.headers.get('location') ?? '').includes('state=')]).toEqual([
       [],
@@ -41,7 +39,7 @@ describe('starting to sign in', () => {
     ])
   })
 
-  test('sets one cookie a flow, which is HttpOnly, Lax, for 600 seconds; the state stands in none', async () => {
+  test('sets one cookie per flow, HttpOnly, Lax, for 600 seconds, without the state', async () => {
     const page = await rig.browser().visit(`${rig.service.url}/auth/provider`)
     const cookies = page.headers.getSetCookie().map(cookieParts)
     expect(cookies).toEqual([
@@ -55,7 +53,7 @@ describe('starting to sign in', () => {
     expect([state.length, JSON.stringify(cookies).includes(state)]).toEqual([43, false])
   })
 
-  test('many times over › leaves a browser with at most five such cookies', async () => {
+  test('repeatedly › leaves at most five such cookies', async () => {
     const browser = rig.browser()
     for (let times = 0; times < 9; times++) await browser.visit(`${rig.service.url}/auth/provider`)
     const flows = [...browser.jar.cookies(rig.service.url).keys()].filter((name) => name.startsWith('svc_flow_'))
@@ -64,11 +62,11 @@ describe('starting to sign in', () => {
   })
 })
 
-describe('coming back', () => {
-  test('deletes the flow’s cookie, whatever the outcome', async () => {
+describe('the callback', () => {
+  test('deletes the flow cookie on success and failure', async () => {
     for (const query of ['', '&error=access_denied', '&error=server_error']) {
       const browser = rig.browser(),
-        callback = await rig.approach(browser)
+        callback = await rig.authorize(browser)
       const [flow = ''] = [...browser.jar.cookies(rig.service.url).keys()].filter((name) =>
         name.startsWith('svc_flow_'),
       )
@@ -77,7 +75,7 @@ describe('coming back', () => {
     }
   })
 
-  test('ends the session that the browser had, and a session that was planted becomes nobody’s', async () => {
+  test('ends the previous session, and does not adopt a planted one', async () => {
     const first = await rig.signIn('grace')
     const second = await rig.signIn('grace', first.browser)
     expect([
@@ -86,20 +84,20 @@ describe('coming back', () => {
     ]).toEqual([401, 200])
     const planted = await rig
       .browser()
-      .visit(await rig.approach(rig.browser({ headers: {} })), { headers: { cookie: `token=${'P'.repeat(43)}` } })
+      .visit(await rig.authorize(rig.browser({ headers: {} })), { headers: { cookie: `token=${'P'.repeat(43)}` } })
     expect(planted.text).not.toContain('P'.repeat(43))
   })
 
   test('by POST or by HEAD › does not use the state up', async () => {
     const browser = rig.browser(),
-      callback = await rig.approach(browser)
+      callback = await rig.authorize(browser)
     expect((await browser.visit(callback, { form: {} })).status).toBe(405)
     await browser.visit(callback, { method: 'HEAD' })
     expect((await browser.visit(callback)).status).toBe(302)
   })
 })
 
-describe('every answer of sign-in', () => {
+describe('every response of sign-in', () => {
   const paths = [
     '/auth',
     '/auth/session',
@@ -155,7 +153,7 @@ describe('every answer of sign-in', () => {
     })
   })
 
-  test('a 401 says how: WWW-Authenticate: Bearer realm="svc"', async () => {
+  test('a 401 has WWW-Authenticate: Bearer realm="svc"', async () => {
     for (const path of ['/auth', '/auth/session', '/v1/models', '/nothing'])
       expect((await rig.get(path)).headers.get('www-authenticate')).toBe('Bearer realm="svc"')
   })
@@ -164,7 +162,7 @@ describe('every answer of sign-in', () => {
 describe('the page at /', () => {
   const html = { accept: 'text/html' }
 
-  test('is the same for everybody: signed in or not, and with ?session=… of somebody; it sets no cookie and holds no token', async () => {
+  test('is the same with or without a session and with ?session=…, sets no cookie and holds no token', async () => {
     const pages = [
       await rig.get('/', html),
       await rig.get('/', { ...html, ...cookie() }),
@@ -180,7 +178,7 @@ describe('the page at /', () => {
     expect(pages[0]?.text).not.toMatch(/ada|Lovelace|session|\/auth/)
   })
 
-  test('takes a token out of the address before anything else runs, and lets nothing foreign in', async () => {
+  test('removes the token from the address before anything else runs, and allows no foreign sources', async () => {
     const { text, headers } = await rig.get('/', html)
     expect(/<script[^>]*>/.exec(text)?.[0]).toMatch(/^<script src="\/assets\/first-[\w-]+\.js">$/)
     expect(text.indexOf('<script')).toBeLessThan(text.search(/<(?:link|style|body|img)/))
@@ -199,7 +197,7 @@ describe('the page at /', () => {
     )
   })
 
-  test('is asked for again each time, not sniffed, framed or told of by Referer', async () => {
+  test('is revalidated each time, and not sniffed, framed or sent as Referer', async () => {
     for (const path of ['/', '/?session=x']) {
       const { headers } = await rig.get(path, html)
       expect(
@@ -223,7 +221,7 @@ describe('the page at /', () => {
   })
 })
 
-describe('a request with a cookie that changes something', () => {
+describe('an unsafe request with the cookie', () => {
   const own = () => rig.service.url
 
   test.each<readonly [string, () => Readonly<Record<string, string>>, number]>([
@@ -252,34 +250,35 @@ describe('a request with a cookie that changes something', () => {
     ])
   })
 
-  test('with a token in a header instead › needs no such proof: no page can send it', async () => {
-    expect(
-      (await rig.ask({ 'x-session-token': ada.token, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }))
-        .status,
-    ).toBe(200)
+  test('with a token in a header › needs only an allowed Origin', async () => {
+    const token = { 'x-session-token': ada.token, 'sec-fetch-site': 'cross-site' }
+    expect((await rig.ask(token)).status).toBe(200)
+    const chat = await rig.ask({ ...token, origin: 'https://evil.example' })
+    expect([chat.status, errorOf(chat)?.code]).toEqual([403, 'origin_not_allowed'])
   })
 })
 
 describe('pages of other origins', () => {
-  test('may not read answers; those of SVC_CORS_ORIGINS may, without credentials', async () => {
+  test('are refused; those of SVC_CORS_ORIGINS are allowed, without credentials', async () => {
     await using open = await startSignIn(startGithub, { environment: { SVC_CORS_ORIGINS: 'https://app.example' } })
     const { token } = await open.signIn()
-    const allowed = async (origin: string) =>
-      (await open.ask({ authorization: `Bearer ${token}`, origin })).headers.get('access-control-allow-origin')
-    expect([await allowed('https://app.example'), await allowed('https://evil.example')]).toEqual([
-      'https://app.example',
-      null,
-    ])
+    const asked = async (origin: string) => {
+      const { status, headers } = await open.ask({ authorization: `Bearer ${token}`, origin })
+      return [status, headers.get('access-control-allow-origin')]
+    }
+    expect(await asked('https://app.example')).toEqual([200, 'https://app.example'])
+    for (const origin of ['https://evil.example', 'http://localhost:3000', 'app://obsidian.md'])
+      expect(await asked(origin)).toEqual([403, null])
     const preflight = await fetch(`${open.service.url}/v1/chat/completions`, {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
     })
-    expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([403, null])
   })
 })
 
 describe('sessions', () => {
-  test('twenty a user: the oldest goes, of that user alone', async () => {
+  test('twenty per user: the oldest of that user is dropped', async () => {
     const other = await rig.signIn('other')
     const tokens: string[] = []
     for (let times = 0; times < 21; times++) tokens.push((await rig.signIn('often')).token)

@@ -1,13 +1,13 @@
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 
-/** The service refused: the members of its error (docs/errors.md). */
+/** An error response of the service (docs/errors.md). */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
   readonly type: string
   readonly code: string
   readonly param: string | undefined
-  /** Seconds after which it may be tried again. */
+  /** Seconds until a retry may succeed. */
   readonly retryAfter: number | undefined
   readonly headers: Headers
 
@@ -24,47 +24,47 @@ export class ApiError extends Error {
   }
 }
 
-/** The service was not reached, or did not answer to the end. */
+/** The service was not reached, or its answer was incomplete. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
 
-/** Asks the service, with the token a person gave, if they gave one. */
+/** Sends requests to the service, with the access token if there is one. */
 export interface ApiClient {
   /**
-   * One exchange. Resolves with answers of 2xx only.
+   * Sends one request. Resolves with 2xx responses only.
    *
-   * @throws {ApiError} for any other, {@link Unreachable}, or what `signal` was aborted with
+   * @throws {ApiError} for other statuses, {@link Unreachable}, or the abort reason of `signal`
    */
   fetch(path: string, options?: RequestInit): Promise<Response>
-  /** JSON of our own service, which is of the version this page is of. @throws as {@link ApiClient.fetch} */
+  /** Gets JSON. The service has the page's version, so the answer is not checked. @throws as {@link ApiClient.fetch} */
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>
-  /** Sends JSON. @throws as {@link ApiClient.fetch} */
+  /** Posts JSON. @throws as {@link ApiClient.fetch} */
   post<Answer>(path: string, body: unknown, signal?: AbortSignal): Promise<Answer>
-  /** From now on sent as `Authorization: Bearer`; kept in memory only. */
-  useToken(token: string | undefined): void
-  /** Told when an answer was 401: nobody is signed in any more. Returns how to stop. */
+  /** Sets the token for further requests (`Authorization: Bearer`). It is kept in memory only. */
+  enterToken(token: string | undefined): void
+  /** Subscribes to answers of 401: the session has ended. Returns the unsubscribe function. */
   onSignedOut(listener: () => void): () => void
 }
 
-/** The one client of the page. @param ask as the browser's `fetch` */
-export function apiClient(ask: (path: string, options?: RequestInit) => Promise<Response>): ApiClient {
+/** Creates the page's client. @param send as the browser's `fetch` */
+export function apiClient(send: (path: string, options?: RequestInit) => Promise<Response>): ApiClient {
   let token: string | undefined
   const listeners = new Set<() => void>()
 
-  async function exchange(path: string, options: RequestInit = {}): Promise<Response> {
+  async function request(path: string, options: RequestInit = {}): Promise<Response> {
     const headers = new Headers(options.headers)
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-    const response = await reach(path, { ...options, headers, cache: 'no-store' })
+    const response = await sendOrFail(path, { ...options, headers, cache: 'no-store' })
     if (response.ok) return response
     const error = new ApiError(response, await response.json().catch(() => undefined))
     if (response.status === 401) for (const listener of listeners) listener()
     throw error
   }
 
-  async function reach(path: string, options: RequestInit): Promise<Response> {
+  async function sendOrFail(path: string, options: RequestInit): Promise<Response> {
     try {
-      return await ask(path, options)
+      return await send(path, options)
     } catch (error) {
       if (options.signal?.aborted === true) throw error
       throw new Unreachable('The service cannot be reached', { cause: error })
@@ -72,17 +72,17 @@ export function apiClient(ask: (path: string, options?: RequestInit) => Promise<
   }
 
   async function json<Answer>(path: string, options: RequestInit): Promise<Answer> {
-    const response = await exchange(path, options)
+    const response = await request(path, options)
     try {
-      return await response.json()
+      return (await response.json()) as Answer
     } catch (error) {
       throw new Unreachable('The service did not answer to the end', { cause: error })
     }
   }
 
   return {
-    fetch: exchange,
-    get: (path, signal) => json(path, { ...(signal === undefined ? {} : { signal }) }),
+    fetch: request,
+    get: (path, signal) => json(path, signal === undefined ? {} : { signal }),
     post: (path, body, signal) =>
       json(path, {
         method: 'POST',
@@ -90,7 +90,7 @@ export function apiClient(ask: (path: string, options?: RequestInit) => Promise<
         body: JSON.stringify(body),
         ...(signal === undefined ? {} : { signal }),
       }),
-    useToken(next) {
+    enterToken(next) {
       token = next
     },
     onSignedOut(listener) {

@@ -4,7 +4,7 @@ import { EventTooLarge, readEvents, type PageEvent } from './event-stream.ts'
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-/** An answer whose body comes in these pieces. */
+/** A response whose body arrives in these chunks. */
 function answerOf(pieces: readonly Uint8Array<ArrayBuffer>[], onCancel: () => void = () => undefined): Response {
   const left = [...pieces]
   return new Response(
@@ -29,7 +29,7 @@ async function eventsOf(...texts: readonly string[]): Promise<readonly PageEvent
 const message = (data: string): PageEvent => ({ event: 'message', data })
 
 describe('readEvents', () => {
-  test('gives an event a blank line', async () => {
+  test('gives one event per blank line', async () => {
     expect(await eventsOf('data: one\n\ndata: two\n\n')).toEqual([message('one'), message('two')])
   })
 
@@ -52,7 +52,7 @@ describe('readEvents', () => {
     expect(await eventsOf('\ufeffdata: a\n: keep-alive\n\n:\n\nid: 7\nretry: 10\nwhatever\n\n')).toEqual([message('a')])
   })
 
-  test('takes one space after the colon away, and no more', async () => {
+  test('removes one space after the colon, and no more', async () => {
     expect(await eventsOf('data:  a\ndata:b\ndata\n\n')).toEqual([message(' a\nb\n')])
   })
 
@@ -69,7 +69,7 @@ describe('readEvents', () => {
     expect(await Array.fromAsync(readEvents(new Response(null)))).toEqual([])
   })
 
-  test('ends the exchange when nobody reads on', async () => {
+  test('cancels the response when its reader stops', async () => {
     let isCancelled = false
     const answer = answerOf([bytesOf('data: a\n\n'), bytesOf('data: b\n\n')], () => {
       isCancelled = true

@@ -1,30 +1,29 @@
 /** One server-sent event. */
 export interface PageEvent {
-  /** `message` where the stream names none. */
+  /** Default: `message`. */
   readonly event: string
-  /** Its lines, joined with LF. */
+  /** The data lines, joined with LF. */
   readonly data: string
 }
 
-/** An event, or one line of it, is larger than {@link readEvents} takes. */
+/** A line or an event exceeds the limit of {@link readEvents}. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge'
 }
 
-/** One event and one line may have so many characters, unless told otherwise. */
-const charactersUsual = 1024 * 1024
+/** Default limit of a line and of an event. */
+const charactersMaxDefault = 1024 * 1024
 
 /**
- * Reads the server-sent events of an answer (HTML Living Standard, section 9.2), however its bytes are cut: LF, CRLF
- * and CR, a byte order mark, comments, several lines of data. `id` and `retry` are ignored; an event that lacks its
- * blank line at the end counts all the same. Whoever stops reading ends the exchange.
+ * Reads the server-sent events of a response (HTML Living Standard, section 9.2). `id` and `retry` are ignored. A last
+ * event without its blank line is complete, too. Cancels the response when the caller stops reading.
  *
- * @param charactersMax of one event and of one line
- * @throws {EventTooLarge} , and what reading the body throws
+ * @param charactersMax limit of one event and of one line
+ * @throws {EventTooLarge} and read errors of the body
  */
 export async function* readEvents(
   response: Response,
-  charactersMax: number = charactersUsual,
+  charactersMax: number = charactersMaxDefault,
 ): AsyncGenerator<PageEvent> {
   if (response.body === null) return
   const reader = response.body.getReader()
@@ -42,12 +41,12 @@ export async function* readEvents(
     }
   } finally {
     if (isRead) reader.releaseLock()
-    // The exchange is over either way: that it cannot be ended any more is no news.
+    // The caller has left, so a failure to cancel does not matter.
     else void reader.cancel().catch(() => undefined)
   }
 }
 
-/** Cuts text into lines. The last one counts when `isEnd`. */
+/** Splits text into lines. `isEnd` completes the last line. */
 function lineReader(charactersMax: number): (text: string, isEnd: boolean) => readonly string[] {
   let rest = ''
   let isAfterCr = false
@@ -69,7 +68,7 @@ function lineReader(charactersMax: number): (text: string, isEnd: boolean) => re
 
 const lineEnd = /[\r\n]/
 
-/** Gathers lines into events: none or one a line. */
+/** Collects lines into events. Returns at most one event per line. */
 function eventReader(charactersMax: number): (line: string) => readonly PageEvent[] {
   let event = ''
   let data: string[] = []

@@ -1,24 +1,27 @@
 import { useState, type ReactNode } from 'react'
-import type { User } from '../../src/http/page-api.ts'
+import type { User } from '../../src/http/page/page-api.ts'
 import { displayNameOf } from './display-name.ts'
 
-/** The first letters of a name. */
+/** Initials: the first letters of the first and the last word. */
 export function initialsOf(user: Pick<User, 'displayName' | 'userName'>): string {
   const words = displayNameOf(user).trim().split(/\s+/)
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '')
   return letters.join('').toUpperCase()
 }
 
-/** A user's picture, or initials where there is none or it does not load. */
+/** A user's picture, or initials if there is no picture or it does not load. */
 export function Avatar({ user, size = 'size-8' }: { readonly user: User; readonly size?: string }): ReactNode {
   const [failedUrl, setFailedUrl] = useState<string>()
   if (!user.avatarUrl.startsWith('https:') || failedUrl === user.avatarUrl) {
-    // A picture of letters, not text: it is no part of any name.
+    // The initials are CSS content, so they are no part of an accessible name.
     return (
       <span
         aria-hidden="true"
         data-initials={initialsOf(user)}
-        className={`inline-flex shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent before:content-[attr(data-initials)] ${size}`}
+        className={
+          'inline-flex shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold ' +
+          `text-on-accent before:content-[attr(data-initials)] ${size}`
+        }
       />
     )
   }

@@ -2,8 +2,8 @@ import { useId, useState, type FormEvent, type ReactNode } from 'react'
 import type { SlotProps } from '../slots.ts'
 import { Button } from '../ui/button.tsx'
 
-/** The page's own SignIn: takes an access token, for a service whose extension brings no page part of its own. */
-export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
+/** Default of the slot SignIn: asks for an access token. */
+export function DefaultSignIn({ enterToken }: SlotProps['SignIn']): ReactNode {
   const field = useId(),
     hint = useId()
   const [token, setToken] = useState('')
@@ -15,8 +15,8 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
     if (token.trim() === '' || isBusy) return
     setBusy(true)
     try {
-      // Accepted, the page begins anew, and this form is gone.
-      setProblem((await useToken(token.trim())) ? undefined : 'This token is not accepted.')
+      // If the token is accepted, the page restarts and this form is gone.
+      setProblem((await enterToken(token.trim())) ? undefined : 'This token is not accepted.')
     } catch (error) {
       setProblem(`${error instanceof Error ? error.message : String(error)}. Try again in a moment.`)
     }
@@ -46,7 +46,7 @@ export function DefaultSignIn({ useToken }: SlotProps['SignIn']): ReactNode {
           className={`text-sm ${problem === undefined ? 'text-muted' : 'text-bad'}`}
           role={problem === undefined ? undefined : 'alert'}
         >
-          {problem ?? 'Whoever runs this service gives it to you. It is kept until this page is closed.'}
+          {problem ?? 'You get it from the owner of this service. It is kept until this page is closed.'}
         </p>
         <Button type="submit" variant="primary" aria-disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}

@@ -1,6 +1,6 @@
-import type { User } from '../../src/http/page-api.ts'
+import type { User } from '../../src/http/page/page-api.ts'
 
-/** What somebody is called: by the name they gave, else by their user name. */
+/** Returns a user's display name; the user name if it is blank. */
 export function displayNameOf({ displayName, userName }: Pick<User, 'displayName' | 'userName'>): string {
   return displayName.trim() === '' ? userName : displayName
 }

@@ -1,11 +1,11 @@
 import { Component, type ReactNode } from 'react'
 
-/** What {@link ErrorBoundary} shows. */
+/** Props of {@link ErrorBoundary}. */
 export interface ErrorBoundaryProps {
   readonly children: ReactNode
-  /** In the place of what failed. */
-  readonly fallback: (error: unknown, again: () => void) => ReactNode
-  /** Another value tries again. */
+  /** Shown instead of the children that failed. `retry` renders them again. */
+  readonly fallback: (error: unknown, retry: () => void) => ReactNode
+  /** A new value renders the children again. */
   readonly resetKey?: string
 }
 
@@ -14,7 +14,7 @@ interface State {
   readonly key: string | undefined
 }
 
-/** Keeps a failure where it is: what stands around it goes on. (React has no function for this.) */
+/** Catches render errors of its children and shows a fallback. (React has no function component for this.) */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
   override state: State = { failure: undefined, key: this.props.resetKey }
 

@@ -3,11 +3,16 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Menu } from '../ui/menu.tsx'
 import type { Parts } from './parts.ts'
 import { hrefOf, useRoute, type Route } from './route.ts'
 import { chooseTheme, theme, type Theme } from './theme.ts'
-import { UserMenu } from './user-menu.tsx'
+
+const UserMenu = lazily(async () => (await import('./user-menu.tsx')).UserMenu, {
+  placeholder: <span className="size-9 pointer-coarse:size-11" />,
+  failed: (retry) => <IconButton label="Load the account menu" icon="user" onClick={retry} />,
+})
 
 const views: readonly { readonly route: Route; readonly label: string; readonly icon: IconName }[] = [
   { route: { view: 'chat' }, label: 'Chat', icon: 'chat' },
@@ -15,7 +20,7 @@ const views: readonly { readonly route: Route; readonly label: string; readonly 
   { route: { view: 'requests' }, label: 'Requests', icon: 'list' },
 ]
 
-/** What {@link Header} shows. */
+/** Props of {@link Header}. */
 export interface HeaderProps {
   readonly parts: Parts
   readonly hasSidebar: boolean
@@ -25,7 +30,7 @@ export interface HeaderProps {
   readonly onShortcuts: () => void
 }
 
-/** The bar at the top: the views, and at its end the theme, the keys, and who is signed in. */
+/** The top bar: links to the views, then shortcuts, theme and account menu. */
 export function Header({
   parts,
   hasSidebar,
@@ -35,7 +40,7 @@ export function Header({
   onShortcuts,
 }: HeaderProps): ReactNode {
   const {
-    boot: { user },
+    boot: { user, isOwner },
   } = useServices()
   const route = useRoute()
   const chosen = useStore(theme)
@@ -57,7 +62,11 @@ export function Header({
             key={to.view}
             href={hrefOf(to)}
             aria-current={route.view === to.view ? 'page' : undefined}
-            className={`inline-flex min-h-9 items-center gap-2 rounded-lg px-2.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center ${route.view === to.view ? 'bg-hover text-ink' : 'text-muted'}`}
+            className={
+              'inline-flex min-h-9 items-center gap-2 rounded-lg px-2.5 text-sm font-medium hover:bg-hover ' +
+              'pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center ' +
+              (route.view === to.view ? 'bg-hover text-ink' : 'text-muted')
+            }
           >
             <Icon name={icon} className="size-4" />
             <span className="max-sm:sr-only">{label}</span>
@@ -75,7 +84,7 @@ export function Header({
             run: () => chooseTheme(each),
           }))}
         />
-        {user === undefined ? null : <UserMenu user={user} items={parts.userMenu} />}
+        {user === undefined ? null : <UserMenu user={user} isOwner={isOwner} items={parts.userMenu} />}
       </div>
     </header>
   )

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
-import type { PartEntry } from '../../src/http/page-api.ts'
+import type { PartEntry } from '../../src/http/page/page-api.ts'
 import { loadParts } from './parts.ts'
 
 const entry = (more: Partial<PartEntry> = {}): PartEntry => ({
@@ -14,7 +14,7 @@ const complaints = spyOn(console, 'error').mockImplementation(() => {})
 afterEach(() => complaints.mockClear())
 
 describe('the parts of extensions', () => {
-  test("take the place of the page's own, with their settings", async () => {
+  test("replace the page's defaults, with their settings", async () => {
     const parts = await loadParts([entry()], async () => ({ part: { replace: { SignIn } } }))
     expect(parts).toEqual({
       fillings: { SignIn: { extension: 'gate', component: SignIn, settings: { word: 'open' } } },
@@ -42,7 +42,7 @@ describe('the parts of extensions', () => {
     ['exports nothing', async () => ({})],
     ['exports something else', async () => ({ part: null })],
     ['lacks a slot that it claims', async () => ({ part: { replace: {} } })],
-  ])('are told of as failed, and the others loaded, when one %s', async (_, load) => {
+  ])('are listed as failed, and the others load, when one %s', async (_, load) => {
     const parts = await loadParts([entry(), entry({ extension: 'other', module: 'good', slots: [] })], (address) =>
       address === 'good' ? Promise.resolve({ part: {} }) : load(),
     )

@@ -1,27 +1,27 @@
 import type { ComponentType } from 'react'
-import type { PartEntry } from '../../src/http/page-api.ts'
+import type { PartEntry } from '../../src/http/page/page-api.ts'
 import { slotNames, type MenuItem, type PagePart, type SlotName, type SlotProps } from '../slots.ts'
 
-/** Something that fills a slot, and who brought it. */
+/** A component for a slot, and the extension it comes from. */
 interface Filling<Name extends SlotName> {
   readonly extension: string
   readonly component: ComponentType<SlotProps[Name]>
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Everything that extensions bring. */
+/** The page parts of all extensions. */
 export interface Parts {
   readonly fillings: { readonly [Name in SlotName]?: Filling<Name> }
   readonly userMenu: readonly MenuItem[]
-  /** Extensions whose part did not load, or is not what the service says: the page's own is shown in its place. */
+  /** Extensions whose part did not load, or lacks a slot it claims. The page's defaults are shown instead. */
   readonly failed: readonly string[]
 }
 
 /**
- * Loads the parts that are on. A part that does not load leaves the page as it is without it; of one that does, only
- * the slots it claims on the server are taken.
+ * Loads the page parts of extensions. A part that fails is listed in `failed`. Slots that an extension does not claim
+ * on the server are ignored.
  *
- * @param load imports a module; for tests, another
+ * @param load imports a module; replaced in tests
  */
 export async function loadParts(
   entries: readonly PartEntry[],
@@ -60,7 +60,7 @@ async function loadPart(
   return undefined
 }
 
-/** It is of this service and was built with this page: what it exports is of the type its build checked. */
+/** The part was built with this page, so its type was checked then. */
 function hasPart(module: unknown): module is { readonly part: PagePart } {
   return (
     typeof module === 'object' &&

@@ -1,67 +1,67 @@
 import { useEffect, useState, type ReactNode } from 'react'
-import type { Boot } from '../../src/http/page-api.ts'
+import type { Boot } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { Parts } from './parts.ts'
+import { onRestartRequested, restartPage } from './restart-page.ts'
 import { SignIn } from './sign-in.tsx'
-import { listenForStart, startAnew } from './start-anew.ts'
 
-/** What {@link SessionEnded} needs. */
+/** Props of {@link SessionEnded}. */
 export interface SessionEndedProps {
   readonly parts: Parts
-  readonly useToken: (token: string) => Promise<boolean>
+  readonly enterToken: (token: string) => Promise<boolean>
 }
 
 /**
- * Asks to sign in again when an answer says that nobody is signed in any more. What a person was doing stays behind it:
- * what is typed is kept in the browser, so following a link loses nothing. Signing in or out in another tab is noticed
- * when they come back to this one.
+ * Asks to sign in again after an answer of 401. The view behind it stays, and drafts are kept in the browser, so
+ * following a link loses nothing. Sign-in state is also checked each time the tab is shown, since another tab may have
+ * changed it.
  */
-export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode {
+export function SessionEnded({ parts, enterToken }: SessionEndedProps): ReactNode {
   const { boot, client } = useServices()
-  const [state, setState] = useState<'signed-in' | 'asking' | 'put-off'>('signed-in')
-  // Views that ask again and again are refused again and again: whoever has put it off is not asked anew.
+  const [state, setState] = useState<'signed-in' | 'asking' | 'dismissed'>('signed-in')
+  // Views that poll get 401 repeatedly: after the dialog was closed, it does not open again by itself.
   useEffect(() => client.onSignedOut(() => setState((now) => (now === 'signed-in' ? 'asking' : now))), [client])
-  useEffect(() => listenForStart(), [])
-  // Where nobody signs in, nobody can have changed.
+  useEffect(() => onRestartRequested(), [])
+  // Without sign-in the user cannot change.
   const isWatched = boot.isClosed || state !== 'signed-in'
   useEffect(() => {
     if (!isWatched) return undefined
-    const look = (): void => {
+    const check = (): void => {
       if (document.visibilityState !== 'visible') return
       client.get<Boot>('/api/boot').then(
         (now) => {
           if (now.isClosed && now.user === undefined) setState((before) => (before === 'signed-in' ? 'asking' : before))
-          // Somebody else must not see what is on the page, nor another's conversations.
+          // Another user must not see this page's conversations.
           else if (now.user?.id === boot.user?.id) setState('signed-in')
-          else startAnew()
+          else restartPage()
         },
         () => {
-          // Not reached: it stays as it is.
+          // The service was not reached: nothing changes.
         },
       )
     }
-    document.addEventListener('visibilitychange', look)
-    addEventListener('focus', look)
-    addEventListener('pageshow', look)
+    document.addEventListener('visibilitychange', check)
+    addEventListener('focus', check)
+    addEventListener('pageshow', check)
     return () => {
-      document.removeEventListener('visibilitychange', look)
-      removeEventListener('focus', look)
-      removeEventListener('pageshow', look)
+      document.removeEventListener('visibilitychange', check)
+      removeEventListener('focus', check)
+      removeEventListener('pageshow', check)
     }
   }, [isWatched, boot, client])
 
-  async function useTokenHere(token: string): Promise<boolean> {
-    const isAccepted = await useToken(token)
+  async function enterTokenAndClose(token: string): Promise<boolean> {
+    const isAccepted = await enterToken(token)
     if (isAccepted) setState('signed-in')
     return isAccepted
   }
 
   return (
     <>
-      {state === 'put-off' ? (
+      {state === 'dismissed' ? (
         <div className="p-2">
           <Notice
             kind="warn"
@@ -74,9 +74,9 @@ export function SessionEnded({ parts, useToken }: SessionEndedProps): ReactNode 
           />
         </div>
       ) : null}
-      <Dialog title="Your session has ended" isOpen={state === 'asking'} onClose={() => setState('put-off')}>
+      <Dialog title="Your session has ended" isOpen={state === 'asking'} onClose={() => setState('dismissed')}>
         <p className="mb-6 text-sm">Sign in again to go on. What you have typed is kept.</p>
-        <SignIn parts={parts} useToken={useTokenHere} />
+        <SignIn parts={parts} enterToken={enterTokenAndClose} />
       </Dialog>
     </>
   )

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { deleted } from '../history/deleted.ts'
-import { searchWanted } from '../history/search-wanted.ts'
+import { searchRequested } from '../history/search-requested.ts'
 import { useStore } from '../store.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
@@ -16,30 +16,32 @@ import { hrefOf, navigate, useRoute, type Route } from './route.ts'
 import { SessionEnded } from './session-ended.tsx'
 import { handleKey, useShortcut } from './shortcuts.ts'
 
-const waiting = <Loading />
+const placeholder = <Loading />
 const chatPage = () => import('../chat/chat-page.ts')
-const ChatView = lazily(async () => (await chatPage()).ChatView, { waiting })
+const ChatView = lazily(async () => (await chatPage()).ChatView, { placeholder })
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
-const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, { waiting })
-const RequestsView = lazily(async () => (await import('../requests/requests-view.tsx')).RequestsView, { waiting })
+const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, {
+  placeholder,
+})
+const RequestsView = lazily(async () => (await import('../requests/requests-view.tsx')).RequestsView, { placeholder })
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
-/** There is room for the conversations beside the view. */
-const wide = '(min-width: 64rem)'
+/** Wide enough to show the sidebar beside the view. */
+const wideQuery = '(min-width: 64rem)'
 
 const titles: Readonly<Record<Route['view'], string>> = { chat: 'Chat', providers: 'Providers', requests: 'Requests' }
 
-/** The page's frame: the bar at the top, the conversations beside, the view. */
+/** The page's frame: top bar, sidebar with conversations, view. */
 export function Shell({
   parts,
-  useToken,
+  enterToken,
 }: {
   readonly parts: Parts
-  readonly useToken: (token: string) => Promise<boolean>
+  readonly enterToken: (token: string) => Promise<boolean>
 }): ReactNode {
   const route = useRoute()
-  const isWide = useMedia(wide)
+  const isWide = useMedia(wideQuery)
   const [isSidebarOpen, setSidebarOpen] = useState(isWide)
   const isSomethingDeleted = useStore(deleted) !== undefined
   const [isSheetOpen, setSheetOpen] = useState(false)
@@ -62,17 +64,17 @@ export function Shell({
     return () => removeEventListener('keydown', onKeyDown)
   }, [])
   useEffect(() => {
-    // A conversation has a title of its own.
+    // The chat view sets its own title.
     if (route.view !== 'chat') document.title = `${titles[route.view]} · svc`
-    if (!matchMedia(wide).matches) setSidebarOpen(false)
+    if (!matchMedia(wideQuery).matches) setSidebarOpen(false)
   }, [route])
-  // A window that becomes narrower is not to be covered by them, one that becomes wider has room for them.
+  // Below this width the sidebar would cover the view; above it there is space for both.
   useEffect(() => setSidebarOpen(isWide), [isWide])
   useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
   useShortcut('Ctrl+K', 'Search the conversations', () => {
     if (!isChat) navigate({ view: 'chat' })
     setSidebarOpen(true)
-    searchWanted.set(true)
+    searchRequested.set(true)
   })
   useShortcut('Ctrl+B', 'Show or hide the conversations', toggleSidebar)
   useShortcut('?', 'Show this list', () => setSheetOpen(true))
@@ -81,7 +83,10 @@ export function Shell({
     <div className="flex h-full flex-col">
       <a
         href="#main"
-        className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:m-2 focus:rounded-lg focus:bg-raised focus:p-2"
+        className={
+          'sr-only focus:not-sr-only focus:absolute focus:z-10 focus:m-2 focus:rounded-lg focus:bg-raised ' +
+          'focus:p-2'
+        }
         onClick={(event) => {
           event.preventDefault()
           focusContent()
@@ -97,9 +102,9 @@ export function Shell({
         onSidebar={toggleSidebar}
         onShortcuts={() => setSheetOpen(true)}
       />
-      <SessionEnded parts={parts} useToken={useToken} />
+      <SessionEnded parts={parts} enterToken={enterToken} />
       <div className="relative flex min-h-0 flex-1">
-        {isChat && isSidebarOpen ? <Sidebar currentId={route.id} isOver={!isWide} onClose={closeSidebar} /> : null}
+        {isChat && isSidebarOpen ? <Sidebar currentId={route.id} isOverlay={!isWide} onClose={closeSidebar} /> : null}
         <main
           id="main"
           tabIndex={-1}
@@ -108,7 +113,7 @@ export function Shell({
         >
           <ErrorBoundary
             resetKey={hrefOf(route)}
-            fallback={(error, again) => <ViewFailed error={error} again={again} />}
+            fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}
           >
             <View route={route} />
           </ErrorBoundary>
@@ -132,14 +137,14 @@ function View({ route }: { readonly route: Route }): ReactNode {
   }
 }
 
-/** The conversations: beside the view where there is room, else above it. */
+/** The conversations: beside the view on wide windows, else over it. */
 function Sidebar({
   currentId,
-  isOver,
+  isOverlay,
   onClose,
 }: {
   readonly currentId: string | undefined
-  readonly isOver: boolean
+  readonly isOverlay: boolean
   readonly onClose: () => void
 }): ReactNode {
   return (
@@ -148,13 +153,16 @@ function Sidebar({
       <nav
         id="sidebar"
         aria-label="Conversations"
-        className="absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel lg:static lg:w-72 lg:shrink-0"
+        className={
+          'absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel ' +
+          'lg:static lg:w-72 lg:shrink-0'
+        }
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && isOver) onClose()
+          if (event.key === 'Escape' && isOverlay) onClose()
         }}
         onClick={({ target }) => {
-          // Also the one that is open already is gone to.
-          if (isOver && target instanceof Element && target.closest('a') !== null) onClose()
+          // Also closes it on a click at the conversation that is already open.
+          if (isOverlay && target instanceof Element && target.closest('a') !== null) onClose()
         }}
       >
         <div className="flex items-center gap-1 p-2">
@@ -164,7 +172,7 @@ function Sidebar({
           <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
         </div>
         <div className="min-h-0 flex-1">
-          <ErrorBoundary fallback={(error, again) => <ViewFailed error={error} again={again} />}>
+          <ErrorBoundary fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}>
             <HistoryList currentId={currentId} />
           </ErrorBoundary>
         </div>
@@ -173,7 +181,7 @@ function Sidebar({
   )
 }
 
-function ViewFailed({ error, again }: { readonly error: unknown; readonly again: () => void }): ReactNode {
+function ViewFailed({ error, retry }: { readonly error: unknown; readonly retry: () => void }): ReactNode {
   return (
     <div className="mx-auto max-w-xl p-6">
       <Notice
@@ -181,7 +189,7 @@ function ViewFailed({ error, again }: { readonly error: unknown; readonly again:
         title="This view failed"
         actions={
           <>
-            <Button onClick={again}>Try again</Button>
+            <Button onClick={retry}>Try again</Button>
             <Button onClick={() => location.reload()}>Reload the page</Button>
           </>
         }

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { setSingleKeys, shortcuts, singleKeys } from './shortcuts.ts'
 
-/** Keys that work in places of their own, and so are not registered. */
+/** Keys handled by single elements, and therefore not registered. */
 const local = [
   { keys: 'Enter', label: 'Send the message' },
   { keys: 'Shift+Enter', label: 'New line' },
@@ -14,7 +14,7 @@ const local = [
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-/** The list of all keys. */
+/** The dialog that lists all shortcuts. */
 export function ShortcutsSheet({
   isOpen,
   onClose,
@@ -41,7 +41,9 @@ export function ShortcutsSheet({
                 {keys.split('+').map((key) => (
                   <kbd
                     key={key}
-                    className="ml-1 inline-block rounded-md border border-line bg-page px-1.5 font-mono text-xs leading-6"
+                    className={
+                      'ml-1 inline-block rounded-md border border-line bg-page px-1.5 font-mono text-xs leading-6'
+                    }
                   >
                     {nameOf(key)}
                   </kbd>

@@ -1,19 +1,19 @@
 import { useEffect, useEffectEvent } from 'react'
 import { createStore } from '../store.ts'
-import { isCovered } from '../ui/is-covered.ts'
+import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
-/** One shortcut, as the list of them shows it. */
+/** A keyboard shortcut. */
 export interface Shortcut {
-  /** As in `Ctrl+Shift+O`, `Escape` or `?`. `Ctrl` is ⌘ on a Mac as well. */
+  /** Such as `Ctrl+Shift+O`, `Escape` or `?`. `Ctrl` also means ⌘ on a Mac. */
   readonly keys: string
   readonly label: string
   readonly run: () => void
 }
 
-/** Those that work now. */
+/** The registered shortcuts. */
 export const shortcuts = createStore<readonly Shortcut[]>([])
 
-/** Whether single keys without a modifier work (WCAG 2.1.4: they can be switched off). */
+/** Whether shortcuts without a modifier are on. WCAG 2.1.4 requires a way to switch them off. */
 export const singleKeys = createStore(readSetting())
 
 function readSetting(): boolean {
@@ -24,17 +24,17 @@ function readSetting(): boolean {
   }
 }
 
-/** Switches single keys on or off, and remembers it. */
+/** Switches shortcuts without a modifier on or off, and remembers it in this browser. */
 export function setSingleKeys(isOn: boolean): void {
   singleKeys.set(isOn)
   try {
     localStorage.setItem('svc-single-keys', isOn ? 'on' : 'off')
   } catch {
-    // Storage is forbidden: it holds until the page is closed.
+    // Storage is forbidden: the setting lasts until the page is closed.
   }
 }
 
-/** A shortcut as long as the component is there. A single key does not work while something is being typed. */
+/** Registers a shortcut while the component is mounted. A single key does nothing while the person types. */
 export function useShortcut(keys: string, label: string, run: () => void): void {
   const latest = useEffectEvent(run)
   useEffect(() => {
@@ -45,11 +45,11 @@ export function useShortcut(keys: string, label: string, run: () => void): void 
 }
 
 /**
- * Runs what a key stands for; the latest shortcut wins. Returns whether there was one: none while a dialog or a menu is
- * open.
+ * Runs the shortcut of a key; the last one registered wins. Returns whether one ran. None runs while a dialog or a menu
+ * is open.
  */
 export function handleKey(event: KeyboardEvent): boolean {
-  if (event.isComposing || event.defaultPrevented || isCovered()) return false
+  if (event.isComposing || event.defaultPrevented || isOverlayOpen()) return false
   const found = shortcuts.get().findLast(({ keys }) => matches(keys, event))
   if (found === undefined || (isSingle(found.keys) && (!singleKeys.get() || isTyping(event)))) return false
   event.preventDefault()
@@ -57,7 +57,7 @@ export function handleKey(event: KeyboardEvent): boolean {
   return true
 }
 
-/** A key that by itself is text, such as `?`. */
+/** Whether the key by itself types a character, such as `?`. */
 export function isSingle(keys: string): boolean {
   return keys.length === 1
 }
@@ -68,7 +68,7 @@ function matches(keys: string, event: KeyboardEvent): boolean {
   const wantsControl = parts.includes('Ctrl'),
     wantsShift = parts.includes('Shift')
   if (event.altKey || (event.ctrlKey || event.metaKey) !== wantsControl) return false
-  // Shift is part of how a sign like ? is typed.
+  // On some keyboards, a character such as ? needs Shift.
   if (!isSingle(keys) && event.shiftKey !== wantsShift && /^[a-z]$|^.{2,}$/i.test(key)) return false
   return event.key.toLowerCase() === key.toLowerCase()
 }

@@ -7,34 +7,34 @@ import type { Parts } from './parts.ts'
 
 const DefaultSignIn = lazily(async () => (await import('./default-sign-in.tsx')).DefaultSignIn)
 
-/** What {@link SignIn} needs. */
+/** Props of {@link SignIn}. */
 export interface SignInProps {
   readonly parts: Parts
-  readonly useToken: (token: string) => Promise<boolean>
+  readonly enterToken: (token: string) => Promise<boolean>
 }
 
 /**
- * Whatever fills the slot SignIn: the page's own, or an extension's in its place. One that fails gives way to the
- * page's own.
+ * The slot SignIn: an extension's component, or the page's default. If the component fails, the default takes its
+ * place.
  */
-export function SignIn({ parts, useToken }: SignInProps): ReactNode {
+export function SignIn({ parts, enterToken }: SignInProps): ReactNode {
   const filling = parts.fillings.SignIn
-  const ownOne = <DefaultSignIn settings={{}} useToken={useToken} />
+  const defaultSignIn = <DefaultSignIn settings={{}} enterToken={enterToken} />
   return (
     <div className="text-center">
       {parts.failed.length === 0 ? null : <PartFailed name={parts.failed.join(', ')} />}
       {filling === undefined ? (
-        ownOne
+        defaultSignIn
       ) : (
         <ErrorBoundary
           fallback={() => (
             <>
               <PartFailed name={filling.extension} />
-              {ownOne}
+              {defaultSignIn}
             </>
           )}
         >
-          <filling.component settings={filling.settings} useToken={useToken} />
+          <filling.component settings={filling.settings} enterToken={enterToken} />
         </ErrorBoundary>
       )}
     </div>
@@ -45,13 +45,13 @@ function PartFailed({ name }: { readonly name: string }): ReactNode {
   return (
     <div className="mb-4 text-left">
       <Notice kind="warn" title={`A part of this page does not work (${name})`}>
-        Reload the page. If that does not help, tell whoever runs this service.
+        Reload the page. If that does not help, tell the owner of this service.
       </Notice>
     </div>
   )
 }
 
-/** The page while nobody is signed in. */
+/** The page while sign-in is required. */
 export function SignInPage(props: SignInProps): ReactNode {
   return (
     <main className="flex min-h-full items-center justify-center p-4">

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react'
-import type { Boot } from '../../src/http/page-api.ts'
+import type { Boot } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 import { openHistory } from '../history/open-history.ts'
 import { modelsStore } from '../models/models-store.ts'
@@ -11,13 +11,13 @@ import { loadParts, type Parts } from './parts.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in.tsx'
 
-/** What the page begins as. */
+/** Outcome of {@link start}. */
 export type Start =
   | { readonly kind: 'signed-out'; readonly parts: Parts }
   | { readonly kind: 'ready'; readonly parts: Parts; readonly services: Services }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** Asks who is there, and loads what they may use. Never rejects. */
+/** Requests the boot data, and loads page parts, models and history. Never rejects. */
 export async function start(client: ApiClient): Promise<Start> {
   try {
     const boot = await client.get<Boot>('/api/boot')
@@ -35,42 +35,44 @@ export async function start(client: ApiClient): Promise<Start> {
   }
 }
 
-/** The page: what it began as, until a token makes it begin anew. */
+/** The page: sign-in, a failure, or the shell. */
 export function Page({ client, first }: { readonly client: ApiClient; readonly first: Start }): ReactNode {
-  const [begun, setBegun] = useState(first)
+  const [current, setCurrent] = useState(first)
 
-  async function useToken(token: string): Promise<boolean> {
-    client.useToken(token)
+  async function enterToken(token: string): Promise<boolean> {
+    client.enterToken(token)
     try {
       const { isClosed, user } = await client.get<Boot>('/api/boot')
       const isAccepted = !isClosed || user !== undefined
-      if (!isAccepted) client.useToken(undefined)
-      // Within a view that is open, what stands there must stay.
-      else if (begun.kind !== 'ready' || begun.services.boot.user?.id !== user?.id) setBegun(await start(client))
+      if (!isAccepted) client.enterToken(undefined)
+      // The same user signed in again: the open view keeps its state.
+      else if (current.kind !== 'ready' || current.services.boot.user?.id !== user?.id) setCurrent(await start(client))
       return isAccepted
     } catch (error) {
-      client.useToken(undefined)
+      client.enterToken(undefined)
       throw error
     }
   }
 
-  switch (begun.kind) {
+  switch (current.kind) {
     case 'signed-out':
-      return <SignInPage parts={begun.parts} useToken={useToken} />
+      return <SignInPage parts={current.parts} enterToken={enterToken} />
     case 'failed':
       return (
         <PageFailed
           title={
-            begun.error instanceof ApiError ? 'The service cannot serve this page now' : 'The service cannot be reached'
+            current.error instanceof ApiError
+              ? 'The service cannot serve this page now'
+              : 'The service cannot be reached'
           }
-          error={begun.error}
+          error={current.error}
         />
       )
     case 'ready':
       return (
         <ErrorBoundary fallback={(error) => <PageFailed title="The page failed" error={error} />}>
-          <ServicesContext value={begun.services}>
-            <Shell parts={begun.parts} useToken={useToken} />
+          <ServicesContext value={current.services}>
+            <Shell parts={current.parts} enterToken={enterToken} />
           </ServicesContext>
         </ErrorBoundary>
       )

@@ -1,11 +1,11 @@
 import { createStore } from '../store.ts'
 
-/** A person's choice; `system`: what the machine says. */
+/** The chosen theme. `system` follows the operating system. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const key = 'svc-theme'
 
-/** The theme in force. web/first.ts sets it before the first paint. */
+/** The current theme. web/first.ts sets it before the first paint. */
 export const theme = createStore<Theme>(readTheme())
 
 function readTheme(): Theme {
@@ -13,7 +13,7 @@ function readTheme(): Theme {
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
 }
 
-/** Chooses a theme, for this browser. */
+/** Sets the theme, and remembers it in this browser. */
 export function chooseTheme(next: Theme): void {
   theme.set(next)
   if (next === 'system') delete document.documentElement.dataset['theme']
@@ -22,6 +22,6 @@ export function chooseTheme(next: Theme): void {
     if (next === 'system') localStorage.removeItem(key)
     else localStorage.setItem(key, next)
   } catch {
-    // Storage is forbidden: it holds until the page is closed.
+    // Storage is forbidden: the theme lasts until the page is closed.
   }
 }

@@ -1,22 +1,32 @@
 import { useState, type ReactNode } from 'react'
-import type { User } from '../../src/http/page-api.ts'
-import type { MenuItem } from '../slots.ts'
+import type { User } from '../../src/http/page/page-api.ts'
+import type { MenuAction, MenuItem, MenuQuestion } from '../slots.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Avatar } from './avatar.tsx'
 import { displayNameOf } from './display-name.ts'
-import { startAnew, startOthersAnew } from './start-anew.ts'
+import { QuestionDialog } from './question-dialog.tsx'
+import { restartPage, restartOtherTabs } from './restart-page.ts'
 
-/** The avatar at the top right; behind it who is signed in, and what extensions add, such as signing out. */
-export function UserMenu({ user, items }: { readonly user: User; readonly items: readonly MenuItem[] }): ReactNode {
+/** Props of {@link UserMenu}. */
+interface UserMenuProps {
+  readonly user: User
+  readonly isOwner: boolean
+  readonly items: readonly MenuItem[]
+}
+
+/** The account menu at the top right: the user, and the items of extensions, such as signing out. */
+export function UserMenu({ user, isOwner, items }: UserMenuProps): ReactNode {
   const [failure, setFailure] = useState<string>()
+  const [question, setQuestion] = useState<MenuQuestion>()
+  const shown = items.filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
 
-  async function run(item: MenuItem): Promise<void> {
+  async function run(item: MenuAction): Promise<void> {
     try {
       await item.run()
-      startOthersAnew()
-      startAnew()
+      restartOtherTabs()
+      restartPage()
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error))
     }
@@ -28,8 +38,13 @@ export function UserMenu({ user, items }: { readonly user: User; readonly items:
         label={`Account of ${displayNameOf(user)}`}
         trigger={<Avatar user={user} />}
         header={<Profile user={user} />}
-        items={items.map((item) => ({ label: item.label, icon: 'leave', run: () => void run(item) }))}
+        items={shown.map((item) => ({
+          label: item.label,
+          icon: 'leave',
+          run: () => ('answer' in item ? setQuestion(item) : void run(item)),
+        }))}
       />
+      {question === undefined ? null : <QuestionDialog question={question} onClose={() => setQuestion(undefined)} />}
       <Dialog
         title="That did not work"
         isOpen={failure !== undefined}

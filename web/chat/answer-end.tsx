@@ -5,18 +5,18 @@ import { canContinue } from './conversation-changes.ts'
 import { ErrorCard } from './error-card.tsx'
 import type { MessageActions } from './message-actions.ts'
 
-/** What {@link AnswerEnd} shows. */
+/** Props of {@link AnswerEnd}. */
 export interface AnswerEndProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
   readonly actions: MessageActions
 }
 
-/** How an answer ended that did not end well, and what to do about it. */
+/** Below an answer that is incomplete: why it ended, and how to go on. */
 export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNode {
   const words = endInWords(answer)
-  // An error has a button of its own for it.
-  const goesOn = isLast && answer.error === undefined && canContinue(answer)
+  // The error card has its own button for it.
+  const canResume = isLast && answer.error === undefined && canContinue(answer)
   return (
     <>
       {answer.error === undefined ? null : (
@@ -24,10 +24,10 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
           <ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} />
         </div>
       )}
-      {words === undefined && !goesOn ? null : (
+      {words === undefined && !canResume ? null : (
         <div className="mt-2 flex flex-wrap items-center gap-2 text-sm text-muted">
           {words === undefined ? null : <p>{words}</p>}
-          {goesOn ? (
+          {canResume ? (
             <Button icon="play" onClick={actions.continueAnswer}>
               Continue
             </Button>
@@ -60,7 +60,7 @@ function endInWords({ status, text, finishReason }: AssistantMessage): string | 
 }
 
 function finishInWords(finishReason: string | undefined, hasText: boolean): string | undefined {
-  if (finishReason === 'length') return 'The answer reached the most tokens it may have.'
+  if (finishReason === 'length') return 'The answer reached its token limit.'
   if (finishReason === 'content_filter') return 'The provider held back the rest of the answer.'
   return hasText ? undefined : 'The answer is empty.'
 }

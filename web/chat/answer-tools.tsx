@@ -6,14 +6,14 @@ import { CopyButton, copyText } from '../ui/copy-button.tsx'
 import { Menu, type MenuEntry } from '../ui/menu.tsx'
 import type { MessageActions } from './message-actions.ts'
 
-/** What {@link AnswerTools} needs. */
+/** Props of {@link AnswerTools}. */
 export interface AnswerToolsProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
   readonly actions: MessageActions
 }
 
-/** What can be done with an answer. */
+/** The buttons of an answer. */
 export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): ReactNode {
   const more: readonly MenuEntry[] = [
     ...(isLast ? [{ label: 'Retry with another model…', icon: 'retry', run: actions.retryWith } as const] : []),
@@ -23,7 +23,10 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
   ]
   return (
     <div
-      className={`flex shrink-0 transition-opacity max-sm:-ml-2 sm:-mr-2 group-hover/answer:opacity-100 focus-within:opacity-100 ${isLast ? '' : 'pointer-fine:opacity-0'}`}
+      className={
+        'flex shrink-0 transition-opacity max-sm:-ml-2 sm:-mr-2 group-hover/answer:opacity-100 ' +
+        `focus-within:opacity-100 ${isLast ? '' : 'pointer-fine:opacity-0'}`
+      }
     >
       {answer.text === '' ? null : <CopyButton text={answer.text} label="Copy answer" />}
       {isLast ? <IconButton label="Retry" icon="retry" onClick={actions.retry} /> : null}

@@ -9,23 +9,21 @@ import { ProvenanceLine } from './provenance-line.tsx'
 import { Reasoning } from './reasoning.tsx'
 import { Waiting } from './waiting.tsx'
 
-const LogprobsView = lazily(async () => (await import('./logprobs-view.tsx')).LogprobsView, {
-  waiting: <p className="text-muted">Loading…</p>,
+const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView, {
+  placeholder: <p className="text-muted">Loading…</p>,
 })
 
-/** What {@link AnswerView} shows. */
+/** Props of {@link AnswerView}. */
 export interface AnswerViewProps {
   readonly answer: AssistantMessage
   readonly isLast: boolean
-  readonly isElsewhere: boolean
+  /** Whether another tab is receiving the answer, if it is interrupted. `undefined`: not known yet. */
+  readonly isAnsweredElsewhere: boolean | undefined
   readonly actions: MessageActions
 }
 
-/**
- * What a model answered: what it thought, the text while it grows, how it ended, where it comes from. Nothing is made
- * anew when it ends.
- */
-export function AnswerView({ answer, isLast, isElsewhere, actions }: AnswerViewProps): ReactNode {
+/** An answer: reasoning, text, end, provenance. Nothing is remounted when it ends. */
+export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: AnswerViewProps): ReactNode {
   const isStreaming = answer.status === 'streaming'
   return (
     <div className="group/answer min-w-0">
@@ -34,18 +32,18 @@ export function AnswerView({ answer, isLast, isElsewhere, actions }: AnswerViewP
         <Reasoning text={answer.reasoning} ms={answer.reasoningMs} isThinking={isStreaming && answer.text === ''} />
       )}
       {answer.text === '' ? null : (
-        <div className={isStreaming ? caret : undefined}>
+        <div className={isStreaming ? 'growing' : undefined}>
           <Markdown text={answer.text} isStreaming={isStreaming} />
         </div>
       )}
       {isStreaming && answer.text === '' && answer.reasoning === '' ? <Waiting /> : null}
       {isStreaming ? null : (
         <>
-          {isElsewhere ? (
-            <p className="mt-2 text-sm text-muted">It is being answered in another tab.</p>
-          ) : (
+          {answer.status !== 'interrupted' || isAnsweredElsewhere === false ? (
             <AnswerEnd answer={answer} isLast={isLast} actions={actions} />
-          )}
+          ) : isAnsweredElsewhere ? (
+            <p className="mt-2 text-sm text-muted">It is being answered in another tab.</p>
+          ) : null}
           {answer.logprobs === undefined ? null : <Probabilities logprobs={answer.logprobs} />}
           <div className="mt-1 flex flex-col sm:flex-row sm:items-start sm:justify-between sm:gap-2">
             {answer.provenance === undefined ? (
@@ -61,11 +59,7 @@ export function AnswerView({ answer, isLast, isElsewhere, actions }: AnswerViewP
   )
 }
 
-/** After the last word of the last block. */
-const caret =
-  '[&>div>:last-child>:last-child]:after:ml-1 [&>div>:last-child>:last-child]:after:inline-block [&>div>:last-child>:last-child]:after:h-4 [&>div>:last-child>:last-child]:after:w-2 [&>div>:last-child>:last-child]:after:animate-pulse [&>div>:last-child>:last-child]:after:rounded-xs [&>div>:last-child>:last-child]:after:bg-accent [&>div>:last-child>:last-child]:after:align-text-bottom'
-
-/** Folded, and not made before it is opened. */
+/** Log probabilities, rendered when opened. */
 function Probabilities({ logprobs }: { readonly logprobs: readonly TokenLogprob[] }): ReactNode {
   const [isOpen, setOpen] = useState(false)
   return (

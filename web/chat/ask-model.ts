@@ -1,34 +1,34 @@
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import type { AnswerError } from '../history/conversation.ts'
-import { chatPath, type ChatBody } from './ask.ts'
-import type { Measured } from './provenance.ts'
+import { chatPath, type ChatBody } from './chat-body.ts'
+import type { Measurements } from './provenance.ts'
 import { readAnswer, type AnswerEnd } from './read-answer.ts'
 import type { AnswerPiece } from './read-choice.ts'
 
-/** What {@link askModel} needs. */
+/** Options of {@link askModel}. */
 export interface AskOptions {
   readonly client: Pick<ApiClient, 'fetch'>
   readonly body: ChatBody
-  /** The id under which the service remembers the request. */
+  /** Sent as `x-request-id`; the key of the service's record. */
   readonly requestId: string
   readonly signal: AbortSignal
   readonly onPiece: (piece: AnswerPiece) => void
-  /** Milliseconds, from anywhere. */
+  /** Milliseconds since any fixed time. */
   readonly clock: () => number
 }
 
-/** What came of it. */
+/** Outcome of {@link askModel}. */
 export interface AskOutcome {
   readonly end: AnswerEnd | { readonly kind: 'stopped' }
-  readonly measured: Measured
-  /** Absent: the service was not reached. */
+  readonly measured: Measurements
+  /** Absent if the service was not reached. */
   readonly headers?: Headers
 }
 
-/** Asks once, and hands on the answer piece by piece. Never rejects: that is an outcome, too. */
+/** Sends one chat request and passes on the answer piece by piece. Never rejects: failures are outcomes. */
 export async function askModel({ client, body, requestId, signal, onPiece, clock }: AskOptions): Promise<AskOutcome> {
   const started = clock()
-  let measured: Measured = { requestId }
+  let measured: Measurements = { requestId }
   let headers: Headers | undefined
 
   function note({ text, reasoning, promptTokens, completionTokens }: AnswerPiece): void {
@@ -80,6 +80,6 @@ function answerError(error: unknown): AnswerError {
     }
   }
   if (error instanceof Unreachable) return { kind: 'network', message: error.message }
-  // A mistake of the page: it stands where the answer would, so that it is seen.
+  // An internal error of the page. Shown in place of the answer.
   return { kind: 'wire', code: 'page_error', message: error instanceof Error ? error.message : String(error) }
 }

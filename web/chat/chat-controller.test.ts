@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import { Unreachable } from '../api/client.ts'
 import type { AssistantMessage, ChatSettings, Conversation, Draft, HistoryStore } from '../history/conversation.ts'
 import { memoryHistory } from '../history/memory-history.ts'
+import type { AnswerBackup } from './answer-backup.ts'
 import { chatController, type ChatController } from './chat-controller.ts'
 import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
-import type { Rescue } from './rescue.ts'
 import {
   answerMessage,
   apiError,
   fakeClient,
-  fakeFrames,
+  fakeScheduler,
   settled,
   userMessage,
   type FakeClient,
-  type FakeFrames,
+  type FakeScheduler,
 } from './testing.ts'
 
 const settings: ChatSettings = { system: '', parameters: {} }
@@ -23,15 +23,15 @@ interface Scene {
   readonly chat: ChatController
   readonly client: FakeClient
   readonly history: HistoryStore
-  readonly frames: FakeFrames
-  /** Lets time pass. */
+  readonly frames: FakeScheduler
+  /** Advances the clock. */
   pass(ms: number): void
-  /** The answer that is shown. */
+  /** The last answer shown. */
   answer(): AssistantMessage | undefined
   texts(): readonly string[]
-  kept(): Promise<Conversation | undefined>
-  keptTexts(): Promise<readonly string[]>
-  /** Answers what was asked last. */
+  stored(): Promise<Conversation | undefined>
+  storedTexts(): Promise<readonly string[]>
+  /** Answers the last request. */
   reply(text: string): Promise<void>
   conversation(): Conversation
 }
@@ -40,10 +40,10 @@ function lastOf(conversation: Conversation | undefined): AssistantMessage | unde
   return conversation && lastAnswer(conversation)
 }
 
-/** A conversation that begins here, or with messages that are kept. */
+/** A controller of a new conversation, or of a stored one with these messages. */
 async function scene(messages?: Conversation['messages'], history: HistoryStore = memoryHistory()): Promise<Scene> {
   const client = fakeClient()
-  const frames = fakeFrames()
+  const frames = fakeScheduler()
   let time = 1_000
   if (messages !== undefined)
     await history.put({
@@ -79,8 +79,8 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
     conversation: () => chat.state.get().conversation,
     answer: () => lastAnswer(chat.state.get().conversation),
     texts: () => texts(chat.state.get().conversation),
-    kept: () => history.get('c'),
-    keptTexts: async () => texts(await history.get('c')),
+    stored: () => history.get('c'),
+    storedTexts: async () => texts(await history.get('c')),
     async reply(text) {
       client.last().stream()
       client.last().say(text)
@@ -91,13 +91,13 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
 }
 
 describe('chatController › a question', () => {
-  test('is shown and kept before it is answered', async () => {
-    const { chat, client, answer, kept, conversation } = await scene()
+  test('is shown and saved before it is answered', async () => {
+    const { chat, client, answer, stored, conversation } = await scene()
     chat.send(draft('hello'), 'm')
     expect(answer()).toMatchObject({ status: 'streaming', text: '' })
     expect(conversation().title).toBe('hello')
     await settled()
-    expect((await kept())?.settings.model).toBe('m')
+    expect((await stored())?.settings.model).toBe('m')
     expect(client.last().body).toMatchObject({
       model: 'm',
       stream: true,
@@ -106,7 +106,7 @@ describe('chatController › a question', () => {
     expect(client.last().requestId).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  test('is answered piece by piece, drawn once a frame', async () => {
+  test('is answered piece by piece, rendered once per frame', async () => {
     const { chat, client, answer, frames } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().stream()
@@ -122,7 +122,7 @@ describe('chatController › a question', () => {
     expect(frames.due()).toBe(0)
   })
 
-  test('keeps the message as it is drawn: its id stays, and those before it stay the same', async () => {
+  test('keeps the id of the answer and the identity of the messages before it', async () => {
     const { chat, conversation, reply } = await scene([userMessage('a'), answerMessage()])
     const before = conversation().messages
     chat.send(draft('b'), 'm')
@@ -133,40 +133,40 @@ describe('chatController › a question', () => {
     expect(conversation().messages[3]?.id).toBe(id)
   })
 
-  test('is kept with the first words of its answer, then about once a second', async () => {
-    const { chat, client, frames, keptTexts, pass } = await scene()
+  test('is saved with the first words of its answer, then about once a second', async () => {
+    const { chat, client, frames, storedTexts, pass } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().stream()
     client.last().say('a')
     await settled()
     frames.frame()
     await settled()
-    expect(await keptTexts()).toEqual(['hello', 'a'])
+    expect(await storedTexts()).toEqual(['hello', 'a'])
     client.last().say('b')
     await settled()
     frames.frame()
     await settled()
-    expect(await keptTexts()).toEqual(['hello', 'a'])
+    expect(await storedTexts()).toEqual(['hello', 'a'])
     pass(1_000)
     client.last().say('c')
     await settled()
     frames.frame()
     await settled()
-    expect(await keptTexts()).toEqual(['hello', 'abc'])
+    expect(await storedTexts()).toEqual(['hello', 'abc'])
   })
 
-  test('is kept with all there is when the page may be going', async () => {
-    const { chat, client, keptTexts } = await scene()
+  test('is saved completely when the page may be unloaded', async () => {
+    const { chat, client, storedTexts } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().stream()
     client.last().say('a')
     await settled()
-    chat.keepNow()
+    chat.saveNow()
     await settled()
-    expect(await keptTexts()).toEqual(['hello', 'a'])
+    expect(await storedTexts()).toEqual(['hello', 'a'])
   })
 
-  test('tells how long the model thought', async () => {
+  test('measures the duration of reasoning', async () => {
     const { chat, client, answer, pass } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().stream()
@@ -179,7 +179,7 @@ describe('chatController › a question', () => {
     expect(answer()).toMatchObject({ text: 'yes', reasoning: 'hm', reasoningMs: 2_000 })
   })
 
-  test('is answered where the answer comes whole', async () => {
+  test('is answered by a response that is not streamed', async () => {
     const { chat, client, answer } = await scene()
     chat.changeSettings({ ...settings, parameters: { stream: false, temperature: 1 } })
     chat.send(draft('hello'), 'm')
@@ -191,7 +191,7 @@ describe('chatController › a question', () => {
     expect(answer()?.provenance).not.toHaveProperty('firstTokenMs')
   })
 
-  test('ends the answer before it', async () => {
+  test('stops the running answer', async () => {
     const { chat, client, texts, frames, conversation } = await scene()
     chat.send(draft('a'), 'm')
     client.last().stream()
@@ -210,8 +210,8 @@ describe('chatController › a question', () => {
 })
 
 describe('chatController › an answer', () => {
-  test('that is stopped keeps what came', async () => {
-    const { chat, client, answer, kept } = await scene()
+  test('that is stopped keeps its text', async () => {
+    const { chat, client, answer, stored } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().stream()
     client.last().say('half')
@@ -220,10 +220,10 @@ describe('chatController › an answer', () => {
     await settled()
     expect(client.last().signal.aborted).toBe(true)
     expect(answer()).toMatchObject({ status: 'stopped', text: 'half' })
-    expect(lastOf(await kept())).toMatchObject({ status: 'stopped', text: 'half' })
+    expect(lastOf(await stored())).toMatchObject({ status: 'stopped', text: 'half' })
   })
 
-  test('that is stopped before it began is none', async () => {
+  test('that is stopped before its first text stays empty', async () => {
     const { chat, answer } = await scene()
     chat.send(draft('hello'), 'm')
     chat.stop()
@@ -242,7 +242,7 @@ describe('chatController › an answer', () => {
     expect(answer()).toMatchObject({ status: 'interrupted', text: 'half' })
   })
 
-  test('that is refused says why, and who was asked', async () => {
+  test('that is refused has the reason and the attempts', async () => {
     const { chat, client, answer } = await scene()
     chat.send(draft('hello'), 'm')
     client
@@ -259,9 +259,9 @@ describe('chatController › an answer', () => {
   })
 
   test.each([
-    ['asks for what is remembered of it', () => apiError(502, 'provider_error'), 3],
-    ['asks for no more when nobody is signed in', () => apiError(401, 'invalid_session'), 0],
-    ['asks for no more when the service is not reached', () => new Unreachable('gone'), 0],
+    ['requests its record', () => apiError(502, 'provider_error'), 3],
+    ['requests no record after 401', () => apiError(401, 'invalid_session'), 0],
+    ['requests no record if the service is not reached', () => new Unreachable('gone'), 0],
   ])('that fails %s', async (_, error, times) => {
     const { chat, client } = await scene()
     chat.send(draft('hello'), 'm')
@@ -270,7 +270,7 @@ describe('chatController › an answer', () => {
     expect(client.read).toHaveLength(times)
   })
 
-  test('of a service that is not reached says so', async () => {
+  test('of an unreachable service has a network error', async () => {
     const { chat, client, answer } = await scene()
     chat.send(draft('hello'), 'm')
     client.last().fail(new Unreachable('gone'))
@@ -278,8 +278,8 @@ describe('chatController › an answer', () => {
     expect(answer()).toMatchObject({ status: 'failed', error: { kind: 'network', message: 'gone' } })
   })
 
-  test('tells where it comes from: first what its headers say, then what the service remembers', async () => {
-    const { chat, client, answer, kept } = await scene()
+  test('has its provenance from the headers first, then from the record of the service', async () => {
+    const { chat, client, answer, stored } = await scene()
     chat.send(draft('hello'), 'm')
     const { requestId: id } = client.last()
     client.last().stream({ 'x-svc-provider': 'b', 'x-svc-model': 'up' })
@@ -289,6 +289,7 @@ describe('chatController › an answer', () => {
       time: 0,
       id,
       model: 'm',
+      api: 'chat',
       stream: true,
       status: 200,
       provider: 'b',
@@ -306,15 +307,15 @@ describe('chatController › an answer', () => {
       totalMs: 9,
       cost: 0.25,
     })
-    expect(lastOf(await kept())?.provenance).toMatchObject({ cost: 0.25 })
+    expect(lastOf(await stored())?.provenance).toMatchObject({ cost: 0.25 })
   })
 })
 
-describe('chatController › once more', () => {
+describe('chatController › retry, edit, continue', () => {
   const said = [userMessage('a'), answerMessage({ text: 'one' }), userMessage('b'), answerMessage({ text: 'two' })]
 
-  test('a retry asks the same again, and keeps the old answer until the new one begins', async () => {
-    const { chat, client, texts, keptTexts, frames } = await scene(said)
+  test('a retry sends the same request, and keeps the old answer until the new one starts', async () => {
+    const { chat, client, texts, storedTexts, frames } = await scene(said)
     chat.retry('other')
     expect(texts()).toEqual(['a', 'one', 'b', ''])
     await settled()
@@ -322,17 +323,17 @@ describe('chatController › once more', () => {
       model: 'other',
       messages: [{ content: 'a' }, { content: 'one' }, { content: 'b' }],
     })
-    expect(await keptTexts()).toEqual(['a', 'one', 'b', 'two'])
+    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
     client.last().stream()
     client.last().say('three')
     await settled()
     frames.frame()
     await settled()
-    expect(await keptTexts()).toEqual(['a', 'one', 'b', 'three'])
+    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'three'])
   })
 
-  test('a retry that fails can be undone, and leaves what is kept', async () => {
-    const { chat, client, texts, keptTexts } = await scene(said)
+  test('a failed retry can be undone, and leaves the stored answer', async () => {
+    const { chat, client, texts, storedTexts } = await scene(said)
     chat.retry('m')
     client.last().fail(new Unreachable('gone'))
     await settled()
@@ -340,14 +341,14 @@ describe('chatController › once more', () => {
     client.last().fail(new Unreachable('gone'))
     await settled()
     expect(texts()).toEqual(['a', 'one', 'b', ''])
-    expect(await keptTexts()).toEqual(['a', 'one', 'b', 'two'])
+    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
     chat.undo()
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
     expect(chat.state.get().replaced).toBeUndefined()
   })
 
-  test('an edit replaces what came after, and can be undone', async () => {
-    const { chat, client, texts, reply, keptTexts } = await scene(said)
+  test('an edit replaces the messages after it, and can be undone', async () => {
+    const { chat, client, texts, reply, storedTexts } = await scene(said)
     chat.edit(said[0]?.id ?? '', draft('A'), 'm')
     expect(client.last().body).toMatchObject({ messages: [{ content: 'A' }] })
     await reply('new')
@@ -355,10 +356,10 @@ describe('chatController › once more', () => {
     chat.undo()
     await settled()
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
-    expect(await keptTexts()).toEqual(['a', 'one', 'b', 'two'])
+    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
   })
 
-  test('a message that follows leaves nothing to undo', async () => {
+  test('a new message leaves nothing to undo', async () => {
     const { chat, reply } = await scene(said)
     chat.retry('m')
     await reply('three')
@@ -367,7 +368,7 @@ describe('chatController › once more', () => {
     expect(chat.state.get().replaced).toBeUndefined()
   })
 
-  test('an answer that goes on is sent with what there is, and appended to', async () => {
+  test('a continued answer is sent with its text, and appended to', async () => {
     const half = answerMessage({
       text: 'Once upon ',
       status: 'interrupted',
@@ -388,7 +389,7 @@ describe('chatController › once more', () => {
     })
   })
 
-  test('an answer that failed and goes on has failed no more', async () => {
+  test('a continued answer loses its previous error', async () => {
     const failed = answerMessage({ text: 'Once', status: 'failed', error: { kind: 'network', message: 'gone' } })
     const { chat, answer, reply } = await scene([userMessage('a'), failed])
     chat.continueAnswer('m')
@@ -397,7 +398,7 @@ describe('chatController › once more', () => {
     expect(answer()).not.toHaveProperty('error')
   })
 
-  test('what is remembered of a request comes too late for the one after it', async () => {
+  test('the record of a replaced answer is ignored', async () => {
     const client = fakeClient()
     const waited = Promise.withResolvers<void>()
     const chat = chatController({
@@ -405,7 +406,7 @@ describe('chatController › once more', () => {
       begins: settings,
       client,
       history: memoryHistory(),
-      frameClock: fakeFrames(),
+      frameClock: fakeScheduler(),
       wait: () => waited.promise,
     })
     chat.send(draft('a'), 'm')
@@ -415,7 +416,17 @@ describe('chatController › once more', () => {
     await settled()
     chat.stop()
     await settled()
-    client.records.set(id, { time: 0, id, model: 'm', stream: true, status: 499, trail: [], totalMs: 9, cost: 7 })
+    client.records.set(id, {
+      time: 0,
+      id,
+      model: 'm',
+      api: 'chat',
+      stream: true,
+      status: 499,
+      trail: [],
+      totalMs: 9,
+      cost: 7,
+    })
     chat.continueAnswer('m')
     client.last().stream()
     client.last().end()
@@ -427,8 +438,8 @@ describe('chatController › once more', () => {
     expect(provenance?.cost).toBeUndefined()
   })
 
-  test('an answer that goes on in vain keeps what there was', async () => {
-    const { chat, client, answer, kept } = await scene([
+  test('a continuation that fails keeps the text before it', async () => {
+    const { chat, client, answer, stored } = await scene([
       userMessage('a'),
       answerMessage({ text: 'Once', status: 'interrupted' }),
     ])
@@ -436,36 +447,36 @@ describe('chatController › once more', () => {
     client.last().fail(new Unreachable('gone'))
     await settled()
     expect(answer()).toMatchObject({ status: 'failed', text: 'Once' })
-    expect(lastOf(await kept())).toMatchObject({ status: 'failed', text: 'Once' })
+    expect(lastOf(await stored())).toMatchObject({ status: 'failed', text: 'Once' })
   })
 
-  test('a removed message is gone, and comes back', async () => {
-    const { chat, texts, keptTexts } = await scene(said)
+  test('a removed message is gone, and undo restores it', async () => {
+    const { chat, texts, storedTexts } = await scene(said)
     chat.removeMessage(said[1]?.id ?? '')
     await settled()
-    expect(await keptTexts()).toEqual(['a', 'b', 'two'])
+    expect(await storedTexts()).toEqual(['a', 'b', 'two'])
     chat.undo()
     await settled()
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
-    expect(await keptTexts()).toEqual(['a', 'one', 'b', 'two'])
+    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
   })
 })
 
 describe('chatController › the history', () => {
-  test('has what is shown', async () => {
+  test('has the shown state', async () => {
     const { chat, texts } = await scene([userMessage('a'), answerMessage({ status: 'streaming', text: 'half' })])
     expect(texts()).toEqual(['a', 'half'])
     expect(chat.state.get().phase).toBe('ready')
     expect(lastAnswer(chat.state.get().conversation)?.status).toBe('interrupted')
   })
 
-  test('has what was rescued when the page went', async () => {
-    const rescued = new Map<string, AssistantMessage>()
-    const rescue: Rescue = {
-      put: (id, answer) => void rescued.set(id, answer),
+  test('is completed from the backup made when the page was unloaded', async () => {
+    const backup = new Map<string, AssistantMessage>()
+    const answerBackup: AnswerBackup = {
+      put: (id, answer) => void backup.set(id, answer),
       take: (conversation) => ({
         ...conversation,
-        messages: conversation.messages.map((message) => rescued.get(conversation.id) ?? message),
+        messages: conversation.messages.map((message) => backup.get(conversation.id) ?? message),
       }),
     }
     const client = fakeClient(),
@@ -475,55 +486,58 @@ describe('chatController › the history', () => {
       begins: settings,
       client,
       history,
-      frameClock: fakeFrames(),
-      rescued: rescue,
+      frameClock: fakeScheduler(),
+      backup: answerBackup,
     })
     chat.send(draft('a'), 'm')
     client.last().stream()
     client.last().say('Half')
     await settled()
-    chat.keepNow()
-    expect(rescued.get('c')?.text).toBe('Half')
+    chat.saveNow()
+    expect(backup.get('c')?.text).toBe('Half')
     await settled()
-    const after = chatController({ id: 'c', client, history, frameClock: fakeFrames(), rescued: rescue })
+    const after = chatController({ id: 'c', client, history, frameClock: fakeScheduler(), backup: answerBackup })
     await settled()
     expect(lastAnswer(after.state.get().conversation)?.text).toBe('Half')
     expect(after.state.get().conversation.messages[0]).toMatchObject({ text: 'Half' })
   })
 
-  test('keeps what was rescued, which is rescued once', async () => {
+  test('saves the backup, and uses it once', async () => {
     const history = memoryHistory(),
       answer = answerMessage({ text: 'Half', status: 'interrupted' })
     await history.put({ ...emptyConversation('c', settings, 0), messages: [userMessage('a'), answer] })
-    const rescued: Rescue = { put: () => {}, take: (found) => withMessage(found, { ...answer, text: 'Half of it' }) }
-    chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeFrames(), rescued })
+    const backup: AnswerBackup = {
+      put: () => {},
+      take: (found) => withMessage(found, { ...answer, text: 'Half of it' }),
+    }
+    chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeScheduler(), backup })
     await settled()
     expect((await history.get('c'))?.messages[1]).toMatchObject({ text: 'Half of it', status: 'interrupted' })
   })
 
-  test('may not have it', async () => {
+  test('may lack the conversation', async () => {
     const chat = chatController({
       id: 'unknown',
       client: fakeClient(),
       history: memoryHistory(),
-      frameClock: fakeFrames(),
+      frameClock: fakeScheduler(),
     })
     expect(chat.state.get().phase).toBe('loading')
     await settled()
     expect(chat.state.get().phase).toBe('missing')
   })
 
-  test('may not be readable', async () => {
+  test('may be unreadable', async () => {
     const history: HistoryStore = { ...memoryHistory(), get: () => Promise.reject(new Error('broken')) }
-    const chat = chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeFrames() })
+    const chat = chatController({ id: 'c', client: fakeClient(), history, frameClock: fakeScheduler() })
     await settled()
     expect(chat.state.get()).toMatchObject({ phase: 'unreadable', failure: new Error('broken') })
   })
 
-  test('that changes elsewhere is shown', async () => {
-    const { history, kept, conversation, texts } = await scene([userMessage('a'), answerMessage()])
+  test('that changes in another tab is shown', async () => {
+    const { history, stored, conversation, texts } = await scene([userMessage('a'), answerMessage()])
     const [first] = conversation().messages
-    const before = await kept()
+    const before = await stored()
     if (before !== undefined)
       await history.put({
         ...before,
@@ -537,11 +551,46 @@ describe('chatController › the history', () => {
     expect(conversation().messages[0]).toBe(first)
   })
 
-  test('tells of an answer that is on its way in another tab, for as long as it grows', async () => {
-    const history = memoryHistory()
-    const waited = Promise.withResolvers<void>()
-    const messages = [userMessage('a'), answerMessage({ text: 'b', status: 'streaming' })]
-    const before: Conversation = {
+  describe('with an interrupted last answer', () => {
+    /**
+     * Opens a conversation whose last answer is interrupted. The test decides when waits end and whether other tabs
+     * reply.
+     */
+    async function openUnfinished(): Promise<{
+      readonly chat: ChatController
+      readonly history: HistoryStore
+      readonly tabs: { reply: boolean; asked: number }
+      readonly pass: () => Promise<void>
+    }> {
+      const history = memoryHistory()
+      await history.put(unfinished('b'))
+      const tabs = { reply: true, asked: 0 }
+      let waited = Promise.withResolvers<void>()
+      const chat: ChatController = chatController({
+        id: 'c',
+        client: fakeClient(),
+        history,
+        frameClock: fakeScheduler(),
+        wait: () => waited.promise,
+        askTabs() {
+          tabs.asked++
+          if (tabs.reply) chat.noteAnsweredElsewhere()
+        },
+      })
+      await settled()
+      return {
+        chat,
+        history,
+        tabs,
+        async pass() {
+          waited.resolve()
+          waited = Promise.withResolvers()
+          await settled()
+        },
+      }
+    }
+
+    const unfinished = (text: string): Conversation => ({
       id: 'c',
       title: '',
       isTitled: false,
@@ -549,36 +598,62 @@ describe('chatController › the history', () => {
       created: 0,
       updated: 0,
       settings,
-      messages,
-    }
-    await history.put(before)
-    const chat = chatController({
-      id: 'c',
-      client: fakeClient(),
-      history,
-      frameClock: fakeFrames(),
-      wait: () => waited.promise,
+      messages: [userMessage('a'), answerMessage({ text, status: 'streaming' })],
     })
-    await settled()
-    expect(chat.state.get().isElsewhere).toBe(false)
-    await history.put({ ...before, messages: [userMessage('a'), answerMessage({ text: 'bc', status: 'streaming' })] })
-    await settled()
-    expect(chat.state.get().isElsewhere).toBe(true)
-    waited.resolve()
-    await settled()
-    expect(chat.state.get().isElsewhere).toBe(false)
+
+    test('reports that another tab is receiving it, while that tab replies', async () => {
+      const { chat, tabs, pass } = await openUnfinished()
+      expect([chat.state.get().isAnsweredElsewhere, tabs.asked]).toEqual([true, 1])
+      await pass()
+      await pass()
+      expect([chat.state.get().isAnsweredElsewhere, tabs.asked]).toEqual([true, 2])
+      tabs.reply = false
+      await pass()
+      await pass()
+      await pass()
+      expect([chat.state.get().isAnsweredElsewhere, tabs.asked]).toEqual([false, 3])
+    })
+
+    test('reports that no tab is receiving it if none replies in time, until a late reply', async () => {
+      const { chat, tabs, pass, history } = await openUnfinished()
+      tabs.reply = false
+      await pass()
+      await pass()
+      await pass()
+      expect(chat.state.get().isAnsweredElsewhere).toBe(false)
+      chat.noteAnsweredElsewhere()
+      expect(chat.state.get().isAnsweredElsewhere).toBe(true)
+      await pass()
+      await pass()
+      await pass()
+      tabs.reply = true
+      await history.put(unfinished('bc'))
+      await settled()
+      expect(chat.state.get().isAnsweredElsewhere).toBe(true)
+    })
+
+    test('stops asking when the answer is complete, or running here', async () => {
+      const { chat, tabs, pass, history } = await openUnfinished()
+      await history.put({ ...unfinished('b'), messages: [userMessage('a'), answerMessage({ text: 'bc' })] })
+      await settled()
+      for (let waits = 0; waits < 4; waits++) await pass()
+      expect(tabs.asked).toBe(1)
+      chat.retry('m')
+      chat.noteAnsweredElsewhere()
+      expect([chat.state.get().isAnsweredElsewhere, tabs.asked]).toEqual([false, 1])
+    })
   })
 
-  test('that gets another title while an answer comes keeps both', async () => {
-    const { chat, history, kept, conversation, reply } = await scene([userMessage('a'), answerMessage()])
+  test('that gets another title during an answer keeps both', async () => {
+    const { chat, history, stored, conversation, reply } = await scene([userMessage('a'), answerMessage()])
     chat.send(draft('b'), 'm')
     await settled()
-    const before = await kept()
+    const before = await stored()
     if (before !== undefined) await history.put({ ...before, title: 'Mine', isTitled: true, isPinned: true })
     await settled()
     await reply('c')
     expect(conversation()).toMatchObject({ title: 'Mine', isTitled: true, isPinned: true })
-    expect(await kept()).toMatchObject({
+    expect(await stored()).toMatchObject({
       title: 'Mine',
       isTitled: true,
       isPinned: true,
@@ -586,8 +661,8 @@ describe('chatController › the history', () => {
     })
   })
 
-  test('loses it when it is removed, until it is restored', async () => {
-    const { chat, client, history, kept, frames, texts } = await scene()
+  test('loses a removed conversation until it is restored', async () => {
+    const { chat, client, history, stored, frames, texts } = await scene()
     chat.send(draft('a'), 'm')
     client.last().stream()
     client.last().say('b')
@@ -597,17 +672,17 @@ describe('chatController › the history', () => {
     await settled()
     expect(chat.state.get().phase).toBe('missing')
     expect(client.last().signal.aborted).toBe(true)
-    expect(await kept()).toBeUndefined()
+    expect(await stored()).toBeUndefined()
     chat.restore()
     await settled()
     expect(chat.state.get().phase).toBe('ready')
     expect(texts()).toEqual(['a', 'b'])
-    expect((await kept())?.messages).toHaveLength(2)
+    expect((await stored())?.messages).toHaveLength(2)
   })
 
-  test('that was restored elsewhere is shown again', async () => {
-    const { chat, history, kept } = await scene([userMessage('a'), answerMessage()])
-    const before = await kept()
+  test('that another tab restored is shown again', async () => {
+    const { chat, history, stored } = await scene([userMessage('a'), answerMessage()])
+    const before = await stored()
     await history.remove('c')
     await settled()
     expect(chat.state.get().phase).toBe('missing')
@@ -616,7 +691,7 @@ describe('chatController › the history', () => {
     expect(chat.state.get().phase).toBe('ready')
   })
 
-  test('that does not take it says so, and what is shown stays', async () => {
+  test('that cannot be written reports it, and the shown state stays', async () => {
     const history = memoryHistory()
     const full: HistoryStore = { ...history, put: () => Promise.reject(new Error('full')) }
     const { chat, texts } = await scene(undefined, full)
@@ -626,7 +701,7 @@ describe('chatController › the history', () => {
     expect(texts()).toEqual(['a', ''])
   })
 
-  test('that does not take it is no reason to forget it: what is shown is nowhere else', async () => {
+  test('that cannot be written keeps the controller open: its state is nowhere else', async () => {
     const history = memoryHistory()
     let isFull = true
     const small: HistoryStore = {
@@ -643,10 +718,10 @@ describe('chatController › the history', () => {
     expect(chat.isIdle()).toBe(true)
   })
 
-  test('keeps nothing of a conversation in which nothing was said', async () => {
-    const { chat, kept } = await scene()
+  test('stores no conversation without messages', async () => {
+    const { chat, stored } = await scene()
     chat.changeSettings({ ...settings, system: 'x' })
     await settled()
-    expect(await kept()).toBeUndefined()
+    expect(await stored()).toBeUndefined()
   })
 })

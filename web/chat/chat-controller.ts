@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 import type {
   AssistantMessage,
@@ -11,224 +11,241 @@ import type {
 } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
 import { createStore, type Store } from '../store.ts'
-import { answering } from './answering.ts'
-import { chatBody } from './ask.ts'
+import { answerBackup, type AnswerBackup } from './answer-backup.ts'
+import { answerRunner } from './answer-runner.ts'
+import { chatBody } from './chat-body.ts'
 import {
   adopt,
   emptyConversation,
   lastAnswer,
   messagesBefore,
-  takenUp,
+  resumed,
   withMessage,
   withMessages,
 } from './conversation-changes.ts'
 import { conversationStore } from './conversation-store.ts'
-import type { FrameClock } from './frames.ts'
+import type { FrameClock } from './frame-scheduler.ts'
 import { withRecord } from './provenance.ts'
-import { rescue, type Rescue } from './rescue.ts'
 
-/** One conversation, as it is shown. */
+/** State of a conversation view. */
 export interface ChatState {
   readonly phase:
-    /** It is being read. */
+    /** The history is being read. */
     | 'loading'
     | 'ready'
-    /** There is none, or it was removed. */
+    /** The history has no such conversation, or it was removed. */
     | 'missing'
-    /** It cannot be read; `failure` says why. */
+    /** Reading failed; see `failure`. */
     | 'unreadable'
   readonly conversation: Conversation
-  /** The messages before the last change that took some away. */
+  /** The messages before the last change that removed some. */
   readonly replaced?: readonly Message[]
-  /** Why it was not read, or not kept. */
+  /** Why reading or saving failed. */
   readonly failure?: Error
-  /** The last answer is on its way in another tab. */
-  readonly isElsewhere: boolean
+  /** Whether another tab is receiving the last answer, if that is `interrupted`. `undefined`: not known yet. */
+  readonly isAnsweredElsewhere: boolean | undefined
 }
 
-/** One conversation, and what can be done in it. It goes on while nobody looks. */
+/** State and actions of one conversation. An answer continues while another view is shown. */
 export interface ChatController {
   readonly id: string
   readonly state: Store<ChatState>
-  /** Says something, and asks for an answer. */
+  /** Adds a question and requests an answer. */
   send(draft: Draft, model: string): void
-  /** Ends the answer that is on its way; what came of it stays. */
+  /** Stops the running answer. Its text stays. */
   stop(): void
-  /** Has the last question answered anew. */
+  /** Requests another answer to the last question. */
   retry(model: string): void
-  /** Says something in the place of what was said; all that came after is replaced. */
+  /** Replaces a question, removes all messages after it, and requests an answer. */
   edit(messageId: string, draft: Draft, model: string): void
-  /** Has the last answer taken up where it ended. */
+  /** Continues the last answer. */
   continueAnswer(model: string): void
   removeMessage(messageId: string): void
-  /** Brings back what the last change replaced. */
+  /** Restores the messages that the last change removed. */
   undo(): void
-  /** What was replaced is not brought back any more. */
+  /** Drops the messages that {@link ChatController.undo} would restore. */
   dismissUndo(): void
   changeSettings(settings: ChatSettings): void
-  /** Keeps it although it was removed. */
+  /** Saves the conversation although it was removed. */
   restore(): void
-  /** Writes what is not kept yet: the page may be going. */
-  keepNow(): void
-  /** Whether it may be forgotten: nothing is under way in it, and the history has it. */
+  /** Called when another tab reports that it receives an answer in this conversation. */
+  noteAnsweredElsewhere(): void
+  /** Saves the running answer. Called when the page may be unloaded. */
+  saveNow(): void
+  /** Whether the controller may be closed: nothing is running, and the history has the current state. */
   isIdle(): boolean
   close(): void
 }
 
-/** What {@link chatController} needs. */
+/** Options of {@link chatController}. */
 export interface ChatControllerOptions {
   readonly id: string
-  /** It does not exist yet, and begins with these settings. */
+  /** Settings of a new conversation; absent for a stored one. */
   readonly begins?: ChatSettings | undefined
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   readonly history: HistoryStore
   readonly frameClock?: FrameClock | undefined
-  readonly rescued?: Rescue
+  readonly backup?: AnswerBackup
+  /** Asks other tabs whether they receive an answer here. See {@link ChatController.noteAnsweredElsewhere}. */
+  readonly askTabs?: () => void
   /** Unix milliseconds. */
   readonly now?: () => number
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/** An answer is written down this often while it comes. */
-const keepEveryMs = 1_000
-/** An answer of another tab that has not grown for so long does not any more. */
-const elsewhereMs = 4_000
+/** Interval at which a running answer is saved. */
+const saveEveryMs = 1_000
+/** Time in which another tab must reply. */
+const tabReplyMs = 500
+/** Interval at which the other tab is asked again, since it may have been closed. */
+const askTabsEveryMs = 4_000
 const noSettings: ChatSettings = { system: '', parameters: {} }
 
-/** The controller of one conversation: reads it at once, unless it begins here. */
+/** Creates the controller of a conversation. Reads a stored one at once. */
 export function chatController({
   id,
   begins,
   client,
   history,
   frameClock,
-  rescued = rescue(),
+  backup = answerBackup(),
+  askTabs = () => {},
   now = Date.now,
   wait = waitFor,
 }: ChatControllerOptions): ChatController {
   const state = createStore<ChatState>({
     phase: begins === undefined ? 'loading' : 'ready',
     conversation: emptyConversation(id, begins ?? noSettings, now()),
-    isElsewhere: false,
+    isAnsweredElsewhere: undefined,
   })
-  const kept = conversationStore({ id, history, onPut: noteFailure, onRemoved: noteRemoved })
-  const answers = answering({ client, onMore, onEnd, onRecord, frameClock, now, wait })
-  let keptAt = 0
-  /** What is kept stays, until an answer has begun that takes its place. */
-  let isHeldBack = false
+  const store = conversationStore({ id, history, onPut: onSaved, onRemoved })
+  const answers = answerRunner({ client, onUpdate, onEnd, onRecord, frameClock, now, wait })
+  let savedAt = 0
+  /** Nothing is saved until a new answer has text, so a failed retry does not overwrite the old answer. */
+  let isSavePaused = false
+  let isWatching = false,
+    hasTabReplied = false
 
   const conversation = (): Conversation => state.get().conversation
   const patch = (change: Partial<ChatState>): void => state.update((before) => ({ ...before, ...change }))
   const show = (message: Message): void => patch({ conversation: withMessage(conversation(), message) })
 
-  // Keeping.
+  // Saving.
 
-  function keep(): void {
-    if (isHeldBack || state.get().phase !== 'ready' || conversation().messages.length === 0) return
-    keptAt = now()
-    kept.put(conversation())
+  function save(): void {
+    if (isSavePaused || state.get().phase !== 'ready' || conversation().messages.length === 0) return
+    savedAt = now()
+    store.put(conversation())
   }
 
-  function noteFailure(failure: Error | undefined): void {
+  function onSaved(failure: Error | undefined): void {
     if (state.get().failure !== failure)
       state.update(({ failure: _, ...rest }) => (failure === undefined ? rest : { ...rest, failure }))
   }
 
-  function noteRemoved(): void {
+  function onRemoved(): void {
     endAnswer()
     patch({ phase: 'missing' })
   }
 
-  /** What is shown is nowhere else. */
-  function isUnkept(): boolean {
+  /** Whether the shown state could not be saved. */
+  function isUnsaved(): boolean {
     const { phase, failure } = state.get()
     return phase === 'ready' && failure !== undefined
   }
 
   async function read(): Promise<void> {
     try {
-      const found = await kept.read()
+      const found = await store.read()
       if (found === undefined) return patch({ phase: 'missing' })
-      const whole = rescued.take(found)
-      patch({ phase: 'ready', conversation: whole })
-      // The rescue is forgotten: from now on the history has to have it.
-      if (whole !== found) keep()
+      const restored = backup.take(found)
+      patch({ phase: 'ready', conversation: restored })
+      void watchTabs()
+      // The backup is gone, so the history must have it now.
+      if (restored !== found) save()
     } catch (error) {
       patch({ phase: 'unreadable', failure: error instanceof Error ? error : new Error(String(error)) })
     }
   }
 
-  /** Something changed in the history, here or in another tab: the last change counts. */
-  async function notice(changedId: string): Promise<void> {
+  /** Handles a change of the history by this or another tab: the last change counts. */
+  async function onHistoryChange(changedId: string): Promise<void> {
     const { phase } = state.get()
-    if ((changedId !== id && changedId !== '') || (kept.kept === undefined && phase !== 'missing')) return
-    if (answers.isRunning || isHeldBack || kept.isBusy) await lookAtHead()
-    else await readAgain()
+    if ((changedId !== id && changedId !== '') || (store.saved === undefined && phase !== 'missing')) return
+    if (answers.isRunning || isSavePaused || store.isBusy) await mergeHead()
+    else await reload()
   }
 
-  async function readAgain(): Promise<void> {
+  async function reload(): Promise<void> {
     const before = conversation()
-    const found = await kept.read().catch(() => before) // What is shown is newer than what cannot be read.
-    if (conversation() !== before || answers.isRunning || kept.isBusy) return
+    const found = await store.read().catch(() => before) // The shown state is newer than an unreadable one.
+    if (conversation() !== before || answers.isRunning || store.isBusy) return
     if (found === undefined) patch({ phase: 'missing' })
     else if (found !== before) {
       patch({ phase: 'ready', conversation: adopt(before, found) })
-      void noteElsewhere(before)
+      if (lastAnswer(conversation()) !== lastAnswer(before)) void watchTabs()
     }
   }
 
-  /**
-   * An answer that grows, although it is kept as one that was interrupted, is on its way in another tab; for as long as
-   * it does.
-   */
-  async function noteElsewhere(before: Conversation): Promise<void> {
-    const answer = lastAnswer(conversation())
-    const isGrowing = answer?.status === 'interrupted' && answer !== lastAnswer(before)
-    patch({ isElsewhere: isGrowing })
-    if (!isGrowing) return
-    await wait(elsewhereMs)
-    if (lastAnswer(conversation()) === answer) patch({ isElsewhere: false })
+  /** Whether another tab may be receiving the last answer. */
+  function isUnfinished(): boolean {
+    return !answers.isRunning && lastAnswer(conversation())?.status === 'interrupted'
   }
 
-  async function lookAtHead(): Promise<void> {
-    const changed = await kept.look().catch(() => ({}))
-    if (changed === undefined) noteRemoved()
+  /** Asks other tabs repeatedly whether they receive the last answer, until none does. */
+  async function watchTabs(): Promise<void> {
+    if (isWatching || !isUnfinished()) return
+    isWatching = true
+    patch({ isAnsweredElsewhere: undefined })
+    do {
+      hasTabReplied = false
+      askTabs()
+      await wait(tabReplyMs)
+      patch({ isAnsweredElsewhere: hasTabReplied })
+      if (hasTabReplied) await wait(askTabsEveryMs)
+    } while (hasTabReplied && isUnfinished())
+    isWatching = false
+  }
+
+  async function mergeHead(): Promise<void> {
+    const changed = await store.headChanges().catch(() => ({}))
+    if (changed === undefined) onRemoved()
     else if (Object.keys(changed).length > 0) patch({ conversation: { ...conversation(), ...changed } })
   }
 
-  // Asking.
+  // Requesting.
 
-  /** Shows these messages with an answer after them, and asks for it. */
+  /** Shows these messages followed by an answer, and requests it. */
   function ask(messages: readonly Message[], before: AssistantMessage, model: string): void {
     const settings = { ...conversation().settings, model }
-    const isBegun = before.text !== ''
+    const isStarted = before.text !== ''
     patch({
-      isElsewhere: false,
-      conversation: withMessages({ ...conversation(), settings }, [...messages, takenUp(before)], now()),
+      isAnsweredElsewhere: false,
+      conversation: withMessages({ ...conversation(), settings }, [...messages, resumed(before)], now()),
     })
-    answers.begin(before, chatBody(settings, isBegun ? [...messages, before] : messages))
-    keep()
-    // The first words are kept as soon as they are there.
-    keptAt = 0
+    answers.start(before, chatBody(settings, isStarted ? [...messages, before] : messages))
+    save()
+    // Saves the first update at once.
+    savedAt = 0
   }
 
-  function onMore(answer: AssistantMessage): void {
-    isHeldBack = false
+  function onUpdate(answer: AssistantMessage): void {
+    isSavePaused = false
     show(answer)
-    if (now() - keptAt >= keepEveryMs) keep()
+    if (now() - savedAt >= saveEveryMs) save()
   }
 
   function onEnd(answer: AssistantMessage): void {
-    if (answer.text !== '' || answer.status === 'complete') isHeldBack = false
+    if (answer.text !== '' || answer.status === 'complete') isSavePaused = false
     patch({ conversation: { ...withMessage(conversation(), answer), updated: now() } })
-    keep()
+    save()
   }
 
   function onRecord(answerId: string, record: RequestEntry): void {
     const shown = conversation().messages.find((message) => message.id === answerId)
     if (shown?.role !== 'assistant' || shown.provenance?.requestId !== record.id) return
     show({ ...shown, provenance: withRecord(shown.provenance, record) })
-    if (!answers.isRunning) keep()
+    if (!answers.isRunning) save()
   }
 
   function endAnswer(): void {
@@ -238,16 +255,16 @@ export function chatController({
 
   // Replacing.
 
-  /** What is there now can be brought back, and is kept until an answer begins. */
-  function beginReplacing(): void {
+  /** Remembers the messages for undo, and pauses saving until an answer starts. */
+  function startReplacing(): void {
     endAnswer()
-    // What is shown may itself have replaced what is kept, in vain: then it is the latter that is worth bringing back.
-    if (!isHeldBack) patch({ replaced: conversation().messages })
-    isHeldBack = kept.kept !== undefined
+    // While saving is paused, `replaced` still has the messages of the last saved state.
+    if (!isSavePaused) patch({ replaced: conversation().messages })
+    isSavePaused = store.saved !== undefined
   }
 
-  function forgetReplaced(): void {
-    isHeldBack = false
+  function clearReplaced(): void {
+    isSavePaused = false
     state.update(({ replaced: _, ...rest }) => rest)
   }
 
@@ -261,7 +278,7 @@ export function chatController({
   })
   const question = ({ text, images }: Draft): UserMessage => ({ role: 'user', id: newId(), time: now(), text, images })
 
-  const unsubscribe = history.subscribe((changedId) => void notice(changedId))
+  const unsubscribe = history.subscribe((changedId) => void onHistoryChange(changedId))
   if (begins === undefined) void read()
 
   return {
@@ -269,13 +286,13 @@ export function chatController({
     state,
     send(draft, model) {
       endAnswer()
-      forgetReplaced()
+      clearReplaced()
       ask([...conversation().messages, question(draft)], newAnswer(), model)
     },
     stop: () => answers.stop(),
     retry(model) {
       const answer = lastAnswer(conversation())
-      if (answer !== undefined) beginReplacing()
+      if (answer !== undefined) startReplacing()
       ask(
         answer === undefined ? conversation().messages : messagesBefore(conversation().messages, answer.id),
         newAnswer(),
@@ -283,18 +300,18 @@ export function chatController({
       )
     },
     edit(messageId, draft, model) {
-      beginReplacing()
+      startReplacing()
       ask([...messagesBefore(conversation().messages, messageId), question(draft)], newAnswer(), model)
     },
     continueAnswer(model) {
       const answer = lastAnswer(conversation())
       if (answer === undefined || answer.text === '' || answers.isRunning) return
-      forgetReplaced()
+      clearReplaced()
       ask(messagesBefore(conversation().messages, answer.id), answer, model)
     },
     removeMessage(messageId) {
-      beginReplacing()
-      isHeldBack = false
+      startReplacing()
+      isSavePaused = false
       patch({
         conversation: withMessages(
           conversation(),
@@ -302,36 +319,44 @@ export function chatController({
           now(),
         ),
       })
-      kept.put(conversation())
+      store.put(conversation())
     },
     undo() {
       const { replaced } = state.get()
       if (replaced === undefined) return
       endAnswer()
-      forgetReplaced()
+      clearReplaced()
       patch({ conversation: withMessages(conversation(), replaced, now()) })
-      keep()
+      save()
     },
     dismissUndo() {
-      forgetReplaced()
-      if (!answers.isRunning) keep()
+      clearReplaced()
+      if (!answers.isRunning) save()
     },
     changeSettings(settings) {
       patch({ conversation: { ...conversation(), settings } })
-      if (!answers.isRunning) keep()
+      if (!answers.isRunning) save()
     },
     restore() {
       patch({ phase: 'ready' })
-      kept.restore(conversation())
+      store.restore(conversation())
     },
-    keepNow() {
-      const answer = answers.soFar()
+    noteAnsweredElsewhere() {
+      if (!isUnfinished()) return
+      // A late reply counts, too.
+      void watchTabs()
+      hasTabReplied = true
+      patch({ isAnsweredElsewhere: true })
+    },
+    saveNow() {
+      const answer = answers.current()
       if (answer === undefined) return
       show(answer)
-      rescued.put(id, answer)
-      keep()
+      backup.put(id, answer)
+      save()
     },
-    isIdle: () => !answers.isRunning && !kept.isBusy && !isHeldBack && !isUnkept() && state.get().phase !== 'loading',
+    isIdle: () =>
+      !answers.isRunning && !store.isBusy && !isSavePaused && !isUnsaved() && state.get().phase !== 'loading',
     close() {
       unsubscribe()
       answers.abandon()

@@ -1,4 +1,4 @@
-/** What stands on the page of the chat, loaded in one go. */
+/** The chat page, loaded as one chunk. */
 export { HistoryList } from '../history/history-list.tsx'
 export { UndoBar } from '../history/undo-bar.tsx'
 export { ChatView } from './chat-view.tsx'

@@ -5,19 +5,19 @@ import { useServices } from '../services.ts'
 import { chatsOf } from './chats-of.ts'
 import { ConversationView } from './conversation-view.tsx'
 
-/** What {@link ChatView} shows. */
+/** Props of {@link ChatView}. */
 export interface ChatViewProps {
-  /** Of the conversation; absent: a new one. */
+  /** Id of the conversation; absent for a new one. */
   readonly id?: string
 }
 
-/** A conversation, or the beginning of one. What begins here stays as it is when its address gets an id. */
+/** A conversation. A new one stays mounted when its address gets the id. */
 export function ChatView({ id }: ChatViewProps): ReactNode {
   const services = useServices()
-  const [next, setNext] = useState({ id: newId(), isBegun: false })
-  // Back at the beginning after one has begun: another one.
-  if (id === undefined && next.isBegun) setNext({ id: newId(), isBegun: false })
-  if (id !== undefined && id === next.id && !next.isBegun) setNext({ ...next, isBegun: true })
+  const [next, setNext] = useState({ id: newId(), isStarted: false })
+  // Back at a new chat after the previous one has started: use another id.
+  if (id === undefined && next.isStarted) setNext({ id: newId(), isStarted: false })
+  if (id !== undefined && id === next.id && !next.isStarted) setNext({ ...next, isStarted: true })
   const shown = id ?? next.id
   const chat = chatsOf(services).open(shown, id === undefined ? { system: '', parameters: {} } : undefined)
   return (
@@ -25,7 +25,7 @@ export function ChatView({ id }: ChatViewProps): ReactNode {
       key={shown}
       chat={chat}
       isNew={id === undefined}
-      onBegin={() => navigate({ view: 'chat', id: shown }, { replaces: true })}
+      onStart={() => navigate({ view: 'chat', id: shown }, { replaces: true })}
     />
   )
 }

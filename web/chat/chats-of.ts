@@ -2,10 +2,10 @@ import type { HistoryStore } from '../history/conversation.ts'
 import type { Services } from '../services.ts'
 import { openChats, type Chats } from './chats.ts'
 
-/** Each history's own: an answer goes on when the view of it is gone, and nobody meets another's conversations. */
+/** One per history, so an answer continues when its view is closed, and users never share conversations. */
 const known = new WeakMap<HistoryStore, Chats>()
 
-/** The conversations that are open, the same ones every time. */
+/** Returns the open conversations of a history: always the same object. */
 export function chatsOf({ client, history }: Pick<Services, 'client' | 'history'>): Chats {
   const found = known.get(history) ?? openChats({ client, history })
   known.set(history, found)

@@ -1,48 +1,59 @@
 import type { ApiClient } from '../api/client.ts'
+import { changes } from '../history/changes.ts'
 import type { ChatSettings, HistoryStore } from '../history/conversation.ts'
 import { chatController, type ChatController } from './chat-controller.ts'
-import type { FrameClock } from './frames.ts'
+import { isAnswering } from './conversation-changes.ts'
+import type { FrameClock } from './frame-scheduler.ts'
 
-/** The conversations that are open: an answer goes on while another one is looked at. */
+/** The open conversations. Their answers continue while another one is shown. */
 export interface Chats {
-  /** The conversation of this id. @param begins it does not exist yet, and begins with these settings */
+  /** Returns the conversation with this id. @param begins settings of a new conversation; absent for a stored one */
   open(id: string, begins?: ChatSettings): ChatController
 }
 
-/** What {@link openChats} needs. */
+/** Options of {@link openChats}. */
 export interface ChatsOptions {
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   readonly history: HistoryStore
   readonly frameClock?: FrameClock
-  /** Tells when the page may be going; for tests, another. */
+  /** Source of `pagehide` events. Replaced in tests. */
   readonly page?: Pick<Window, 'addEventListener'>
 }
 
-/** So many are remembered; of those in which nothing is under way. */
-const idleMost = 8
+/** Number of idle conversations to keep open. */
+const idleMax = 8
 
-/** No conversation is open yet. */
+/** Creates an empty set of open conversations. */
 export function openChats({ client, history, frameClock, page = window }: ChatsOptions): Chats {
-  /** The one opened last is the last. */
+  /** Ordered by last use, the most recent last. */
   const open = new Map<string, ChatController>()
 
-  function forgetSome(): void {
+  function closeIdle(): void {
     const idle = [...open.values()].filter((chat) => chat.isIdle())
-    for (const chat of idle.slice(0, Math.max(0, idle.length - idleMost))) {
+    for (const chat of idle.slice(0, Math.max(0, idle.length - idleMax))) {
       chat.close()
       open.delete(chat.id)
     }
   }
 
+  const queries = changes('svc-answers-asked'),
+    replies = changes('svc-answers-given')
+  queries.subscribe((id) => {
+    const chat = open.get(id)
+    if (chat !== undefined && isAnswering(chat.state.get().conversation)) replies.publish(id)
+  })
+  replies.subscribe((id) => open.get(id)?.noteAnsweredElsewhere())
+
   page.addEventListener('pagehide', () => {
-    for (const chat of open.values()) chat.keepNow()
+    for (const chat of open.values()) chat.saveNow()
   })
 
   return {
     open(id, begins) {
-      const chat = open.get(id) ?? chatController({ id, begins, client, history, frameClock })
+      const chat =
+        open.get(id) ?? chatController({ id, begins, client, history, frameClock, askTabs: () => queries.publish(id) })
       open.delete(id)
-      forgetSome()
+      closeIdle()
       open.set(id, chat)
       return chat
     },

@@ -1,42 +1,43 @@
 import { useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
-import { focusContent } from '../ui/focus-content.ts'
-import { Notice } from '../ui/notice.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
 import type { Attachments } from './use-attachments.ts'
 import type { DraftState } from './use-draft.ts'
 
-/** What {@link Composer} needs. */
+const RefusedFiles = lazily(async () => (await import('./chat-tools.ts')).RefusedFiles)
+
+/** Props of {@link Composer}. */
 export interface ComposerProps {
   readonly drafts: DraftState
   readonly onSend: () => void
   readonly onStop: () => void
-  /** ArrowUp where nothing is written. */
+  /** Called on ArrowUp in an empty field. */
   readonly onEditLast: () => void
   readonly isAnswering: boolean
-  /** Why nothing can be sent; absent: it can. */
-  readonly obstacle: string | undefined
+  /** Why nothing can be sent; absent if sending is possible. */
+  readonly blockedReason: string | undefined
   readonly attachments: Attachments
   readonly field: RefObject<HTMLTextAreaElement | null>
 }
 
-/** Where a message is written. */
+/** The form for a message. */
 export function Composer({
   drafts,
   onSend,
   onStop,
   onEditLast,
   isAnswering,
-  obstacle,
+  blockedReason,
   attachments,
   field,
 }: ComposerProps): ReactNode {
   const { draft, change } = drafts
   const canSend =
     !isAnswering &&
-    obstacle === undefined &&
+    blockedReason === undefined &&
     !attachments.isReading &&
     (draft.text.trim() !== '' || draft.images.length > 0)
 
@@ -52,7 +53,7 @@ export function Composer({
 
   function onPaste(event: ClipboardEvent<HTMLTextAreaElement>): void {
     const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith('image/'))
-    // Word processors put a picture of the text beside the text.
+    // Word processors add an image of the copied text.
     if (files.length === 0 || event.clipboardData.types.includes('text/plain')) return
     event.preventDefault()
     attachments.add(files)
@@ -60,13 +61,16 @@ export function Composer({
 
   return (
     <form
-      className="rounded-2xl border border-muted bg-raised focus-within:border-accent focus-within:outline focus-within:outline-accent"
+      className={
+        'rounded-2xl border border-muted bg-raised focus-within:border-accent focus-within:outline ' +
+        'focus-within:outline-accent'
+      }
       onSubmit={(event) => {
         event.preventDefault()
         if (canSend) onSend()
       }}
     >
-      <RefusedFiles attachments={attachments} />
+      {attachments.refused.length === 0 ? null : <RefusedFiles attachments={attachments} />}
       {draft.images.length === 0 && !attachments.isReading ? null : (
         <div className="flex items-center gap-3 px-3 pt-3">
           <ImageStrip
@@ -94,7 +98,7 @@ export function Composer({
       />
       <div className="flex items-center gap-1 p-1.5">
         <PictureButton onPick={attachments.add} />
-        <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{obstacle}</p>
+        <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{blockedReason}</p>
         {isAnswering ? (
           <IconButton label="Stop" icon="stop" variant="primary" onClick={onStop} />
         ) : (
@@ -119,39 +123,10 @@ function PictureButton({ onPick }: { readonly onPick: (files: readonly File[]) =
         aria-label="Pictures"
         onChange={(event) => {
           onPick([...(event.target.files ?? [])])
-          // The same file may be chosen again.
+          // Allows choosing the same file again.
           event.target.value = ''
         }}
       />
     </>
-  )
-}
-
-function RefusedFiles({ attachments: { refused, dismiss } }: { readonly attachments: Attachments }): ReactNode {
-  if (refused.length === 0) return null
-  return (
-    <div className="relative p-2">
-      <Notice
-        kind="error"
-        title={refused.length === 1 ? 'A file was not added' : `${refused.length} files were not added`}
-      >
-        <ul className="pr-8">
-          {refused.map(({ name, why }, index) => (
-            <li key={index}>
-              {name}: {why}
-            </li>
-          ))}
-        </ul>
-      </Notice>
-      <IconButton
-        label="Dismiss"
-        icon="close"
-        className="absolute top-3 right-3"
-        onClick={() => {
-          dismiss()
-          focusContent()
-        }}
-      />
-    </div>
   )
 }

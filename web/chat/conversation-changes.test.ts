@@ -14,7 +14,7 @@ const settings = { system: '', parameters: {} }
 const empty = emptyConversation('c', settings, 5)
 
 describe('withMessages', () => {
-  test('calls a conversation after its first message', () => {
+  test('derives the title from the first message', () => {
     expect(withMessages(empty, [userMessage('Hello there'), answerMessage()], 9)).toMatchObject({
       title: 'Hello there',
       updated: 9,
@@ -39,7 +39,7 @@ describe('withMessage', () => {
 })
 
 describe('messagesBefore', () => {
-  test('gives what stands before a message', () => {
+  test('returns the messages before a message', () => {
     const messages = [userMessage('a'), answerMessage(), userMessage('b')]
     expect(messagesBefore(messages, messages[2]?.id ?? '')).toEqual(messages.slice(0, 2))
     expect(messagesBefore(messages, 'unknown')).toEqual(messages)
@@ -47,7 +47,7 @@ describe('messagesBefore', () => {
 })
 
 describe('isAnswering', () => {
-  test('holds while the last message is on its way', () => {
+  test('is true while the last message is streaming', () => {
     expect(isAnswering({ ...empty, messages: [userMessage('a'), answerMessage({ status: 'streaming' })] })).toBe(true)
     expect(isAnswering({ ...empty, messages: [userMessage('a'), answerMessage()] })).toBe(false)
     expect(isAnswering(empty)).toBe(false)
@@ -74,7 +74,7 @@ describe('adopt', () => {
   const answer = answerMessage({ provenance: { requestId: 'r', trail: [] } })
   const shown = { ...empty, messages: [question, answer] }
 
-  test('keeps messages that are alike', () => {
+  test('keeps the identity of equal messages', () => {
     const adopted = adopt(shown, { ...structuredClone(shown), title: 'other' })
     expect(adopted.title).toBe('other')
     expect(adopted.messages[0]).toBe(question)
@@ -92,7 +92,7 @@ describe('adopt', () => {
     expect(adopt(shown, { ...shown, messages: [question, { ...answer, ...more }] }).messages[1]).toMatchObject(more)
   })
 
-  test('takes another picture, a new message, and a removed one', () => {
+  test('adopts another image, a new message, and a removed one', () => {
     const other = { ...question, images: [{ ...image, id: 'j' }] }
     expect(adopt(shown, { ...shown, messages: [other] }).messages).toEqual([other])
     const more = userMessage('more')

@@ -1,21 +1,21 @@
 import type { AssistantMessage, ChatSettings, Conversation, Message, UserMessage } from '../history/conversation.ts'
 import { titleFrom } from '../history/title.ts'
 
-/** Changes of a conversation: each gives a new one, and keeps the messages it does not change as they are. */
+/** Changes of conversations. Each returns a new object; unchanged messages keep their identity. */
 
-/** One in which nothing was said yet. */
+/** Returns a conversation without messages. */
 export function emptyConversation(id: string, settings: ChatSettings, now: number): Conversation {
   return { id, title: '', isTitled: false, isPinned: false, created: now, updated: now, settings, messages: [] }
 }
 
-/** With these messages; called after the first, unless a person chose a title. */
+/** Replaces the messages. The title follows the first one, unless a person chose it. */
 export function withMessages(conversation: Conversation, messages: readonly Message[], now: number): Conversation {
   const first = messages.find((message) => message.role === 'user')
   const title = conversation.isTitled || first === undefined ? conversation.title : titleFrom(first)
   return { ...conversation, title, messages, updated: now }
 }
 
-/** With another message in the place of the one with its id. */
+/** Replaces the message with the same id. */
 export function withMessage(conversation: Conversation, changed: Message): Conversation {
   return {
     ...conversation,
@@ -23,24 +23,24 @@ export function withMessage(conversation: Conversation, changed: Message): Conve
   }
 }
 
-/** The messages before this one; all, when there is none of this id. */
+/** Returns the messages before the one with this id; all of them if it is missing. */
 export function messagesBefore(messages: readonly Message[], id: string): readonly Message[] {
   const at = messages.findIndex((message) => message.id === id)
   return at === -1 ? messages : messages.slice(0, at)
 }
 
-/** The answer that is given, or was given last. */
+/** Returns the last message if it is an answer. */
 export function lastAnswer({ messages }: Conversation): AssistantMessage | undefined {
   const last = messages.at(-1)
   return last?.role === 'assistant' ? last : undefined
 }
 
-/** Whether an answer is on its way. */
+/** Whether an answer is running. */
 export function isAnswering(conversation: Conversation): boolean {
   return lastAnswer(conversation)?.status === 'streaming'
 }
 
-/** Whether an answer may be taken up where it ended. */
+/** Whether an answer can be continued. */
 export function canContinue({ text, status, finishReason }: AssistantMessage): boolean {
   if (text.trim() === '') return false
   return (
@@ -51,19 +51,19 @@ export function canContinue({ text, status, finishReason }: AssistantMessage): b
   )
 }
 
-/** The answer, on its way again: how it ended before does not count any more. */
-export function takenUp({ error: _, finishReason: __, ...answer }: AssistantMessage): AssistantMessage {
+/** Returns the answer as running, without its previous error and finish reason. */
+export function resumed({ error: _, finishReason: __, ...answer }: AssistantMessage): AssistantMessage {
   return { ...answer, status: 'streaming' }
 }
 
-/** What a person said last. */
+/** Returns the person's last message. */
 export function lastQuestion(messages: readonly Message[]): UserMessage | undefined {
   return messages.findLast((message) => message.role === 'user')
 }
 
 /**
- * Another state of the same conversation, such as another tab's: messages that are alike stay the ones that are shown,
- * so that they need not be drawn anew.
+ * Adopts another state of the conversation, such as another tab's. Equal messages keep their identity, so React does
+ * not render them again.
  */
 export function adopt(shown: Conversation, other: Conversation): Conversation {
   const known = new Map(shown.messages.map((message) => [message.id, message]))
@@ -76,7 +76,7 @@ export function adopt(shown: Conversation, other: Conversation): Conversation {
   }
 }
 
-/** Compares what can change; a picture never does. */
+/** Compares all members that can change. Images never change. */
 function isAlike(one: Message, other: Message): boolean {
   if (one.role === 'user')
     return (

@@ -2,17 +2,17 @@ import { memo, type ReactNode } from 'react'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatSettings } from '../history/conversation.ts'
 import { ModelPicker } from '../models/model-picker.tsx'
-import { openModelPicker } from '../models/picker-open.ts'
+import { openModelPicker } from '../models/picker-registry.ts'
 import { countSet } from '../parameters/parameters.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { lazily } from '../ui/lazily.tsx'
 
 const ParametersPanel = lazily(async () => (await import('../parameters/parameters-panel.tsx')).ParametersPanel, {
-  waiting: <p className="min-h-[60dvh] text-muted">Loading…</p>,
+  placeholder: <p className="min-h-[60dvh] text-muted">Loading…</p>,
 })
 
-/** What {@link ConversationHeader} shows. */
+/** Props of {@link ConversationHeader}. */
 export interface ConversationHeaderProps {
   readonly title: string
   readonly model: string | undefined
@@ -23,7 +23,7 @@ export interface ConversationHeaderProps {
   readonly setOpen: (isOpen: boolean) => void
 }
 
-/** The row above the messages: which model is asked, and with what. It does not change while an answer grows. */
+/** The bar above the messages: model and settings. Does not render while an answer grows. */
 export const ConversationHeader = memo(function ConversationHeader({
   title,
   model,
@@ -45,7 +45,12 @@ export const ConversationHeader = memo(function ConversationHeader({
       <div className="relative ml-auto">
         <IconButton label="Settings" icon="sliders" onClick={() => setOpen(true)} />
         {set === 0 ? null : (
-          <span className="pointer-events-none absolute top-0 right-0 flex size-4 items-center justify-center rounded-full bg-accent text-[0.625rem] font-semibold text-on-accent">
+          <span
+            className={
+              'pointer-events-none absolute top-0 right-0 flex size-4 items-center justify-center rounded-full ' +
+              'bg-accent text-[0.625rem] font-semibold text-on-accent'
+            }
+          >
             <span className="sr-only">Set: </span>
             {set}
           </span>

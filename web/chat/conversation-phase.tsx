@@ -2,16 +2,16 @@ import type { ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { useLate } from '../ui/use-late.ts'
+import { useElapsed } from '../ui/use-elapsed.ts'
 import type { ChatState } from './chat-controller.ts'
 
-/** What {@link ConversationPhase} looks at. */
+/** Props of {@link ConversationPhase}. */
 export interface ConversationPhaseProps {
   readonly state: ChatState
   readonly onRestore: () => void
 }
 
-/** Says when a conversation is not there: not yet, not any more, or not to be read. */
+/** Shown while a conversation is loading, missing or unreadable. */
 export function ConversationPhase({
   state: { phase, conversation, failure },
   onRestore,
@@ -61,9 +61,9 @@ export function ConversationPhase({
 
 const shownAfterMs = 200
 
-/** In the place of messages that take a while to be read. */
+/** Placeholder while messages load slowly. */
 function Skeleton(): ReactNode {
-  if (!useLate(shownAfterMs)) return null
+  if (!useElapsed(shownAfterMs)) return null
   return (
     <div role="status" className="flex flex-col gap-4">
       <span className="sr-only">Loading…</span>

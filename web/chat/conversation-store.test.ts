@@ -12,22 +12,22 @@ const conversation = (title: string): Conversation => ({
 
 interface Scene {
   readonly store: ConversationStore
-  readonly told: readonly string[]
+  readonly events: readonly string[]
 }
 
 function scene(history: HistoryStore): Scene {
-  const told: string[] = []
+  const events: string[] = []
   const store = conversationStore({
     id: 'c',
     history,
-    onPut: (failure) => void told.push(failure?.message ?? 'kept'),
-    onRemoved: () => void told.push('removed'),
+    onPut: (failure) => void events.push(failure?.message ?? 'saved'),
+    onRemoved: () => void events.push('removed'),
   })
-  return { store, told }
+  return { store, events }
 }
 
 describe('conversationStore', () => {
-  test('writes one after the other, and of those that wait the latest', async () => {
+  test('writes sequentially, and of the pending states only the latest', async () => {
     const written: string[] = []
     const waiting: (() => void)[] = []
     const { store } = scene({
@@ -46,46 +46,46 @@ describe('conversationStore', () => {
     waiting[1]?.()
     await settled()
     expect(store.isBusy).toBe(false)
-    expect(store.kept?.title).toBe('c')
+    expect(store.saved?.title).toBe('c')
   })
 
-  test('tells of a failure, and that it is over', async () => {
+  test('reports a failure, and the next success', async () => {
     const history = memoryHistory()
     let isFull = true
-    const { store, told } = scene({
+    const { store, events } = scene({
       ...history,
       put: (each) => (isFull ? Promise.reject(new Error('full')) : history.put(each)),
     })
     store.put(conversation('a'))
     await settled()
-    expect(store.kept).toBeUndefined()
+    expect(store.saved).toBeUndefined()
     isFull = false
     store.put(conversation('a'))
     await settled()
-    expect(told).toEqual(['full', 'kept'])
+    expect(events).toEqual(['full', 'saved'])
   })
 
-  test('sees what somebody else changed, and not what it wrote itself', async () => {
+  test('sees changes of other tabs, and not its own', async () => {
     const history = memoryHistory()
     const { store } = scene(history)
     store.put(conversation('a'))
     await settled()
-    expect(await store.look()).toEqual({})
+    expect(await store.headChanges()).toEqual({})
     await history.put({ ...conversation('b'), isPinned: true })
-    expect(await store.look()).toEqual({ title: 'b', isTitled: true, isPinned: true })
+    expect(await store.headChanges()).toEqual({ title: 'b', isTitled: true, isPinned: true })
   })
 
-  test('sees a removal, and not the lack of what was never there', async () => {
+  test('sees a removal, but a conversation that never existed is not removed', async () => {
     const history = memoryHistory()
-    const { store, told } = scene(history)
-    expect(await store.look()).toEqual({})
+    const { store, events } = scene(history)
+    expect(await store.headChanges()).toEqual({})
     store.put(conversation('a'))
     await settled()
     await history.remove('c')
-    expect(await store.look()).toBeUndefined()
+    expect(await store.headChanges()).toBeUndefined()
     store.put(conversation('b'))
     await settled()
-    expect(told).toEqual(['kept', 'removed'])
+    expect(events).toEqual(['saved', 'removed'])
     store.restore(conversation('b'))
     await settled()
     expect((await history.get('c'))?.title).toBe('b')

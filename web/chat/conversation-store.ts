@@ -1,78 +1,78 @@
 import type { Conversation, HistoryStore } from '../history/conversation.ts'
 import { ConversationRemoved } from '../history/history-error.ts'
 
-/** Keeps one conversation in the history, one write after the other, always the latest. */
+/** Saves one conversation to the history. Writes are sequential; only the latest pending one is kept. */
 export interface ConversationStore {
-  /** What was read or kept last; absent: nothing was. */
-  readonly kept: Conversation | undefined
-  /** Whether something is yet to be written. */
+  /** The last state read or saved. */
+  readonly saved: Conversation | undefined
+  /** Whether a write is running or pending. */
   readonly isBusy: boolean
   read(): Promise<Conversation | undefined>
-  /** Keeps it. What is put while another write is under way waits for it, and gives way to what is put after it. */
+  /** Saves a state. While a write runs, only the latest state stays pending. */
   put(conversation: Conversation): void
-  /** Keeps it although it was removed. */
+  /** Saves a state although the conversation was removed. */
   restore(conversation: Conversation): void
-  /** Whether somebody else gave it another title or pinned it meanwhile; absent: it was removed. */
-  look(): Promise<Changed | undefined>
+  /** Returns changes to title and pin by other tabs; `undefined` if the conversation was removed. */
+  headChanges(): Promise<HeadChanges | undefined>
 }
 
-/** What somebody else changed of a conversation's head. */
-export type Changed = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned'>>
+/** Changes that other tabs made to the head. */
+export type HeadChanges = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned'>>
 
-/** What {@link conversationStore} needs. */
+/** Options of {@link conversationStore}. */
 export interface ConversationStoreOptions {
   readonly id: string
   readonly history: HistoryStore
-  /** Told when a write failed, and when one did not. */
+  /** Called after each write, with its failure if there was one. */
   readonly onPut: (failure: Error | undefined) => void
-  /** Told when what was put is not kept, because it was removed. */
+  /** Called when a write fails because the conversation was removed. */
   readonly onRemoved: () => void
 }
 
-/** Nothing is read or kept yet. */
+/** Creates a store. It reads nothing by itself. */
 export function conversationStore({ id, history, onPut, onRemoved }: ConversationStoreOptions): ConversationStore {
-  let kept: Conversation | undefined
+  let saved: Conversation | undefined
   let next: { readonly conversation: Conversation; readonly restores: boolean } | undefined
   let isWriting = false
-  /** It was there at least once: when it is not any more, it was removed. */
-  let wasThere = false
+  /** The conversation existed once: if it is missing now, it was removed. */
+  let hasExisted = false
 
   async function write(): Promise<void> {
     if (isWriting) return
     isWriting = true
-    for (let now = next; now !== undefined; now = next) {
+    for (let current = next; current !== undefined; current = next) {
       next = undefined
-      await writeOne(now.conversation, now.restores)
+      await writeOne(current.conversation, current.restores)
     }
     isWriting = false
   }
 
   async function writeOne(conversation: Conversation, restores: boolean): Promise<void> {
-    const before = kept
+    const before = saved
     try {
-      // It counts as kept from now on: the change is told before the promise resolves.
-      kept = conversation
+      // Set before the write: subscribers are called before its promise resolves.
+      saved = conversation
       await (restores ? history.restore(conversation) : history.put(conversation))
-      wasThere = true
+      hasExisted = true
       onPut(undefined)
     } catch (error) {
-      kept = before
+      saved = before
       if (error instanceof ConversationRemoved) onRemoved()
       else onPut(error instanceof Error ? error : new Error(String(error)))
     }
   }
 
   return {
-    get kept() {
-      return kept
+    get saved() {
+      return saved
     },
     get isBusy() {
       return isWriting || next !== undefined
     },
     async read() {
       const found = await history.get(id)
-      wasThere ||= found !== undefined
-      if (next === undefined && !isWriting) kept = found
+      hasExisted ||= found !== undefined
+      if (next === undefined && !isWriting) saved = found
       return found
     },
     put(conversation) {
@@ -83,11 +83,11 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
       next = { conversation, restores: true }
       void write()
     },
-    async look() {
-      const before = kept
+    async headChanges() {
+      const before = saved
       const head = await history.head(id)
-      if (head === undefined) return wasThere ? undefined : {}
-      if (before === undefined || before !== kept || isWriting) return {}
+      if (head === undefined) return hasExisted ? undefined : {}
+      if (before === undefined || before !== saved || isWriting) return {}
       return {
         ...(head.title === before.title ? {} : { title: head.title, isTitled: true }),
         ...(head.isPinned === before.isPinned ? {} : { isPinned: head.isPinned }),

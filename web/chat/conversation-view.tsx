@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { displayNameOf } from '../app/display-name.ts'
-import { noteChosen, recentModels } from '../models/favourites.ts'
+import { addRecent, recentModels } from '../models/favourites.ts'
+import type { ModelsState } from '../models/models-store.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { focusContent } from '../ui/focus-content.ts'
@@ -8,9 +9,9 @@ import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
 import { isAnswering, lastAnswer, lastQuestion } from './conversation-changes.ts'
 import { ConversationHeader } from './conversation-header.tsx'
+import { NotSavedNotice, ReplacedNotice } from './conversation-notices.tsx'
 import { ConversationPhase } from './conversation-phase.tsx'
 import { EmptyChat } from './empty-chat.tsx'
-import { KeptNotice, ReplacedNotice } from './kept-notices.tsx'
 import { messageActions } from './message-actions.ts'
 import { MessageList } from './message-list.tsx'
 import { ModelsNotice } from './models-notice.tsx'
@@ -23,17 +24,17 @@ import { useEscape } from './use-escape.ts'
 import { useFollow } from './use-follow.ts'
 import { useModel } from './use-model.ts'
 
-/** What {@link ConversationView} shows. */
+/** Props of {@link ConversationView}. */
 export interface ConversationViewProps {
   readonly chat: ChatController
-  /** Nothing was said yet. */
+  /** Whether the conversation has no message yet. */
   readonly isNew: boolean
-  /** Told when something was. */
-  readonly onBegin: () => void
+  /** Called when the first message is sent. */
+  readonly onStart: () => void
 }
 
-/** One conversation: above it what is asked, in the middle the messages, below where one writes. */
-export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps): ReactNode {
+/** A conversation: header, messages, composer. */
+export function ConversationView({ chat, isNew, onStart }: ConversationViewProps): ReactNode {
   const { boot, history, models } = useServices()
   const state = useStore(chat.state)
   const {
@@ -43,19 +44,13 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   const { state: modelsState, model } = useModel(settings.model)
   const drafts = useDraft(history, isNew ? 'new' : chat.id, boot.user?.id ?? '')
   const attachments = useAttachments(drafts)
-  const drop = useDrop(attachments.add)
+  const isDropOver = useDrop(phase === 'ready', attachments.add)
   const follow = useFollow(messages.length > 0)
   const field = useRef<HTMLTextAreaElement>(null)
   const [editedId, setEditedId] = useState<string>()
   const [isRetryingWith, setRetryingWith] = useState(false)
   const [isSettingsOpen, setSettingsOpen] = useState(false)
   const isBusy = isAnswering(state.conversation)
-  const obstacle =
-    model === undefined
-      ? modelsState.kind === 'loading'
-        ? 'Looking for models…'
-        : 'There is no model to ask.'
-      : undefined
 
   const actions = useMemo(
     () =>
@@ -84,13 +79,13 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
     if (model === undefined) return
     const draft = drafts.current()
     drafts.clear()
-    noteChosen(recentModels(boot.user?.id), model)
+    addRecent(recentModels(boot.user?.id), model)
     chat.send(draft, model)
     follow.toEnd()
-    if (isNew) onBegin()
+    if (isNew) onStart()
   }
 
-  function endReplacing(end: () => void): void {
+  function thenFocus(end: () => void): void {
     end()
     focusContent()
   }
@@ -101,7 +96,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
   }
 
   return (
-    <div className={`flex h-full flex-col ${drop.isOver ? 'bg-hover' : ''}`} {...drop.handlers}>
+    <div className={`flex h-full flex-col ${isDropOver ? 'bg-hover' : ''}`}>
       <ConversationHeader
         title={phase === 'ready' || messages.length > 0 ? title : 'Conversation'}
         model={model}
@@ -114,7 +109,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
       <MessageList
         messages={messages}
         editedId={editedId}
-        isElsewhere={state.isElsewhere}
+        isAnsweredElsewhere={state.isAnsweredElsewhere}
         actions={actions}
         follow={follow}
       >
@@ -129,12 +124,12 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
       </MessageList>
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
-          <KeptNotice failure={phase === 'ready' ? state.failure : undefined} />
+          <NotSavedNotice failure={phase === 'ready' ? state.failure : undefined} />
           <ReplacedNotice
             replaced={state.replaced}
             shown={messages.length}
-            onUndo={() => endReplacing(chat.undo)}
-            onDismiss={() => endReplacing(chat.dismissUndo)}
+            onUndo={() => thenFocus(chat.undo)}
+            onDismiss={() => thenFocus(chat.dismissUndo)}
           />
           <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
           {phase === 'ready' ? (
@@ -144,7 +139,7 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
               onStop={() => chat.stop()}
               onEditLast={() => setEditedId(lastQuestion(messages)?.id)}
               isAnswering={isBusy}
-              obstacle={obstacle}
+              blockedReason={model === undefined ? noModelReason(modelsState) : undefined}
               attachments={attachments}
               field={field}
             />
@@ -157,10 +152,14 @@ export function ConversationView({ chat, isNew, onBegin }: ConversationViewProps
           onClose={() => setRetryingWith(false)}
           onRetry={(name) => {
             setRetryingWith(false)
-            chat.retry(name)
+            actions.retryAs(name)
           }}
         />
       ) : null}
     </div>
   )
+}
+
+function noModelReason({ kind }: ModelsState): string {
+  return kind === 'loading' ? 'Looking for models…' : 'There is no model to ask.'
 }

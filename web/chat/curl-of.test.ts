@@ -5,7 +5,7 @@ import { userMessage } from './testing.ts'
 const origin = 'http://127.0.0.1:1'
 const settings = { model: 'm', system: '', parameters: {} }
 
-/** What a shell hands to curl: its arguments, and its standard input. */
+/** Runs a command in a shell. Returns curl's arguments and standard input. */
 async function run(
   command: string,
   environment: Record<string, string> = {},
@@ -19,7 +19,7 @@ async function run(
 }
 
 describe('curlOf', () => {
-  test('asks the same, whatever is in it', async () => {
+  test('sends the same request, for any content', async () => {
     const text = 'it\'s "$HOME" `id` \\n !! \n@-\nJSON'
     const { given, body } = await run(curlOf({ origin, settings, messages: [userMessage(text)], isClosed: false }))
     expect(given).toEqual([
@@ -37,12 +37,12 @@ describe('curlOf', () => {
     })
   })
 
-  test('names a token where somebody has to be signed in, and has none in it', async () => {
+  test('names a token variable if sign-in is required, and contains no token', async () => {
     const command = curlOf({ origin, settings, messages: [userMessage('a')], isClosed: true })
     expect((await run(command, { SVC_TOKEN: 'abc' })).given).toContain('authorization: Bearer abc')
   })
 
-  test('does not wait for a stream where there is none', async () => {
+  test('disables buffering only for a streamed answer', async () => {
     const { given } = await run(
       curlOf({
         origin,

@@ -5,14 +5,14 @@ import { Button } from '../ui/button.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
 
-/** What {@link EditMessage} needs. */
+/** Props of {@link EditMessage}. */
 export interface EditMessageProps {
   readonly message: UserMessage
   readonly onSend: (draft: Draft) => void
   readonly onCancel: () => void
 }
 
-/** A message under change: what comes after it is replaced when it is sent. */
+/** The editor of a sent message. Sending replaces all messages after it. */
 export function EditMessage({ message, onSend, onCancel }: EditMessageProps): ReactNode {
   const id = useId()
   const [text, setText] = useState(message.text)

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ModelsAnswer } from '../../src/http/page-api.ts'
+import type { ModelsAnswer } from '../../src/http/page/page-api.ts'
 import { lazily } from '../ui/lazily.tsx'
 
 const prompts = [
@@ -8,22 +8,22 @@ const prompts = [
   'Plan a weekend in a city that I have never been to.',
 ] as const
 
-const FirstUse = lazily(async () => (await import('./first-use.tsx')).FirstUse)
+const FirstUse = lazily(async () => (await import('./chat-tools.ts')).FirstUse)
 const FaultsNotice = lazily(async () => (await import('../providers/provider-notices.tsx')).FaultsNotice)
 
-/** What {@link EmptyChat} shows. */
+/** Props of {@link EmptyChat}. */
 export interface EmptyChatProps {
-  /** Who is there; empty when nobody signs in. */
+  /** The user's name; empty without sign-in. */
   readonly name: string
   readonly onPrompt: (text: string) => void
-  /** Absent: not known yet. */
+  /** Absent until loaded. */
   readonly models: ModelsAnswer | undefined
 }
 
-/** A conversation in which nothing was said yet. */
+/** A conversation without messages. */
 export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode {
-  // Shown when it is known what stands above them, so that nothing moves.
-  const beginnings = <Beginnings onPrompt={onPrompt} />
+  // Shown when the part above is known, so that nothing moves.
+  const examplePrompts = <ExamplePrompts onPrompt={onPrompt} />
   return (
     <div className="flex flex-col gap-6 pt-[8vh]">
       <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">
@@ -31,15 +31,15 @@ export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode
       </h2>
       {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
       {models === undefined ? null : models.isEchoOnly ? (
-        <FirstUse file={models.file}>{beginnings}</FirstUse>
+        <FirstUse file={models.file}>{examplePrompts}</FirstUse>
       ) : (
-        beginnings
+        examplePrompts
       )}
     </div>
   )
 }
 
-function Beginnings({ onPrompt }: Pick<EmptyChatProps, 'onPrompt'>): ReactNode {
+function ExamplePrompts({ onPrompt }: Pick<EmptyChatProps, 'onPrompt'>): ReactNode {
   return (
     <>
       <ul className="grid gap-2 sm:grid-cols-3">

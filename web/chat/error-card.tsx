@@ -3,21 +3,24 @@ import { hrefOf } from '../app/route.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { explainError, type Remedy } from './explain-error.ts'
 import type { MessageActions } from './message-actions.ts'
 
-/** What {@link ErrorCard} shows. */
+const ModelsThatFit = lazily(async () => (await import('./chat-tools.ts')).ModelsThatFit, { failed: () => null })
+
+/** Props of {@link ErrorCard}. */
 export interface ErrorCardProps {
   readonly answer: AssistantMessage
   readonly error: NonNullable<AssistantMessage['error']>
-  /** Whether something can still be done about it. */
+  /** Whether the answer is the last message, so that remedies apply. */
   readonly isLast: boolean
   readonly actions: MessageActions
 }
 
-/** Why there is no answer, and what to do, in the place of the answer. */
+/** An error in place of the answer: explanation and remedies. */
 export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
   const isOnline = useSyncExternalStore(subscribeToOnline, () => navigator.onLine)
   const { title, advice, remedies, hasDetail } = explainError(error, { isOnline, hasText: answer.text !== '' })
@@ -70,6 +73,8 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
           Retry
         </Button>
       )
+    case 'larger-model':
+      return <ModelsThatFit answer={answer} actions={actions} />
     case 'choose-model':
       return (
         <Button variant={variant} onClick={actions.retryWith}>
@@ -97,7 +102,7 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
   }
 }
 
-/** How long until it is worth a try; nothing afterwards. */
+/** Seconds until a retry may succeed; then nothing. */
 function Countdown({ until }: { readonly until: number }): ReactNode {
   const seconds = Math.ceil((until - useNow(1_000)) / 1_000)
   return seconds <= 0 ? null : <span className="tabular-nums"> It asks to wait for {seconds} s.</span>

@@ -11,7 +11,7 @@ const wire = (code: string, more: Partial<AnswerError> = {}): AnswerError => ({
   ...more,
 })
 
-/** Codes that an answer to a chat request never has: they are of other routes. */
+/** Codes of other routes only. */
 const elsewhere = new Set([
   'not_found',
   'method_not_allowed',
@@ -35,41 +35,38 @@ describe('explainError', () => {
         'store_unavailable',
       ]),
     ].filter((code) => !elsewhere.has(code)),
-  )('has words for %s', (code) => {
+  )('explains %s', (code) => {
     expect(explainError(wire(code), here).title).not.toBe('There is no answer')
   })
 
-  test.each(['constructor', 'toString', '__proto__'])(
-    'takes a code %s that a provider made up for what it does not know',
-    (code) => {
-      expect(explainError(wire(code), { ...here, hasText: true })).toMatchObject({
-        title: 'There is no answer',
-        remedies: ['continue', 'retry', 'choose-model'],
-      })
-    },
-  )
+  test.each(['constructor', 'toString', '__proto__'])('takes a provider’s own code %s as unknown', (code) => {
+    expect(explainError(wire(code), { ...here, hasText: true })).toMatchObject({
+      title: 'There is no answer',
+      remedies: ['continue', 'retry', 'choose-model'],
+    })
+  })
 
-  test('leads from a model that is not there to the choice of another', () => {
+  test('offers another model for an unknown model', () => {
     expect(explainError(wire('model_not_found'), here).remedies[0]).toBe('choose-model')
   })
 
-  test('leads from a parameter that is refused to the settings, and names it', () => {
+  test('offers the settings for a refused parameter, and names it', () => {
     expect(explainError(wire('invalid_value', { param: 'temperature' }), here)).toMatchObject({
       title: 'The service does not take this temperature',
       remedies: ['settings', 'retry'],
     })
   })
 
-  test('leads from a message that is refused to the message', () => {
+  test('offers to edit a refused message', () => {
     expect(explainError(wire('invalid_value', { param: 'messages[0].content' }), here).remedies[0]).toBe('edit')
   })
 
-  test('tells a cut from providers that all failed', () => {
+  test('distinguishes a cut from failures of all providers', () => {
     expect(explainError(wire('provider_error'), here).title).toBe('Every provider that was asked failed')
     expect(explainError(wire('provider_error'), { ...here, hasText: true }).title).toBe('The answer was cut off')
   })
 
-  test('tells being offline from a service that is not there', () => {
+  test('distinguishes being offline from an unreachable service', () => {
     const error: AnswerError = { kind: 'network', message: 'x' }
     expect(explainError(error, here).title).toBe('The service cannot be reached')
     expect(explainError(error, { ...here, isOnline: false }).title).toBe('You are offline')
@@ -80,16 +77,26 @@ describe('explainError', () => {
     [413, 'The conversation is too large for the service'],
     [503, 'The service has too much to do'],
     [418, 'There is no answer'],
-  ])('goes by the status %d where the code is not known', (status, title) => {
+  ])('explains the status %d if the code is unknown', (status, title) => {
     expect(explainError(wire('whatever', { status }), here).title).toBe(title)
   })
 
-  test('offers to go on where something had come', () => {
+  test('offers to continue an answer that has text', () => {
     expect(explainError(wire('provider_error'), { ...here, hasText: true }).remedies).toEqual(['continue', 'retry'])
     expect(explainError(wire('provider_error'), here).remedies).not.toContain('continue')
   })
 
-  test('can always be retried', () => {
-    for (const code of documented) expect(explainError(wire(code), here).remedies).toContain('retry')
+  test('offers larger models, and neither retry nor continuation, for too long a conversation', () => {
+    for (const hasText of [false, true]) {
+      expect(explainError(wire('context_length_exceeded'), { ...here, hasText })).toMatchObject({
+        title: 'The conversation is too long for this model',
+        remedies: ['larger-model', 'choose-model', 'edit'],
+      })
+    }
+  })
+
+  test('can be retried in all other cases', () => {
+    for (const code of documented.filter((each) => each !== 'context_length_exceeded'))
+      expect(explainError(wire(code), here).remedies).toContain('retry')
   })
 })

@@ -1,23 +1,23 @@
 import type { AnswerError } from '../history/conversation.ts'
 
-/** What a person can do about an error, the most helpful first. */
-export type Remedy = 'continue' | 'retry' | 'choose-model' | 'settings' | 'edit' | 'providers'
+/** What a person can do about an error. Lists start with the most helpful. */
+export type Remedy = 'continue' | 'retry' | 'larger-model' | 'choose-model' | 'settings' | 'edit' | 'providers'
 
-/** An error in words. */
+/** An error explained to a person. */
 export interface Explanation {
   /** What happened. */
   readonly title: string
   /** What to do. */
   readonly advice: string
   readonly remedies: readonly Remedy[]
-  /** Whether the service's own message tells more than this. */
+  /** Whether the service's own message says more. */
   readonly hasDetail: boolean
 }
 
-/** What is known beside the error. */
+/** Context of an error. */
 export interface ErrorContext {
   readonly isOnline: boolean
-  /** Part of the answer had come. */
+  /** The answer has text. */
   readonly hasText: boolean
 }
 
@@ -32,7 +32,7 @@ const signedOut: Wording = {
 }
 const refusedField: Wording = {
   title: 'The service does not take this request',
-  advice: 'Correct what is named, then retry.',
+  advice: 'Correct the named field, then retry.',
   remedies: ['settings', 'retry'],
 }
 const unreadable: Wording = {
@@ -41,7 +41,14 @@ const unreadable: Wording = {
   remedies: ['retry'],
 }
 
-/** By `error.code` (docs/errors.md). */
+/** A retry or continuation would be too long again. */
+const tooLong: Wording = {
+  title: 'The conversation is too long for this model',
+  advice: 'Ask a model with a larger context, shorten the message, or begin a new conversation.',
+  remedies: ['larger-model', 'choose-model', 'edit'],
+}
+
+/** Explanations by `error.code` (docs/errors.md). */
 const wordings: ReadonlyMap<string, Wording> = new Map(
   Object.entries<Wording>({
     model_not_found: {
@@ -65,6 +72,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
     invalid_json: unreadable,
     bad_request: unreadable,
     unsupported_encoding: unreadable,
+    context_length_exceeded: tooLong,
     request_too_large: {
       title: 'The conversation is too large for the service',
       advice: 'Use fewer or smaller pictures, or begin a new conversation.',
@@ -79,11 +87,16 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
     invalid_session: signedOut,
     access_denied: {
       title: 'You may not use this service',
-      advice: 'Sign in with another account, or ask whoever runs the service.',
+      advice: 'Sign in with another account, or ask the owner of the service.',
       remedies: ['retry'],
     },
     cross_site_request: {
       title: 'The service took this for another site’s request',
+      advice: 'Open the page at the service’s own address.',
+      remedies: ['retry'],
+    },
+    origin_not_allowed: {
+      title: 'This page may not call the service',
       advice: 'Open the page at the service’s own address.',
       remedies: ['retry'],
     },
@@ -101,8 +114,8 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
     },
     store_unavailable: busy,
     internal_error: {
-      title: 'The service made a mistake',
-      advice: 'Its log tells more under the request’s id. Retrying may help.',
+      title: 'Internal error of the service',
+      advice: 'See the service log for the request’s id. Retrying may help.',
       remedies: ['retry'],
     },
   }),
@@ -127,10 +140,11 @@ const unknown: Wording = {
   remedies: ['retry', 'choose-model'],
 }
 
-/** What happened and what to do, by the error's code, else by its status. */
+/** Explains an error by its code, else by its status. */
 export function explainError(error: AnswerError, context: ErrorContext): Explanation {
-  const { hasDetail = true, remedies, ...wording } = wordingOf(error, context)
-  return { ...wording, hasDetail, remedies: context.hasText ? ['continue', ...remedies] : remedies }
+  const wording = wordingOf(error, context)
+  const canContinue = context.hasText && wording !== tooLong
+  return { hasDetail: true, ...wording, remedies: canContinue ? ['continue', ...wording.remedies] : wording.remedies }
 }
 
 function wordingOf({ kind, code, status, param }: AnswerError, { isOnline, hasText }: ErrorContext): Wording {

@@ -3,21 +3,21 @@ import { firstLines } from '../providers/first-lines.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** What {@link FirstUse} shows. */
+/** Props of {@link FirstUse}. */
 export interface FirstUseProps {
-  /** Where providers.json would be; absent: whoever reads this may not change it. */
+  /** Path of providers.json; absent if the user may not change it. */
   readonly file: string | undefined
-  /** Below it. */
+  /** Content below. */
   readonly children: ReactNode
 }
 
-/** Only the built-in echo answers: how to add a real provider. */
+/** Help to add the first provider, shown while only the built-in echo answers. */
 export function FirstUse({ file, children }: FirstUseProps): ReactNode {
   return (
     <>
       <Notice kind="info" title="This is the built-in echo: it answers with your own words">
         {file === undefined ? (
-          <p>Whoever runs this service has not added a provider yet. This goes away by itself when they do.</p>
+          <p>The owner of this service has not added a provider yet. This note goes away when they do.</p>
         ) : (
           <Lines lines={firstLines(file).split('\n')} />
         )}
@@ -31,10 +31,10 @@ function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return (
     <>
       <p>
-        Three lines in a terminal, on the machine where svc runs, add a real provider. Put your key into the second;{' '}
-        <code className="font-mono">groq</code> may be <code className="font-mono">openai</code>,{' '}
-        <code className="font-mono">anthropic</code>, <code className="font-mono">gemini</code>,{' '}
-        <code className="font-mono">openrouter</code> and more.
+        Two lines in a terminal (bash or zsh), on the machine where svc runs, add a real provider. The second asks for
+        your key, and neither shows it nor keeps it in the shell's history; <code className="font-mono">groq</code> may
+        be <code className="font-mono">openai</code>, <code className="font-mono">anthropic</code>,{' '}
+        <code className="font-mono">gemini</code>, <code className="font-mono">openrouter</code> and more.
       </p>
       <ol className="mt-2 flex flex-col gap-1">
         {lines.map((line, index) => (

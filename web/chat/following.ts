@@ -1,23 +1,23 @@
-/** What is seen of something that scrolls, in pixels. */
-export interface Place {
-  /** Where what is seen begins. */
+/** Scroll position of an element, in pixels. */
+export interface ScrollPosition {
+  /** Offset of the visible part. */
   readonly top: number
   readonly height: number
-  /** Of all there is. */
+  /** Height of the content. */
   readonly bottom: number
 }
 
-/** Nearer to the end than this is at the end. */
+/** Distance from the end that still counts as at the end. */
 export const nearPx = 64
 
 /**
- * Whether the end is followed from now on: not any more as soon as somebody scrolls up, and again when they come near
- * to the end.
+ * Whether a list keeps following its end after a scroll event. Scrolling up stops it; scrolling near the end starts it
+ * again.
  */
-export function nextFollowing(isFollowing: boolean, before: Place, now: Place): boolean {
+export function nextFollowing(isFollowing: boolean, before: ScrollPosition, now: ScrollPosition): boolean {
   const isNear = now.bottom - now.top - now.height <= nearPx
   if (now.top < before.top - 1) {
-    // What becomes shorter, or is seen through a larger window, moves what is seen by itself, and may have grown again since.
+    // When the content shrinks or the element grows, the browser itself scrolls up.
     const isMovedByItself = now.bottom < before.bottom || now.height > before.height
     return isMovedByItself && isFollowing
   }

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
-import { isCovered } from '../ui/is-covered.ts'
+import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
-/** What {@link GrowingText} needs. */
+/** Props of {@link GrowingText}. */
 export interface GrowingTextProps {
   readonly id: string
   readonly value: string
@@ -9,13 +9,13 @@ export interface GrowingTextProps {
   readonly onKeyDown?: (event: KeyboardEvent<HTMLTextAreaElement>) => void
   readonly onPaste?: (event: ClipboardEvent<HTMLTextAreaElement>) => void
   readonly placeholder?: string
-  /** Gets the focus when it appears, at the end of what is there, unless a menu or a dialog has it. */
+  /** Focuses the end of the text on mount, unless a menu or a dialog is open. */
   readonly hasFocus?: boolean
   readonly className?: string
   readonly ref?: RefObject<HTMLTextAreaElement | null>
 }
 
-/** A field for text that is as high as what is in it, up to two fifths of the window. */
+/** A text field that grows with its content, up to 40 % of the window. */
 export function GrowingText({
   id,
   value,
@@ -37,7 +37,7 @@ export function GrowingText({
   }, [field, value])
   useLayoutEffect(() => {
     const { current } = field
-    if (!hasFocus || current === null || isCovered()) return
+    if (!hasFocus || current === null || isOverlayOpen()) return
     current.focus()
     current.setSelectionRange(current.value.length, current.value.length)
   }, [field, hasFocus])

@@ -1,25 +1,24 @@
-/** More than this, said again word for word, is a model that began anew, and no chance. */
+/** A repetition of this length is not by chance. */
 const repeatedMin = 24
 
 /**
- * An answer that broke off, and what a model said when it was asked to go on. Some say what was there again before they
- * go on: then it stands there once. While what comes could still be such a repetition, `isEnd` false, only what was
- * there is given.
+ * Joins an interrupted answer and its continuation. Some models repeat the answer first; the repetition is dropped.
+ * Until `isEnd`, text that may still be a repetition is withheld.
  */
-export function joinContinuation(kept: string, more: string, isEnd: boolean): string {
-  const start = kept.trimEnd()
-  if (more === '') return kept
+export function joinContinuation(text: string, more: string, isEnd: boolean): string {
+  const start = text.trimEnd()
+  if (more === '') return text
   if (start !== '' && more.startsWith(start))
-    return more.length > start.length || start.length >= repeatedMin ? atLeast(kept, more) : appended(kept, more)
-  if (start.startsWith(more) && !isEnd) return kept
-  return start.startsWith(more) && more.length >= repeatedMin ? kept : appended(kept, more)
+    return more.length > start.length || start.length >= repeatedMin ? atLeast(text, more) : appended(text, more)
+  if (start.startsWith(more) && !isEnd) return text
+  return start.startsWith(more) && more.length >= repeatedMin ? text : appended(text, more)
 }
 
-function atLeast(kept: string, more: string): string {
-  return more.length < kept.length ? kept : more
+function atLeast(text: string, more: string): string {
+  return more.length < text.length ? text : more
 }
 
-/** White space is not doubled: it was cut off what the model was sent. */
-function appended(kept: string, more: string): string {
-  return /\s$/.test(kept) ? kept + more.trimStart() : kept + more
+/** The request had no white space at the answer's end, so the model may repeat it. */
+function appended(text: string, more: string): string {
+  return /\s$/.test(text) ? text + more.trimStart() : text + more
 }

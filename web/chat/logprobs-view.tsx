@@ -4,10 +4,7 @@ import { formatProbability, likelihoodOf, visibleToken } from './probability.ts'
 
 const looks = { high: 'bg-ok-soft', middle: 'bg-warn-soft', low: 'bg-bad-soft underline decoration-dotted' } as const
 
-/**
- * An answer token by token, coloured by how likely each was. One token at a time is told of: the one that has the
- * focus, or that is pointed at.
- */
+/** An answer by tokens, coloured by likelihood. Shows details of the token that is focused or hovered. */
 export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLogprob[] }): ReactNode {
   const [at, setAt] = useState(0)
   const tokens = useRef<HTMLDivElement>(null)
@@ -33,7 +30,10 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
         role="group"
         aria-label="Tokens"
         onKeyDown={onKeyDown}
-        className="max-h-80 overflow-y-auto rounded-lg border border-line p-2 font-mono text-xs leading-6 whitespace-pre-wrap wrap-anywhere"
+        className={
+          'max-h-80 overflow-y-auto rounded-lg border border-line p-2 font-mono text-xs leading-6 ' +
+          'whitespace-pre-wrap wrap-anywhere'
+        }
       >
         {logprobs.map(({ token, logprob }, index) => (
           <span
@@ -44,7 +44,10 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
             aria-pressed={index === at}
             onFocus={() => setAt(index)}
             onPointerEnter={() => setAt(index)}
-            className={`cursor-default rounded ${looks[likelihoodOf(logprob)]} ${index === at ? 'outline-1 outline-accent' : ''}`}
+            className={
+              `cursor-default rounded ${looks[likelihoodOf(logprob)]} ` +
+              (index === at ? 'outline-1 outline-accent' : '')
+            }
           >
             {token}
             <span className="sr-only"> {formatProbability(logprob)}</span>
@@ -76,7 +79,7 @@ function Alternatives({ token }: { readonly token: TokenLogprob }): ReactNode {
   return (
     <table className="mt-2 w-full max-w-sm text-left text-xs tabular-nums">
       <caption className="py-1 text-left text-muted">
-        {token.top.length === 0 ? 'This token' : 'This token and what might have stood there'}
+        {token.top.length === 0 ? 'This token' : 'This token and its alternatives'}
       </caption>
       <thead className="sr-only">
         <tr>

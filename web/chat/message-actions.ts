@@ -4,29 +4,39 @@ import type { ChatController } from './chat-controller.ts'
 import { lastQuestion, messagesBefore } from './conversation-changes.ts'
 import { curlOf } from './curl-of.ts'
 
-/** What can be done with the messages of a conversation. */
+/** Actions on the messages of a conversation. */
 export interface MessageActions {
   readonly retry: () => void
-  /** Asks which model is to answer instead. */
+  /** Requests another answer from this model, and uses it from now on. */
+  readonly retryAs: (model: string) => void
+  /** Opens the dialog that chooses another model for the answer. */
   readonly retryWith: () => void
   readonly continueAnswer: () => void
-  /** Opens a message of the person's for change; without an id, closes it again. */
+  /** Opens an own message for editing; without an id, closes the editor. */
   readonly edit: (id?: string) => void
   readonly sendEdited: (id: string, draft: Draft) => void
-  /** Opens what was said before an answer for change. */
+  /** Opens the question before an answer for editing. */
   readonly editQuestion: (answerId: string) => void
   readonly remove: (id: string) => void
-  /** The request for an answer, as a command. */
+  /** Model and input length of the request for an answer. */
+  readonly asked: (answerId: string) => RequestSize
+  /** The request for an answer, as a curl command. */
   readonly curl: (answerId: string) => string
   readonly openSettings: () => void
 }
 
-/** What {@link messageActions} needs. */
+/** Model and input length of a request. */
+export interface RequestSize {
+  readonly model: string | undefined
+  readonly characters: number
+}
+
+/** Options of {@link messageActions}. */
 export interface MessageActionsOptions {
   readonly chat: ChatController
-  /** The model that is asked. */
+  /** The selected model. */
   readonly model: string | undefined
-  /** Whether somebody has to be signed in. */
+  /** Whether sign-in is required. */
   readonly isClosed: boolean
   readonly toEnd: () => void
   readonly edit: (id: string | undefined) => void
@@ -34,7 +44,7 @@ export interface MessageActionsOptions {
   readonly openSettings: () => void
 }
 
-/** The actions of one conversation. What had the focus may go away with them: it goes back to where one writes. */
+/** Creates the actions of a conversation. If the focused element disappears, the message field gets the focus. */
 export function messageActions({
   chat,
   model,
@@ -49,12 +59,20 @@ export function messageActions({
   function ask(how: (model: string) => void): void {
     if (model === undefined) return
     how(model)
+    showEnd()
+  }
+
+  function showEnd(): void {
     toEnd()
     focusContent()
   }
 
   return {
     retry: () => ask((asked) => chat.retry(asked)),
+    retryAs(other) {
+      chat.retry(other)
+      showEnd()
+    },
     retryWith,
     continueAnswer: () => ask((asked) => chat.continueAnswer(asked)),
     edit(id) {
@@ -69,6 +87,13 @@ export function messageActions({
     remove(id) {
       chat.removeMessage(id)
       focusContent()
+    },
+    asked(answerId) {
+      const lengths = messagesBefore(messages(), answerId).map(({ text }) => text.length)
+      return {
+        model,
+        characters: lengths.reduce((sum, length) => sum + length, chat.state.get().conversation.settings.system.length),
+      }
     },
     curl: (answerId) =>
       curlOf({

@@ -6,24 +6,24 @@ import type { MessageActions } from './message-actions.ts'
 import type { Follow } from './use-follow.ts'
 import { UserMessageView } from './user-message-view.tsx'
 
-/** What {@link MessageList} shows. */
+/** Props of {@link MessageList}. */
 export interface MessageListProps {
   readonly messages: readonly Message[]
-  /** The message that is being changed. */
+  /** The message in the editor. */
   readonly editedId: string | undefined
-  /** The last answer is on its way in another tab. */
-  readonly isElsewhere: boolean
+  /** Whether another tab is receiving the last answer, if that is interrupted. `undefined`: not known yet. */
+  readonly isAnsweredElsewhere: boolean | undefined
   readonly actions: MessageActions
   readonly follow: Follow
-  /** Below the messages. */
+  /** Content below the messages. */
   readonly children?: ReactNode
 }
 
-/** The messages. What grows is not read out by itself: announcements say when an answer begins and ends. */
+/** The messages. Growing text is not read by screen readers; see {@link useAnnouncements}. */
 export function MessageList({
   messages,
   editedId,
-  isElsewhere,
+  isAnsweredElsewhere,
   actions,
   follow: { list, content, isAtEnd, toEnd },
   children,
@@ -46,7 +46,7 @@ export function MessageList({
               message={message}
               isLast={index === last}
               isEdited={message.id === editedId}
-              isElsewhere={isElsewhere && index === last}
+              isAnsweredElsewhere={index === last ? isAnsweredElsewhere : false}
               isOld={index < last - 3}
               actions={actions}
             />
@@ -69,8 +69,8 @@ interface MessageViewProps {
   readonly message: Message
   readonly isLast: boolean
   readonly isEdited: boolean
-  readonly isElsewhere: boolean
-  /** Far from the end: neither laid out nor painted while it is not in view. */
+  readonly isAnsweredElsewhere: boolean | undefined
+  /** Far from the end: not laid out and painted while out of view. */
   readonly isOld: boolean
   readonly actions: MessageActions
 }
@@ -79,18 +79,18 @@ const MessageView = memo(function MessageView({
   message,
   isLast,
   isEdited,
-  isElsewhere,
+  isAnsweredElsewhere,
   isOld,
   actions,
 }: MessageViewProps): ReactNode {
-  // What is in it is cut off at its edges: there is room for the outline of what has the focus.
+  // `content-visibility` clips its content: the padding leaves space for focus outlines.
   const className = isOld ? '-m-2 p-2 [contain-intrinsic-size:auto_12rem] [content-visibility:auto]' : '-m-2 p-2'
   return (
     <article aria-label={message.role === 'user' ? 'Your message' : 'Answer'} className={className}>
       {message.role === 'user' ? (
         <UserMessageView message={message} isEdited={isEdited} actions={actions} />
       ) : (
-        <AnswerView answer={message} isLast={isLast} isElsewhere={isElsewhere} actions={actions} />
+        <AnswerView answer={message} isLast={isLast} isAnsweredElsewhere={isAnsweredElsewhere} actions={actions} />
       )}
     </article>
   )

@@ -2,18 +2,18 @@ import { memo, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import { isOffered } from '../models/describe-model.ts'
 import type { ModelsState } from '../models/models-store.ts'
-import { openModelPicker } from '../models/picker-open.ts'
+import { openModelPicker } from '../models/picker-registry.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** What {@link ModelsNotice} looks at. */
+/** Props of {@link ModelsNotice}. */
 export interface ModelsNoticeProps {
   readonly state: ModelsState
   readonly model: string | undefined
   readonly onRefresh: () => Promise<void>
 }
 
-/** Says when there is no model to be asked, or not the one that was chosen. */
+/** Reports that no model is available, or not the selected one. */
 export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh }: ModelsNoticeProps): ReactNode {
   if (state.kind === 'loading') return null
   if (state.kind === 'failed') {

@@ -1,21 +1,21 @@
-/** How likely a token was: `high` from a half, `low` below a tenth. */
+/** `high` from 50 %, `low` below 10 %. */
 export type Likelihood = 'high' | 'middle' | 'low'
 
-/** The likelihood that a log probability stands for. */
+/** Classifies a log probability. */
 export function likelihoodOf(logprob: number): Likelihood {
   const probability = Math.exp(logprob)
   if (probability >= 0.5) return 'high'
   return probability >= 0.1 ? 'middle' : 'low'
 }
 
-/** As in `98.2 %`, `<0.1 %`. */
+/** Formats a log probability as `98.2 %` or `<0.1 %`. */
 export function formatProbability(logprob: number): string {
   const percent = Math.exp(logprob) * 100
   if (percent < 0.05) return '<0.1 %'
   return `${percent.toFixed(1)} %`
 }
 
-/** A token so that what cannot be seen in it can. */
+/** Makes invisible characters of a token visible. */
 export function visibleToken(token: string): string {
   return token === ''
     ? '(empty)'

@@ -2,25 +2,30 @@ import { Fragment, type ReactNode } from 'react'
 import type { Provenance } from '../history/conversation.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatCost, formatCount, formatMs } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
 
 /**
- * Who answered, after whom, in what time, with how many tokens, at what price; behind it every attempt, and the
- * request's id.
+ * Provenance of an answer: provider, failed attempts, times, tokens, cost. Opens to all attempts and the request id.
  */
 export function ProvenanceLine({
   provenance,
   isFailed,
 }: {
   readonly provenance: Provenance
-  /** Its error tells of the attempts. */ readonly isFailed: boolean
+  /** Whether the error card shows the attempts. */
+  readonly isFailed: boolean
 }): ReactNode {
   const { requestId, trail } = provenance
   return (
     <details className="group/origin min-w-0 flex-1 text-xs text-muted">
-      <summary className="inline-flex min-h-9 w-fit max-w-full list-none items-center gap-1 rounded-md pointer-coarse:min-h-11 [&::-webkit-details-marker]:hidden">
+      <summary
+        className={
+          'inline-flex min-h-9 w-fit max-w-full list-none items-center gap-1 rounded-md pointer-coarse:min-h-11 ' +
+          '[&::-webkit-details-marker]:hidden'
+        }
+      >
         <span className="min-w-0 wrap-anywhere">
           {partsOf(provenance, isFailed).map((part, index) => (
             <Fragment key={index}>
@@ -47,13 +52,13 @@ export function ProvenanceLine({
 }
 
 function partsOf(
-  { provider, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: Provenance,
+  { provider, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost, isEstimated }: Provenance,
   isFailed: boolean,
 ): readonly ReactNode[] {
   const hasFailures = !isFailed && (trail.length > 1 || trail.some(({ failure }) => failure !== undefined))
   const tokens = [
-    ...(promptTokens === undefined ? [] : [`${formatCount(promptTokens)} in`]),
-    ...(completionTokens === undefined ? [] : [`${formatCount(completionTokens)} out`]),
+    ...(promptTokens === undefined ? [] : [`${markEstimate(formatCount(promptTokens), isEstimated)} in`]),
+    ...(completionTokens === undefined ? [] : [`${markEstimate(formatCount(completionTokens), isEstimated)} out`]),
   ].join(', ')
   const parts: readonly ReactNode[] = [
     provider,
@@ -62,7 +67,7 @@ function partsOf(
     firstTokenMs === undefined ? undefined : `first token ${formatMs(firstTokenMs)}`,
     totalMs === undefined ? undefined : formatMs(totalMs),
     tokens === '' ? undefined : tokens,
-    cost === undefined ? undefined : formatCost(cost),
+    cost === undefined ? undefined : markEstimate(formatCost(cost), isEstimated),
   ].filter((part) => part !== undefined)
   return provider === undefined ? ['Details', ...parts] : parts
 }

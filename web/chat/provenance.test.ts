@@ -3,7 +3,7 @@ import { formatTrail } from '../../src/service/trail.ts'
 import { parseTrail, provenanceOf, withRecord } from './provenance.ts'
 
 describe('parseTrail', () => {
-  test('reads what the service writes', () => {
+  test('parses the header of the service', () => {
     const written = formatTrail([
       { name: 'groq', status: 429, failure: 'rate_limit', ms: 12.4 },
       { name: 'local', failure: 'connect', ambiguous: true, ms: 3 },
@@ -20,39 +20,40 @@ describe('parseTrail', () => {
     expect(parseTrail(header)).toEqual([])
   })
 
-  test('takes what is malformed for absent', () => {
+  test('ignores malformed fields', () => {
     expect(parseTrail('a;status=x;ms=y')).toEqual([{ provider: 'a', ms: 0 }])
   })
 })
 
 describe('provenanceOf', () => {
-  test('takes what the headers tell', () => {
+  test('reads the headers', () => {
     const headers = new Headers({
       'x-svc-provider': 'openai',
-      'x-svc-model': 'gpt-x',
+      'x-svc-model': 'm%C3%B6del',
       'x-svc-trail': 'openai;status=200;ms=3',
     })
     expect(provenanceOf({ requestId: 'r', totalMs: 9 }, headers)).toEqual({
       requestId: 'r',
       totalMs: 9,
       provider: 'openai',
-      model: 'gpt-x',
+      model: 'mödel',
       trail: [{ provider: 'openai', status: 200, ms: 3 }],
     })
   })
 
-  test('has what was measured where there are no headers', () => {
+  test('has the measurements if there are no headers', () => {
     expect(provenanceOf({ requestId: 'r', firstTokenMs: 1 })).toEqual({ requestId: 'r', firstTokenMs: 1, trail: [] })
   })
 })
 
 describe('withRecord', () => {
-  test('lets the record count, and keeps what it does not know', () => {
+  test('prefers the record, and keeps members that it lacks', () => {
     const before = { requestId: 'r', model: 'gpt-x', trail: [], promptTokens: 7, firstTokenMs: 5, totalMs: 8 }
     const record = {
       time: 0,
       id: 'r',
       model: 'm',
+      api: 'chat',
       stream: true,
       status: 200,
       provider: 'openai',
@@ -60,6 +61,7 @@ describe('withRecord', () => {
       totalMs: 6,
       completionTokens: 2,
       cost: 0.5,
+      isEstimated: true as const,
     }
     expect(withRecord(before, record)).toEqual({
       requestId: 'r',
@@ -71,15 +73,17 @@ describe('withRecord', () => {
       firstTokenMs: 5,
       totalMs: 6,
       cost: 0.5,
+      isEstimated: true,
     })
   })
 
-  test('does not give the name of a model at one provider to another who went on', () => {
+  test('drops the model name if another provider resumed the answer', () => {
     const before = { requestId: 'r', provider: 'groq', model: 'llama-versatile', trail: [] }
     const after = withRecord(before, {
       time: 0,
       id: 'r',
       model: 'llama',
+      api: 'chat',
       stream: true,
       status: 200,
       provider: 'openai',

@@ -1,34 +1,35 @@
-import type { RequestEntry, TrailEntry } from '../../src/http/page-api.ts'
+import { decodeHeaderText } from '../../src/bytes/header-text.ts'
+import type { RequestEntry, TrailEntry } from '../../src/http/page/page-api.ts'
 import type { Provenance } from '../history/conversation.ts'
 
-/** What was measured here while an answer came. */
-export interface Measured {
+/** Measurements of the page for one answer. */
+export interface Measurements {
   readonly requestId: string
-  /** Milliseconds from asking. */
+  /** Milliseconds since the request. */
   readonly firstTokenMs?: number
   readonly totalMs?: number
   readonly promptTokens?: number
   readonly completionTokens?: number
 }
 
-/** Where an answer comes from, as far as its headers tell (docs/api.md, "Response headers"), and what was measured here. */
-export function provenanceOf(measured: Measured, headers?: Headers): Provenance {
+/** Origin of an answer, from its headers (docs/api.md, "Response headers") and the page's measurements. */
+export function provenanceOf(measured: Measurements, headers?: Headers): Provenance {
   const provider = headers?.get('x-svc-provider') ?? undefined
   const model = headers?.get('x-svc-model') ?? undefined
   return {
     ...measured,
     ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
+    ...(model === undefined ? {} : { model: decodeHeaderText(model) }),
     trail: parseTrail(headers?.get('x-svc-trail') ?? ''),
   }
 }
 
-/** The same with what the service remembers of the request, which is more, and counts. */
+/** Overrides the provenance with the service's record, which is more complete. */
 export function withRecord(
   { model, ...provenance }: Provenance,
-  { provider, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost }: RequestEntry,
+  { provider, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost, isEstimated }: RequestEntry,
 ): Provenance {
-  // What somebody else calls the model, who went on where the first one stopped, is told nowhere.
+  // After a resume, the last provider's name for the model is unknown.
   const isOther = provenance.provider !== undefined && provider !== undefined && provenance.provider !== provider
   return {
     ...provenance,
@@ -40,10 +41,11 @@ export function withRecord(
     ...(promptTokens === undefined ? {} : { promptTokens }),
     ...(completionTokens === undefined ? {} : { completionTokens }),
     ...(cost === undefined ? {} : { cost }),
+    ...(isEstimated === undefined ? {} : { isEstimated }),
   }
 }
 
-/** Reads `x-svc-trail`: `groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340`. */
+/** Parses `x-svc-trail`: `groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340`. */
 export function parseTrail(header: string): readonly TrailEntry[] {
   return header.split(',').flatMap((attempt) => {
     const [provider = '', ...fields] = attempt.trim().split(';')

@@ -32,7 +32,7 @@ const delta = (members: Readonly<Record<string, unknown>>, finish: string | null
 })
 
 describe('readAnswer › a stream', () => {
-  test('gives text, reason and usage, and ends complete with [DONE]', async () => {
+  test('yields text, finish reason and usage, and is complete with [DONE]', async () => {
     const usage = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }
     expect(
       await gather(
@@ -58,13 +58,13 @@ describe('readAnswer › a stream', () => {
   test.each([
     ['reasoning_content', [delta({ reasoning_content: 'hm' }), delta({ content: 'yes' })]],
     ['reasoning', [delta({ reasoning: 'hm' }), delta({ content: 'yes' })]],
-    ['both, which say the same', [delta({ reasoning: 'hm', reasoning_content: 'hm' }), delta({ content: 'yes' })]],
+    ['both, with equal content', [delta({ reasoning: 'hm', reasoning_content: 'hm' }), delta({ content: 'yes' })]],
     ['<think> in the text', [delta({ content: '<th' }), delta({ content: 'ink>hm</think>\nyes' })]],
-  ])('takes what a model thought from %s', async (_, chunks) => {
+  ])('reads reasoning from %s', async (_, chunks) => {
     expect(await gather(stream(...chunks, '[DONE]'))).toMatchObject({ text: 'yes', reasoning: 'hm' })
   })
 
-  test('is interrupted without [DONE], and keeps what was held back', async () => {
+  test('is interrupted without [DONE], and yields the text held back', async () => {
     expect(await gather(stream(delta({ content: 'a' })))).toMatchObject({ text: 'a', end: { kind: 'interrupted' } })
     expect(await gather(stream(delta({ content: '<thi' })))).toMatchObject({
       text: '<thi',
@@ -97,14 +97,14 @@ describe('readAnswer › a stream', () => {
     expect(await gather(new Response(body, streamType))).toMatchObject({ end: { kind: 'complete' } })
   })
 
-  test('throws when it was stopped', async () => {
+  test('throws when stopped', async () => {
     const controller = new AbortController()
     controller.abort(new Error('stopped'))
     const body = new ReadableStream({ pull: (pulled) => pulled.error(controller.signal.reason) })
     await expect(gather(new Response(body, streamType), controller.signal)).rejects.toThrow('stopped')
   })
 
-  test('fails with an error event, which nothing follows', async () => {
+  test('fails with an error event, and ignores events after it', async () => {
     const error = { message: 'The answer was cut off', type: 'api_error', param: null, code: 'provider_error' }
     expect(await gather(stream(delta({ content: 'a' }), { error }, delta({ content: 'b' }), '[DONE]'))).toEqual({
       text: 'a',
@@ -116,7 +116,7 @@ describe('readAnswer › a stream', () => {
     })
   })
 
-  test('gives log probabilities, and leaves out what is none', async () => {
+  test('yields log probabilities, and leaves out invalid ones', async () => {
     const content = [
       { token: 'a', logprob: -0.1, top_logprobs: [{ token: 'a', logprob: -0.1 }, { token: 7 }] },
       { token: 'b' },
@@ -127,7 +127,7 @@ describe('readAnswer › a stream', () => {
     ).toMatchObject({ logprobs: [{ token: 'a', logprob: -0.1, top: [{ token: 'a', logprob: -0.1 }] }] })
   })
 
-  test('never throws, whatever comes', async () => {
+  test('never throws, for any input', async () => {
     const member = fc.constantFrom(
       'choices',
       'delta',
@@ -162,7 +162,7 @@ describe('readAnswer › a stream', () => {
 })
 
 describe('readAnswer › a whole answer', () => {
-  test('gives everything at once', async () => {
+  test('yields everything at once', async () => {
     const message = { role: 'assistant', content: '<think>hm</think>yes', refusal: null }
     const whole = { choices: [{ message, finish_reason: 'length' }], usage: { prompt_tokens: 1, completion_tokens: 2 } }
     expect(await gather(Response.json(whole))).toEqual({
@@ -175,7 +175,7 @@ describe('readAnswer › a whole answer', () => {
     })
   })
 
-  test('joins the texts of parts, and shows a refusal', async () => {
+  test('joins the texts of parts, and yields a refusal as text', async () => {
     expect(
       await gather(
         Response.json({

@@ -1,7 +1,7 @@
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 import type { AnswerError, TokenLogprob } from '../history/conversation.ts'
 
-/** What one chunk of a stream says, or a whole answer. */
+/** The content of a stream chunk or of a whole answer. */
 export interface AnswerPiece {
   readonly text: string
   readonly reasoning: string
@@ -11,18 +11,18 @@ export interface AnswerPiece {
   readonly logprobs?: readonly TokenLogprob[]
 }
 
-/** What JSON of the service is. */
-export type Said =
+/** JSON of the service, parsed. */
+export type ParsedChoice =
   | { readonly kind: 'piece'; readonly piece: AnswerPiece }
   | { readonly kind: 'error'; readonly error: AnswerError }
-  /** It says nothing that is known here. */
+  /** Nothing known. */
   | { readonly kind: 'nothing' }
 
 /**
- * Reads a chunk (`choices[0].delta`) or a whole answer (`choices[0].message`), whatever comes: members of wrong types
- * are as good as absent. Never throws.
+ * Parses a chunk (`choices[0].delta`) or a whole answer (`choices[0].message`). Members of wrong types are ignored.
+ * Never throws.
  */
-export function readChoice(json: string): Said {
+export function readChoice(json: string): ParsedChoice {
   const value = parsed(json)
   if (!isRecord(value)) return { kind: 'nothing' }
   if (value['error'] !== undefined && value['error'] !== null) return { kind: 'error', error: errorOf(value['error']) }
@@ -35,7 +35,7 @@ export function readChoice(json: string): Said {
   return {
     kind: 'piece',
     piece: {
-      ...saidIn(choice['delta'] ?? choice['message']),
+      ...textsIn(choice['delta'] ?? choice['message']),
       ...finishOf(choice),
       ...usage,
       ...logprobsOf(choice['logprobs']),
@@ -47,11 +47,11 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    return undefined // The service sends none such; what comes between may.
+    return undefined // The service sends valid JSON; an intermediary may not.
   }
 }
 
-/** The members of an error of docs/errors.md. */
+/** Reads an error (docs/errors.md). */
 function errorOf(error: unknown): AnswerError {
   if (!isRecord(error)) return { kind: 'wire', message: typeof error === 'string' ? error : 'The answer failed' }
   const { type, code, param, message } = error
@@ -64,16 +64,16 @@ function errorOf(error: unknown): AnswerError {
   }
 }
 
-function saidIn(said: unknown): Pick<AnswerPiece, 'text' | 'reasoning'> {
+function textsIn(said: unknown): Pick<AnswerPiece, 'text' | 'reasoning'> {
   if (!isRecord(said)) return { text: '', reasoning: '' }
-  // A refusal is what there is to read where one comes.
+  // A refusal is shown as text.
   return {
     text: textOf(said['content']) + textOf(said['refusal']),
     reasoning: textOf(said['reasoning_content']) || textOf(said['reasoning']),
   }
 }
 
-/** Text, or the texts of parts. */
+/** Returns a string, or the joined texts of content parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -116,7 +116,7 @@ function tokenOf(value: unknown): Pick<TokenLogprob, 'token' | 'logprob'> | unde
   return typeof token === 'string' && isNumber(logprob) ? { token, logprob } : undefined
 }
 
-/** JSON has numbers that are too large for one. */
+/** JSON numbers may exceed the range: `1e999` is Infinity. */
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }

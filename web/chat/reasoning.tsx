@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react'
 import { Markdown } from '../markdown/markdown.tsx'
 
-/** What {@link Reasoning} shows. */
+/** Props of {@link Reasoning}. */
 export interface ReasoningProps {
   readonly text: string
   readonly ms: number | undefined
   readonly isThinking: boolean
 }
 
-/** What a model thought before it answered, folded. */
+/** The model's reasoning, collapsed. */
 export function Reasoning({ text, ms, isThinking }: ReasoningProps): ReactNode {
   return (
     <details className="mb-3 text-sm text-muted">

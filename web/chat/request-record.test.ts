@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { requestRecord } from './request-record.ts'
 import { apiError } from './testing.ts'
 
-const record = { time: 0, id: 'r', model: 'm', stream: true, status: 200, trail: [], totalMs: 1 }
+const record = { time: 0, id: 'r', model: 'm', api: 'chat', stream: true, status: 200, trail: [], totalMs: 1 }
 
-/** A client that fails with these errors, one after the other, and then has the record; and the waits in between. */
+/** A client that fails with these errors in order, then returns the record. Also returns the waits between. */
 function ask(moment: 'afterEnd' | 'afterStop', ...errors: readonly Error[]) {
   const left = [...errors]
   const waits: number[] = []
@@ -25,7 +25,7 @@ function ask(moment: 'afterEnd' | 'afterStop', ...errors: readonly Error[]) {
 const missing = (): Error => apiError(404, 'not_found')
 
 describe('requestRecord', () => {
-  test('asks at once after an end, and later when there is nothing yet', async () => {
+  test('asks at once after an end, and again later if there is no record yet', async () => {
     const { found, waits } = ask('afterEnd', missing(), missing())
     expect(await found).toEqual(record)
     expect(waits).toEqual([300, 1_500])
@@ -37,7 +37,7 @@ describe('requestRecord', () => {
     expect(waits).toEqual([300])
   })
 
-  test('gives up in the end', async () => {
+  test('gives up after the last attempt', async () => {
     expect(await ask('afterEnd', missing(), missing(), missing()).found).toBeUndefined()
   })
 

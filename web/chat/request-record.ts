@@ -1,10 +1,10 @@
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 
-/** Waits before each time it is asked. The service notices a little later that somebody has left. */
+/** Waits before each attempt. The service notices a closed connection a little later. */
 const waitsMs = { afterEnd: [0, 300, 1_500], afterStop: [300, 1_500] } as const
 
-/** What the service remembers of a request. Absent: nothing, or it is not to be had. Never rejects. */
+/** Fetches the service's record of a request. Resolves with `undefined` if there is no record. Never rejects. */
 export async function requestRecord(
   client: Pick<ApiClient, 'get'>,
   id: string,
@@ -16,7 +16,7 @@ export async function requestRecord(
     try {
       return await client.get<RequestEntry>(`/api/requests/${id}`)
     } catch (error) {
-      // Whatever else there is: what was measured here has to do.
+      // The page's own measurements are used instead.
       if (!(error instanceof ApiError) || error.status !== 404) return undefined
     }
   }

@@ -1,19 +1,19 @@
 import { useEffect, type ReactNode } from 'react'
 import { ModelPicker } from '../models/model-picker.tsx'
-import { openModelPicker } from '../models/picker-open.ts'
+import { openModelPicker } from '../models/picker-registry.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
-/** What {@link RetryWith} needs. */
+/** Props of {@link RetryWith}. */
 export interface RetryWithProps {
   readonly model: string | undefined
   readonly onRetry: (model: string) => void
   readonly onClose: () => void
 }
 
-/** Asks which model is to answer instead, with the picker open at once. */
+/** Dialog that chooses another model for an answer. Its picker opens at once. */
 export function RetryWith({ model, onRetry, onClose }: RetryWithProps): ReactNode {
-  // The picker of this dialog is the latest.
+  // The picker of this dialog was registered last.
   useEffect(() => void openModelPicker(), [])
   return (
     <Dialog
@@ -22,7 +22,7 @@ export function RetryWith({ model, onRetry, onClose }: RetryWithProps): ReactNod
       onClose={onClose}
       footer={<Button onClick={onClose}>Cancel</Button>}
     >
-      <p className="mb-2 text-sm text-muted">It answers the same question, and is asked from now on.</p>
+      <p className="mb-2 text-sm text-muted">It answers this question and all further ones.</p>
       <div className="inline-flex max-w-full rounded-lg border border-line">
         <ModelPicker model={model} onChange={onRetry} />
       </div>

@@ -1,10 +1,10 @@
-/** Whether a key sends what was written: Enter without Shift, and never one that belongs to an input method. */
+/** Whether a key sends the message: Enter without Shift, outside of an input method's composition. */
 export function isSendKey({
   key,
   keyCode,
   shiftKey,
   isComposing,
 }: Pick<KeyboardEvent, 'key' | 'keyCode' | 'shiftKey' | 'isComposing'>): boolean {
-  // 229: Safari tells of the Enter that ends a composition after its end.
+  // 229: in Safari, the Enter that ends a composition arrives after its end.
   return key === 'Enter' && !shiftKey && !isComposing && keyCode !== 229
 }

@@ -1,89 +1,88 @@
-/** A piece of an answer, told apart. */
-export interface Thought {
+/** A piece of an answer, split into text and reasoning. */
+export interface SplitText {
   readonly text: string
   readonly reasoning: string
 }
 
-/** Tells what a model thought from what it says, piece by piece. */
+/** Splits a stream of text into text and reasoning. */
 export interface ThinkingSplitter {
-  push(piece: string): Thought
-  /** What was held back, when nothing more comes. */
-  end(): Thought
+  push(piece: string): SplitText
+  /** Returns the text held back. */
+  end(): SplitText
 }
 
 const open = '<think>'
 const close = '</think>'
 
 /**
- * Takes `<think>…</think>` at the beginning of an answer as what the model thought; anywhere else it is text. Both may
- * come cut into pieces: what could become a mark is held back until it is known. White space before the first mark, and
- * after the last, belongs to neither.
+ * Splits `<think>…</think>` at the start of an answer off as reasoning; elsewhere it stays text. Text that may be part
+ * of a tag is held back. White space before the first tag and after the last is dropped.
  */
 export function thinkingSplitter(): ThinkingSplitter {
-  let phase: 'beginning' | 'thinking' | 'after' | 'text' = 'beginning'
-  let held = ''
+  let phase: 'start' | 'thinking' | 'after' | 'text' = 'start'
+  let pending = ''
 
-  function begin(): Thought {
-    const start = held.trimStart()
+  function readStart(): SplitText {
+    const start = pending.trimStart()
     if (start.startsWith(open)) {
-      held = start.slice(open.length)
+      pending = start.slice(open.length)
       phase = 'thinking'
-      return think()
+      return readThinking()
     }
     if (open.startsWith(start)) return { text: '', reasoning: '' }
     phase = 'text'
-    return { text: take(), reasoning: '' }
+    return { text: takeAll(), reasoning: '' }
   }
 
-  function think(): Thought {
-    const end = held.indexOf(close)
+  function readThinking(): SplitText {
+    const end = pending.indexOf(close)
     if (end !== -1) {
-      const reasoning = held.slice(0, end)
-      held = held.slice(end + close.length)
+      const reasoning = pending.slice(0, end)
+      pending = pending.slice(end + close.length)
       phase = 'after'
       return { reasoning, text: skipSpace() }
     }
-    const safe = held.length - partLength(held)
-    const reasoning = held.slice(0, safe)
-    held = held.slice(safe)
+    const safe = pending.length - partLength(pending)
+    const reasoning = pending.slice(0, safe)
+    pending = pending.slice(safe)
     return { text: '', reasoning }
   }
 
   function skipSpace(): string {
-    held = held.trimStart()
-    if (held !== '') phase = 'text'
-    return take()
+    pending = pending.trimStart()
+    if (pending !== '') phase = 'text'
+    return takeAll()
   }
 
-  function take(): string {
-    const all = held
-    held = ''
+  function takeAll(): string {
+    const all = pending
+    pending = ''
     return all
   }
 
   return {
     push(piece) {
-      held += piece
+      pending += piece
       switch (phase) {
-        case 'beginning':
-          return begin()
+        case 'start':
+          return readStart()
         case 'thinking':
-          return think()
+          return readThinking()
         case 'after':
           return { text: skipSpace(), reasoning: '' }
         case 'text':
-          return { text: take(), reasoning: '' }
+          return { text: takeAll(), reasoning: '' }
       }
     },
     end() {
       const isThinking = phase === 'thinking'
-      const rest = take()
+      const rest = takeAll()
       return isThinking ? { text: '', reasoning: rest } : { text: rest, reasoning: '' }
     },
   }
 }
 
-/** How much of the end of `text` could be the beginning of the closing mark. */
+/** Length of the end of `text` that may start the closing tag. */
 function partLength(text: string): number {
   for (let length = Math.min(close.length - 1, text.length); length > 0; length--) {
     if (text.endsWith(close.slice(0, length))) return length

@@ -1,10 +1,10 @@
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 import type { AssistantMessage, ImageAttachment, UserMessage } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
-import type { FrameClock } from './frames.ts'
+import type { FrameClock } from './frame-scheduler.ts'
 
-/** What a person said, at time 0. */
+/** A person's message, at time 0. */
 export function userMessage(text: string, images: readonly ImageAttachment[] = []): UserMessage {
   return { role: 'user', id: newId(), time: 0, text, images }
 }
@@ -14,18 +14,18 @@ export function answerMessage(more: Partial<AssistantMessage> = {}): AssistantMe
   return { role: 'assistant', id: newId(), time: 0, text: 'answer', reasoning: '', status: 'complete', ...more }
 }
 
-/** Frames and timers that come when a test says so. */
-export interface FakeFrames extends FrameClock {
-  /** The next frame of the browser. */
+/** Frames and timers that a test triggers. */
+export interface FakeScheduler extends FrameClock {
+  /** Runs the next animation frame. */
   frame(): void
-  /** Every timer runs out. */
+  /** Runs all timers. */
   timers(): void
-  /** How many of both are waited for. */
+  /** Number of pending frames and timers. */
   due(): number
 }
 
-/** Nothing is waited for. */
-export function fakeFrames(): FakeFrames {
+/** Creates fake frames. */
+export function fakeScheduler(): FakeScheduler {
   const waiting = { frames: new Map<number, () => void>(), timers: new Map<number, () => void>() }
   let handles = 0
   const add = (map: Map<number, () => void>, run: () => void): number => {
@@ -48,38 +48,38 @@ export function fakeFrames(): FakeFrames {
   }
 }
 
-/** One request to the service, and what a test has answered. */
-export interface FakeExchange {
-  /** The body that was sent. */
+/** A request to the service, answered by a test. */
+export interface FakeRequest {
+  /** The request body. */
   readonly body: unknown
   readonly requestId: string
   readonly signal: AbortSignal
-  /** Begins a stream. */
+  /** Starts a stream. */
   stream(headers?: Readonly<Record<string, string>>): void
   /** Sends chunks with these texts. */
   say(...texts: readonly string[]): void
   /** Sends an event. */
   event(data: unknown): void
-  /** Ends the stream: well, or as if the service had died. */
+  /** Ends the stream: completely, or as if the service had died. */
   end(how?: 'done' | 'cut' | 'break'): void
   answer(response: Response): void
   fail(error: Error): void
 }
 
-/** A client whose answers a test gives. */
+/** A client whose responses come from a test. */
 export interface FakeClient extends Pick<ApiClient, 'fetch' | 'get'> {
-  readonly exchanges: readonly FakeExchange[]
-  /** The last one. @throws when there is none */
-  last(): FakeExchange
-  /** What the service remembers of requests. */
+  readonly exchanges: readonly FakeRequest[]
+  /** The last request. @throws if there is none */
+  last(): FakeRequest
+  /** The service's records. */
   readonly records: Map<string, RequestEntry>
-  /** The paths that were read. */
+  /** The paths requested with `get`. */
   readonly read: readonly string[]
 }
 
-/** Nothing was asked yet. */
+/** Creates a fake client. */
 export function fakeClient(): FakeClient {
-  const exchanges: FakeExchange[] = []
+  const exchanges: FakeRequest[] = []
   const records = new Map<string, RequestEntry>()
   const read: string[] = []
   return {
@@ -93,13 +93,13 @@ export function fakeClient(): FakeClient {
     },
     fetch(_, options = {}) {
       const answered = Promise.withResolvers<Response>()
-      exchanges.push(fakeExchange(options, answered))
+      exchanges.push(fakeRequest(options, answered))
       return answered.promise
     },
     get<Answer>(path: string): Promise<Answer> {
       read.push(path)
       const record = records.get(path.replace('/api/requests/', ''))
-      // A test says what the service remembers.
+      // The test sets the records.
       return record === undefined
         ? Promise.reject(apiError(404, 'not_found'))
         : new Response(JSON.stringify(record)).json()
@@ -107,7 +107,7 @@ export function fakeClient(): FakeClient {
   }
 }
 
-function fakeExchange({ body, headers, signal }: RequestInit, answered: PromiseWithResolvers<Response>): FakeExchange {
+function fakeRequest({ body, headers, signal }: RequestInit, answered: PromiseWithResolvers<Response>): FakeRequest {
   const aborted = signal ?? new AbortController().signal
   let sink: ReadableStreamDefaultController<Uint8Array> | undefined
   const send = (text: string): void => sink?.enqueue(new TextEncoder().encode(text))
@@ -145,14 +145,14 @@ function fakeExchange({ body, headers, signal }: RequestInit, answered: PromiseW
   }
 }
 
-/** The service refuses. */
+/** An error response. */
 export function apiError(status: number, code: string, headers: Readonly<Record<string, string>> = {}): ApiError {
   return new ApiError(new Response(null, { status, headers }), {
     error: { message: 'No.', type: 'api_error', code, param: null },
   })
 }
 
-/** Lets everything that is waited for come, but for time. */
+/** Resolves when all pending promises have settled, except timers. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => void setImmediate(resolve))
 }

@@ -2,10 +2,7 @@ import { useEffect, useRef } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { announce } from '../ui/announce.ts'
 
-/**
- * Has it read out when an answer begins and when it ends, but not the answer itself, nor what ended before somebody
- * looked. Errors say so themselves.
- */
+/** Announces the start and the end of an answer to screen readers, but not its text. Errors announce themselves. */
 export function useAnnouncements(answer: AssistantMessage | undefined): void {
   const id = answer?.id,
     status = answer?.status

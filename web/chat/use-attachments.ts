@@ -3,7 +3,7 @@ import type { RefusedFile } from '../images/attach.ts'
 import { announce } from '../ui/announce.ts'
 import type { DraftState } from './use-draft.ts'
 
-/** Pictures that are being added to a draft. */
+/** Images being attached to a draft. */
 export interface Attachments {
   readonly isReading: boolean
   readonly refused: readonly RefusedFile[]
@@ -11,33 +11,33 @@ export interface Attachments {
   readonly dismiss: () => void
 }
 
-/** Reads files, one lot after the other, and adds those that are pictures. */
+/** Reads files sequentially and attaches those that are images. */
 export function useAttachments({ current, change }: Pick<DraftState, 'current' | 'change'>): Attachments {
-  const [lots, setLots] = useState(0)
+  const [pending, setPending] = useState(0)
   const [refused, setRefused] = useState<readonly RefusedFile[]>([])
   const last = useRef(Promise.resolve())
 
   async function read(files: readonly File[]): Promise<void> {
     try {
       const { readImages } = await import('../images/attach.ts')
-      const { images, refused: not } = await readImages(files, { already: current().images })
+      const { images, refused: not } = await readImages(files, { attached: current().images })
       setRefused(not)
       if (images.length === 0) return
       change((draft) => ({ ...draft, images: [...draft.images, ...images] }))
       announce(images.length === 1 ? 'Picture added' : `${images.length} pictures added`)
     } catch {
-      // The part of the page that reads pictures did not load.
+      // The chunk that reads images did not load.
       setRefused(files.map(({ name }) => ({ name, why: 'It could not be read. Try again.' })))
     } finally {
-      setLots((count) => count - 1)
+      setPending((count) => count - 1)
     }
   }
 
   function add(files: readonly File[]): void {
     if (files.length === 0) return
-    setLots((count) => count + 1)
+    setPending((count) => count + 1)
     last.current = last.current.then(() => read(files))
   }
 
-  return { isReading: lots > 0, refused, add, dismiss: () => setRefused([]) }
+  return { isReading: pending > 0, refused, add, dismiss: () => setRefused([]) }
 }

@@ -1,23 +1,25 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { Draft, HistoryStore } from '../history/conversation.ts'
-import { rescuedDraft } from './rescued-draft.ts'
+import { draftBackup } from './draft-backup.ts'
 
-/** What is being written, kept so that it survives a reload. */
+/** A draft, saved so that it survives a reload. */
 export interface DraftState {
   readonly draft: Draft
-  /** The draft, also between two drawings. */
+  /** The latest draft, even before React renders it. */
   readonly current: () => Draft
   readonly change: (change: (draft: Draft) => Draft) => void
-  /** Empties it, and forgets it at once. */
+  /** Empties and deletes the draft. */
   readonly clear: () => void
 }
 
-const keepAfterMs = 400
+const saveAfterMs = 400
 const empty: Draft = { text: '', images: [] }
 
 /**
- * The draft of a conversation. @param id of the conversation; `new` for one that does not exist yet @param owner who
- * writes; empty when nobody signs in
+ * Reads and saves the draft of a conversation.
+ *
+ * @param id of the conversation; `new` for a new one
+ * @param owner user id; empty without sign-in
  */
 export function useDraft(history: HistoryStore, id: string, owner: string): DraftState {
   const [draft, setDraft] = useState(empty)
@@ -29,39 +31,39 @@ export function useDraft(history: HistoryStore, id: string, owner: string): Draf
     setDraft(next)
   }
 
-  const keep = useEffectEvent((at: string) => {
+  const save = useEffectEvent((at: string) => {
     if (timer.current === undefined) return
     clearTimeout(timer.current)
     timer.current = undefined
-    // Storage that fails is told of where conversations are listed.
+    // The list of conversations reports failing storage.
     void history.putDraft(at, isEmpty(latest.current) ? undefined : latest.current).catch(() => undefined)
   })
 
-  const restore = useEffectEvent((kept: Draft, isRescued: boolean) => {
+  const restore = useEffectEvent((saved: Draft, isBackup: boolean) => {
     if (!isEmpty(latest.current)) return
-    show(kept)
-    if (isRescued) timer.current = setTimeout(() => keep(id), keepAfterMs)
+    show(saved)
+    if (isBackup) timer.current = setTimeout(() => save(id), saveAfterMs)
   })
 
   useEffect(() => {
-    let isThere = true
-    const lastWords = rescuedDraft(owner, id),
-      rescued = lastWords.take()
+    let isMounted = true
+    const backup = draftBackup(owner, id)
+    const backedUp = backup.take()
     void history
       .draft(id)
       .catch(() => undefined)
-      .then((kept = empty) => {
-        if (isThere) restore({ ...kept, text: rescued ?? kept.text }, rescued !== undefined)
+      .then((saved = empty) => {
+        if (isMounted) restore({ ...saved, text: backedUp ?? saved.text }, backedUp !== undefined)
       })
     const onHide = (): void => {
-      if (timer.current !== undefined) lastWords.put(latest.current.text)
-      keep(id)
+      if (timer.current !== undefined) backup.put(latest.current.text)
+      save(id)
     }
     addEventListener('pagehide', onHide)
     return () => {
-      isThere = false
+      isMounted = false
       removeEventListener('pagehide', onHide)
-      keep(id)
+      save(id)
     }
   }, [history, id, owner])
 
@@ -71,7 +73,7 @@ export function useDraft(history: HistoryStore, id: string, owner: string): Draf
     change(change) {
       show(change(latest.current))
       clearTimeout(timer.current)
-      timer.current = setTimeout(() => keep(id), keepAfterMs)
+      timer.current = setTimeout(() => save(id), saveAfterMs)
     },
     clear() {
       clearTimeout(timer.current)

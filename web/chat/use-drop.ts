@@ -1,39 +1,27 @@
-import { useState, type DragEvent } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
-/** What makes an element take files that are dropped on it. */
-export interface Drop {
-  /** Files are held above it. */
-  readonly isOver: boolean
-  readonly handlers: {
-    readonly onDragEnter: (event: DragEvent) => void
-    readonly onDragOver: (event: DragEvent) => void
-    readonly onDragLeave: (event: DragEvent) => void
-    readonly onDrop: (event: DragEvent) => void
-  }
-}
-
-/** Takes files that are dropped. */
-export function useDrop(onFiles: (files: readonly File[]) => void): Drop {
+/**
+ * Accepts files dropped anywhere in the window while `isOn`, except on dialogs.
+ *
+ * @returns whether files are dragged over the window
+ */
+export function useDrop(isOn: boolean, onFiles: (files: readonly File[]) => void): boolean {
   const [isOver, setOver] = useState(false)
-  const enter = (event: DragEvent): void => {
-    if (!event.dataTransfer.types.includes('Files')) return
+  const onDrag = useEffectEvent((event: DragEvent) => {
+    if (event.dataTransfer?.types.includes('Files') !== true || isOverlayOpen()) return
+    setOver(event.type === 'dragover')
     event.preventDefault()
-    setOver(true)
-  }
-  return {
-    isOver,
-    handlers: {
-      onDragEnter: enter,
-      onDragOver: enter,
-      onDragLeave(event) {
-        if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget))) setOver(false)
-      },
-      onDrop(event) {
-        setOver(false)
-        if (event.dataTransfer.files.length === 0) return
-        event.preventDefault()
-        onFiles([...event.dataTransfer.files])
-      },
-    },
-  }
+    if (event.type === 'drop') onFiles([...event.dataTransfer.files])
+  })
+  useEffect(() => {
+    if (!isOn) return undefined
+    const types = ['dragover', 'dragleave', 'drop'] as const
+    for (const type of types) document.addEventListener(type, onDrag)
+    return () => {
+      for (const type of types) document.removeEventListener(type, onDrag)
+      setOver(false)
+    }
+  }, [isOn])
+  return isOver
 }

@@ -1,13 +1,13 @@
 import { useEffect, useEffectEvent } from 'react'
-import { isCovered } from '../ui/is-covered.ts'
+import { isOverlayOpen } from '../ui/is-overlay-open.ts'
 
-/** Runs something at Escape while `isOn`, unless there is something open that Escape closes. */
+/** Runs a function on Escape while `isOn`, unless a dialog or a menu is open. */
 export function useEscape(isOn: boolean, run: () => void): void {
   const onEscape = useEffectEvent(run)
   useEffect(() => {
     if (!isOn) return undefined
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isCovered()) return
+      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isOverlayOpen()) return
       event.preventDefault()
       onEscape()
     }

@@ -1,19 +1,19 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react'
-import { nextFollowing, type Place } from './following.ts'
+import { nextFollowing, type ScrollPosition } from './following.ts'
 
 /** A list that follows its end. */
 export interface Follow {
-  /** What is scrolled. */
+  /** The scrolling element. */
   readonly list: RefObject<HTMLDivElement | null>
-  /** What is in it. */
+  /** The element inside that grows. */
   readonly content: RefObject<HTMLDivElement | null>
-  /** Whether the end can be seen, more or less. */
+  /** Whether the end is visible, within a tolerance. */
   readonly isAtEnd: boolean
-  /** Goes to the end, and follows it. */
+  /** Scrolls to the end and follows it. */
   readonly toEnd: () => void
 }
 
-/** Keeps the end of a list in view while it grows, until its reader scrolls up. @param isOn there is something to follow */
+/** Keeps the end of a growing list in view until the person scrolls up. @param isOn whether the list has content */
 export function useFollow(isOn: boolean): Follow {
   const list = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
@@ -29,37 +29,37 @@ export function useFollow(isOn: boolean): Follow {
   useEffect(() => {
     const [box, inner] = [list.current, content.current]
     if (!isOn || box === null || inner === null) return undefined
-    let before = placeOf(box)
-    const look = (): void => {
-      const now = placeOf(box)
+    let before = scrollPositionOf(box)
+    const onScroll = (): void => {
+      const now = scrollPositionOf(box)
       const next = nextFollowing(isFollowing.current, before, now)
       before = now
       isFollowing.current = next
       setAtEnd(next)
     }
-    const stay = (): void => {
+    const onResize = (): void => {
       if (isFollowing.current) box.scrollTop = box.scrollHeight
-      before = placeOf(box)
+      before = scrollPositionOf(box)
       if (!isFollowing.current) setAtEnd(before.bottom - before.top - before.height < 1)
     }
-    const leave = (event: WheelEvent): void => {
+    const onWheel = (event: WheelEvent): void => {
       if (event.deltaY < 0 && box.scrollTop > 0) isFollowing.current = false
     }
-    const observer = new ResizeObserver(stay)
+    const observer = new ResizeObserver(onResize)
     observer.observe(inner)
     observer.observe(box)
-    box.addEventListener('scroll', look, { passive: true })
-    box.addEventListener('wheel', leave, { passive: true })
+    box.addEventListener('scroll', onScroll, { passive: true })
+    box.addEventListener('wheel', onWheel, { passive: true })
     return () => {
       observer.disconnect()
-      box.removeEventListener('scroll', look)
-      box.removeEventListener('wheel', leave)
+      box.removeEventListener('scroll', onScroll)
+      box.removeEventListener('wheel', onWheel)
     }
   }, [isOn])
 
   return { list, content, isAtEnd, toEnd }
 }
 
-function placeOf({ scrollTop, clientHeight, scrollHeight }: HTMLElement): Place {
+function scrollPositionOf({ scrollTop, clientHeight, scrollHeight }: HTMLElement): ScrollPosition {
   return { top: scrollTop, height: clientHeight, bottom: scrollHeight }
 }

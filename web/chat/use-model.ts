@@ -6,10 +6,10 @@ import { useStore } from '../store.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { defaultModel } from './default-model.ts'
 
-/** While only the echo answers, a provider that is added shows after at most so long. */
+/** Polling interval while only the echo provider exists, so an added provider shows soon. */
 const lookAgainMs = 5_000
 
-/** The models there are, and the one that is asked. @param chosen by the conversation, if it was */
+/** Returns the models and the selected one. @param chosen model of the conversation */
 export function useModel(chosen: string | undefined): {
   readonly state: ModelsState
   readonly model: string | undefined

@@ -6,14 +6,14 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { EditMessage } from './edit-message.tsx'
 import type { MessageActions } from './message-actions.ts'
 
-/** What {@link UserMessageView} shows. */
+/** Props of {@link UserMessageView}. */
 export interface UserMessageProps {
   readonly message: UserMessage
   readonly isEdited: boolean
   readonly actions: MessageActions
 }
 
-/** What a person said; while it is changed, a field in its place. */
+/** A person's message, or its editor. */
 export function UserMessageView({ message, isEdited, actions }: UserMessageProps): ReactNode {
   if (isEdited)
     return (
@@ -27,13 +27,23 @@ export function UserMessageView({ message, isEdited, actions }: UserMessageProps
     <div className="group flex flex-col items-end gap-1">
       <h2 className="sr-only">You said</h2>
       <ImageStrip images={message.images} />
-      <div className="flex max-w-full flex-col items-end max-sm:max-w-[85%] pointer-fine:flex-row-reverse pointer-fine:items-center">
+      <div
+        className={
+          'flex max-w-full flex-col items-end max-sm:max-w-[85%] pointer-fine:flex-row-reverse ' +
+          'pointer-fine:items-center'
+        }
+      >
         {message.text === '' ? null : (
           <p dir="auto" className="min-w-0 rounded-2xl bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere">
             {message.text}
           </p>
         )}
-        <div className="flex shrink-0 transition-opacity group-hover:opacity-100 focus-within:opacity-100 pointer-fine:opacity-0">
+        <div
+          className={
+            'flex shrink-0 transition-opacity group-hover:opacity-100 focus-within:opacity-100 ' +
+            'pointer-fine:opacity-0'
+          }
+        >
           {message.text === '' ? null : <CopyButton text={message.text} label="Copy message" />}
           <IconButton label="Edit message" icon="edit" onClick={() => actions.edit(message.id)} />
           <IconButton label="Delete message" icon="trash" onClick={() => actions.remove(message.id)} />

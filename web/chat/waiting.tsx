@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
-import { useLate } from '../ui/use-late.ts'
+import { useElapsed } from '../ui/use-elapsed.ts'
 
-/** It is said in words when it takes longer than this. */
-const patienceMs = 2_000
+/** Time after which a text is shown. */
+const textAfterMs = 2_000
 
-/** Stands where an answer will be. */
+/** Placeholder of an answer that has no text yet. */
 export function Waiting(): ReactNode {
-  const isLong = useLate(patienceMs)
+  const isLong = useElapsed(textAfterMs)
   return (
     <p className="flex min-h-6 items-center gap-2 text-sm text-muted">
       <span aria-hidden="true" className="size-2.5 animate-pulse rounded-full bg-accent" />

@@ -1,34 +1,34 @@
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 
-/** Who wants to know of changes, in this tab and others. */
+/** Publishes changes to subscribers in this tab and others. */
 export interface Changes {
-  /** Tells everybody, here and elsewhere. @param id of the conversation; empty: any may have changed */
-  tell(id: string): void
-  /** Tells those of this tab only. */
-  tellHere(id: string): void
-  /** Returns how to stop. */
+  /** Publishes to all tabs. @param id of the changed conversation; empty if any may have changed */
+  publish(id: string): void
+  /** Publishes to this tab only. */
+  publishLocally(id: string): void
+  /** Returns the unsubscribe function. */
   subscribe(listener: (id: string) => void): () => void
   close(): void
 }
 
-/** @param channelName what the tabs have in common; absent: this tab is alone */
+/** Opens a channel. @param channelName shared by the tabs; absent for this tab only */
 export function changes(channelName?: string): Changes {
   const listeners = new Set<(id: string) => void>()
   const channel =
     channelName === undefined || typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(channelName)
-  function tellHere(id: string): void {
+  function publishLocally(id: string): void {
     for (const listener of [...listeners]) listener(id)
   }
   if (channel !== undefined)
     channel.onmessage = ({ data }: { readonly data: unknown }) => {
-      if (isRecord(data) && typeof data['id'] === 'string') tellHere(data['id'])
+      if (isRecord(data) && typeof data['id'] === 'string') publishLocally(data['id'])
     }
   return {
-    tell(id) {
-      tellHere(id)
+    publish(id) {
+      publishLocally(id)
       channel?.postMessage({ id })
     },
-    tellHere,
+    publishLocally,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -1,9 +1,9 @@
 import type { Conversation, ImageAttachment, Message, TokenLogprob } from './conversation.ts'
 
-/** What a value takes beside its texts, roughly. */
+/** Rough size of a value without its texts. */
 const each = 64
 
-/** How large a conversation is, in characters: its texts, its pictures, and a little for everything else. */
+/** Size of a conversation in characters: texts, images, and an estimate for the rest. */
 export function sizeOf({ title, settings, messages }: Conversation): number {
   return each + title.length + settings.system.length + sum(messages, sizeOfMessage)
 }

@@ -1,10 +1,10 @@
-import type { TrailEntry } from '../../src/http/page-api.ts'
+import type { TrailEntry } from '../../src/http/page/page-api.ts'
 
-/** A conversation as the browser keeps it. A value: changes make a new one. */
+/** A conversation, as stored in the browser. Immutable: changes create a new one. */
 export interface Conversation {
   readonly id: string
   readonly title: string
-  /** Whether a person chose the title: then it stays. */
+  /** Whether a person chose the title. It is not derived any more then. */
   readonly isTitled: boolean
   readonly isPinned: boolean
   /** Unix milliseconds. */
@@ -15,16 +15,16 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
-/** What a conversation is asked with. */
+/** Settings of a conversation's requests. */
 export interface ChatSettings {
-  /** Absent: none chosen yet. */
+  /** Absent until one is selected. */
   readonly model?: string
-  /** System prompt; empty: none is sent. */
+  /** System prompt; empty if none is sent. */
   readonly system: string
   readonly parameters: Parameters
 }
 
-/** Request fields of docs/api.md; absent: not sent, the provider's own default counts. */
+/** Request fields (docs/api.md). Absent fields are not sent, so the provider's defaults apply. */
 export interface Parameters {
   readonly temperature?: number
   readonly top_p?: number
@@ -42,10 +42,10 @@ export interface Parameters {
   readonly stream?: boolean
 }
 
-/** One message. */
+/** A message of a conversation. */
 export type Message = UserMessage | AssistantMessage
 
-/** What a person said. */
+/** A message of the person. */
 export interface UserMessage {
   readonly role: 'user'
   readonly id: string
@@ -54,7 +54,7 @@ export interface UserMessage {
   readonly images: readonly ImageAttachment[]
 }
 
-/** A picture, as it is sent. */
+/** An image, as it is sent. */
 export interface ImageAttachment {
   readonly id: string
   readonly name: string
@@ -64,25 +64,25 @@ export interface ImageAttachment {
   readonly height: number
 }
 
-/** What a model answered. */
+/** An answer of a model. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly id: string
   readonly time: number
   readonly text: string
-  /** What it thought before; empty when it did not say. */
+  /** The model's reasoning; empty if it sent none. */
   readonly reasoning: string
-  /** Milliseconds it thought, as far as that was seen. */
+  /** Measured duration of the reasoning, in milliseconds. */
   readonly reasoningMs?: number
   readonly status:
-    /** On its way. When the page finds this in what it kept, it was `interrupted`. */
+    /** Running. When read from the history, it becomes `interrupted`. */
     | 'streaming'
     | 'complete'
-    /** By the person. */
+    /** Stopped by the person. */
     | 'stopped'
-    /** The connection, the service or the page ended it. */
+    /** Ended by the connection, the service or the page. */
     | 'interrupted'
-    /** Nothing, or no more, came because of `error`. */
+    /** Ended by `error`. */
     | 'failed'
   readonly error?: AnswerError
   /** `finish_reason`, such as `length`. */
@@ -91,7 +91,7 @@ export interface AssistantMessage {
   readonly provenance?: Provenance
 }
 
-/** Why there is no answer: the members of the wire's error, or a fault on the way. */
+/** Why an answer failed: the members of the service's error, or a network failure. */
 export interface AnswerError {
   readonly kind: 'wire' | 'network'
   readonly status?: number
@@ -99,22 +99,22 @@ export interface AnswerError {
   readonly code?: string
   readonly param?: string
   readonly message: string
-  /** Seconds after which it may be tried again. */
+  /** Seconds until a retry may succeed. */
   readonly retryAfter?: number
 }
 
-/** One token's log probability, and those of the tokens that might have stood there. */
+/** Log probability of a token, with those of its alternatives. */
 export interface TokenLogprob {
   readonly token: string
   readonly logprob: number
   readonly top: readonly { readonly token: string; readonly logprob: number }[]
 }
 
-/** Where an answer comes from, and what it took. */
+/** Origin of an answer, with its measurements. */
 export interface Provenance {
   readonly requestId: string
   readonly provider?: string
-  /** The upstream's name for the model. */
+  /** The upstream's name of the model. */
   readonly model?: string
   readonly trail: readonly TrailEntry[]
   readonly firstTokenMs?: number
@@ -123,81 +123,84 @@ export interface Provenance {
   readonly completionTokens?: number
   /** USD. */
   readonly cost?: number
+  /** Tokens and cost are estimates, because the answer was stopped or cut. */
+  readonly isEstimated?: boolean
 }
 
-/** What a list shows of a conversation. */
+/** The part of a conversation that the list shows. */
 export type ConversationHead = Pick<Conversation, 'id' | 'title' | 'isPinned' | 'created' | 'updated'> & {
   readonly messageCount: number
 }
 
-/** A conversation in which something was found. */
+/** A conversation that matches a search. */
 export interface SearchHit {
   readonly head: ConversationHead
-  /** The place around the first match in a message, and where the match lies in it; absent: it is in the title. */
+  /** Text around the first match in a message, and the range of the match in it. Absent if the title matches. */
   readonly excerpt?: { readonly text: string; readonly start: number; readonly end: number; readonly messageId: string }
 }
 
-/** Why what is put lasts no longer than this tab. */
+/** Why changes last no longer than this tab. */
 export type HistoryFault =
-  /** The browser keeps nothing here: a private window, storage that is blocked or damaged. */
+  /** The browser stores nothing here: a private window, or blocked or damaged storage. */
   | 'unavailable'
-  /** Another tab, with an older version of this page, keeps this one out. It ends when that tab is closed. */
+  /** A tab with an older version of this page blocks the database until it is closed. */
   | 'blocked'
-  /** Another tab has a newer version of this page: this one has to be loaded anew. */
+  /** Another tab has a newer version of this page: this one must be reloaded. */
   | 'outdated'
-  /** The browser gives no more room. It ends when something is removed. */
+  /** The browser’s storage is full, until something is removed. */
   | 'full'
 
-/**
- * Where one user's conversations are kept. What is put is durable when the promise resolves, unless `fault` says
- * otherwise.
- */
+/** The stored conversations of one user. Writes are durable when their promise resolves, unless `fault` is set. */
 export interface HistoryStore {
-  /** Absent: all is well. A change is told to subscribers, with an empty id. */
+  /** Absent if everything is stored. Subscribers are called with an empty id when it changes. */
   readonly fault?: HistoryFault | undefined
-  /** Pinned ones first, then the latest first. */
+  /** Pinned ones first, then the newest first. */
   heads(): Promise<readonly ConversationHead[]>
-  /** One of {@link HistoryStore.heads}. */
+  /** Returns one of {@link HistoryStore.heads}. */
   head(id: string): Promise<ConversationHead | undefined>
-  /** A message that was kept as `streaming` comes back as `interrupted`. */
+  /** Returns a conversation. Messages stored as `streaming` are returned as `interrupted`. */
   get(id: string): Promise<Conversation | undefined>
   /**
-   * Keeps it, in place of what was kept under its id. What is in a picture never changes under the picture's id.
+   * Writes a conversation, and replaces the one with its id. An image with the same id must have the same content.
    *
-   * @throws {ConversationRemoved} when this tab had it before and it was removed since, here or in another tab
-   * @throws {InvalidConversation} when it could not be read again
+   * @throws {ConversationRemoved} if this tab knew it and it was removed since, here or in another tab
+   * @throws {InvalidConversation} if it could not be parsed again
    */
   put(conversation: Conversation): Promise<void>
-  /** Puts back what was removed, or brings in what comes from elsewhere. @throws {InvalidConversation} */
+  /** Writes a conversation even if it was removed, as for undo and import. @throws {InvalidConversation} */
   restore(conversation: Conversation): Promise<void>
   /**
-   * Gives it another title, or pins it, while its messages may be changing. Nothing happens when there is none of this
-   * id. @throws {InvalidConversation}
+   * Changes title or pin while messages may be changing. Does nothing for an unknown id.
+   *
+   * @throws {InvalidConversation}
    */
   amend(id: string, changes: Amendment): Promise<void>
-  /** Removes it, and its draft. */
+  /** Removes a conversation and its draft. */
   remove(id: string): Promise<void>
-  /** Removes everything, drafts included. */
+  /** Removes all conversations and drafts. */
   clear(): Promise<void>
   /**
-   * Those in whose title and texts every word of `query` occurs, whatever its case and accents; the latest first, at
-   * most `limit` (default 50).
+   * Returns conversations whose title and messages contain every word of `query`, ignoring case and accents. The newest
+   * first, at most `limit` (default 50).
    */
   search(query: string, limit?: number): Promise<readonly SearchHit[]>
-  /** Everything, for export. */
+  /** Returns all conversations, for export. */
   all(): Promise<readonly Conversation[]>
-  /** What a person is writing, by conversation id; `new` for one that does not exist yet. */
+  /** Returns the draft of a conversation; `new` is the id of a new one. */
   draft(id: string): Promise<Draft | undefined>
   putDraft(id: string, draft: Draft | undefined): Promise<void>
-  /** Told of every change, in this tab and others, with the conversation's id. Returns how to stop. */
+  /**
+   * Calls the listener with the conversation's id on every change, in this tab and others. Returns the unsubscribe
+   * function.
+   */
   subscribe(listener: (id: string) => void): () => void
   close(): void
 }
 
-/** What may be changed of a conversation beside its messages. */
+/** Changes besides messages. */
 export type Amendment = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned'>>
 
-/** What a person is writing. */
+/** An unsent message. */
 export interface Draft {
   readonly text: string
   readonly images: readonly ImageAttachment[]

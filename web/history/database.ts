@@ -1,28 +1,27 @@
-import { openDB } from 'idb'
-import type { DBSchema, IDBPDatabase } from 'idb'
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import { HistoryFull, HistoryOutdated } from './history-error.ts'
 
-/** What lies in a user's database. Values are `unknown`: whoever reads them parses them. */
+/** Stores of a user's database. Values are `unknown`: readers parse them. */
 export interface HistorySchema extends DBSchema {
-  /** By conversation: what a list shows of it. */
+  /** By conversation: its head. */
   heads: { key: string; value: { readonly id: string } }
-  /** By conversation: all of it but what is in the pictures. */
+  /** By conversation: everything except image data. */
   bodies: { key: string; value: { readonly id: string } }
-  /** By owner and the picture's id: its data URL. */
+  /** By owner and image id: the data URL. */
   pictures: { key: [string, string]; value: unknown }
-  /** By conversation: what is searched of its messages (`wordFolder` of search.ts). */
+  /** By conversation: the searched words of its messages (`wordFolder` of search.ts). */
   words: { key: string; value: { readonly id: string; readonly words: unknown } }
   /** By conversation. */
   drafts: { key: string; value: unknown }
 }
 
-/** A user's database, open. */
+/** An open database of a user. */
 export type HistoryDatabase = IDBPDatabase<HistorySchema>
 
-/** Brings a database from one version to the next. */
+/** Upgrades a database to the next version. */
 export type Upgrade = (database: HistoryDatabase) => void
 
-/** From nothing to version 1, from there to version 2, and so on. What is here stays as it is; a change is one more. */
+/** Upgrades from version 0 to 1, 1 to 2, and so on. Entries never change; a new version adds one. */
 export const upgrades: readonly Upgrade[] = [
   (database) => {
     database.createObjectStore('heads', { keyPath: 'id' })
@@ -33,19 +32,19 @@ export const upgrades: readonly Upgrade[] = [
   },
 ]
 
-/** The way to a database, opened again when the browser closed it. */
+/** A connection to a database. It reopens when the browser has closed it. */
 export interface Connection {
   /**
-   * Runs this with the database.
+   * Runs a function with the database.
    *
-   * @throws {HistoryOutdated} when another tab has a newer version of it, {@link HistoryFull} when the browser gives no
-   *   more room
+   * @throws {HistoryOutdated} if another tab has upgraded it to a newer version, {@link HistoryFull} if the browser's
+   *   storage is full
    */
   use<Result>(run: (database: HistoryDatabase) => Promise<Result>): Promise<Result>
   close(): void
 }
 
-/** A connection to the database of this name. Nothing is opened before it is used. */
+/** Creates a connection. The database opens on first use. */
 export function connectionTo(name: string, steps: readonly Upgrade[] = upgrades): Connection {
   let opened: Promise<HistoryDatabase> | undefined
   let isOutdated = false
@@ -55,7 +54,7 @@ export function connectionTo(name: string, steps: readonly Upgrade[] = upgrades)
       upgrade(being, from) {
         for (const step of steps.slice(from)) step(being)
       },
-      // Another tab wants to bring it to a newer version, which must not wait for us, or to delete it.
+      // Another tab wants to upgrade or delete the database, and must not wait for this one.
       blocking(_current, next) {
         isOutdated = next !== null
         opened = undefined
@@ -82,7 +81,7 @@ export function connectionTo(name: string, steps: readonly Upgrade[] = upgrades)
       return await run(await database())
     } catch (error) {
       if (isAgain || !(error instanceof DOMException) || error.name !== 'InvalidStateError') throw explained(error)
-      // The browser has closed it, and may not have told.
+      // The browser has closed it, perhaps without an event.
       opened = undefined
       return await use(run, true)
     }

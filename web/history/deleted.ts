@@ -1,17 +1,17 @@
 import { createStore } from '../store.ts'
 import type { Conversation, HistoryStore } from './conversation.ts'
 
-/** What was deleted a moment ago, and from where: it can still be put back. */
+/** Recently deleted conversations that undo can restore. */
 export interface Deleted {
   readonly history: HistoryStore
   readonly conversations: readonly Conversation[]
 }
 
-/** What can be put back now; it outlives the list, which a phone hides. */
+/** State of the undo bar. It outlives the list, which phones hide. */
 export const deleted = createStore<Deleted | undefined>(undefined)
 
-/** Deletes a conversation, and remembers it until {@link forgetDeleted}. One that cannot be read is deleted for good. */
-export async function deleteForNow(history: HistoryStore, id: string): Promise<void> {
+/** Deletes a conversation; undo is possible until {@link clearDeleted}, unless it is unreadable. */
+export async function deleteUndoable(history: HistoryStore, id: string): Promise<void> {
   const conversation = await history.get(id)
   await history.remove(id)
   const before = deleted.get()
@@ -19,15 +19,15 @@ export async function deleteForNow(history: HistoryStore, id: string): Promise<v
   deleted.set({ history, conversations: [...(before?.history === history ? before.conversations : []), conversation] })
 }
 
-/** Puts back what was deleted last, all that is remembered. */
-export async function putBack(): Promise<readonly Conversation[]> {
+/** Restores the recently deleted conversations. */
+export async function restoreDeleted(): Promise<readonly Conversation[]> {
   const { history, conversations } = deleted.get() ?? { conversations: [] }
   deleted.set(undefined)
   for (const conversation of conversations) await history?.restore(conversation)
   return conversations
 }
 
-/** What was deleted is gone. */
-export function forgetDeleted(): void {
+/** Ends the possibility of undo. */
+export function clearDeleted(): void {
   deleted.set(undefined)
 }

@@ -1,10 +1,7 @@
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 
-/**
- * A conversation as a text that people read, in Markdown. Pictures are within; parameters, log probabilities and the
- * trail are not.
- */
+/** Exports a conversation as Markdown, with images, but without parameters, log probabilities and trail. */
 export function exportMarkdown({ title, created, settings, messages }: Conversation): string {
   const parts = [
     `# ${plain(title)}`,
@@ -38,16 +35,15 @@ function partsOf(message: Message): readonly string[] {
 
 function endOf({ status, error }: AssistantMessage): readonly string[] {
   if (status === 'complete') return []
-  return [
-    `*${{ streaming: 'Interrupted', interrupted: 'Interrupted', stopped: 'Stopped', failed: 'Failed' }[status]}${error === undefined ? '' : `: ${plain(error.message)}`}*`,
-  ]
+  const end = { streaming: 'Interrupted', interrupted: 'Interrupted', stopped: 'Stopped', failed: 'Failed' }[status]
+  return [`*${end}${error === undefined ? '' : `: ${plain(error.message)}`}*`]
 }
 
 function filled(text: string): readonly string[] {
   return text.trim() === '' ? [] : [closed(text)]
 }
 
-/** A text whose last code block is closed, so that it does not swallow what follows. */
+/** Closes an open code block at the end, so that it does not include the following text. */
 function closed(text: string): string {
   let open: string | undefined
   for (const line of text.split('\n')) {
@@ -60,7 +56,7 @@ function closed(text: string): string {
   return open === undefined ? text.trimEnd() : `${text.trimEnd()}\n${open}`
 }
 
-/** One line in which nothing is a sign of Markdown. */
+/** Returns one line without Markdown syntax. */
 function plain(text: string): string {
   return oneLine(text)
     .trim()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fold, placeOf } from './fold.ts'
+import { fold, findWords } from './fold.ts'
 import { hitIn, wordsOf } from './search.ts'
 
 describe('folding', () => {
@@ -19,11 +19,11 @@ describe('folding', () => {
     ['ﬁne ｗｉｄｅ', 'fine wide'],
     ['ИЙ', 'ии'],
     ['日本語', '日本語'],
-  ])('makes of %j %j', (text, folded) => {
+  ])('turns %j into %j', (text, folded) => {
     expect(fold(text)).toBe(folded)
   })
 
-  test('again makes no difference', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(fold(fold(text))).toBe(fold(text))
@@ -31,7 +31,7 @@ describe('folding', () => {
     )
   })
 
-  test('makes no difference of case', () => {
+  test('ignores case', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'aÄßœİıçñđžωσςдй') }), (text) => {
         expect(fold(text.toUpperCase())).toBe(fold(text))
@@ -41,9 +41,9 @@ describe('folding', () => {
   })
 })
 
-describe('the place of a word', () => {
+describe('findWords', () => {
   const marked = (text: string, ...words: readonly string[]): string | undefined => {
-    const place = placeOf(text, words)
+    const place = findWords(text, words)
     return place && `${text.slice(0, place.start)}[${text.slice(place.start, place.end)}]${text.slice(place.end)}`
   }
 
@@ -62,7 +62,7 @@ describe('the place of a word', () => {
     expect(marked(text, ...words)).toBe(expected)
   })
 
-  test('is found wherever search finds it', () => {
+  test('finds every word that search finds', () => {
     const letters = fc.constantFrom(...'aÅ\u030ao\u0308ßİςΣæ x\n👩', 'ﬁ')
     fc.assert(
       fc.property(
@@ -71,7 +71,7 @@ describe('the place of a word', () => {
         (text, query) => {
           const words = wordsOf(query)
           const isThere = words.some((word) => fold(text).includes(word))
-          expect(placeOf(text, words) !== undefined).toBe(isThere)
+          expect(findWords(text, words) !== undefined).toBe(isThere)
         },
       ),
       { numRuns: 1_000 },
@@ -79,8 +79,8 @@ describe('the place of a word', () => {
   })
 })
 
-describe('words', () => {
-  test('are folded, each counts once, and no more than twenty', () => {
+describe('wordsOf', () => {
+  test('returns distinct folded words, at most twenty', () => {
     expect(wordsOf('  Ä a\tB\n b ')).toEqual(['a', 'b'])
     expect(wordsOf(Array.from({ length: 50 }, (_, index) => `w${index}`).join(' '))).toHaveLength(20)
     expect(wordsOf(' ')).toEqual([])
@@ -96,12 +96,12 @@ describe('an excerpt', () => {
       wordsOf(words),
     ).excerpt
 
-  test('is of the message that has most of what the title has not', () => {
+  test('is of the message with most of the words missing in the title', () => {
     expect(hitOf('title one two', 'title one', 'two and one', 'one two')?.messageId).toBe('m1')
     expect(hitOf('title', 'title')).toBeUndefined()
   })
 
-  test('is one line that hides and reverses nothing', () => {
+  test('is one line without invisible and direction characters', () => {
     expect(hitOf('needle', 'a\u202e  b\n\n needle\u2066\tc')).toEqual({
       messageId: 'm0',
       text: 'a b needle c',
@@ -110,7 +110,7 @@ describe('an excerpt', () => {
     })
   })
 
-  test('of any text holds the match, in one line', () => {
+  test('of any text contains the match, in one line', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 300 }),

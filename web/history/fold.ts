@@ -11,8 +11,8 @@ const letters: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * A text as search compares it: without case, accents and other dress, so that `Straße` is `STRASSE` and `Ångström` is
- * `angstrom`.
+ * Folds a text for search: no case, no accents, no compatibility variants. `Straße` becomes `STRASSE`, `Ångström`
+ * becomes `angstrom`.
  */
 export function fold(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
@@ -25,32 +25,32 @@ export function fold(text: string): string {
     .replace(/[ςøłđħæœþð]/g, (letter) => letters.get(letter) ?? letter)
 }
 
-/** Where something lies in a text. */
-export interface Place {
+/** A range of a text. */
+export interface TextRange {
   readonly start: number
   readonly end: number
 }
 
-/** Where the first of some words, folded as by {@link fold} and without blanks, lies in a text as it is written. */
-export function placeOf(text: string, words: readonly string[]): Place | undefined {
+/**
+ * Finds the first of some words in a text. The words are folded and contain no blanks; the range is of the original
+ * text.
+ */
+export function findWords(text: string, words: readonly string[]): TextRange | undefined {
   let lineStart = 0
   for (const line of text.split('\n')) {
     const folded = fold(line)
-    if (words.some((word) => folded.includes(word))) return shifted(placeInLine(line, words), lineStart)
+    if (words.some((word) => folded.includes(word))) return shifted(findInLine(line, words), lineStart)
     lineStart += line.length + 1
   }
   return undefined
 }
 
-function shifted(place: Place | undefined, by: number): Place | undefined {
+function shifted(place: TextRange | undefined, by: number): TextRange | undefined {
   return place && { start: place.start + by, end: place.end + by }
 }
 
-/**
- * Folds letter by letter, and remembers where each comes from. A letter that is found in part counts, and so do the
- * marks behind it.
- */
-function placeInLine(line: string, words: readonly string[]): Place | undefined {
+/** Folds letter by letter, and keeps the original offsets. Extends the range to whole letters with their marks. */
+function findInLine(line: string, words: readonly string[]): TextRange | undefined {
   const starts: number[] = [],
     ends: number[] = []
   let folded = '',

@@ -1,18 +1,18 @@
 import { useMemo, type ReactNode } from 'react'
 import type { SearchHit } from './conversation.ts'
-import { placeOf } from './fold.ts'
+import { findWords } from './fold.ts'
 import type { RowContext } from './grouped-rows.tsx'
 import { HistoryRow } from './history-row.tsx'
 import { wordsOf } from './search.ts'
 
-/** What {@link FoundRows} shows. */
+/** Props of {@link FoundRows}. */
 export interface FoundRowsProps {
   readonly query: string
   readonly hits: readonly SearchHit[]
   readonly context: RowContext
 }
 
-/** What a search found, each with the place where it was found. */
+/** The results of a search, each with its match. */
 export function FoundRows({ query, hits, context }: FoundRowsProps): ReactNode {
   const words = useMemo(() => wordsOf(query), [query])
   return (
@@ -26,9 +26,9 @@ export function FoundRows({ query, hits, context }: FoundRowsProps): ReactNode {
           isCurrent={head.id === context.currentId}
           isTabStop={head.id === context.tabStop}
           isBeingRenamed={head.id === context.renaming}
-          titlePlace={placeOf(head.title, words)}
+          titleRange={findWords(head.title, words)}
           excerpt={excerpt}
-          onWish={context.onWish}
+          onCommand={context.onCommand}
           onRename={context.onRename}
         />
       ))}

@@ -6,34 +6,31 @@ import { HistoryRow, type HistoryRowProps } from './history-row.tsx'
 import { placed, rowsBetween, type PlacedGroup, type Sizes } from './list-layout.ts'
 import { useScrollWindow, type ScrollWindow } from './use-scroll-window.ts'
 
-/** What every row of a list is drawn with. */
-export interface RowContext extends Pick<HistoryRowProps, 'onWish' | 'onRename'> {
+/** Context shared by all rows. */
+export interface RowContext extends Pick<HistoryRowProps, 'onCommand' | 'onRename'> {
   readonly currentId: string | undefined
   readonly tabStop: string | undefined
   readonly renaming: string | undefined
 }
 
-/** What {@link GroupedRows} shows. */
+/** Props of {@link GroupedRows}. */
 export interface GroupedRowsProps {
   readonly heads: readonly ConversationHead[]
   readonly context: RowContext
-  /** What scrolls. */
+  /** The scrolling element. */
   readonly container: RefObject<HTMLElement | null>
 }
 
 const overscanRows = 6
 
-/**
- * All conversations, under headings of when they were. Only the rows that can be seen are drawn, and the one that Tab
- * reaches.
- */
+/** All conversations, grouped by date. Renders only visible rows, and the one that Tab reaches. */
 export function GroupedRows({ heads, context, container }: GroupedRowsProps): ReactNode {
-  const [sizes] = useState(sizesHere)
+  const [sizes] = useState(currentSizes)
   const now = useNow(60_000)
   const today = new Date(now).setHours(0, 0, 0, 0)
   const groups = useMemo(() => placed(groupsOf(heads, new Date(today)), sizes), [heads, today, sizes])
   const seen = useScrollWindow(container, sizes.row * 4)
-  useShown(context.currentId, groups, sizes, container)
+  useScrollToShown(context.currentId, groups, sizes, container)
   return groups.map((group) => (
     <GroupOfRows key={group.label} group={group} count={heads.length} sizes={sizes} seen={seen} context={context} />
   ))
@@ -77,7 +74,7 @@ function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): 
               isTabStop={head.id === context.tabStop}
               isBeingRenamed={head.id === context.renaming}
               style={{ top: index * sizes.row, height: sizes.row }}
-              onWish={context.onWish}
+              onCommand={context.onCommand}
               onRename={context.onRename}
             />
           )
@@ -87,27 +84,28 @@ function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): 
   )
 }
 
-/** Scrolls to the conversation that is shown, when it is another and out of sight. */
-function useShown(
+/** Scrolls to the shown conversation when it changes and is out of view. */
+function useScrollToShown(
   id: string | undefined,
   groups: readonly PlacedGroup[],
   sizes: Sizes,
   container: RefObject<HTMLElement | null>,
 ): void {
   const group = groups.find(({ heads }) => heads.some((head) => head.id === id))
-  const isThere = group !== undefined
+  const isListed = group !== undefined
   useEffect(() => {
     const { current } = container
     if (group === undefined || current === null) return
     const top = group.top + group.heads.findIndex((head) => head.id === id) * sizes.row
     if (top < current.scrollTop || top + sizes.row > current.scrollTop + current.clientHeight)
       current.scrollTop = top - current.clientHeight / 2
-    // Only when another is shown, or the list has just come: a list that changes does not move under the reader.
-  }, [id, isThere])
+    // Only on a change of the shown one or on mount: changes of the list must not scroll.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [id, isListed])
 }
 
-/** Rows grow with the letters; for fingers they are higher. */
-function sizesHere(): Sizes {
+/** Row heights depend on the font size; they are larger for touch. */
+function currentSizes(): Sizes {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16
   return { row: rem * (matchMedia('(pointer: coarse)').matches ? 2.75 : 2.25), heading: rem * 2 }
 }

@@ -25,11 +25,11 @@ test.each([
   expect(groupOf(updated)).toBe(label)
 })
 
-test('what is pinned stands by itself, whenever it was', () => {
+test('pinned conversations form a group, for any date', () => {
   expect(groupOf(new Date(2020, 0, 1), { isPinned: true })).toBe('Pinned')
 })
 
-test('on a Monday this week is today, and on a Sunday six days and today', () => {
+test('a week starts on Monday', () => {
   expect(groupOf(new Date(2026, 10, 14), {}, new Date(2026, 10, 16, 9))).toBe('November 2026')
   expect(groupOf(new Date(2026, 10, 15, 23), {}, new Date(2026, 10, 16, 9))).toBe('Yesterday')
   expect(groupOf(new Date(2026, 10, 16), {}, new Date(2026, 10, 22, 9))).toBe('This week')

@@ -9,15 +9,17 @@ export interface Group {
 const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric' })
 
 /**
- * The list in groups: pinned, today, yesterday, this week (since Monday), and the months before. @param heads in the
- * order of the list @param now of the clock here
+ * Groups the list: pinned, today, yesterday, this week (since Monday), and the months before.
+ *
+ * @param heads in list order
+ * @param now local time
  */
 export function groupsOf(heads: readonly ConversationHead[], now: Date): readonly Group[] {
   const today = dayOf(now, 0),
     yesterday = dayOf(now, -1),
     monday = dayOf(now, -((now.getDay() + 6) % 7))
   const months = new Map<number, string>()
-  /** Each month is written once: that is what takes time. */
+  /** Formats each month once, since formatting is slow. */
   function monthOf(time: number): string {
     const date = new Date(time),
       number = date.getFullYear() * 12 + date.getMonth()
@@ -34,7 +36,7 @@ export function groupsOf(heads: readonly ConversationHead[], now: Date): readonl
   return [...Map.groupBy(heads, labelOf)].map(([label, those]) => ({ label, heads: those }))
 }
 
-/** When a day began, here. */
+/** Start of a local day. */
 function dayOf(now: Date, offset: number): number {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + offset).getTime()
 }

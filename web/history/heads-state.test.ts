@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { HistoryStore } from './conversation.ts'
-import { followHeads } from './heads-state.ts'
-import type { HeadsFollower, HeadsState } from './heads-state.ts'
+import { followHeads, type HeadsFollower, type HeadsState } from './heads-state.ts'
 import { memoryHistory } from './memory-history.ts'
 import { conversationOf } from './testing.ts'
 
 const idsOf = (state: HeadsState): string =>
   state.kind === 'ready' ? state.heads.map(({ id }) => id).join(' ') : state.kind
 
-/** When the list is this. */
+/** Resolves when the list has these titles. */
 function becomes({ state }: HeadsFollower, expected: string): Promise<void> {
   return new Promise((resolve) => {
     const stop = state.subscribe(look)
@@ -21,7 +20,7 @@ function becomes({ state }: HeadsFollower, expected: string): Promise<void> {
   })
 }
 
-/** A history that counts how often it is read. */
+/** A history that counts reads. */
 function counted(): { readonly history: HistoryStore; readonly reads: { heads: number; head: number } } {
   const history = memoryHistory(),
     reads = { heads: 0, head: 0 }
@@ -42,7 +41,7 @@ function counted(): { readonly history: HistoryStore; readonly reads: { heads: n
 }
 
 describe('the list', () => {
-  test('follows what is put, changed and removed, and reads only that', async () => {
+  test('follows added, changed and removed conversations, and reads only those', async () => {
     const { history, reads } = counted()
     await history.put(conversationOf({ id: 'a', updated: 1 }))
     const list = followHeads(history),
@@ -59,7 +58,7 @@ describe('the list', () => {
     stop()
   })
 
-  test('is read once more when everything has changed, or very much', async () => {
+  test('is read as a whole after many changes', async () => {
     const { history, reads } = counted()
     const list = followHeads(history),
       stop = list.start()
@@ -72,7 +71,7 @@ describe('the list', () => {
     stop()
   })
 
-  test('says what failed, and tries again', async () => {
+  test('has the error of a failed read, and can retry', async () => {
     let failure: Error | undefined = new Error('disk')
     const history = memoryHistory()
     const list = followHeads({
@@ -87,7 +86,7 @@ describe('the list', () => {
     stop()
   })
 
-  test('that is stopped changes no more', async () => {
+  test('does not change after it was stopped', async () => {
     const history = memoryHistory(),
       list = followHeads(history),
       stop = list.start()

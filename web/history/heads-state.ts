@@ -1,9 +1,8 @@
-import { createStore } from '../store.ts'
-import type { Store } from '../store.ts'
+import { createStore, type Store } from '../store.ts'
 import type { ConversationHead, HistoryFault, HistoryStore } from './conversation.ts'
 import { inOrder } from './heads.ts'
 
-/** The list of conversations, as it is known now. */
+/** State of the conversation list. */
 export type HeadsState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: Error }
@@ -12,19 +11,16 @@ export type HeadsState =
 /** A list that follows its history. */
 export interface HeadsFollower {
   readonly state: Store<HeadsState>
-  /** Reads the list, and follows it from now on. Returns how to stop. */
+  /** Loads the list and follows changes. Returns a function that stops. */
   start(): () => void
-  /** Reads everything again. */
+  /** Loads the list again. */
   refresh(): void
 }
 
-/** Beyond so many changes at once the whole list is read again. */
-const singlyMost = 20
+/** With more pending changes than this, the whole list is read again. */
+const singleReadsMax = 20
 
-/**
- * A list of these conversations. It follows what changes; while an answer comes, that is one conversation a second, and
- * only that one is read.
- */
+/** Creates a list. On a change, it reads only the changed head: a running answer changes one conversation a second. */
 export function followHeads(history: HistoryStore): HeadsFollower {
   const state = createStore<HeadsState>({ kind: 'loading' })
   const changed = new Set<string>()
@@ -46,7 +42,7 @@ export function followHeads(history: HistoryStore): HeadsFollower {
     try {
       const before = state.get()
       const heads =
-        before.kind === 'ready' && !ids.includes('') && ids.length <= singlyMost
+        before.kind === 'ready' && !ids.includes('') && ids.length <= singleReadsMax
           ? await withChanges(before.heads, ids)
           : await history.heads()
       if (!isStopped) state.set({ kind: 'ready', heads, fault: history.fault })

@@ -1,4 +1,4 @@
-/** A conversation was removed, here or in another tab, after this tab had it: what was put is not kept. */
+/** A conversation was removed, here or in another tab, after this tab had read it. It was not written. */
 export class ConversationRemoved extends Error {
   override readonly name = 'ConversationRemoved'
   readonly id: string
@@ -9,15 +9,12 @@ export class ConversationRemoved extends Error {
   }
 }
 
-/** What was put could not be read again, so it is not kept. */
+/** A conversation could not be parsed again, so it was not written. */
 export class InvalidConversation extends Error {
   override readonly name = 'InvalidConversation'
 }
 
-/**
- * Conversations cannot be read until the page is loaded anew: another tab has brought them into the form of a newer
- * version.
- */
+/** The page must be reloaded: another tab has upgraded the database to a newer version. */
 export class HistoryOutdated extends Error {
   override readonly name = 'HistoryOutdated'
 
@@ -26,11 +23,11 @@ export class HistoryOutdated extends Error {
   }
 }
 
-/** The browser gives no more room. */
+/** The browser’s storage is full. */
 export class HistoryFull extends Error {
   override readonly name = 'HistoryFull'
 
   constructor(options?: ErrorOptions) {
-    super('The browser gives no more room', options)
+    super('The browser’s storage is full', options)
   }
 }

@@ -3,21 +3,25 @@ import { currentRoute } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Button } from '../ui/button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { ConversationHead, SearchHit } from './conversation.ts'
 import { FoundRows } from './found-rows.tsx'
 import { GroupedRows, type RowContext } from './grouped-rows.tsx'
 import { followHeads, type HeadsState } from './heads-state.ts'
-import { FaultNotice, ListSkeleton, NoConversations, ReadFailed } from './history-notices.tsx'
-import type { RowWish } from './history-row.tsx'
+import { ListSkeleton, NoConversations } from './history-notices.tsx'
+import type { RowCommand } from './history-row.tsx'
 import { ListMenu } from './list-menu.tsx'
 import { rowActions } from './row-actions.ts'
-import { searchWanted } from './search-wanted.ts'
+import { searchRequested } from './search-requested.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import { sentenceOf, useSearch, type Search } from './use-search.ts'
 import { useStable } from './use-stable.ts'
 
-/** The conversations: search, the list, and what can be done with them. @param currentId of the one that is shown */
+const FaultNotice = lazily(async () => (await import('./list-tools.ts')).FaultNotice)
+const ReadFailed = lazily(async () => (await import('./list-tools.ts')).ReadFailed)
+
+/** The conversations: search, list and actions. @param currentId of the conversation shown */
 export function HistoryList({ currentId }: { readonly currentId: string | undefined }): ReactNode {
   const { history } = useServices()
   const list = useMemo(() => followHeads(history), [history])
@@ -27,10 +31,10 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
   const search = useSearch(history, query)
   const [problem, setProblem] = useState<{ readonly what: string; readonly why: string }>()
   const field = useRef<HTMLInputElement>(null)
-  const isSearchWanted = useStore(searchWanted)
+  const isSearchWanted = useStore(searchRequested)
   useEffect(() => {
     if (!isSearchWanted) return
-    searchWanted.set(false)
+    searchRequested.set(false)
     field.current?.select()
   }, [isSearchWanted])
 
@@ -57,7 +61,7 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
             {problem.why}
           </Notice>
         )}
-        {state.kind === 'failed' ? <ReadFailed error={state.error} again={list.refresh} /> : null}
+        {state.kind === 'failed' ? <ReadFailed error={state.error} retry={list.refresh} /> : null}
         {search.kind === 'failed' ? (
           <Notice kind="error" title="The search failed">
             {search.error.message}
@@ -77,13 +81,16 @@ interface RowsProps {
   readonly attempt: (what: string, work: () => Promise<void>) => void
 }
 
-/** What scrolls: the list, or what was found in it. */
+/** The scrolling list of conversations or search results. */
 function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNode {
   const { history } = useServices()
   const container = useRef<HTMLDivElement>(null)
   const [renaming, setRenaming] = useState<string>()
   const heads = state.kind === 'ready' ? state.heads : none
-  const hits = useMemo(() => (search.kind === 'found' ? stillThere(search.hits, heads) : undefined), [search, heads])
+  const hits = useMemo(
+    () => (search.kind === 'found' ? withCurrentHeads(search.hits, heads) : undefined),
+    [search, heads],
+  )
   const ids = useMemo(() => (hits?.map(({ head }) => head) ?? heads).map(({ id }) => id), [hits, heads])
   const actions = useMemo(() => rowActions(history, shownId), [history])
   const byId = (id: string): ConversationHead | undefined => heads.find((head) => head.id === id)
@@ -93,10 +100,10 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     preferred: currentId,
     onLeave: () => field.current?.focus(),
     onRename: setRenaming,
-    onDelete: (id) => wish('delete', byId(id)),
+    onDelete: (id) => command('delete', byId(id)),
   })
 
-  function wish(name: RowWish, head: ConversationHead | undefined): void {
+  function command(name: RowCommand, head: ConversationHead | undefined): void {
     if (head === undefined) return
     switch (name) {
       case 'rename':
@@ -126,7 +133,7 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     currentId,
     tabStop: keys.tabStop,
     renaming,
-    onWish: useStable(wish),
+    onCommand: useStable(command),
     onRename: useStable(endRename),
   }
   return (
@@ -180,12 +187,15 @@ function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
       placeholder="Search"
       autoComplete="off"
       value={query}
-      className="h-9 min-w-0 flex-1 rounded-lg border border-muted bg-raised px-3 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
+      className={
+        'h-9 min-w-0 flex-1 rounded-lg border border-muted bg-raised px-3 text-sm pointer-coarse:h-11 ' +
+        'pointer-coarse:text-base'
+      }
       onChange={({ target }) => onChange(target.value)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing) return
         if (event.key === 'Escape' && query !== '') {
-          // The first Escape is for what is typed here.
+          // The first Escape clears the field.
           event.stopPropagation()
           event.preventDefault()
           onChange('')
@@ -201,8 +211,8 @@ function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
 
 const none: readonly ConversationHead[] = []
 
-/** With the heads of now: one may have been renamed or deleted since the search. */
-function stillThere(hits: readonly SearchHit[], heads: readonly ConversationHead[]): readonly SearchHit[] {
+/** Replaces heads by the current ones: some may have been renamed or removed since the search. */
+function withCurrentHeads(hits: readonly SearchHit[], heads: readonly ConversationHead[]): readonly SearchHit[] {
   const byId = new Map(heads.map((head) => [head.id, head]))
   return hits.flatMap((hit) => {
     const head = byId.get(hit.head.id)
@@ -210,7 +220,7 @@ function stillThere(hits: readonly SearchHit[], heads: readonly ConversationHead
   })
 }
 
-/** The conversation that is shown when it matters. */
+/** Id of the conversation shown at this moment. */
 function shownId(): string | undefined {
   const route = currentRoute()
   return route.view === 'chat' ? route.id : undefined

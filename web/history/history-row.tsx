@@ -2,39 +2,47 @@ import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type React
 import { hrefOf } from '../app/route.ts'
 import { Menu } from '../ui/menu.tsx'
 import type { ConversationHead } from './conversation.ts'
-import type { Place } from './fold.ts'
-import { MarkedText } from './marked-text.tsx'
+import type { TextRange } from './fold.ts'
+import { HighlightedText } from './highlighted-text.tsx'
 import { oneLine } from './one-line.ts'
 
-/** What a row of the list may be asked for. */
-export type RowWish = 'rename' | 'pin' | 'save-json' | 'save-markdown' | 'delete'
+/** Commands of a row. */
+export type RowCommand = 'rename' | 'pin' | 'save-json' | 'save-markdown' | 'delete'
 
-/** What {@link HistoryRow} shows. */
+/** Props of {@link HistoryRow}. */
 export interface HistoryRowProps {
   readonly head: ConversationHead
-  /** Its number among all rows, from 1, and how many there are. */
+  /** Position among all rows, from 1, and number of rows. */
   readonly place: number
   readonly count: number
   readonly isCurrent: boolean
-  /** The one row that the Tab key reaches; the arrow keys reach the others. */
+  /** The one row that Tab reaches. Arrow keys reach the others. */
   readonly isTabStop: boolean
   readonly isBeingRenamed: boolean
   readonly style?: CSSProperties
-  /** What was found: where in the title, and around it in a message. */
-  readonly titlePlace?: Place | undefined
-  readonly excerpt?: (Place & { readonly text: string }) | undefined
-  readonly onWish: (wish: RowWish, head: ConversationHead) => void
-  /** @param title absent: it stays @param isLeft the focus has gone elsewhere already */
+  /** Matches of a search: range in the title, and excerpt of a message. */
+  readonly titleRange?: TextRange | undefined
+  readonly excerpt?: (TextRange & { readonly text: string }) | undefined
+  readonly onCommand: (command: RowCommand, head: ConversationHead) => void
+  /**
+   * Called after renaming.
+   *
+   * @param title absent if it did not change
+   * @param isLeft whether the focus has moved elsewhere
+   */
   readonly onRename: (title: string | undefined, head: ConversationHead, isLeft: boolean) => void
 }
 
-/** One conversation: a link to it, and a menu. */
+/** A conversation in the list: a link and a menu. */
 export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): ReactNode {
-  const { head, place, count, isCurrent, isTabStop, isBeingRenamed, style, titlePlace, excerpt, onWish, onRename } =
+  const { head, place, count, isCurrent, isTabStop, isBeingRenamed, style, titleRange, excerpt, onCommand, onRename } =
     props
   return (
     <li
-      className={`group list-none rounded-lg hover:bg-hover ${isCurrent ? 'bg-hover' : ''} ${style === undefined ? 'relative' : 'absolute inset-x-0'}`}
+      className={
+        `group list-none rounded-lg hover:bg-hover ${isCurrent ? 'bg-hover' : ''} ` +
+        (style === undefined ? 'relative' : 'absolute inset-x-0')
+      }
       style={style}
       aria-setsize={count}
       aria-posinset={place}
@@ -50,45 +58,57 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
             aria-keyshortcuts="F2 Delete"
             tabIndex={isTabStop ? 0 : -1}
             title={oneLine(head.title)}
-            className={`block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`}
+            className={
+              'block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 ' +
+              `group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`
+            }
           >
             <bdi className="block truncate text-left">
-              {titlePlace === undefined ? oneLine(head.title) : <MarkedText text={head.title} place={titlePlace} />}
+              {titleRange === undefined ? (
+                oneLine(head.title)
+              ) : (
+                <HighlightedText text={head.title} place={titleRange} />
+              )}
             </bdi>
             {excerpt === undefined ? null : (
               <bdi className="line-clamp-2 text-left text-xs text-muted [overflow-wrap:anywhere]">
-                <MarkedText text={excerpt.text} place={excerpt} />
+                <HighlightedText text={excerpt.text} place={excerpt} />
               </bdi>
             )}
             {head.isPinned ? <span className="sr-only"> (pinned)</span> : null}
           </a>
-          <RowMenu head={head} isTabStop={isTabStop} onWish={onWish} />
+          <RowMenu head={head} isTabStop={isTabStop} onCommand={onCommand} />
         </>
       )}
     </li>
   )
 })
 
-function RowMenu({ head, isTabStop, onWish }: Pick<HistoryRowProps, 'head' | 'isTabStop' | 'onWish'>): ReactNode {
-  const wish = (name: RowWish) => () => onWish(name, head)
+function RowMenu({ head, isTabStop, onCommand }: Pick<HistoryRowProps, 'head' | 'isTabStop' | 'onCommand'>): ReactNode {
+  const command = (name: RowCommand) => () => onCommand(name, head)
   return (
-    <div className="absolute top-0 right-0 flex items-center opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 has-[[aria-expanded=true]]:opacity-100 pointer-coarse:opacity-100">
+    <div
+      className={
+        'absolute top-0 right-0 flex items-center opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 ' +
+        'has-[[aria-expanded=true]]:opacity-100 pointer-coarse:opacity-100'
+      }
+    >
       <Menu
         label={`More for ${oneLine(head.title)}`}
         tabIndex={isTabStop ? 0 : -1}
         items={[
-          { label: 'Rename', icon: 'edit', run: wish('rename') },
-          { label: head.isPinned ? 'Unpin' : 'Pin', icon: 'pin', run: wish('pin') },
-          { label: 'Export as JSON', icon: 'download', run: wish('save-json') },
-          { label: 'Export as Markdown', icon: 'download', run: wish('save-markdown') },
-          { label: 'Delete', icon: 'trash', isDanger: true, run: wish('delete') },
+          { label: 'Rename', icon: 'edit', run: command('rename') },
+          { label: head.isPinned ? 'Unpin' : 'Pin', icon: 'pin', run: command('pin') },
+          { label: 'Export as JSON', icon: 'download', run: command('save-json') },
+          { label: 'Export as Markdown', icon: 'download', run: command('save-markdown') },
+          { label: 'Delete', icon: 'trash', isDanger: true, run: command('delete') },
         ]}
       />
     </div>
   )
 }
 
-/** The title while it is being changed: Enter keeps it, and so does leaving; Escape does not. */
+/** Field for the title. Enter and leaving save it; Escape does not. */
 function TitleField({
   title,
   onEnd,
@@ -116,7 +136,10 @@ function TitleField({
       aria-label="Title of the conversation"
       value={text}
       maxLength={200}
-      className="h-9 w-full rounded-lg border border-muted bg-raised px-2.5 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
+      className={
+        'h-9 w-full rounded-lg border border-muted bg-raised px-2.5 text-sm pointer-coarse:h-11 ' +
+        'pointer-coarse:text-base'
+      }
       onChange={(event) => setText(event.target.value)}
       onBlur={({ relatedTarget }) => end(text, relatedTarget !== null)}
       onKeyDown={(event) => {

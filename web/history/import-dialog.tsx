@@ -1,29 +1,57 @@
-import type { ReactNode } from 'react'
+import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
+import { useServices } from '../services.ts'
+import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { ImportFault, ImportReport } from './transfer.ts'
+import { importJson, type ImportFault, type ImportReport } from './transfer.ts'
 
-/** How far an import is. */
-export type ImportState =
-  | { readonly kind: 'reading'; readonly name: string; readonly done: number; readonly all: number }
-  | { readonly kind: 'done'; readonly name: string; readonly report: ImportReport }
-  | { readonly kind: 'refused'; readonly name: string; readonly why: string }
+/** Progress of an import. */
+type ImportState =
+  | { readonly kind: 'reading'; readonly done: number; readonly all: number }
+  | { readonly kind: 'done'; readonly report: ImportReport }
+  | { readonly kind: 'refused'; readonly why: string }
+
+/** Options of {@link ImportDialog}. */
+export interface ImportDialogProps {
+  readonly file: File
+  /** Runs an action that may fail, and shows why it did. */
+  readonly attempt: (what: string, work: () => Promise<void>) => void
+  readonly onClose: () => void
+}
 
 const faultsShown = 100
 
-/** What becomes of a file that is imported. It can be closed at any time; the import goes on. */
-export function ImportDialog({
-  state,
-  onClose,
-}: {
-  readonly state: ImportState | undefined
-  readonly onClose: () => void
-}): ReactNode {
+/**
+ * Imports a file and reports the result. When it is closed early, the import goes on and the dialog does not come back:
+ * `attempt` shows a failure.
+ */
+export function ImportDialog({ file, attempt, onClose }: ImportDialogProps): ReactNode {
+  const { history } = useServices()
+  const [state, setState] = useState<ImportState>({ kind: 'reading', done: 0, all: 0 })
+  const onFile = useEffectEvent((signal: AbortSignal) =>
+    attempt(`Import of ${file.name}`, async () => {
+      try {
+        const report = await importJson(file, history, (done, all) => {
+          if (done % 50 === 0) setState({ kind: 'reading', done, all })
+        })
+        setState({ kind: 'done', report })
+        if (signal.aborted) showReport(report)
+      } catch (error) {
+        if (signal.aborted) throw error
+        setState({ kind: 'refused', why: error instanceof Error ? error.message : String(error) })
+      }
+    }),
+  )
+  useEffect(() => {
+    const closing = new AbortController()
+    onFile(closing.signal)
+    return () => closing.abort()
+  }, [file])
   return (
     <Dialog
-      title={`Import of ${state?.name ?? ''}`}
-      isOpen={state !== undefined}
+      title={`Import of ${file.name}`}
+      isOpen
       onClose={onClose}
       footer={
         <Button variant="primary" onClick={onClose}>
@@ -31,9 +59,15 @@ export function ImportDialog({
         </Button>
       }
     >
-      {state === undefined ? null : <ImportBody state={state} />}
+      <ImportBody state={state} />
     </Dialog>
   )
+}
+
+/** Shows the outcome. @throws with the same text if a conversation was not imported */
+function showReport(report: ImportReport): void {
+  if (report.faults.length > 0) throw new Error(`${addedWords(report)} ${faultWords(report)}.`)
+  announce(addedWords(report))
 }
 
 function ImportBody({ state }: { readonly state: ImportState }): ReactNode {
@@ -53,16 +87,14 @@ function ImportBody({ state }: { readonly state: ImportState }): ReactNode {
   }
 }
 
-function Report({ report: { added, same, faults } }: { readonly report: ImportReport }): ReactNode {
+function Report({ report }: { readonly report: ImportReport }): ReactNode {
+  const { faults } = report
   return (
     <>
-      <p role="status">
-        {added === 1 ? '1 conversation was added.' : `${added} conversations were added.`}
-        {same === 0 ? '' : ` ${same} ${same === 1 ? 'was' : 'were'} here already.`}
-      </p>
+      <p role="status">{addedWords(report)}</p>
       {faults.length === 0 ? null : (
         <div className="mt-3">
-          <Notice kind="warn" title={faults.length === 1 ? '1 was not imported' : `${faults.length} were not imported`}>
+          <Notice kind="warn" title={faultWords(report)}>
             <ul className="list-disc pl-5">
               {faults.slice(0, faultsShown).map((fault) => (
                 <FaultLine key={fault.place} fault={fault} />
@@ -74,6 +106,15 @@ function Report({ report: { added, same, faults } }: { readonly report: ImportRe
       )}
     </>
   )
+}
+
+function addedWords({ added, same }: ImportReport): string {
+  const here = same === 0 ? '' : ` ${same} ${same === 1 ? 'was' : 'were'} here already.`
+  return `${added === 1 ? '1 conversation was added.' : `${added} conversations were added.`}${here}`
+}
+
+function faultWords({ faults: { length } }: ImportReport): string {
+  return `${length} ${length === 1 ? 'was' : 'were'} not imported`
 }
 
 function FaultLine({ fault: { place, title, why } }: { readonly fault: ImportFault }): ReactNode {

@@ -20,7 +20,7 @@ function groupOf(count: number): Group {
 }
 
 describe('the list', () => {
-  test('has its groups one below the other', () => {
+  test('stacks its groups', () => {
     expect(placed([groupOf(3), groupOf(1), groupOf(2)], sizes).map(({ first, top }) => [first, top])).toEqual([
       [0, 7],
       [3, 44],
@@ -41,7 +41,7 @@ describe('the list', () => {
     expect(group && rowsBetween(group, sizes, from, to)).toEqual({ from: first, to: last })
   })
 
-  test('shows every row that can be seen, and none other', () => {
+  test('shows all visible rows, and no others', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 8 }),

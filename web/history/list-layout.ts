@@ -6,21 +6,21 @@ export interface Sizes {
   readonly heading: number
 }
 
-/** A group, and where it stands in the list. */
+/** A group with its position in the list. */
 export interface PlacedGroup extends Group {
-  /** Number of its first row among all rows. */
+  /** Index of its first row among all rows. */
   readonly first: number
-  /** Where its first row begins, from the top of the list. */
+  /** Offset of its first row from the top of the list. */
   readonly top: number
 }
 
-/** Some rows of a group: from this one to the one before that. */
+/** A range of rows in a group; `to` is exclusive. */
 export interface Rows {
   readonly from: number
   readonly to: number
 }
 
-/** Puts groups one below the other, each under its heading. */
+/** Stacks groups, each under its heading. */
 export function placed(groups: readonly Group[], { row, heading }: Sizes): readonly PlacedGroup[] {
   let first = 0,
     bottom = 0
@@ -32,7 +32,7 @@ export function placed(groups: readonly Group[], { row, heading }: Sizes): reado
   })
 }
 
-/** Those rows of a group that lie, at least in part, between two places in the list. */
+/** Returns the rows of a group that overlap a range of offsets. */
 export function rowsBetween({ heads, top }: PlacedGroup, { row }: Sizes, from: number, to: number): Rows {
   const clamp = (index: number): number => Math.max(0, Math.min(heads.length, index))
   return { from: clamp(Math.floor((from - top) / row)), to: clamp(Math.ceil((to - top) / row)) }

@@ -2,55 +2,38 @@ import { useRef, useState, type ReactNode } from 'react'
 import { navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { forgetDeleted } from './deleted.ts'
-import type { ImportState } from './import-dialog.tsx'
-import { saveFile } from './save-file.ts'
+import { clearDeleted } from './deleted.ts'
 
-const ImportDialog = lazily(async () => (await import('./import-dialog.tsx')).ImportDialog)
+const DeleteAllDialog = lazily(async () => (await import('./list-tools.ts')).DeleteAllDialog)
+const ImportDialog = lazily(async () => (await import('./list-tools.ts')).ImportDialog)
 
-/** What {@link ListMenu} is given. */
+/** Props of {@link ListMenu}. */
 export interface ListMenuProps {
-  /** How many conversations there are. */
+  /** Number of conversations. */
   readonly count: number
-  /** Runs what may fail, and shows why. @param what it does, as in `Cannot export` */
+  /** Runs an action that may fail, and shows why it did. @param what names the failure, as in `Cannot export` */
   readonly attempt: (what: string, work: () => Promise<void>) => void
 }
 
-/** What can be done with all conversations. */
+/** Menu for all conversations. */
 export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
   const { history } = useServices()
   const [isAsking, setAsking] = useState(false)
-  const [importing, setImporting] = useState<ImportState>()
+  const [imported, setImported] = useState<File>()
   const field = useRef<HTMLInputElement>(null)
 
   async function exportAll(): Promise<void> {
-    const [{ exportJson }, all] = await Promise.all([import('./transfer.ts'), history.all()])
-    saveFile(await exportJson(all, new Date()), `svc-conversations-${new Date().toISOString().slice(0, 10)}.json`)
+    const [{ saveAll }, all] = await Promise.all([import('./list-tools.ts'), history.all()])
+    await saveAll(all)
     if (all.length < count) throw new Error(`${count - all.length} of ${count} are damaged and not in the file`)
     announce(`${all.length} conversations exported`)
   }
 
-  async function importFile(file: File): Promise<void> {
-    setImporting({ kind: 'reading', name: file.name, done: 0, all: 0 })
-    try {
-      const { importJson } = await import('./transfer.ts')
-      const report = await importJson(file, history, (done, all) => {
-        // Who has closed it does not want to see how far it is.
-        if (done % 50 === 0) setImporting((shown) => shown && { kind: 'reading', name: file.name, done, all })
-      })
-      setImporting({ kind: 'done', name: file.name, report })
-    } catch (error) {
-      setImporting({ kind: 'refused', name: file.name, why: error instanceof Error ? error.message : String(error) })
-    }
-  }
-
   async function deleteAll(): Promise<void> {
     setAsking(false)
-    forgetDeleted()
+    clearDeleted()
     await history.clear()
     announce('All conversations deleted')
     navigate({ view: 'chat' })
@@ -84,52 +67,24 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
         aria-label="File of conversations"
         onChange={({ target }) => {
           const [file] = target.files ?? []
-          // So that the same file can be chosen again.
+          // Allows choosing the same file again.
           target.value = ''
-          if (file !== undefined) void importFile(file)
+          setImported(file)
         }}
       />
-      {/* Keys pressed in a dialog are not for what the list stands in. */}
+      {/* Keys pressed in a dialog must not reach the list. */}
       <div className="contents" onKeyDown={(event) => event.stopPropagation()}>
-        <DeleteAllDialog
-          isOpen={isAsking}
-          count={count}
-          onClose={() => setAsking(false)}
-          onDelete={() => attempt('Cannot delete', deleteAll)}
-        />
-        {importing === undefined ? null : <ImportDialog state={importing} onClose={() => setImporting(undefined)} />}
+        {isAsking ? (
+          <DeleteAllDialog
+            count={count}
+            onClose={() => setAsking(false)}
+            onDelete={() => attempt('Cannot delete', deleteAll)}
+          />
+        ) : null}
+        {imported === undefined ? null : (
+          <ImportDialog file={imported} attempt={attempt} onClose={() => setImported(undefined)} />
+        )}
       </div>
     </>
-  )
-}
-
-interface DeleteAllDialogProps {
-  readonly isOpen: boolean
-  readonly count: number
-  readonly onClose: () => void
-  readonly onDelete: () => void
-}
-
-function DeleteAllDialog({ isOpen, count, onClose, onDelete }: DeleteAllDialogProps): ReactNode {
-  const those = count === 1 ? '1 conversation' : `${count} conversations`
-  return (
-    <Dialog
-      title="Delete all conversations?"
-      isOpen={isOpen}
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="danger" onClick={onDelete}>
-            Delete {those}
-          </Button>
-        </>
-      }
-    >
-      <p>
-        {those} will be deleted from this browser, with drafts and pictures. This cannot be undone. They are kept
-        nowhere else, unless you export them first.
-      </p>
-    </Dialog>
   )
 }

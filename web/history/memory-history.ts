@@ -1,9 +1,9 @@
 import { changes } from './changes.ts'
 import type { HistoryStore } from './conversation.ts'
-import { historyOver } from './history-over.ts'
-import { memoryShelf } from './memory-shelf.ts'
+import { historyStore } from './history-store.ts'
+import { memoryBackend } from './memory-backend.ts'
 
-/** A history that lasts as long as the page. For tests, too. */
+/** A history in memory, also for tests. */
 export function memoryHistory(): HistoryStore {
-  return historyOver(memoryShelf(), changes(), () => undefined)
+  return historyStore(memoryBackend(), changes(), () => undefined)
 }

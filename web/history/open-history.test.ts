@@ -13,7 +13,7 @@ function newUser(): string {
   return `user ${++users}`
 }
 
-/** Two tabs of one user, closed at the end. */
+/** Runs a test in two tabs of one user, and closes them. */
 async function inTwoTabs(
   examine: (one: HistoryStore, other: HistoryStore, user: string) => Promise<void>,
 ): Promise<void> {
@@ -28,7 +28,7 @@ async function inTwoTabs(
   }
 }
 
-/** When the history says this of itself. */
+/** Resolves when the history has this fault. */
 function saysFault(history: HistoryStore, fault: HistoryStore['fault']): Promise<void> {
   return new Promise((resolve) => {
     if (history.fault === fault) return resolve()
@@ -43,7 +43,7 @@ function saysFault(history: HistoryStore, fault: HistoryStore['fault']): Promise
 historyContract('in a database', () => openHistory(newUser()))
 
 describe('a user', () => {
-  test('finds what they put when they come again, and nobody else does', async () => {
+  test('finds their conversations again, and other users do not', async () => {
     const user = newUser()
     const before = await openHistory(user)
     await before.put(conversationOf())
@@ -59,7 +59,7 @@ describe('a user', () => {
 })
 
 describe('two tabs', () => {
-  test('see what the other does, and are told', () =>
+  test('see and receive each other’s changes', () =>
     inTwoTabs(async (one, other) => {
       const heard = new Promise<string>((resolve) => other.subscribe(resolve))
       await one.put(conversationOf())
@@ -67,7 +67,7 @@ describe('two tabs', () => {
       expect(await other.get('c1')).toEqual(conversationOf())
     }))
 
-  test('keep what was put last', () =>
+  test('keep the last write', () =>
     inTwoTabs(async (one, other) => {
       await one.put(conversationOf({ title: 'First' }))
       await other.put(conversationOf({ title: 'Second' }))
@@ -87,7 +87,7 @@ describe('two tabs', () => {
       expect((await one.get('c1'))?.title).toBe('From the other')
     }))
 
-  test('do not lose a picture that the other had taken away', () =>
+  test('do not lose an image that the other had removed', () =>
     inTwoTabs(async (one, other) => {
       const withPicture = conversationOf({ messages: [questionOf('m1', 'Look', ['i1'])] })
       await one.put(withPicture)
@@ -97,7 +97,7 @@ describe('two tabs', () => {
     }))
 })
 
-test('pictures that nobody shows any more take no room', async () => {
+test('unused images are removed from the database', async () => {
   const user = newUser(),
     history = await openHistory(user)
   await history.put(conversationOf({ messages: [questionOf('m1', '', ['i1', 'i2'])] }))
@@ -116,7 +116,7 @@ test('pictures that nobody shows any more take no room', async () => {
   history.close()
 })
 
-describe('what is damaged in the database', () => {
+describe('damaged data in the database', () => {
   async function withRecords(
     write: (put: (store: string, value: unknown, key?: IDBValidKey) => Promise<unknown>) => Promise<void>,
     examine: (history: HistoryStore) => Promise<void>,
@@ -139,7 +139,7 @@ describe('what is damaged in the database', () => {
     ['of a wrong type', { ...conversationOf(), title: 5 }],
     ['without messages', { ...conversationOf(), messages: 'none' }],
     ['with messages that are none', { ...conversationOf(), messages: [null, 5, { role: 'user', images: [1, null] }] }],
-    ['with a picture that was not kept', { ...conversationOf(), messages: [questionOf('m1', '', ['gone'])] }],
+    ['with an image that was not stored', { ...conversationOf(), messages: [questionOf('m1', '', ['gone'])] }],
   ])('is left out: a body that is %s', (_what, body) =>
     withRecords(
       (put) => put('bodies', body).then(),
@@ -151,7 +151,7 @@ describe('what is damaged in the database', () => {
     ),
   )
 
-  test('is made again: a head', () =>
+  test('is derived again: a head', () =>
     withRecords(
       (put) => put('heads', { id: 'c1', title: null }).then(),
       async (history) => {
@@ -195,7 +195,7 @@ describe('what is damaged in the database', () => {
 })
 
 describe('a database', () => {
-  test('is brought to the newest version, with what is in it', async () => {
+  test('is upgraded to the newest version with its content', async () => {
     const user = newUser(),
       history = await openHistory(user)
     await history.put(conversationOf())
@@ -213,7 +213,7 @@ describe('a database', () => {
     raw.close()
   })
 
-  test('of a newer version is left alone: what is put lasts as long as the page', async () => {
+  test('of a newer version is not used: writes last as long as the page', async () => {
     const user = newUser(),
       raw = await openDB(`svc-${user}`, 1_000)
     const history = await openHistory(user)
@@ -223,7 +223,7 @@ describe('a database', () => {
     raw.close()
   })
 
-  test('does not keep a newer tab waiting, and nothing written meanwhile is lost to this one', async () => {
+  test('does not block a newer tab, and this tab keeps later writes in memory', async () => {
     const user = newUser(),
       history = await openHistory(user)
     await history.put(conversationOf())
@@ -237,7 +237,7 @@ describe('a database', () => {
     raw.close()
   })
 
-  test('that an older tab holds is not waited for, and used as soon as it is free', async () => {
+  test('that an older tab blocks is not waited for, and used as soon as it is free', async () => {
     const user = newUser(),
       older = await openDB(`svc-${user}`, 1, { upgrade: (database) => upgrades[0]?.(database as never) })
     let lose = (): void => {}
@@ -260,7 +260,7 @@ describe('a database', () => {
     again.close()
   })
 
-  test('that was deleted is made anew', async () => {
+  test('that was deleted is created again', async () => {
     const user = newUser(),
       history = await openHistory(user)
     await history.put(conversationOf())
@@ -271,7 +271,7 @@ describe('a database', () => {
     history.close()
   })
 
-  test('that is not to be had makes no difference but to say so', async () => {
+  test('that is unavailable only sets the fault', async () => {
     for (const failure of [
       new ReferenceError('indexedDB is not defined'),
       new DOMException('no', 'SecurityError'),

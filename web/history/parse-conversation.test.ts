@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { TrailEntry } from '../../src/http/page-api.ts'
+import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import type { AnswerError, AssistantMessage, Parameters, Provenance } from './conversation.ts'
 import { conversationSizeMax, parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
 import { conversationOf } from './testing.ts'
@@ -12,7 +12,7 @@ function whyOf(value: unknown): string | undefined {
   return parsed.kind === 'damaged' ? parsed.why : undefined
 }
 
-/** The good one, with another value at this place. */
+/** The valid conversation with another value at this path. */
 function withValue(place: readonly (string | number)[], value: unknown): unknown {
   const copy: unknown = structuredClone(good)
   let holder: unknown = copy
@@ -23,12 +23,12 @@ function withValue(place: readonly (string | number)[], value: unknown): unknown
 }
 
 describe('a conversation', () => {
-  test('is read as it was written', () => {
+  test('is parsed as it was written', () => {
     expect(parseConversation(JSON.parse(JSON.stringify(good)))).toEqual({ kind: 'ok', value: good })
     expect(parseConversation(structuredClone(good))).toEqual({ kind: 'ok', value: good })
   })
 
-  test('loses no field, whatever fields there are', () => {
+  test('loses no field, for any combination of fields', () => {
     const parameters: Required<Parameters> = {
       temperature: 1,
       top_p: 0.5,
@@ -55,6 +55,7 @@ describe('a conversation', () => {
       promptTokens: 3,
       completionTokens: 4,
       cost: 0.5,
+      isEstimated: true,
     }
     const error: Required<AnswerError> = {
       kind: 'network',
@@ -82,7 +83,7 @@ describe('a conversation', () => {
     expect(parseConversation(JSON.parse(JSON.stringify(everything)))).toEqual({ kind: 'ok', value: everything })
   })
 
-  test('keeps nothing that is not known', () => {
+  test('drops unknown fields', () => {
     const parsed = parseConversation(
       JSON.parse(
         '{"__proto__":{"isPinned":true},"constructor":1,"extra":2,' +
@@ -93,23 +94,23 @@ describe('a conversation', () => {
     expect(JSON.stringify(parsed)).not.toMatch(/extra|constructor|__proto__|toString/)
   })
 
-  test('does not take fields from a prototype', () => {
+  test('ignores fields of a prototype', () => {
     expect(whyOf(JSON.parse('{"__proto__":' + JSON.stringify(good) + '}'))).toBe('id: expected a text, found nothing')
     expect(whyOf(Object.create(good))).toBe('id: expected a text, found nothing')
   })
 
   test.each([
     [['id'], undefined, 'id: expected a text, found nothing'],
-    [['id'], '', 'id: is no id'],
-    [['id'], 'new', 'id: is no id'],
-    [['id'], '../x', 'id: is no id'],
-    [['id'], 'x'.repeat(65), 'id: is no id'],
+    [['id'], '', 'id: is not an id'],
+    [['id'], 'new', 'id: is not an id'],
+    [['id'], '../x', 'id: is not an id'],
+    [['id'], 'x'.repeat(65), 'id: is not an id'],
     [['title'], 5, 'title: expected a text, found the number 5'],
     [['title'], 'x'.repeat(1_001), 'title: has 1001 characters, at most 1000 are allowed'],
     [['isPinned'], 'true', 'isPinned: expected true or false, found a text'],
     [['created'], null, 'created: expected a number, found null'],
-    [['created'], -1, 'created: -1 is no time'],
-    [['updated'], 9e15, 'updated: 9000000000000000 is no time'],
+    [['created'], -1, 'created: -1 is not a time'],
+    [['updated'], 9e15, 'updated: 9000000000000000 is not a time'],
     [['updated'], Number.NaN, 'updated: expected a number, found the number NaN'],
     [['settings'], [], 'settings: expected an object, found a list'],
     [['settings', 'parameters', 'stop'], 'x', 'settings.parameters.stop: expected a list, found a text'],
@@ -161,7 +162,7 @@ describe('a conversation', () => {
     'blob:https://example.com/1',
   ])('with a picture at %j is damaged', (url) => {
     expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], url))).toContain(
-      'messages[0].images[0].dataUrl: is no picture',
+      'messages[0].images[0].dataUrl: is not a picture',
     )
   })
 
@@ -171,7 +172,7 @@ describe('a conversation', () => {
     ).toBe('ok')
   })
 
-  test('has no two pictures under one id, unless they are the same', () => {
+  test('has no two different images with one id', () => {
     const [first, second] = good.messages
     if (first?.role !== 'user' || second === undefined) throw new Error('the example has changed')
     const other = {
@@ -183,14 +184,14 @@ describe('a conversation', () => {
     expect(whyOf(conversationOf({ messages: [first, second, other] }))).toBe('messages: two pictures have the same id')
   })
 
-  test('that is too large is damaged, pictures counted', () => {
+  test('that is too large with its images is damaged', () => {
     const dataUrl = `data:image/png;base64,${'A'.repeat(conversationSizeMax)}`
     expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], dataUrl))).toMatch(
       /^is too large: \d+ characters, at most 67108864 are kept$/,
     )
   })
 
-  test('of anything at all never throws, nor does a head or a draft', () => {
+  test('never throws for any value, nor does a head or a draft', () => {
     fc.assert(
       fc.property(
         fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true, withTypedArray: true }),
@@ -201,7 +202,7 @@ describe('a conversation', () => {
     )
   })
 
-  test('damaged in any one place never throws, and is as it should be when it is taken', () => {
+  test('with damage at any one place never throws, and is valid when accepted', () => {
     const places: (readonly (string | number)[])[] = []
     const collect = (value: unknown, place: readonly (string | number)[]): void => {
       if (place.length > 0) places.push(place)

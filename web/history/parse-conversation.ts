@@ -1,4 +1,4 @@
-import type { TrailEntry } from '../../src/http/page-api.ts'
+import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import { sizeOf } from './conversation-size.ts'
 import type {
   AnswerError,
@@ -14,42 +14,41 @@ import type {
   TokenLogprob,
   UserMessage,
 } from './conversation.ts'
-import { Damaged, fieldsOf, flag, listOf, number, oneOf, text, textUpTo, time } from './read-fields.ts'
-import type { Read } from './read-fields.ts'
+import { Damaged, fieldsOf, flag, listOf, number, oneOf, text, textWithin, time, type Read } from './read-fields.ts'
 
-/** What came of reading something that comes from elsewhere. */
+/** Outcome of parsing untrusted data. */
 export type Parsed<Value> =
   | { readonly kind: 'ok'; readonly value: Value }
   | { readonly kind: 'damaged'; readonly why: string }
 
-/** Characters of a conversation, pictures included. */
+/** Maximum size of a conversation in characters, images included. */
 export const conversationSizeMax = 64 * 1024 * 1024
 
-/** Characters of a title. */
+/** Maximum length of a title in characters. */
 export const titleLengthMax = 1_000
 
 /**
- * A conversation, from a database or a file. Takes what it knows and leaves the rest; values of wrong types, pictures
- * that are none (only `data:image/…` of PNG, JPEG, WebP, GIF and AVIF), ids that occur twice, and more than
- * {@link conversationSizeMax} make it damaged. Never throws.
+ * Parses a conversation from a database or a file. Unknown fields are ignored. It is damaged by values of wrong types,
+ * unsupported images (only `data:image/…` of PNG, JPEG, WebP, GIF and AVIF), repeated ids, or a size above
+ * {@link conversationSizeMax}. Never throws.
  */
 export function parseConversation(value: unknown): Parsed<Conversation> {
   return parsed(conversation, value)
 }
 
-/** What a list shows of a conversation. Never throws. */
+/** Parses the head of a conversation. Never throws. */
 export function parseHead(value: unknown): Parsed<ConversationHead> {
   return parsed(head, value)
 }
 
-/** What a person was writing. Never throws. */
+/** Parses a draft. Never throws. */
 export function parseDraft(value: unknown): Parsed<Draft> {
   return parsed(draft, value)
 }
 
 /**
- * What may stand in an address (app/route.ts): 1–64 letters, digits, `_` and `-`; and not `new`, which stands for a
- * conversation that does not exist yet.
+ * Allowed in an address (app/route.ts): 1–64 letters, digits, `_` and `-`. Not `new`, which stands for a new
+ * conversation.
  */
 function isId(id: string): boolean {
   return /^[\w-]{1,64}$/.test(id) && id !== 'new'
@@ -66,7 +65,7 @@ function parsed<Value>(read: Read<Value>, value: unknown): Parsed<Value> {
 
 const id: Read<string> = (value, where) => {
   const found = text(value, where)
-  if (!isId(found)) throw new Damaged(where, 'is no id')
+  if (!isId(found)) throw new Damaged(where, 'is not an id')
   return found
 }
 
@@ -74,7 +73,7 @@ const conversation: Read<Conversation> = (value, where) => {
   const fields = fieldsOf(value, where)
   const found: Conversation = {
     id: fields.get('id', id),
-    title: fields.get('title', textUpTo(titleLengthMax)),
+    title: fields.get('title', textWithin(titleLengthMax)),
     isTitled: fields.get('isTitled', flag),
     isPinned: fields.get('isPinned', flag),
     created: fields.get('created', time),
@@ -92,7 +91,7 @@ const head: Read<ConversationHead> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
     id: fields.get('id', id),
-    title: fields.get('title', textUpTo(titleLengthMax)),
+    title: fields.get('title', textWithin(titleLengthMax)),
     isPinned: fields.get('isPinned', flag),
     created: fields.get('created', time),
     updated: fields.get('updated', time),
@@ -103,7 +102,7 @@ const head: Read<ConversationHead> = (value, where) => {
 const settings: Read<ChatSettings> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
-    ...fields.optional('model', textUpTo(1_000)),
+    ...fields.optional('model', textWithin(1_000)),
     system: fields.get('system', text),
     parameters: fields.get('parameters', parameters),
   }
@@ -130,17 +129,17 @@ const parameters: Read<Parameters> = (value, where) => {
 
 const messages: Read<readonly Message[]> = (value, where) => {
   const found = listOf(message)(value, where)
-  refuseTwins(found, where)
+  refuseRepeatedIds(found, where)
   refuseForgedPictures(found, where)
   return found
 }
 
-function refuseTwins(found: readonly Message[], where: string): void {
+function refuseRepeatedIds(found: readonly Message[], where: string): void {
   const ids = new Set(found.map((each) => each.id))
   if (ids.size !== found.length) throw new Damaged(where, 'two have the same id')
 }
 
-/** Pictures are kept by their ids. */
+/** Image ids must be unique, since images are stored by id. */
 function refuseForgedPictures(found: readonly Message[], where: string): void {
   const urls = new Map<string, string>()
   for (const each of found) {
@@ -187,7 +186,7 @@ const assistantMessage: Read<AssistantMessage> = (value, where) => {
 
 const pictureStart = /^data:image\/(?:png|jpeg|webp|gif|avif);base64,/
 
-/** Where the bytes begin; 0 when it is no picture that we show. */
+/** Offset of the base64 data; 0 if it is not a supported image. */
 function startOfPicture(url: string): number {
   return pictureStart.exec(url.slice(0, 40))?.[0].length ?? 0
 }
@@ -196,7 +195,7 @@ const pictureUrl: Read<string> = (value, where) => {
   const found = text(value, where),
     start = startOfPicture(found)
   if (start === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(found.slice(start))) {
-    throw new Damaged(where, 'is no picture: only data:image/png, jpeg, webp, gif and avif in base64 are taken')
+    throw new Damaged(where, 'is not a picture: only data:image/png, jpeg, webp, gif and avif in base64 are accepted')
   }
   return found
 }
@@ -205,7 +204,7 @@ const image: Read<ImageAttachment> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
     id: fields.get('id', id),
-    name: fields.get('name', textUpTo(1_000)),
+    name: fields.get('name', textWithin(1_000)),
     dataUrl: fields.get('dataUrl', pictureUrl),
     width: fields.get('width', number),
     height: fields.get('height', number),
@@ -257,6 +256,7 @@ const provenance: Read<Provenance> = (value, where) => {
     ...fields.optional('promptTokens', number),
     ...fields.optional('completionTokens', number),
     ...fields.optional('cost', number),
+    ...fields.optional('isEstimated', flag),
   }
 }
 

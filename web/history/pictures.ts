@@ -1,29 +1,26 @@
 import type { IDBPObjectStore, StoreNames } from 'idb'
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 import type { ImageAttachment } from './conversation.ts'
 import type { HistorySchema } from './database.ts'
 
 type Mode = 'readonly' | 'readwrite'
 type Pictures<How extends Mode> = IDBPObjectStore<HistorySchema, StoreNames<HistorySchema>[], 'pictures', How>
 
-/**
- * An image as it lies in a body: what it shows is kept beside, so that it is written once and not with every change of
- * the body.
- */
-export type KeptImage = Omit<ImageAttachment, 'dataUrl'>
+/** An image without its data, as stored in a body. The data is stored separately, so it is written once. */
+export type StoredImage = Omit<ImageAttachment, 'dataUrl'>
 
-/** Without what is kept beside. */
-export function keptImage({ id, name, width, height }: ImageAttachment): KeptImage {
+/** Removes the data of an image. */
+export function withoutData({ id, name, width, height }: ImageAttachment): StoredImage {
   return { id, name, width, height }
 }
 
-/** The pictures of one owner. An array comes after every text. */
+/** Keys of the images of one owner. Arrays sort after strings. */
 export function rangeOf(owner: string): IDBKeyRange {
   return IDBKeyRange.bound([owner], [owner, []])
 }
 
-/** Keeps these pictures of the owner, and no others. */
-export async function keepPictures(
+/** Writes the images of an owner, and removes others. */
+export async function writePictures(
   store: Pictures<'readwrite'>,
   owner: string,
   images: readonly ImageAttachment[],
@@ -36,13 +33,13 @@ export async function keepPictures(
   ])
 }
 
-/** What the pictures of the owner show, by their ids. */
+/** Reads the data URLs of an owner's images by id. */
 export async function readPictures(store: Pictures<Mode>, owner: string): Promise<ReadonlyMap<string, unknown>> {
   const [keys, urls] = await Promise.all([store.getAllKeys(rangeOf(owner)), store.getAll(rangeOf(owner))])
   return new Map(keys.map(([, id], index) => [id, urls[index]]))
 }
 
-/** The images of a body with what they show. Whatever is no image stays as it is. */
+/** Adds the data to the images of a body. Invalid entries stay as they are. */
 export function withPictures(images: unknown, urls: ReadonlyMap<string, unknown>): unknown {
   if (!Array.isArray(images)) return images
   return images.map((each: unknown) =>

@@ -1,6 +1,6 @@
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 
-/** Something kept or brought in is not what it should be. Its message says where, what was expected, and what was found. */
+/** Stored or imported data is invalid. The message names the path, the expected and the found value. */
 export class Damaged extends Error {
   override readonly name = 'Damaged'
 
@@ -9,26 +9,26 @@ export class Damaged extends Error {
   }
 }
 
-/** Reads a value that comes from elsewhere. @param where its place, such as `messages[2].text` @throws {Damaged} */
+/** Reads an untrusted value. @param where its path, such as `messages[2].text` @throws {Damaged} */
 export type Read<Value> = (value: unknown, where: string) => Value
 
-/** The fields of an object that comes from elsewhere. Only its own count; others than those asked for do not matter. */
+/** Reads fields of an untrusted object: own fields only; others are ignored. */
 export interface Fields {
   get<Value>(name: string, read: Read<Value>): Value
-  /** To be spread: nothing when there is no such field. */
+  /** Returns an object to spread, empty if the field is missing. */
   optional<Name extends string, Value>(name: Name, read: Read<Value>): { readonly [Each in Name]?: Value }
 }
 
-/** @throws {Damaged} when it is no object */
+/** Starts reading an object. @throws {Damaged} if the value is not an object */
 export function fieldsOf(value: unknown, where: string): Fields {
   if (!isRecord(value)) throw new Damaged(where, `expected an object, found ${kindOf(value)}`)
-  const placeOf = (name: string): string => (where === '' ? name : `${where}.${name}`)
+  const findWords = (name: string): string => (where === '' ? name : `${where}.${name}`)
   const valueOf = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
   return {
-    get: (name, read) => read(valueOf(name), placeOf(name)),
+    get: (name, read) => read(valueOf(name), findWords(name)),
     optional(name, read) {
       const found = valueOf(name)
-      return found === undefined ? {} : only(name, read(found, placeOf(name)))
+      return found === undefined ? {} : only(name, read(found, findWords(name)))
     },
   }
 }
@@ -39,14 +39,14 @@ function only<Name extends string, Value>(name: Name, value: Value): { readonly 
   return found
 }
 
-/** Any text. */
+/** Reads a text. */
 export const text: Read<string> = (value, where) => {
   if (typeof value !== 'string') throw new Damaged(where, `expected a text, found ${kindOf(value)}`)
   return value
 }
 
-/** A text of at most so many characters. */
-export function textUpTo(most: number): Read<string> {
+/** Reads a text with a maximum length. */
+export function textWithin(most: number): Read<string> {
   return (value, where) => {
     const found = text(value, where)
     if (found.length > most) throw new Damaged(where, `has ${found.length} characters, at most ${most} are allowed`)
@@ -54,17 +54,17 @@ export function textUpTo(most: number): Read<string> {
   }
 }
 
-/** A number that JSON knows. */
+/** Reads a finite number. */
 export const number: Read<number> = (value, where) => {
   if (typeof value !== 'number' || !Number.isFinite(value))
     throw new Damaged(where, `expected a number, found ${kindOf(value)}`)
   return value === 0 ? 0 : value // JSON has no -0.
 }
 
-/** Unix milliseconds of a date that can be shown. */
+/** Reads a valid date in Unix milliseconds. */
 export const time: Read<number> = (value, where) => {
   const found = number(value, where)
-  if (found < 0 || found > 8.64e15) throw new Damaged(where, `${found} is no time`)
+  if (found < 0 || found > 8.64e15) throw new Damaged(where, `${found} is not a time`)
   return found
 }
 
@@ -74,20 +74,17 @@ export const flag: Read<boolean> = (value, where) => {
   return value
 }
 
-/** One of these texts. */
+/** Reads one of these texts. */
 export function oneOf<Value extends string>(...values: readonly Value[]): Read<Value> {
   return (value, where) => {
     const found = values.find((each) => each === value)
-    if (found === undefined)
-      throw new Damaged(
-        where,
-        `expected ${values.join(' or ')}, found ${typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)}`,
-      )
-    return found
+    if (found !== undefined) return found
+    const shown = typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)
+    throw new Damaged(where, `expected ${values.join(' or ')}, found ${shown}`)
   }
 }
 
-/** A list of what `read` reads. */
+/** Reads a list. */
 export function listOf<Value>(read: Read<Value>): Read<readonly Value[]> {
   return (value, where) => {
     if (!Array.isArray(value)) throw new Damaged(where, `expected a list, found ${kindOf(value)}`)

@@ -1,22 +1,25 @@
 import { navigate } from '../app/route.ts'
 import { announce } from '../ui/announce.ts'
 import type { Conversation, ConversationHead, HistoryStore } from './conversation.ts'
-import { deleteForNow } from './deleted.ts'
-import { fileNameOf, saveFile } from './save-file.ts'
+import { deleteUndoable } from './deleted.ts'
 import { chosenTitle } from './title.ts'
 
-/** What can be done with one conversation of the list. Each rejects with an error for people. */
+/** Actions on a conversation of the list. Rejections have a message for the user. */
 export interface RowActions {
-  /** Nothing happens when there is nothing to see of the title. */
+  /** Renames it. Does nothing for a title without visible characters. */
   rename(head: ConversationHead, title: string): Promise<void>
   pin(head: ConversationHead): Promise<void>
   saveJson(head: ConversationHead): Promise<void>
   saveMarkdown(head: ConversationHead): Promise<void>
-  /** It can be put back for some seconds. */
+  /** Deletes it. Undo is possible for some seconds. */
   remove(head: ConversationHead): Promise<void>
 }
 
-/** @param currentId of the conversation that is shown: when it is removed, a new one is */
+/**
+ * Creates the actions.
+ *
+ * @param currentId returns the id of the conversation shown; when it is deleted, a new one is opened
+ */
 export function rowActions(history: HistoryStore, currentId: () => string | undefined): RowActions {
   async function whole({ id, title }: ConversationHead): Promise<Conversation> {
     const conversation = await history.get(id)
@@ -36,15 +39,15 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
       announce(isPinned ? 'Unpinned' : 'Pinned')
     },
     async saveJson(head) {
-      const [{ exportJson }, conversation] = await Promise.all([import('./transfer.ts'), whole(head)])
-      saveFile(await exportJson([conversation], new Date()), fileNameOf(head.title, 'json'))
+      const [{ saveJson }, conversation] = await Promise.all([import('./list-tools.ts'), whole(head)])
+      await saveJson(conversation)
     },
     async saveMarkdown(head) {
-      const [{ exportMarkdown }, conversation] = await Promise.all([import('./export-markdown.ts'), whole(head)])
-      saveFile(new Blob([exportMarkdown(conversation)], { type: 'text/markdown' }), fileNameOf(head.title, 'md'))
+      const [{ saveMarkdown }, conversation] = await Promise.all([import('./list-tools.ts'), whole(head)])
+      saveMarkdown(conversation)
     },
     async remove({ id }) {
-      await deleteForNow(history, id)
+      await deleteUndoable(history, id)
       announce('Deleted. Undo is at the bottom of the page.')
       if (currentId() === id) navigate({ view: 'chat' })
     },

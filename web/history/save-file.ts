@@ -1,15 +1,15 @@
-/** Has the browser save this as a file. */
+/** Downloads a file. */
 export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  // The browser may still be reading it; a minute later it is not.
+  // The browser may still be reading it; after a minute it is done.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-/** A name for a file that every system takes: `monads-and-you.md`. @param ending such as `md` */
+/** Derives a portable file name: `monads-and-you.md`. @param ending such as `md` */
 export function fileNameOf(title: string, ending: string): string {
   const name = title
     .normalize('NFKC')

@@ -1,15 +1,14 @@
 import type { Conversation, ConversationHead, SearchHit } from './conversation.ts'
-import { fold, placeOf } from './fold.ts'
-import type { Place } from './fold.ts'
+import { fold, findWords, type TextRange } from './fold.ts'
 import { oneLine } from './one-line.ts'
 
-/** What is searched of a conversation. */
+/** The searched part of a conversation. */
 export interface Searched {
   readonly title: string
   readonly messages: readonly { readonly id: string; readonly text: string }[]
 }
 
-/** The words of a query, folded; at most 20 of them count. */
+/** Splits and folds a query; at most 20 words. */
 export function wordsOf(query: string): readonly string[] {
   return [
     ...new Set(
@@ -21,15 +20,14 @@ export function wordsOf(query: string): readonly string[] {
 }
 
 /**
- * Gives what is searched of the messages of a conversation: every word of them, folded, once. A word that is looked for
- * has no blanks, so it occurs there exactly when it occurs in a message, and there is far less to read. Each message is
- * looked at once.
+ * Creates a function that returns the distinct folded words of a conversation's messages. A searched word has no
+ * blanks, so it occurs there exactly if it occurs in a message. Results per message are cached.
  */
 export function wordFolder(): (conversation: Conversation) => string {
-  const known = new WeakMap<object, ReadonlySet<string>>()
+  const cached = new WeakMap<object, ReadonlySet<string>>()
   function folded(message: { readonly text: string }): ReadonlySet<string> {
-    const words = known.get(message) ?? new Set(fold(message.text).split(/\s+/u))
-    known.set(message, words)
+    const words = cached.get(message) ?? new Set(fold(message.text).split(/\s+/u))
+    cached.set(message, words)
     return words
   }
   return ({ messages }) => {
@@ -39,14 +37,14 @@ export function wordFolder(): (conversation: Conversation) => string {
   }
 }
 
-/** Whether every word occurs in the title, folded, or in what {@link wordFolder} gives. */
+/** Whether every word occurs in the folded title, or in the words from {@link wordFolder}. */
 export function hasAll(title: string, text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word) || title.includes(word))
 }
 
 /**
- * What is shown of a conversation in which all words were found: the message that has most of those that the title has
- * not.
+ * Creates the hit for a conversation that matches. The excerpt is of the message with most of the words missing in the
+ * title.
  */
 export function hitIn(head: ConversationHead, { title, messages }: Searched, words: readonly string[]): SearchHit {
   const foldedTitle = fold(title)
@@ -59,7 +57,7 @@ export function hitIn(head: ConversationHead, { title, messages }: Searched, wor
     const count = wanted.filter((word) => text.includes(word)).length
     if (count > most) [best, most] = [message, count]
   }
-  const place = best && placeOf(best.text, wanted)
+  const place = best && findWords(best.text, wanted)
   return best === undefined || place === undefined
     ? { head }
     : { head, excerpt: { ...excerptOf(best.text, place), messageId: best.id } }
@@ -68,7 +66,7 @@ export function hitIn(head: ConversationHead, { title, messages }: Searched, wor
 const before = 40,
   after = 120
 
-function excerptOf(text: string, { start, end }: Place): Place & { readonly text: string } {
+function excerptOf(text: string, { start, end }: TextRange): TextRange & { readonly text: string } {
   const from = Math.max(0, start - before),
     to = Math.min(text.length, end + after)
   const lead = `${from > 0 ? '…' : ''}${oneLine(fromWord(text.slice(from, start), from > 0)).trimStart()}`
@@ -77,7 +75,7 @@ function excerptOf(text: string, { start, end }: Place): Place & { readonly text
   return { text: lead + match + rest, start: lead.length, end: lead.length + match.length }
 }
 
-/** Without what is left of a word that was cut in two. */
+/** Removes the rest of a word that was cut. */
 function fromWord(text: string, isCut: boolean): string {
   return isCut ? text.replace(/^\S*\s/u, '') : text
 }

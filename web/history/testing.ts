@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { AssistantMessage, Conversation, HistoryStore, SearchHit, UserMessage } from './conversation.ts'
 import { ConversationRemoved, InvalidConversation } from './history-error.ts'
 
-/** A conversation as people have them. For tests. */
+/** A typical conversation. For tests. */
 export function conversationOf(changes: Partial<Conversation> = {}): Conversation {
   return {
     id: 'c1',
@@ -50,7 +50,7 @@ export function conversationOf(changes: Partial<Conversation> = {}): Conversatio
   }
 }
 
-/** What a person asks, with pictures of these ids. For tests. */
+/** A question with images of these ids. For tests. */
 export function questionOf(id: string, text: string, imageIds: readonly string[] = []): UserMessage {
   return {
     role: 'user',
@@ -67,12 +67,15 @@ export function questionOf(id: string, text: string, imageIds: readonly string[]
   }
 }
 
-/** An answer in this state. For tests. */
+/** An answer with this status. For tests. */
 export function answerOf(status: AssistantMessage['status']): AssistantMessage {
   return { role: 'assistant', id: 'answer', time: 2_000, text: 'Well', reasoning: '', status }
 }
 
-/** Why it rejects. (`expect(…).rejects` does not let timers run, which databases for tests need.) For tests. */
+/**
+ * Returns the rejection of a promise. (`expect(…).rejects` does not let timers run, which the fake databases need.) For
+ * tests.
+ */
 export function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,
@@ -80,10 +83,7 @@ export function failureOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/**
- * What every kind of history holds. For tests. @param open a new one, of nobody else, which is closed at the end of the
- * test
- */
+/** Tests that every history must pass. @param open creates a separate history, closed after the test */
 export function historyContract(kind: string, open: () => Promise<HistoryStore>): void {
   async function within(examine: (history: HistoryStore) => Promise<void>): Promise<void> {
     const history = await open()
@@ -98,7 +98,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
     (await history.heads()).map(({ id }) => id).join(' ')
 
   describe(`${kind}: a conversation`, () => {
-    test('comes back as it was put, and its head with it', () =>
+    test('is returned as written, with its head', () =>
       within(async (history) => {
         await history.put(conversationOf())
         expect(await history.get('c1')).toEqual(conversationOf())
@@ -109,7 +109,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(history.fault).toBeUndefined()
       }))
 
-    test('gives way to what is put after it', () =>
+    test('is replaced by a later write', () =>
       within(async (history) => {
         await history.put(conversationOf())
         await history.put(conversationOf({ title: 'Second', messages: [] }))
@@ -117,7 +117,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(await history.all()).toEqual([conversationOf({ title: 'Third' })])
       }))
 
-    test('whose answer was under way was interrupted', () =>
+    test('with a running answer is returned with an interrupted one', () =>
       within(async (history) => {
         await history.put(conversationOf({ messages: [answerOf('streaming'), { ...answerOf('complete'), id: 'm2' }] }))
         for (const found of [await history.get('c1'), ...(await history.all())]) {
@@ -128,7 +128,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         }
       }))
 
-    test('has the pictures it was last put with', () =>
+    test('has the images of the last write', () =>
       within(async (history) => {
         for (const ids of [['i1'], ['i1', 'i2'], ['i2'], [], ['i1']]) {
           const conversation = conversationOf({ messages: [questionOf('m1', 'Look', ids)] })
@@ -137,18 +137,18 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         }
       }))
 
-    test('that could not be read again is refused', () =>
+    test('that could not be parsed again is refused', () =>
       within(async (history) => {
         for (const keep of [history.put, history.restore]) {
           expect(await failureOf(keep(conversationOf({ id: 'not an id' })))).toEqual(
-            new InvalidConversation('id: is no id'),
+            new InvalidConversation('id: is not an id'),
           )
           expect(await failureOf(keep(conversationOf({ updated: Number.NaN })))).toBeInstanceOf(InvalidConversation)
         }
         expect(await history.heads()).toEqual([])
       }))
 
-    test('is removed, and comes back only when it is restored', () =>
+    test('is removed, and returns only when restored', () =>
       within(async (history) => {
         await history.put(conversationOf())
         await history.remove('c1')
@@ -166,7 +166,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(await history.all()).toEqual([conversationOf({ title: 'Later' })])
       }))
 
-    test('is called and pinned otherwise, whatever is put meanwhile, and stays where it was', () =>
+    test('can be renamed and pinned during writes, without changing its time', () =>
       within(async (history) => {
         await history.put(conversationOf({ id: 'c2', updated: 3_000 }))
         await history.put(conversationOf())
@@ -184,7 +184,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(await failureOf(history.amend('c1', { title: 'x'.repeat(1_001) }))).toBeInstanceOf(InvalidConversation)
       }))
 
-    test('that is removed while it is being put stays removed', () =>
+    test('that is removed during a write stays removed', () =>
       within(async (history) => {
         const outcomes = await Promise.allSettled([
           history.put(conversationOf()),
@@ -195,7 +195,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(await history.all()).toEqual([])
       }))
 
-    test('is gone with all others when everything is', () =>
+    test('is removed when everything is cleared', () =>
       within(async (history) => {
         await history.put(conversationOf())
         await history.putDraft('new', { text: 'x', images: [] })
@@ -204,7 +204,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(await failureOf(history.put(conversationOf()))).toBeInstanceOf(ConversationRemoved)
       }))
 
-    test('of any content comes back as it was', () =>
+    test('of any content is returned as written', () =>
       within(async (history) => {
         await fc.assert(
           fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (title, text) => {
@@ -218,7 +218,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
   })
 
   describe(`${kind}: the list`, () => {
-    test('has pinned ones first, then the latest', () =>
+    test('has pinned ones first, then the newest', () =>
       within(async (history) => {
         await history.put(conversationOf({ id: 'old', updated: 1 }))
         await history.put(conversationOf({ id: 'pinned-old', updated: 2, isPinned: true }))
@@ -231,11 +231,13 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
   })
 
   describe(`${kind}: a search`, () => {
-    const excerptOf = (hit: SearchHit | undefined): string | undefined =>
-      hit?.excerpt &&
-      `${hit.excerpt.messageId}: ${hit.excerpt.text.slice(0, hit.excerpt.start)}[${hit.excerpt.text.slice(hit.excerpt.start, hit.excerpt.end)}]${hit.excerpt.text.slice(hit.excerpt.end)}`
+    const excerptOf = (hit: SearchHit | undefined): string | undefined => {
+      if (hit?.excerpt === undefined) return undefined
+      const { messageId, text, start, end } = hit.excerpt
+      return `${messageId}: ${text.slice(0, start)}[${text.slice(start, end)}]${text.slice(end)}`
+    }
 
-    test('finds what is in titles and texts, whatever the case and the accents', () =>
+    test('finds words in titles and texts, ignoring case and accents', () =>
       within(async (history) => {
         await history.put(
           conversationOf({
@@ -263,14 +265,14 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
           expect(await history.search(query)).toEqual([])
       }))
 
-    test('does not look at what was thought, sent with it, or written over', () =>
+    test('ignores reasoning, image names, and replaced texts', () =>
       within(async (history) => {
         await history.put(conversationOf({ messages: [questionOf('m1', 'first words')] }))
         await history.put(conversationOf())
         for (const query of ['Hm', 'brief', 'png', 'gpt', 'first']) expect(await history.search(query)).toEqual([])
       }))
 
-    test('shows the place in a message, unless it is in the title', () =>
+    test('shows the match in a message, unless it is in the title', () =>
       within(async (history) => {
         await history.put(
           conversationOf({
@@ -286,7 +288,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(excerptOf((await history.search('once'))[0])).toMatch(/^m1: \[Once\] upon a time\. .*…$/)
       }))
 
-    test('has the latest first, and no more than wanted', () =>
+    test('has the newest first, up to the limit', () =>
       within(async (history) => {
         for (let index = 0; index < 130; index++)
           await history.put(conversationOf({ id: `c${index}`, updated: (index * 7) % 130, isPinned: index === 3 }))
@@ -298,7 +300,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
   })
 
   describe(`${kind}: a draft`, () => {
-    test('is there until it is taken away, and goes with its conversation', () =>
+    test('stays until it is deleted, and is removed with its conversation', () =>
       within(async (history) => {
         const draft = { text: 'Half a quest', images: questionOf('m', '', ['i1', 'i2']).images }
         await history.putDraft('new', { text: 'other', images: [] })
@@ -320,7 +322,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
   })
 
   describe(`${kind}: a change`, () => {
-    test('is told, until one has heard enough', () =>
+    test('is published until unsubscribed', () =>
       within(async (history) => {
         const heard: string[] = []
         const stop = history.subscribe((id) => heard.push(id))
@@ -335,7 +337,7 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(heard.length).toBe(5)
       }))
 
-    test('that was refused is not told', () =>
+    test('that was refused is not published', () =>
       within(async (history) => {
         const heard: string[] = []
         history.subscribe((id) => heard.push(id))

@@ -51,12 +51,12 @@ describe('a title', () => {
     expect(title).toBe(`${'x'.repeat(55)}…`)
   })
 
-  test('of pictures alone is the name of the first', () => {
+  test('of images only is the name of the first', () => {
     expect(titleFrom(saying(' ', ['cat\u202e.png', 'dog.png']))).toBe('cat.png')
     expect(titleFrom(saying('```'))).toBe('New conversation')
   })
 
-  test('of anything is one visible line of at most 60 characters', () => {
+  test('of any text is one visible line of at most 60 characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const title = titleFrom(saying(text))
@@ -68,7 +68,7 @@ describe('a title', () => {
     )
   })
 
-  test('of a text made to be slow is made at once', () => {
+  test('of a pathological text takes little time', () => {
     for (const evil of ['[', '![](', '*', '_', '`', '> ', '- ', ' ', '# ', '1. ', '\n', '['.repeat(9) + ']', '(']) {
       const begun = performance.now()
       titleFrom(saying(evil.repeat(200_000)))
@@ -78,7 +78,7 @@ describe('a title', () => {
 })
 
 describe('a chosen title', () => {
-  test('is kept as it is, but in one line that shows what it is', () => {
+  test('stays as typed, in one line without invisible characters', () => {
     expect(chosenTitle(' *My*  `list` \u202eabc\n2 ')).toBe('*My* `list` abc 2')
     expect(chosenTitle(' \u200b\n')).toBe('')
     expect(chosenTitle('y'.repeat(300))).toHaveLength(200)

@@ -6,22 +6,19 @@ const untitled = 'New conversation'
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/**
- * What a conversation is called until a person chooses: the beginning of its first message, in one line of at most 60
- * characters without the signs of Markdown.
- */
+/** Derives a title from the first message: its start, in one line of at most 60 characters without Markdown. */
 export function titleFrom(message: UserMessage): string {
   const line = oneLine(withoutMarkdown(message.text.slice(0, 2_000))).trim()
   if (line !== '') return shortened(line, longest)
   return shortened(oneLine(message.images[0]?.name ?? '').trim(), longest) || untitled
 }
 
-/** A title that a person chose, as it is kept: one line of at most 200 characters; empty when there is nothing to see. */
+/** Cleans a title that a person chose: one line of at most 200 characters. Empty if nothing is visible. */
 export function chosenTitle(text: string): string {
   return shortened(oneLine(text).trim(), 200)
 }
 
-/** Each step takes one kind of sign away. Signs between blanks, or inside words, are no Markdown: `2 * 3`, `snake_case`. */
+/** Each step removes one kind of syntax. Signs between blanks or inside words stay: `2 * 3`, `snake_case`. */
 function withoutMarkdown(text: string): string {
   return text
     .replace(/^[ \t]*(?:```|~~~).*$/gm, '')
@@ -33,7 +30,7 @@ function withoutMarkdown(text: string): string {
     .replace(/(?<!\S)[*_](?=\S)|(?<=\S)[*_](?=[\s.,;:!?)]|$)/gm, '')
 }
 
-/** Cut between letters, and where possible between words. */
+/** Shortens at a word boundary if possible, and never within a letter. */
 function shortened(line: string, most: number): string {
   if (line.length <= most) return line
   let cut = ''

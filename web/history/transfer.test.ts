@@ -49,7 +49,7 @@ describe('a file of conversations', () => {
     })
   })
 
-  test('brings everything to another browser, and nothing twice', async () => {
+  test('imports everything into another browser, and nothing twice', async () => {
     const conversations = [
       conversationOf(),
       conversationOf({
@@ -71,7 +71,7 @@ describe('a file of conversations', () => {
     expect(await history.all()).toEqual(conversations)
   })
 
-  test('overwrites nothing: what differs gets another id', async () => {
+  test('overwrites nothing: a different conversation gets another id', async () => {
     const history = await historyWith(conversationOf({ title: 'Mine' }))
     expect(
       await importJson(fileOf([conversationOf({ title: 'Theirs' }), conversationOf({ title: 'Mine' })]), history),
@@ -81,7 +81,7 @@ describe('a file of conversations', () => {
     expect(found.map(({ id }) => id === 'c1')).toEqual([true, false])
   })
 
-  test('may hold two of the same id: both are taken', async () => {
+  test('may have two conversations with one id: both are imported', async () => {
     const history = memoryHistory()
     expect(
       (
@@ -94,14 +94,14 @@ describe('a file of conversations', () => {
     expect((await history.heads()).length).toBe(2)
   })
 
-  test('brings back what was removed', async () => {
+  test('restores removed conversations', async () => {
     const history = await historyWith(conversationOf())
     await history.remove('c1')
     expect((await importJson(fileOf([conversationOf()]), history)).added).toBe(1)
     expect(await history.all()).toEqual([conversationOf()])
   })
 
-  test('with faults: each is told with its place and reason, and the others are taken', async () => {
+  test('with faults: each is reported with position and reason, and the others are imported', async () => {
     const evil = {
       ...conversationOf({ id: 'e', title: 'Evil \u202e\n one' }),
       messages: [
@@ -133,7 +133,9 @@ describe('a file of conversations', () => {
         {
           place: 4,
           title: 'Evil one',
-          why: 'messages[0].images[0].dataUrl: is no picture: only data:image/png, jpeg, webp, gif and avif in base64 are taken',
+          why:
+            'messages[0].images[0].dataUrl: is not a picture: ' +
+            'only data:image/png, jpeg, webp, gif and avif in base64 are accepted',
         },
         { place: 5, title: 'Monads', why: 'updated: expected a number, found a text' },
       ],
@@ -141,7 +143,7 @@ describe('a file of conversations', () => {
     expect((await history.all()).map(({ id }) => id)).toEqual(['c1', 'c2'])
   })
 
-  test('that makes the browser full: what does not fit is told, and not half there', async () => {
+  test('that exceeds the storage: refused conversations are reported, and not half stored', async () => {
     const history = memoryHistory()
     const small: HistoryStore = {
       ...history,
@@ -157,7 +159,7 @@ describe('a file of conversations', () => {
     expect(await importJson(fileOf([1, 2, 3].map((index) => conversationOf({ id: `c${index}` }))), small)).toEqual({
       added: 1,
       same: 0,
-      faults: [2, 3].map((place) => ({ place, title: 'Monads', why: 'the browser gives no more room' })),
+      faults: [2, 3].map((place) => ({ place, title: 'Monads', why: 'the browser’s storage is full' })),
     })
     expect((await history.heads()).map(({ id }) => id)).toEqual(['c1'])
   })
@@ -165,22 +167,22 @@ describe('a file of conversations', () => {
 
 describe('a file is refused', () => {
   test.each([
-    ['empty', '', 'The file is no JSON, or only a part of it.'],
+    ['empty', '', 'The file is not JSON, or it is incomplete.'],
     [
       'cut',
       '{"format":"svc-conversations","version":1,"conversations":[{',
-      'The file is no JSON, or only a part of it.',
+      'The file is not JSON, or it is incomplete.',
     ],
-    ['a list', '[]', 'The file holds no conversations of this service. Take one that was made by Export here.'],
+    ['a list', '[]', 'The file has no conversations of this service. Choose a file made by Export here.'],
     [
       'another format',
       '{"format":"chat","version":1,"conversations":[]}',
-      'The file holds no conversations of this service. Take one that was made by Export here.',
+      'The file has no conversations of this service. Choose a file made by Export here.',
     ],
     [
       'without conversations',
       '{"format":"svc-conversations","version":1,"conversations":{}}',
-      'The file holds no conversations of this service. Take one that was made by Export here.',
+      'The file has no conversations of this service. Choose a file made by Export here.',
     ],
     [
       'newer',
@@ -190,14 +192,14 @@ describe('a file is refused', () => {
     [
       'all in a prototype',
       '{"__proto__":{"format":"svc-conversations","version":1,"conversations":[]}}',
-      'The file holds no conversations of this service. Take one that was made by Export here.',
+      'The file has no conversations of this service. Choose a file made by Export here.',
     ],
     [
       'too many',
       `{"format":"svc-conversations","version":1,"conversations":[${'0,'.repeat(100_000)}0]}`,
       'The file holds 100001 conversations. At most 100000 are read.',
     ],
-    ['very deep', `${'['.repeat(1_000_000)}`, 'The file is no JSON, or only a part of it.'],
+    ['very deep', '['.repeat(1_000_000), 'The file is not JSON, or it is incomplete.'],
   ])('that is %s', async (_what, text, message) => {
     expect(await refusal(new Blob([text]))).toBe(`ImportRefused: ${message}`)
   })
@@ -211,7 +213,7 @@ describe('a file is refused', () => {
 })
 
 describe('a hostile file', () => {
-  test('of odd names harms no object', async () => {
+  test('with names of prototype members is harmless', async () => {
     const text = JSON.stringify(conversationOf()).replace(
       '{',
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},',
@@ -229,7 +231,7 @@ describe('a hostile file', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  test('with a conversation that is too large loses that one only', async () => {
+  test('with too large a conversation loses only that one', async () => {
     const history = memoryHistory()
     const report = await importJson(
       fileOf([
@@ -241,7 +243,7 @@ describe('a hostile file', () => {
     expect([report.added, report.faults.map(({ why }) => why.slice(0, 12))]).toEqual([1, ['is too large']])
   })
 
-  test('of anything at all is refused or taken in part, and never throws anything else', async () => {
+  test('of any content is refused or imported in part, and throws nothing else', async () => {
     const part = fc.oneof(
       fc.anything(),
       fc.record({
@@ -272,7 +274,7 @@ describe('a hostile file', () => {
             (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
           )
         } catch {
-          // fc.anything makes objects with a toJSON that cannot be called.
+          // fc.anything creates objects whose toJSON cannot be called.
           return
         }
         const { added, same, faults } = await importJson(new Blob([text]), history)
@@ -289,7 +291,7 @@ describe('a hostile file', () => {
 })
 
 describe('Markdown', () => {
-  test('has the questions, the answers and what they took', () => {
+  test('has the questions, the answers and their provenance', () => {
     expect(exportMarkdown(conversationOf())).toBe(
       [
         '# Monads',
@@ -314,13 +316,13 @@ describe('Markdown', () => {
     ['~~~\n```', '~~~\n```\n~~~'],
     ['```\na\n```\nb', '```\na\n```\nb'],
     ['    ```', '    ```'],
-  ])('closes the code of %j', (text, closed) => {
+  ])('closes the code block of %j', (text, closed) => {
     expect(exportMarkdown(conversationOf({ messages: [questionOf('m', text), questionOf('n', 'next')] }))).toContain(
       `## You\n\n${closed}\n\n## You\n\nnext\n`,
     )
   })
 
-  test('says how an answer ended, and takes names for text', () => {
+  test('says how an answer ended, and escapes names', () => {
     const failed = { ...answerOf('failed'), text: '', error: { kind: 'wire' as const, message: 'All *failed*\n<b>' } }
     const text = exportMarkdown(
       conversationOf({
@@ -330,7 +332,8 @@ describe('Markdown', () => {
       }),
     )
     expect(text).toBe(
-      '# \\[a\\](b) \\# c\n\n*1970-01-01*\n\n## Assistant\n\nWell\n\n*Stopped*\n\n## Assistant\n\n*Failed: All \\*failed\\* \\<b\\>*\n',
+      '# \\[a\\](b) \\# c\n\n*1970-01-01*\n\n## Assistant\n\nWell\n\n*Stopped*\n\n' +
+        '## Assistant\n\n*Failed: All \\*failed\\* \\<b\\>*\n',
     )
   })
 })
@@ -345,7 +348,7 @@ test.each([
   expect(fileNameOf(title, 'md')).toBe(name)
 })
 
-test('the example in docs/page.md is such a file', async () => {
+test('the example in docs/page.md can be imported', async () => {
   const [, example = ''] =
     /^```json\n([^]*?)^```$/m.exec(await Bun.file(new URL('../../docs/page.md', import.meta.url)).text()) ?? []
   const history = memoryHistory()

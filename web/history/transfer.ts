@@ -1,61 +1,61 @@
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 import { newId } from '../new-id.ts'
 import type { Conversation, HistoryStore } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { parseConversation } from './parse-conversation.ts'
 
-/** What stands in a file of conversations as `format` and `version` (docs/page.md). */
+/** `format` and `version` of an export file (docs/page.md). */
 const format = 'svc-conversations',
   version = 1
 
-/** Bytes of a file that is read. */
+/** Maximum size of an import file in bytes. */
 export const importBytesMax = 100 * 1024 * 1024
 
 const conversationsMax = 100_000
 
-/** After so many the page may do something else. */
-const atOnce = 20
+/** Conversations to import before yielding to the page. */
+const yieldEvery = 20
 
-/** Why nothing of a file is taken, in words for people. */
+/** Why a file is rejected as a whole, as a text for the user. */
 export class ImportRefused extends Error {
   override readonly name = 'ImportRefused'
 }
 
-/** What became of a file. */
+/** Outcome of an import. */
 export interface ImportReport {
-  /** How many are new here. */
+  /** Number of new conversations. */
   readonly added: number
-  /** How many were here already, just so. */
+  /** Number of conversations that were present and equal. */
   readonly same: number
-  /** Those that were not taken. */
+  /** Conversations that were not imported. */
   readonly faults: readonly ImportFault[]
 }
 
-/** Why one conversation of a file was not taken. */
+/** Why a conversation was not imported. */
 export interface ImportFault {
-  /** Its place in the file, from 1. */
+  /** Position in the file, from 1. */
   readonly place: number
-  /** Its title, where it has one. */
+  /** Its title, if it has one. */
   readonly title?: string
   readonly why: string
 }
 
-/** Conversations as a file: one a line, so that it can be searched and compared by other programs. */
+/** Exports conversations as JSON, one per line, so that other programs can search and compare them. */
 export async function exportJson(conversations: readonly Conversation[], now: Date): Promise<Blob> {
   const parts = [`{"format":"${format}","version":${version},"exported":"${now.toISOString()}","conversations":[\n`]
   for (const [index, each] of conversations.entries()) {
-    if (index % atOnce === atOnce - 1) await toOthers()
+    if (index % yieldEvery === yieldEvery - 1) await toOthers()
     parts.push(`${JSON.stringify(each)}${index < conversations.length - 1 ? ',' : ''}\n`)
   }
   return new Blob([...parts, ']}\n'], { type: 'application/json' })
 }
 
 /**
- * Takes over what is in a file of ours, each conversation by itself. One whose id is here already is left out when it
- * is the same, and gets a new id when it is not.
+ * Imports a file of conversations, each on its own. A conversation with a known id is skipped if it is equal, and
+ * otherwise gets a new id.
  *
- * @param onProgress told how many of how many are done
- * @throws {ImportRefused} when it is no such file, or too large; then nothing was taken
+ * @param onProgress called with the numbers done and in total
+ * @throws {ImportRefused} if the file is invalid or too large; nothing is imported then
  */
 export async function importJson(
   file: Blob,
@@ -66,8 +66,8 @@ export async function importJson(
   const report = { added: 0, same: 0 },
     faults: ImportFault[] = []
   for (const [index, entry] of entries.entries()) {
-    if (index % atOnce === atOnce - 1) await toOthers()
-    const why = await takeOver(entry, history, report)
+    if (index % yieldEvery === yieldEvery - 1) await toOthers()
+    const why = await importOne(entry, history, report)
     if (why !== undefined) faults.push(faultOf(index, entry, why))
     if (history.fault === 'full') {
       faults.push(...entries.slice(index + 1).map((each, rest) => faultOf(index + 1 + rest, each, full)))
@@ -78,7 +78,7 @@ export async function importJson(
   return { ...report, faults }
 }
 
-const full = 'the browser gives no more room'
+const full = 'the browser’s storage is full'
 
 async function parseFile(file: Blob): Promise<unknown> {
   if (file.size > importBytesMax)
@@ -88,13 +88,13 @@ async function parseFile(file: Blob): Promise<unknown> {
   try {
     return JSON.parse(await file.text())
   } catch (error) {
-    throw new ImportRefused('The file is no JSON, or only a part of it.', { cause: error })
+    throw new ImportRefused('The file is not JSON, or it is incomplete.', { cause: error })
   }
 }
 
 function entriesOf(content: unknown): readonly unknown[] {
   if (!isRecord(content) || content['format'] !== format || !Array.isArray(content['conversations'])) {
-    throw new ImportRefused('The file holds no conversations of this service. Take one that was made by Export here.')
+    throw new ImportRefused('The file has no conversations of this service. Choose a file made by Export here.')
   }
   if (content['version'] !== version)
     throw new ImportRefused(
@@ -107,8 +107,8 @@ function entriesOf(content: unknown): readonly unknown[] {
   return content['conversations']
 }
 
-/** Returns why it was not taken. */
-async function takeOver(
+/** Imports one conversation. Returns the reason if it was not imported. */
+async function importOne(
   entry: unknown,
   history: HistoryStore,
   report: { added: number; same: number },
@@ -135,7 +135,7 @@ async function takeOver(
   return undefined
 }
 
-/** What was parsed has its fields in one order. */
+/** Parsed conversations have their fields in one order. */
 function isSame(known: Conversation, read: Conversation): boolean {
   const parsed = parseConversation(known)
   return parsed.kind === 'ok' && JSON.stringify(parsed.value) === JSON.stringify(read)

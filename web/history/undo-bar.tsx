@@ -4,11 +4,11 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { deleted, forgetDeleted, putBack } from './deleted.ts'
+import { deleted, clearDeleted, restoreDeleted } from './deleted.ts'
 
 const shownMs = 12_000
 
-/** Says for some seconds what was deleted, and puts it back. It stays while one points at it or has the focus in it. */
+/** Offers undo for some seconds after a deletion. Stays while it is hovered or focused. */
 export function UndoBar(): ReactNode {
   const { history } = useServices()
   const last = useStore(deleted)
@@ -16,7 +16,7 @@ export function UndoBar(): ReactNode {
   const isMine = last?.history === history
   useEffect(() => {
     if (last === undefined || isHeld) return undefined
-    const timer = setTimeout(forgetDeleted, shownMs)
+    const timer = setTimeout(clearDeleted, shownMs)
     return () => clearTimeout(timer)
   }, [last, isHeld])
   if (last === undefined || !isMine) return null
@@ -24,7 +24,7 @@ export function UndoBar(): ReactNode {
   async function undo(): Promise<void> {
     setHeld(false)
     try {
-      const [first, ...others] = await putBack()
+      const [first, ...others] = await restoreDeleted()
       announce(others.length === 0 ? 'Put back' : `${others.length + 1} conversations put back`)
       if (first !== undefined && others.length === 0) navigate({ view: 'chat', id: first.id })
     } catch (error) {
@@ -38,7 +38,10 @@ export function UndoBar(): ReactNode {
   return (
     <aside
       aria-label="Deleted"
-      className="fixed inset-x-2 bottom-28 z-20 flex items-center gap-2 rounded-xl border border-line bg-raised py-1 pr-1 pl-3 text-sm shadow-lg sm:right-auto sm:w-[17rem] lg:bottom-2"
+      className={
+        'fixed inset-x-2 bottom-28 z-20 flex items-center gap-2 rounded-xl border border-line bg-raised py-1 pr-1 ' +
+        'pl-3 text-sm shadow-lg sm:right-auto sm:w-[17rem] lg:bottom-2'
+      }
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}
@@ -54,7 +57,7 @@ export function UndoBar(): ReactNode {
         )}
       </span>
       <Button onClick={() => void undo()}>Undo</Button>
-      <IconButton label="Dismiss" icon="close" onClick={forgetDeleted} />
+      <IconButton label="Dismiss" icon="close" onClick={clearDeleted} />
     </aside>
   )
 }

@@ -8,33 +8,33 @@ import {
   type RefObject,
 } from 'react'
 
-/** What {@link useRowKeys} needs. */
+/** Options of {@link useRowKeys}. */
 export interface RowKeysOptions {
-  /** Of the rows, from top to bottom; elements have it as `data-row`, and hold a link. */
+  /** Row ids from top to bottom. The elements have them as `data-row`, and contain a link. */
   readonly ids: readonly string[]
   readonly container: RefObject<HTMLElement | null>
-  /** The row that Tab reaches, until another had the focus; else the first is. */
+  /** The row that Tab reaches first. Default: the first row. */
   readonly preferred: string | undefined
-  /** Up from the first row. */
+  /** Called on ArrowUp in the first row. */
   readonly onLeave: () => void
   readonly onRename: (id: string) => void
   readonly onDelete: (id: string) => void
 }
 
-/** How a list is gone through by keys. */
+/** Keyboard navigation of a list. */
 export interface RowKeys {
-  /** The row that Tab reaches. It has to be drawn. */
+  /** The row that Tab reaches. It must be rendered. */
   readonly tabStop: string | undefined
   readonly onKeyDown: (event: KeyboardEvent) => void
   readonly onFocus: (event: FocusEvent) => void
-  /** Gives the focus to a row, as soon as it is drawn; without one, to whom it is left. */
+  /** Focuses a row as soon as it is rendered; without an id, calls `onLeave`. */
   readonly focus: (id: string | undefined) => void
 }
 
-/** One row is reached by Tab; from there arrow keys, Home and End reach the others, F2 renames, Delete deletes. */
+/** Tab reaches one row; arrow keys, Home and End move on, F2 renames, Delete deletes. */
 export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDelete }: RowKeysOptions): RowKeys {
   const [active, setActive] = useState<string>()
-  const [, drawAgain] = useReducer((count: number) => count + 1, 0)
+  const [, render] = useReducer((count: number) => count + 1, 0)
   const wanted = useRef<string>(undefined)
   const tabStop = [active, preferred].find((id) => id !== undefined && ids.includes(id)) ?? ids[0]
 
@@ -53,8 +53,8 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
     if (id === undefined) return onLeave()
     wanted.current = id
     setActive(id)
-    // Also when it is the active one already.
-    drawAgain()
+    // Renders even if it is the active row already.
+    render()
   }
 
   function onKeyDown(event: KeyboardEvent): void {

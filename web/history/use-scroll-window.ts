@@ -1,12 +1,12 @@
 import { useLayoutEffect, useState, type RefObject } from 'react'
 
-/** What can be seen of something that scrolls, in CSS pixels. */
+/** The visible range of a scrolling element, in CSS pixels. */
 export interface ScrollWindow {
   readonly top: number
   readonly bottom: number
 }
 
-/** The part of an element that can be seen. It is told anew only when it has moved by `step`. */
+/** Returns the visible range of an element. Changes only after scrolling by `step`. */
 export function useScrollWindow(element: RefObject<HTMLElement | null>, step: number): ScrollWindow {
   const [seen, setSeen] = useState<ScrollWindow>({ top: 0, bottom: 1_000 })
   useLayoutEffect(() => {

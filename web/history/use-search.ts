@@ -2,21 +2,21 @@ import { useEffect, useState } from 'react'
 import { announce } from '../ui/announce.ts'
 import type { HistoryStore, SearchHit } from './conversation.ts'
 
-/** What a search found, and for what. */
+/** State of a search. */
 export type Search =
-  /** Nothing is looked for. */
+  /** No query. */
   | { readonly kind: 'none' }
-  /** On its way; what was found before may still be shown. */
+  /** Searching, while earlier results may still be shown. */
   | { readonly kind: 'found'; readonly query: string; readonly hits: readonly SearchHit[] }
   | { readonly kind: 'failed'; readonly query: string; readonly error: Error }
 
-/** So long nothing may be typed before it is looked for. */
-const restMs = 120
+/** Delay after typing before the search runs. */
+const debounceMs = 120
 
-/** So many are shown; a search that finds more has to be narrowed. */
-export const hitsMost = 50
+/** Number of results shown. */
+export const hitsMax = 50
 
-/** Looks for what is typed, and says how much was found. */
+/** Searches for the typed text, and announces the number of results. */
 export function useSearch(history: HistoryStore, query: string): Search {
   const [search, setSearch] = useState<Search>({ kind: 'none' })
   const wanted = query.trim()
@@ -29,12 +29,12 @@ export function useSearch(history: HistoryStore, query: string): Search {
       if (result.kind === 'found') announce(sentenceOf(result.hits.length))
     }
     const timer = setTimeout(() => {
-      history.search(wanted, hitsMost).then(
+      history.search(wanted, hitsMax).then(
         (hits) => end({ kind: 'found', query: wanted, hits }),
         (error: unknown) =>
           end({ kind: 'failed', query: wanted, error: error instanceof Error ? error : new Error(String(error)) }),
       )
-    }, restMs)
+    }, debounceMs)
     return () => {
       isOver = true
       clearTimeout(timer)
@@ -43,9 +43,9 @@ export function useSearch(history: HistoryStore, query: string): Search {
   return wanted === '' ? { kind: 'none' } : search
 }
 
-/** How many were found, in words. */
+/** Number of results as a sentence. */
 export function sentenceOf(count: number): string {
   if (count === 0) return 'Nothing found'
-  if (count >= hitsMost) return `The latest ${hitsMost} are shown. More words narrow it down.`
+  if (count >= hitsMax) return `The latest ${hitsMax} are shown. More words narrow it down.`
   return count === 1 ? '1 conversation found' : `${count} conversations found`
 }

@@ -1,8 +1,8 @@
 import { useCallback, useLayoutEffect, useRef } from 'react'
 
 /**
- * A function that stays the same, and runs the latest of those it was given: what it is handed to need not be drawn
- * anew.
+ * Returns a function whose identity never changes and which runs the latest `run`. Components that receive it need not
+ * render again.
  */
 export function useStable<Arguments extends readonly unknown[]>(
   run: (...given: Arguments) => void,

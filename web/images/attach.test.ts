@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { fitted, imageLimits, readImages } from './attach.ts'
-import type { DecodePicture, WrittenKind } from './picture.ts'
-import { avifOf, bytesOf, exif, gifOf, jpegHead, pngHead, realPictures } from './testing.ts'
+import { fitSize, imageLimits, readImages } from './attach.ts'
+import type { DecodeImage, WrittenKind } from './decode-image.ts'
+import { avifOf, bytesOf, exif, gifOf, jpegHead, pngHead, realImages } from './testing.ts'
 
-/** A browser that decodes everything to this size, and writes as many bytes as `sizes` says of a kind. */
+/** A browser that decodes every image to this size, and encodes a kind to the number of bytes in `sizes`. */
 function fakeBrowser({
   width = 10,
   height = 10,
@@ -13,7 +13,7 @@ function fakeBrowser({
   const written: string[] = []
   let open = 0,
     most = 0
-  const decode: DecodePicture = async () => {
+  const decode: DecodeImage = async () => {
     open += 1
     most = Math.max(most, open)
     return {
@@ -60,7 +60,7 @@ function padded(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
 
 async function whyRefused(
   bytes: Uint8Array<ArrayBuffer>,
-  decode: DecodePicture = fakeBrowser().decode,
+  decode: DecodeImage = fakeBrowser().decode,
 ): Promise<string | undefined> {
   const { images, refused } = await readImages([file(bytes)], { decode })
   expect(images.length + refused.length).toBe(1)
@@ -70,9 +70,9 @@ async function whyRefused(
 const tooLarge = imageLimits.sentBytes + 1
 
 describe('readImages', () => {
-  test('keeps a small picture byte for byte, under the type of its bytes and not of its name', async () => {
+  test('keeps the bytes of a small image, and takes its type from the bytes, not the name', async () => {
     const { written, decode } = fakeBrowser({ width: 1, height: 1 })
-    const { images, refused } = await readImages([file(realPictures.gif.bytes, 'photo.jpg')], { decode })
+    const { images, refused } = await readImages([file(realImages.gif.bytes, 'photo.jpg')], { decode })
     expect(refused).toEqual([])
     expect(images).toEqual([
       {
@@ -80,13 +80,13 @@ describe('readImages', () => {
         name: 'photo.jpg',
         width: 1,
         height: 1,
-        dataUrl: `data:image/gif;base64,${realPictures.gif.bytes.toBase64()}`,
+        dataUrl: `data:image/gif;base64,${realImages.gif.bytes.toBase64()}`,
       },
     ])
     expect(written).toEqual([])
   })
 
-  test('gives a data URL of any length', async () => {
+  test('makes data URLs of any length', async () => {
     for (const length of [0x1800 - 1, 0x1800, 0x1800 + 1, 100_000]) {
       const bytes = padded(pngHead(4, 4), length).map((byte, index) => (index < 40 ? byte : index % 251))
       const { images } = await readImages([file(bytes)], { decode: fakeBrowser().decode })
@@ -101,7 +101,7 @@ describe('readImages', () => {
     expect(images[0]).toMatchObject({ width: 2048, height: 500, dataUrl: 'data:image/jpeg;base64,AAAA' })
   })
 
-  test('writes anew what is heavy, turned, or AVIF, in its own size', async () => {
+  test('encodes heavy, rotated and AVIF images again, in the same size', async () => {
     for (const bytes of [padded(jpegHead(10, 10), tooLarge), jpegHead(10, 10, exif(6, true)), avifOf([10, 10])]) {
       const { decode, written } = fakeBrowser()
       await readImages([file(bytes)], { decode })
@@ -109,13 +109,13 @@ describe('readImages', () => {
     }
   })
 
-  test("keeps a turned picture's shape as it is seen", async () => {
+  test('keeps the displayed size of a rotated image', async () => {
     const { decode } = fakeBrowser({ width: 1500, height: 3000 })
     const { images } = await readImages([file(jpegHead(3000, 1500, exif(6, false)))], { decode })
     expect(images[0]).toMatchObject({ width: 1024, height: 2048 })
   })
 
-  test('writes PNG anew as PNG while that is small, else as JPEG, or WebP where one can see through', async () => {
+  test('encodes PNG as PNG while that is small, else as JPEG, or as WebP if transparent', async () => {
     const cases = [
       { sizes: {}, isOpaque: true, kinds: ['image/png'] },
       { sizes: { 'image/png': tooLarge }, isOpaque: true, kinds: ['image/png', 'image/jpeg'] },
@@ -129,13 +129,13 @@ describe('readImages', () => {
     }
   })
 
-  test('keeps what one can see through, although the file was no PNG', async () => {
+  test('keeps transparency of files other than PNG', async () => {
     const { decode, written } = fakeBrowser({ width: 3000, height: 10, isOpaque: false })
     await readImages([file(gifOf(3000, 10, [0, 0, 3000, 10]))], { decode })
     expect(written).toEqual(['image/png 2048×7'])
   })
 
-  test('lowers the quality until it is light, and sends PNG where the browser writes no WebP', async () => {
+  test('lowers the quality until the file is small, and sends PNG if the browser cannot write WebP', async () => {
     const heavy = fakeBrowser({ width: 3000, height: 3000, sizes: { 'image/jpeg': [tooLarge, tooLarge, 5] } })
     await readImages([file(jpegHead(3000, 3000))], { decode: heavy.decode })
     expect(heavy.written).toEqual(['image/jpeg 2048×2048 0.9', 'image/jpeg 2048×2048 0.75', 'image/jpeg 2048×2048 0.5'])
@@ -149,11 +149,11 @@ describe('readImages', () => {
     expect(images[0]?.dataUrl).toStartWith('data:image/png;base64,')
   })
 
-  test('refuses what is no picture, is broken, too large, or has too many pixels, and says why', async () => {
+  test('refuses files that are not images, broken, or too large, with reasons', async () => {
     expect(await whyRefused(bytesOf('<svg xmlns="http://www.w3.org/2000/svg"/>'))).toContain('SVG')
     expect(await whyRefused(bytesOf([0, 0, 0, 24], 'ftypheic', [0, 0, 0, 0], 'mif1heic'))).toContain('HEIC')
     expect(await whyRefused(bytesOf('hello'))).toContain('PNG, JPEG, WebP, GIF and AVIF')
-    expect(await whyRefused(realPictures.png.bytes.slice(0, 20))).toContain('broken')
+    expect(await whyRefused(realImages.png.bytes.slice(0, 20))).toContain('broken')
     expect(
       await whyRefused(pngHead(9, 9), async () => {
         throw new Error('no')
@@ -162,7 +162,7 @@ describe('readImages', () => {
     expect(await whyRefused(padded(pngHead(9, 9), imageLimits.fileBytes + 1))).toContain('larger than 20 MB')
   })
 
-  test('does not decode what would take more than 100 million pixels', async () => {
+  test('does not decode more than 100 million pixels', async () => {
     const browser = fakeBrowser()
     expect(await whyRefused(pngHead(20_000, 5_001), browser.decode)).toContain('20000 × 5001')
     expect(await whyRefused(avifOf([1, 1], [65_000, 65_000]), browser.decode)).toContain('million')
@@ -170,7 +170,7 @@ describe('readImages', () => {
     expect(await whyRefused(pngHead(20_000, 5_000), browser.decode)).toBeUndefined()
   })
 
-  test('refuses what cannot be read any more', async () => {
+  test('refuses files that cannot be read any more', async () => {
     const gone = Object.assign(file(pngHead(1, 1)), {
       arrayBuffer: () => Promise.reject(new DOMException('gone', 'NotFoundError')),
     })
@@ -179,7 +179,7 @@ describe('readImages', () => {
     ])
   })
 
-  test('takes ten for a message, those it has already counted, and the others in their place', async () => {
+  test('accepts ten images a message, including those already attached', async () => {
     const { decode } = fakeBrowser()
     const files = [
       file(bytesOf('no'), 'no'),
@@ -188,11 +188,11 @@ describe('readImages', () => {
     const first = await readImages(files, { decode })
     expect(first.images.map(({ name }) => name)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
     expect(first.refused.map(({ name }) => name)).toEqual(['no', '10', '11'])
-    const more = await readImages(files.slice(1, 3), { decode, already: first.images.slice(1) })
+    const more = await readImages(files.slice(1, 3), { decode, attached: first.images.slice(1) })
     expect([more.images.length, more.refused.length]).toEqual([1, 1])
   })
 
-  test('refuses what would make the message too large together', async () => {
+  test('refuses images that together exceed the limit', async () => {
     const { decode } = fakeBrowser()
     const heavy = file(padded(pngHead(2, 2), imageLimits.sentBytes))
     const { images, refused } = await readImages(
@@ -203,10 +203,10 @@ describe('readImages', () => {
     expect(refused[0]?.why).toContain('Together')
   })
 
-  test('has one picture in memory at a time, and gives each back', async () => {
+  test('has one decoded image in memory at a time, and frees each', async () => {
     const browser = fakeBrowser({ width: 3000, height: 3000, sizes: { 'image/png': -1, 'image/jpeg': -1 } })
     const { refused } = await readImages(
-      [file(pngHead(3000, 3000)), file(pngHead(3000, 3000)), file(realPictures.gif.bytes)],
+      [file(pngHead(3000, 3000)), file(pngHead(3000, 3000)), file(realImages.gif.bytes)],
       { decode: browser.decode },
     )
     expect(refused.map(({ why }) => why)).toEqual([
@@ -224,6 +224,6 @@ describe('fitted', () => {
     [2048, 2048, 2048, 2048],
     [1, 100_000, 1, 2048],
   ])('%d × %d becomes %d × %d', (width, height, toWidth, toHeight) => {
-    expect(fitted({ width, height })).toEqual({ width: toWidth, height: toHeight })
+    expect(fitSize({ width, height })).toEqual({ width: toWidth, height: toHeight })
   })
 })

@@ -1,63 +1,61 @@
 import type { ImageAttachment } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
-import { readImageHeader } from './image-header.ts'
-import type { ImageHeader, Size } from './image-header.ts'
-import { decodePicture } from './picture.ts'
-import type { DecodePicture, Drawing, Picture } from './picture.ts'
+import { decodeImage, type DecodeImage, type Drawing, type DecodedImage } from './decode-image.ts'
+import { readImageHeader, type ImageHeader, type Size } from './image-header.ts'
 
-/** What holds for the pictures of one message. */
+/** Limits for the images of one message. */
 export const imageLimits = {
   images: 10,
-  /** Of a file, before anything is done to it. */
+  /** Size of a file before scaling. */
   fileBytes: 20 * 1024 * 1024,
-  /** More is not decoded: it would take the memory of the page. */
+  /** Larger images are not decoded, to limit the page's memory. */
   pixels: 100_000_000,
   /** A longer side is scaled down to this. */
   side: 2048,
-  /** A larger file is written anew. */
+  /** Larger files are encoded again. */
   sentBytes: 4 * 1024 * 1024,
   /**
-   * Characters of all data URLs together: a request has at most 32 MiB (docs/configuration.md), and a conversation
-   * repeats them.
+   * Characters of all data URLs together. A request has at most 32 MiB (docs/configuration.md), and a conversation
+   * repeats its images.
    */
   characters: 24 * 1024 * 1024,
 } as const
 
-/** A file that was not taken, and why, in a sentence. */
+/** A rejected file, and the reason as a sentence. */
 export interface RefusedFile {
   readonly name: string
   readonly why: string
 }
 
-/** What became of files. */
+/** Outcome of {@link readImages}. */
 export interface ReadImages {
   readonly images: readonly ImageAttachment[]
   readonly refused: readonly RefusedFile[]
 }
 
-/** What {@link readImages} may be told. */
+/** Options of {@link readImages}. */
 export interface ReadImagesOptions {
-  /** Pictures the message has already: they count. */
-  readonly already?: readonly ImageAttachment[]
-  /** Default: the browser. */
-  readonly decode?: DecodePicture
+  /** Images already attached; they count towards the limits. */
+  readonly attached?: readonly ImageAttachment[]
+  /** Default: the browser's decoder. */
+  readonly decode?: DecodeImage
 }
 
 /**
- * Makes pictures that can be sent out of files; what is too large is scaled down. One file after the other, so that one
- * picture at a time is in memory.
+ * Reads files as images that can be sent, and scales down large ones. Files are read one at a time, so only one decoded
+ * image is in memory.
  */
 export async function readImages(
   files: readonly File[],
-  { already = [], decode = decodePicture }: ReadImagesOptions = {},
+  { attached = [], decode = decodeImage }: ReadImagesOptions = {},
 ): Promise<ReadImages> {
   const images: ImageAttachment[] = [],
     refused: RefusedFile[] = []
-  let characters = already.reduce((sum, { dataUrl }) => sum + dataUrl.length, 0)
+  let characters = attached.reduce((sum, { dataUrl }) => sum + dataUrl.length, 0)
   for (const file of files) {
     const name = file.name.slice(0, nameCharactersMax) || 'picture'
-    const hasRoom = already.length + images.length < imageLimits.images
-    const read = hasRoom
+    const isWithinLimit = attached.length + images.length < imageLimits.images
+    const read = isWithinLimit
       ? await readImage(file, name, decode)
       : refuse(`At most ${imageLimits.images} pictures fit into one message.`)
     if (read.kind === 'refused') refused.push({ name, why: read.why })
@@ -81,7 +79,7 @@ function refuse(why: string): Extract<ReadImage, { kind: 'refused' }> {
   return { kind: 'refused', why }
 }
 
-async function readImage(file: File, name: string, decode: DecodePicture): Promise<ReadImage> {
+async function readImage(file: File, name: string, decode: DecodeImage): Promise<ReadImage> {
   if (file.size > imageLimits.fileBytes) return refuse(`It is larger than ${megabytes(imageLimits.fileBytes)}.`)
   const bytes = await bytesOf(file)
   if (bytes === undefined) return refuse('It could not be read.')
@@ -91,12 +89,12 @@ async function readImage(file: File, name: string, decode: DecodePicture): Promi
   if (width * height > imageLimits.pixels)
     return refuse(`It has ${width} × ${height} pixels: at most ${imageLimits.pixels / 1_000_000} million can be read.`)
   const source = new Blob([bytes], { type: `image/${header.kind}` })
-  const picture = await decodedOrNot(source, decode)
-  if (picture === undefined) return refuse('It is broken: it could not be decoded.')
+  const decoded = await decodeOrUndefined(source, decode)
+  if (decoded === undefined) return refuse('It is broken: it could not be decoded.')
   try {
-    const sent = canStay(header, source)
-      ? { blob: source, size: picture }
-      : await rewrite(picture, header.kind === 'png')
+    const sent = canSendAsIs(header, source)
+      ? { blob: source, size: decoded }
+      : await encode(decoded, header.kind === 'png')
     if (sent === undefined) return refuse('This browser could not scale it down.')
     return {
       kind: 'image',
@@ -109,7 +107,7 @@ async function readImage(file: File, name: string, decode: DecodePicture): Promi
       },
     }
   } finally {
-    picture.close()
+    decoded.close()
   }
 }
 
@@ -126,9 +124,9 @@ function whyNot(header: Exclude<ImageHeader, PictureHeader>): string {
     case 'heic':
       return 'It is in HEIC, which most models and browsers do not read: save it as JPEG.'
     case 'broken':
-      return 'It is broken: it begins as a picture, and does not go on as one.'
+      return 'It is broken: only its beginning is a picture.'
     case 'unknown':
-      return 'It is no picture that can be sent: PNG, JPEG, WebP, GIF and AVIF can.'
+      return 'It is not a picture that can be sent: PNG, JPEG, WebP, GIF and AVIF can.'
   }
 }
 
@@ -136,22 +134,25 @@ async function bytesOf(file: File): Promise<Uint8Array<ArrayBuffer> | undefined>
   try {
     return new Uint8Array(await file.arrayBuffer())
   } catch {
-    // Moved or deleted since it was picked, or a folder.
+    // Moved or deleted since it was chosen, or a folder.
     return undefined
   }
 }
 
-async function decodedOrNot(source: Blob, decode: DecodePicture): Promise<Picture | undefined> {
+async function decodeOrUndefined(source: Blob, decode: DecodeImage): Promise<DecodedImage | undefined> {
   try {
     return await decode(source)
   } catch {
-    // Every reason a browser gives is the same: it is none it can show.
+    // The browser's reasons do not differ: it cannot decode the image.
     return undefined
   }
 }
 
-/** AVIF is read by few models, and not every one turns a picture as EXIF says: such are written anew. */
-function canStay({ kind, size, isUpright }: PictureHeader, source: Blob): boolean {
+/**
+ * Whether the file can be sent unchanged. Few models read AVIF, and some ignore the EXIF orientation: these are encoded
+ * again.
+ */
+function canSendAsIs({ kind, size, isUpright }: PictureHeader, source: Blob): boolean {
   return (
     kind !== 'avif' &&
     isUpright &&
@@ -160,27 +161,27 @@ function canStay({ kind, size, isUpright }: PictureHeader, source: Blob): boolea
   )
 }
 
-/** The same shape, with the longer side at most as long as allowed. */
-export function fitted({ width, height }: Size): Size {
+/** Scales a size so that the longer side is within the limit. */
+export function fitSize({ width, height }: Size): Size {
   const factor = Math.min(1, imageLimits.side / Math.max(width, height))
   return { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) }
 }
 
-async function rewrite(
-  picture: Picture,
+async function encode(
+  decoded: DecodedImage,
   wasPng: boolean,
 ): Promise<{ readonly blob: Blob; readonly size: Size } | undefined> {
-  const size = fitted(picture),
-    drawing = picture.draw(size)
-  const blob = await smallest(drawing, wasPng)
+  const size = fitSize(decoded),
+    drawing = decoded.draw(size)
+  const blob = await encodeSmall(drawing, wasPng)
   return blob === undefined ? undefined : { blob, size }
 }
 
 /**
- * PNG for screenshots and what one can see through, while it is small; then JPEG, which every model reads, or WebP for
- * what one can see through.
+ * Encodes as PNG while that is small, for screenshots and transparency. Otherwise as JPEG, which every model reads, or
+ * WebP for transparency.
  */
-async function smallest(drawing: Drawing, wasPng: boolean): Promise<Blob | undefined> {
+async function encodeSmall(drawing: Drawing, wasPng: boolean): Promise<Blob | undefined> {
   const isOpaque = drawing.isOpaque()
   const png = wasPng || !isOpaque ? await drawing.write('image/png') : undefined
   if (png !== undefined && png.size <= imageLimits.sentBytes / 2) return png
@@ -198,15 +199,15 @@ const chunkBytes = 0x1800
 async function dataUrlOf(blob: Blob): Promise<string> {
   const bytes = new Uint8Array(await blob.arrayBuffer())
   const parts: string[] = []
-  // Pieces of a multiple of three bytes join without padding between them.
+  // Multiples of three bytes give base64 without padding, so that chunks can be joined.
   for (let start = 0; start < bytes.length; start += chunkBytes)
     parts.push(btoa(latin1(bytes.subarray(start, start + chunkBytes))))
   return `data:${blob.type};base64,${parts.join('')}`
 }
 
-/** As fast as there is: spreading the bytes takes five times as long. */
+/** A loop is five times as fast as spreading the bytes. */
 function latin1(bytes: Uint8Array): string {
-  return Reflect.apply(String.fromCharCode, undefined, bytes)
+  return String.fromCharCode.apply(undefined, bytes as never)
 }
 
 function megabytes(bytes: number): string {

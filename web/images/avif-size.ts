@@ -1,10 +1,10 @@
 import type { ByteReader } from './byte-reader.ts'
 
-/** How deep boxes may lie in each other, and how many are looked at: a file of ours needs a few. */
+/** Limits for nesting and number of boxes; images need few. */
 const depthMax = 8
 const boxesMax = 2_000
 
-/** Boxes that hold others, and how many bytes stand before those. */
+/** Boxes that contain others, with the number of bytes before those. */
 const containers: Readonly<Record<string, number>> = { meta: 4, iprp: 0, ipco: 0, moov: 0, trak: 0 }
 
 interface Walk {
@@ -14,8 +14,7 @@ interface Walk {
 }
 
 /**
- * The largest picture an AVIF says it holds: its `ispe` properties (ISO/IEC 23008-12 section 6.5.3), and the tracks of
- * a sequence.
+ * Largest image size in an AVIF: its `ispe` properties (ISO/IEC 23008-12 section 6.5.3) and the tracks of a sequence.
  */
 export function avifSize(reader: ByteReader): { readonly width: number; readonly height: number } | undefined {
   const walk: Walk = { boxes: 0, width: 0, height: 0 }
@@ -39,7 +38,7 @@ function readBoxes(reader: ByteReader, start: number, end: number, walk: Walk, d
   }
 }
 
-/** 1: the size follows in 64 bits; 0: to the end. */
+/** 1: a 64-bit size follows; 0: the box extends to the end. */
 function sizeOfBox(reader: ByteReader, offset: number, end: number): number {
   const size = reader.big32(offset)
   if (size === 0) return end - offset
@@ -48,7 +47,7 @@ function sizeOfBox(reader: ByteReader, offset: number, end: number): number {
 
 function noteSize(reader: ByteReader, type: string, inner: number, walk: Walk): void {
   if (type === 'ispe') note(walk, reader.big32(inner + 4), reader.big32(inner + 8))
-  // A track's header ends with width and height, as 16.16 fixed point.
+  // A track header ends with width and height as 16.16 fixed point.
   if (type === 'tkhd') {
     const at = inner + (reader.at(inner) === 1 ? 88 : 76)
     note(walk, reader.big16(at), reader.big16(at + 4))

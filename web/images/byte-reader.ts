@@ -1,12 +1,12 @@
-/** Numbers out of bytes that come from elsewhere: beyond their end everything is 0, and no place is out of reach. */
+/** Reads numbers from untrusted bytes. Any offset is allowed: bytes beyond the end are 0. */
 export interface ByteReader {
   readonly length: number
   /** One byte. */
   at(offset: number): number
-  /** Unsigned, the most significant byte first. */
+  /** Unsigned, big-endian. */
   big16(offset: number): number
   big32(offset: number): number
-  /** Unsigned, the least significant byte first. */
+  /** Unsigned, little-endian. */
   little16(offset: number): number
   little24(offset: number): number
   little32(offset: number): number
@@ -14,7 +14,7 @@ export interface ByteReader {
   text(offset: number, length: number): string
 }
 
-/** A reader of these bytes. */
+/** Creates a reader. */
 export function byteReader(bytes: Uint8Array): ByteReader {
   const at = (offset: number): number => bytes[offset] ?? 0
   const big16 = (offset: number): number => at(offset) * 0x100 + at(offset + 1)

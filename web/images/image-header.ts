@@ -1,9 +1,8 @@
 import { avifSize } from './avif-size.ts'
-import { byteReader } from './byte-reader.ts'
-import type { ByteReader } from './byte-reader.ts'
+import { byteReader, type ByteReader } from './byte-reader.ts'
 import { jpegHeader } from './jpeg-header.ts'
 
-/** A kind of picture that can be sent. */
+/** An image format that can be sent. */
 export type ImageKind = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif'
 
 /** Width and height, in pixels. */
@@ -12,23 +11,23 @@ export interface Size {
   readonly height: number
 }
 
-/** What the first bytes of a file say, by its signature and not by its name. */
+/** File type by signature, regardless of the name. */
 export type ImageHeader =
   | {
       readonly kind: ImageKind
-      /** As it is stored, before it is turned; the largest there is in the file. */
+      /** Largest size in the file, before rotation. */
       readonly size: Size
-      /** Shown as it is stored. Else it says how to turn or mirror it (EXIF orientation 2 to 8). */
+      /** False if EXIF says to rotate or mirror (orientation 2 to 8). */
       readonly isUpright: boolean
       readonly isAnimated: boolean
     }
-  /** It begins as such a picture, and does not go on as one. */
+  /** The signature matches, but the header is invalid. */
   | { readonly kind: 'broken'; readonly of: ImageKind }
-  /** A picture of a kind that is not sent. */
+  /** An image format that cannot be sent. */
   | { readonly kind: 'svg' | 'heic' }
   | { readonly kind: 'unknown' }
 
-/** Reads what a file is, and how large its picture is, without decoding it. Never throws. */
+/** Reads type and size of a file without decoding it. Never throws. */
 export function readImageHeader(bytes: Uint8Array): ImageHeader {
   const reader = byteReader(bytes)
   const kind = signatureOf(reader)
@@ -55,7 +54,7 @@ function signatureOf(reader: ByteReader): ImageKind | 'svg' | 'heic' | 'unknown'
   return isSvg(reader) ? 'svg' : 'unknown'
 }
 
-/** The brands of an ISO base media file (ISO/IEC 14496-12 section 4.3): AVIF and HEIC are both such files. */
+/** Brand of an ISO base media file (ISO/IEC 14496-12 section 4.3), such as AVIF and HEIC. */
 function brandOf(reader: ByteReader): 'avif' | 'heic' | 'unknown' {
   const end = Math.min(reader.big32(0), reader.length, 256)
   const brands: string[] = []
@@ -64,7 +63,7 @@ function brandOf(reader: ByteReader): 'avif' | 'heic' | 'unknown' {
   return brands.some((brand) => heicBrands.includes(brand)) ? 'heic' : 'unknown'
 }
 
-/** Text, with or without a byte order mark, that holds the element early. */
+/** Text with the element near its start, with or without a byte order mark. */
 function isSvg(reader: ByteReader): boolean {
   const start = reader.text(0, 1024)
   return /^(?:\xef\xbb\xbf)?\s*</.test(start) && /<svg[\s>]/i.test(start)
@@ -87,7 +86,7 @@ function factsOf(kind: ImageKind, reader: ByteReader): Facts | undefined {
   }
 }
 
-/** PNG section 11.2.1: IHDR comes first. An `acTL` before the first data makes it move (section 11.3.6). */
+/** PNG section 11.2.1: IHDR comes first. An `acTL` before the first data marks an animation (section 11.3.6). */
 function pngFacts(reader: ByteReader): Facts | undefined {
   if (reader.text(12, 4) !== 'IHDR') return undefined
   const size = { width: reader.big32(16), height: reader.big32(20) }
@@ -99,7 +98,7 @@ function pngFacts(reader: ByteReader): Facts | undefined {
   return { size }
 }
 
-/** GIF89a sections 18 to 23. Decoders grow the screen to the first picture where that is larger. */
+/** GIF89a sections 18 to 23. Decoders enlarge the screen to the first image. */
 function gifFacts(reader: ByteReader): Facts | undefined {
   let size: Size = { width: reader.little16(6), height: reader.little16(8) },
     pictures = 0

@@ -3,14 +3,14 @@ import type { ImageAttachment } from '../history/conversation.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 
-/** What {@link ImageStrip} shows. */
+/** Props of {@link ImageStrip}. */
 export interface ImageStripProps {
   readonly images: readonly ImageAttachment[]
-  /** Absent: they stay. */
+  /** Absent if images cannot be removed. */
   readonly onRemove?: (id: string) => void
 }
 
-/** Pictures in a row, small; each can be looked at, and removed where that is allowed. */
+/** A row of small images. Each can be enlarged, and removed if `onRemove` is given. */
 export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
   const [shown, setShown] = useState<string>()
   const large = images.find(({ id }) => id === shown)
@@ -35,7 +35,10 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
                 aria-label={`Remove ${image.name}`}
                 title={`Remove ${image.name}`}
                 onClick={() => onRemove(image.id)}
-                className="absolute -top-2 -right-2 inline-flex size-7 items-center justify-center rounded-full border border-line bg-raised before:absolute z-1 hover:bg-hover pointer-coarse:before:-inset-2"
+                className={
+                  'absolute -top-2 -right-2 inline-flex size-7 items-center justify-center rounded-full border ' +
+                  'border-line bg-raised before:absolute z-1 hover:bg-hover pointer-coarse:before:-inset-2'
+                }
               >
                 <Icon name="close" className="size-4" />
               </button>
@@ -68,7 +71,7 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
   )
 }
 
-/** What is no picture of ours, such as an address in a file that was imported, is not loaded. */
+/** Loads data URLs of images only, and no address from an imported file. */
 function sourceOf({ dataUrl }: ImageAttachment): string | undefined {
   return /^data:image\/(?:png|jpeg|webp|gif|avif);base64,/.test(dataUrl.slice(0, 40)) ? dataUrl : undefined
 }

@@ -1,12 +1,12 @@
 import type { ByteReader } from './byte-reader.ts'
 
-/** What the segments of a JPEG before its data say. */
+/** Facts from the segments of a JPEG before its data. */
 export interface JpegHeader {
   readonly size: { readonly width: number; readonly height: number }
   readonly isUpright: boolean
 }
 
-/** Walks the segments (ITU-T T.81 annex B) up to the first scan. `undefined`: there is no frame before it. */
+/** Reads the segments (ITU-T T.81 annex B) up to the first scan. `undefined` if no frame comes before it. */
 export function jpegHeader(reader: ByteReader): JpegHeader | undefined {
   let size: JpegHeader['size'] | undefined,
     orientation = 1
@@ -14,7 +14,7 @@ export function jpegHeader(reader: ByteReader): JpegHeader | undefined {
   while (offset + 4 <= reader.length) {
     if (reader.at(offset) !== 0xff) return undefined
     const marker = reader.at(offset + 1)
-    // Any number of fill bytes may come before a marker; a few markers stand alone.
+    // Fill bytes may precede a marker; some markers have no segment.
     if (marker === 0xff) {
       offset += 1
       continue

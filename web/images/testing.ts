@@ -1,12 +1,12 @@
-/** Pictures for tests: real ones, the smallest there are, and headers made to measure. */
+/** Images for tests: minimal real files, and constructed headers. */
 
-/** Base64 → bytes. */
+/** Decodes base64. */
 function decoded(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))
 }
 
-/** Real files: width and height in their names' place, each decodes in every browser. */
-export const realPictures = {
+/** Minimal real files, named by width and height. Every browser decodes them. */
+export const realImages = {
   png: {
     size: [1, 1],
     bytes: decoded('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='),
@@ -17,27 +17,32 @@ export const realPictures = {
   'webp, with alpha': {
     size: [1, 1],
     bytes: decoded(
-      'UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAAAAAAAAQUxQSAwAAAARBxAR/Q9ERP8DAABWUDggGAAAABQBAJ0BKgEAAQAAAP4AAA3AAP7mtQAAAA==',
+      'UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAAAAAAAAQUxQSAwAAAARBxAR/Q9ERP8DAABWUDggGAAAABQBAJ0BKgEAAQAAAP4AAA3AAP7m' +
+        'tQAAAA==',
     ),
   },
   'webp, animated': {
     size: [1, 1],
     bytes: decoded(
-      'UklGRlIAAABXRUJQVlA4WAoAAAASAAAAAAAAAAAAQU5JTQYAAAD/////AABBTk1GJgAAAAAAAAAAAAAAAAAAAGQAAABWUDhMDQAAAC8AAAAQBxAREYiI/gcA',
+      'UklGRlIAAABXRUJQVlA4WAoAAAASAAAAAAAAAAAAQU5JTQYAAAD/////AABBTk1GJgAAAAAAAAAAAAAAAAAAAGQAAABWUDhMDQAAAC8A' +
+        'AAAQBxAREYiI/gcA',
     ),
   },
   avif: {
     size: [2, 2],
     bytes: decoded(
-      'AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAADybWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAGxpYmF2aWYAAAAADnBpdG0AAAAAAAEAAAAeaWxvYwAAAABEAAABAAEAAAABAAABGgAAAB0AAAAoaWluZgAAAAAAAQAAABppbmZlAgAAAAABAABhdjAxQ29sb3IAAAAAamlwcnAAAABLaXBjbwAAABRpc3BlAAAAAAAAAAIAAAACAAAAEHBpeGkAAAAAAwgICAAAAAxhdjFDgQ0MAAAAABNjb2xybmNseAACAAIAAYAAAAAXaXBtYQAAAAAAAAABAAEEAQKDBAAAACVtZGF0EgAKCBgANogQEAwgMg8f8D///8WfhwB8+ErK42A=',
+      'AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAADybWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAGxp' +
+        'YmF2aWYAAAAADnBpdG0AAAAAAAEAAAAeaWxvYwAAAABEAAABAAEAAAABAAABGgAAAB0AAAAoaWluZgAAAAAAAQAAABppbmZlAgAAAAAB' +
+        'AABhdjAxQ29sb3IAAAAAamlwcnAAAABLaXBjbwAAABRpc3BlAAAAAAAAAAIAAAACAAAAEHBpeGkAAAAAAwgICAAAAAxhdjFDgQ0MAAAA' +
+        'ABNjb2xybmNseAACAAIAAYAAAAAXaXBtYQAAAAAAAAABAAEEAQKDBAAAACVtZGF0EgAKCBgANogQEAwgMg8f8D///8WfhwB8+ErK42A=',
     ),
   },
 } as const
 
-/** A text is Latin-1, a number a byte. */
+/** A text is Latin-1, a number is a byte. */
 export type Part = string | number | readonly number[] | Uint8Array
 
-/** Parts one after the other. */
+/** Concatenates parts. */
 export function bytesOf(...parts: readonly Part[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(
     parts.flatMap((part) => {
@@ -47,17 +52,17 @@ export function bytesOf(...parts: readonly Part[]): Uint8Array<ArrayBuffer> {
   )
 }
 
-/** Most significant byte first. */
+/** Big-endian. */
 export function big(value: number, length: number): readonly number[] {
   return Array.from({ length }, (_, index) => Math.floor(value / 2 ** (8 * (length - 1 - index))) % 256)
 }
 
-/** Least significant byte first. */
+/** Little-endian. */
 export function little(value: number, length: number): readonly number[] {
   return big(value, length).toReversed()
 }
 
-/** The beginning of a PNG. */
+/** The start of a PNG. */
 export function pngHead(width: number, height: number, ...chunks: readonly string[]): Uint8Array<ArrayBuffer> {
   return bytesOf(
     '\x89PNG\r\n\x1a\n',
@@ -87,7 +92,7 @@ export function jpegHead(width: number, height: number, ...before: readonly Uint
   )
 }
 
-/** EXIF that says nothing but how to turn the picture. */
+/** EXIF data with only the orientation. */
 export function exif(orientation: number, isLittle: boolean): Uint8Array<ArrayBuffer> {
   const number = isLittle ? little : big
   return jpegSegment(
@@ -109,7 +114,7 @@ export function exif(orientation: number, isLittle: boolean): Uint8Array<ArrayBu
   )
 }
 
-/** A GIF with these pictures: place and size of each. */
+/** A GIF with images at these positions and sizes. */
 export function gifOf(
   width: number,
   height: number,
@@ -137,7 +142,7 @@ export function box(type: string, ...parts: readonly Part[]): Uint8Array<ArrayBu
   return bytesOf(big(body.length + 8, 4), type, body)
 }
 
-/** An AVIF that holds pictures of these sizes. */
+/** An AVIF with images of these sizes. */
 export function avifOf(...sizes: readonly (readonly [width: number, height: number])[]): Uint8Array<ArrayBuffer> {
   const properties = sizes.map(([width, height]) => box('ispe', big(0, 4), big(width, 4), big(height, 4)))
   return bytesOf(

@@ -33,6 +33,7 @@ export function useColours(chunks: readonly string[], language: string, isOpen: 
       controller.abort()
     }
     // The chunks are those of the text: whenever they are other objects with the same text, what was begun goes on.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [text, language, isWanted])
   return isWanted && coloured?.text === text ? coloured.parts : nothing
 }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import type { ModelEntry, Price } from '../../src/http/page-api.ts'
+import type { Price } from '../../src/formats/model.ts'
+import type { ModelEntry } from '../../src/http/page/page-api.ts'
 import {
   formatContext,
   formatPrice,
   isFree,
   isOffered,
   otherInputs,
+  priceRange,
   spokenPrice,
   takesImages,
 } from './describe-model.ts'
@@ -41,7 +43,7 @@ describe('formatPrice', () => {
     expect(formatPrice({ input, output })).toBe(text)
   })
 
-  test('says in words what the numbers are', () => {
+  test('spells out the numbers for screen readers', () => {
     expect([spokenPrice({ input: 0.15, output: 0.6 }), spokenPrice({ input: 0, output: 0 })]).toEqual([
       '$0.15 in, $0.60 out per million tokens',
       'free',
@@ -56,10 +58,40 @@ function model(...offers: readonly { readonly price?: Price; readonly input?: re
   return { name: 'm', offers: offers.map((offer, index) => ({ provider: `p${index}`, upstream: 'm', ...offer })) }
 }
 
+describe('priceRange', () => {
+  const more: Price = { input: 0.15, output: 0.6 }
+  test.each([
+    [
+      model({ price: free }, { price: more }),
+      'free – $0.15 / $0.60',
+      'free to $0.15 in, $0.60 out per million tokens, depending on the provider',
+    ],
+    [
+      model({ price: more }, { price: free }),
+      'free – $0.15 / $0.60',
+      'free to $0.15 in, $0.60 out per million tokens, depending on the provider',
+    ],
+    [model({ price: more }, { price: more }), '$0.15 / $0.60', '$0.15 in, $0.60 out per million tokens'],
+    [model({ price: free }, {}), 'free or unknown', 'free or not known, depending on the provider'],
+    [
+      model({}, { price: more }, { price: free }),
+      'free – $0.15 / $0.60 or unknown',
+      'free to $0.15 in, $0.60 out per million tokens or not known, depending on the provider',
+    ],
+  ])('%j → %s', (entry, text, spoken) => {
+    expect(priceRange(entry)).toEqual({ text, spoken })
+  })
+
+  test('is undefined if no price is known', () => {
+    expect(priceRange(model({}, {}))).toBeUndefined()
+  })
+})
+
 describe('isFree', () => {
   test.each([
-    [model({ price: free }, { price: paid }), true],
-    [model({ price: paid }, { price: free }), false],
+    [model({ price: free }, { price: free }), true],
+    [model({ price: free }, { price: paid }), false],
+    [model({ price: free }, {}), false],
     [model({}, { price: free }), false],
     [model(), false],
   ])('%j → %p', (entry, expected) => {

@@ -1,18 +1,19 @@
-import type { ModelEntry, Price } from '../../src/http/page-api.ts'
+import type { Price } from '../../src/formats/model.ts'
+import type { ModelEntry, ModelOffer } from '../../src/http/page/page-api.ts'
 
-/** Tokens as people say them: `128k`, `1.05M`, `512`. */
+/** Formats tokens shortly: `128k`, `1.05M`, `512`. */
 export function formatContext(tokens: number): string {
   if (tokens < 1000) return String(tokens)
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`
   return `${shortest(tokens / 1_000_000)}M`
 }
 
-/** What a million tokens cost, in and out: `$0.15 / $0.60`, `free`. */
+/** Formats the price of a million tokens, input and output: `$0.15 / $0.60`, `free`. */
 export function formatPrice({ input, output }: Price): string {
   return input === 0 && output === 0 ? 'free' : `${formatDollars(input)} / ${formatDollars(output)}`
 }
 
-/** The same, for ears. */
+/** The price as a screen reader should read it. */
 export function spokenPrice({ input, output }: Price): string {
   return input === 0 && output === 0
     ? 'free'
@@ -26,7 +27,7 @@ const dollarsAndLess = new Intl.NumberFormat('en', {
   useGrouping: false,
 })
 
-/** Four digits that say something at most: reckoning may have left more. */
+/** At most four significant digits, which hides rounding errors. */
 function formatDollars(amount: number): string {
   const rounded = Number(amount.toPrecision(4))
   return `$${(Number.isInteger(rounded) ? wholeDollars : dollarsAndLess).format(rounded)}`
@@ -36,33 +37,70 @@ function shortest(value: number): string {
   return String(Number(value.toFixed(2)))
 }
 
-/** Whether it costs nothing where it is asked first. */
-export function isFree({ offers }: ModelEntry): boolean {
-  const price = offers[0]?.price
-  return price !== undefined && price.input === 0 && price.output === 0
+/** A price as shown, and as read by screen readers. */
+export interface PriceText {
+  readonly text: string
+  readonly spoken: string
 }
 
-/** Whether somebody serves it with pictures. */
+/** Price range of the providers that may answer: `free – $0.15 / $0.60`. `undefined` if no price is known. */
+export function priceRange({ offers }: Pick<ModelEntry, 'offers'>): PriceText | undefined {
+  const prices = offers
+    .flatMap(({ price }) => price ?? [])
+    .toSorted((one, other) => one.input + one.output - other.input - other.output)
+  const low = prices[0],
+    high = prices.at(-1)
+  if (low === undefined || high === undefined) return undefined
+  const isOne = formatPrice(low) === formatPrice(high),
+    isPartial = prices.length < offers.length
+  const text = isOne ? formatPrice(low) : `${formatPrice(low)} – ${formatPrice(high)}`
+  const spoken = isOne ? spokenPrice(low) : `${spokenStart(low)} to ${spokenPrice(high)}`
+  return {
+    text: isPartial ? `${text} or unknown` : text,
+    spoken: `${spoken}${isPartial ? ' or not known' : ''}${isOne && !isPartial ? '' : ', depending on the provider'}`,
+  }
+}
+
+function spokenStart(price: Price): string {
+  return spokenPrice(price).replace(' per million tokens', '')
+}
+
+/** Whether every provider is known to serve it for free. */
+export function isFree({ offers }: ModelEntry): boolean {
+  return (
+    offers.length > 0 && offers.every(({ price }) => price !== undefined && price.input === 0 && price.output === 0)
+  )
+}
+
+/** Whether a provider accepts images for it. */
 export function takesImages({ offers }: ModelEntry): boolean {
   return offers.some(({ input }) => input?.includes('image') === true)
 }
 
-/** What it takes beside text and pictures, by whoever serves it: `audio`, `file`. */
+/** Inputs besides text and images that a provider accepts: `audio`, `file`. */
 export function otherInputs({ offers }: ModelEntry): readonly string[] {
   return [...new Set(offers.flatMap(({ input = [] }) => input))].filter((kind) => kind !== 'text' && kind !== 'image')
 }
 
-/**
- * Whether a name asks for something that is offered: a model, or one pinned to a provider (`groq/llama`). Case does not
- * matter.
- */
+/** Whether a name is a listed model, or a listed model pinned to a provider (`groq/llama`). Ignores case. */
 export function isOffered(models: readonly ModelEntry[], name: string): boolean {
+  return offersOf(models, name) !== undefined
+}
+
+/**
+ * Returns the offers for a name: of a model, or of one provider (`groq/llama`). Ignores case. `undefined` if the name
+ * is not listed.
+ */
+export function offersOf(models: readonly ModelEntry[], name: string): readonly ModelOffer[] | undefined {
   const wanted = name.toLowerCase()
-  return models.some((model) => {
+  const named = models.find((model) => model.name.toLowerCase() === wanted)
+  if (named !== undefined) return named.offers
+  for (const model of models) {
     const known = model.name.toLowerCase()
-    return (
-      known === wanted ||
-      (wanted.endsWith(`/${known}`) && model.offers.some(({ provider }) => `${provider}/${known}` === wanted))
-    )
-  })
+    const offer = wanted.endsWith(`/${known}`)
+      ? model.offers.find(({ provider }) => `${provider}/${known}` === wanted)
+      : undefined
+    if (offer !== undefined) return [offer]
+  }
+  return undefined
 }

@@ -1,21 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { favouriteModels, favouritesMax, noteChosen, recentModels, toggleFavourite } from './favourites.ts'
-import { parseNames } from './stored-names.ts'
-import type { NameKeeper } from './stored-names.ts'
+import { favouriteModels, favouritesMax, addRecent, recentModels, toggleFavourite } from './favourites.ts'
+import { parseNames, type NameStorage } from './stored-names.ts'
 
-/** A browser's tab: tabs of one browser share what is kept. */
-function tab(kept = new Map<string, string>()): NameKeeper & { readonly kept: Map<string, string> } {
+/** A browser tab. Tabs that share `stored` belong to one browser. */
+function tab(stored = new Map<string, string>()): NameStorage & { readonly stored: Map<string, string> } {
   return Object.assign(new EventTarget(), {
-    kept,
+    stored,
     localStorage: {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, text: string) => void kept.set(key, text),
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, text: string) => void stored.set(key, text),
     },
   })
 }
 
-function full(): NameKeeper {
+function full(): NameStorage {
   return Object.assign(new EventTarget(), {
     localStorage: {
       getItem: () => null,
@@ -27,12 +26,12 @@ function full(): NameKeeper {
 }
 
 describe('favourites', () => {
-  test('are added, kept, and removed', () => {
+  test('are added, stored, and removed', () => {
     const here = tab(),
       favourites = favouriteModels('u', here)
     expect(toggleFavourite(favourites, 'a')).toBe('added')
     expect(toggleFavourite(favourites, 'b')).toBe('added')
-    expect(favouriteModels('u', tab(here.kept)).get()).toEqual(['a', 'b'])
+    expect(favouriteModels('u', tab(here.stored)).get()).toEqual(['a', 'b'])
     expect(toggleFavourite(favourites, 'a')).toBe('removed')
     expect(favourites.get()).toEqual(['b'])
   })
@@ -43,24 +42,24 @@ describe('favourites', () => {
     expect(favourites.get()).toBe(favourites.get())
   })
 
-  test('are told of in this tab, whoever changed them', () => {
+  test('notify subscribers in this tab, for changes of any tab', () => {
     const here = tab(),
       listed = favouriteModels('u', here)
-    let told = 0
+    let calls = 0
     const stop = listed.subscribe(() => {
-      told += 1
+      calls += 1
     })
     toggleFavourite(favouriteModels('u', here), 'a')
-    expect([told, listed.get()]).toEqual([1, ['a']])
-    here.kept.set('svc.favourite-models.u', '["z"]')
+    expect([calls, listed.get()]).toEqual([1, ['a']])
+    here.stored.set('svc.favourite-models.u', '["z"]')
     here.dispatchEvent(new Event('storage'))
-    expect([told, listed.get()]).toEqual([2, ['z']])
+    expect([calls, listed.get()]).toEqual([2, ['z']])
     stop()
     toggleFavourite(listed, 'b')
-    expect(told).toBe(2)
+    expect(calls).toBe(2)
   })
 
-  test('of one person are not those of another', () => {
+  test('of users are separate', () => {
     const here = tab()
     toggleFavourite(favouriteModels('u', here), 'a')
     expect(favouriteModels('v', here).get()).toEqual([])
@@ -75,15 +74,15 @@ describe('favourites', () => {
     expect(toggleFavourite(favourites, 'one more')).toBe('added')
   })
 
-  test('that the browser does not keep are told', () => {
-    expect(toggleFavourite(favouriteModels('u', full()), 'a')).toBe('not-kept')
+  test('that the browser does not store are reported', () => {
+    expect(toggleFavourite(favouriteModels('u', full()), 'a')).toBe('not-stored')
   })
 })
 
 describe('recent models', () => {
-  test('are the last five, the latest first, each once', () => {
+  test('are the last five, the newest first, each once', () => {
     const recent = recentModels('u', tab())
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'c']) noteChosen(recent, name)
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'c']) addRecent(recent, name)
     expect(recent.get()).toEqual(['c', 'f', 'e', 'd', 'b'])
   })
 })
@@ -100,7 +99,7 @@ describe('parseNames', () => {
     expect(parseNames(text, 200)).toEqual(names)
   })
 
-  test('gives at most as many different names as asked, whatever it reads', () => {
+  test('returns unique names up to the limit, for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(

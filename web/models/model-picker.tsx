@@ -5,26 +5,26 @@ import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { useModal } from '../ui/use-modal.ts'
 import { isOffered } from './describe-model.ts'
-import { noteChosen, recentModels } from './favourites.ts'
-import { pagePickers } from './picker-open.ts'
+import { addRecent, recentModels } from './favourites.ts'
+import { pagePickers } from './picker-registry.ts'
 
 const loadPanel = () => import('./picker-panel.tsx')
 const PickerPanel = lazily(async () => (await loadPanel()).PickerPanel)
 
-/** What {@link ModelPicker} is given. */
+/** Props of {@link ModelPicker}. */
 export interface ModelPickerProps {
-  /** The model in use, if one was chosen. */
+  /** The selected model. */
   readonly model: string | undefined
   readonly onChange: (name: string) => void
 }
 
-/** A button that names the model in use, and opens the picker. */
+/** A button that names the selected model and opens the picker. */
 export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
   const { boot, models } = useServices()
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const state = useStore(models.state)
-  // While an answer grows this is drawn often, and the list may be long.
+  // This renders often while an answer grows, and the list may be long.
   const isUnlisted = useMemo(
     () => model !== undefined && state.kind === 'ready' && !isOffered(state.answer.models, model),
     [model, state],
@@ -35,13 +35,13 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
     if (models.state.get().kind === 'loading') void models.refresh()
   }, [models])
   useEffect(() => {
-    // After what is seen first, and before it is wanted. When it does not load now, it is tried again then.
+    // Preloads the panel after the first paint. If that fails, opening the picker tries again.
     if (state.kind !== 'loading') loadPanel().catch(() => undefined)
   }, [state.kind])
 
   function choose(name: string): void {
     setOpen(false)
-    noteChosen(recentModels(boot.user?.id), name)
+    addRecent(recentModels(boot.user?.id), name)
     onChange(name)
   }
 
@@ -54,7 +54,10 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
         aria-expanded={isOpen}
         title={isUnlisted ? `${model} is not listed by any provider` : model}
         onClick={() => setOpen(true)}
-        className="inline-flex min-h-9 max-w-full min-w-0 items-center gap-1.5 rounded-lg px-2.5 py-1.5 text-sm font-medium hover:bg-hover pointer-coarse:min-h-11"
+        className={
+          'inline-flex min-h-9 max-w-full min-w-0 items-center gap-1.5 rounded-lg px-2.5 py-1.5 text-sm ' +
+          'font-medium hover:bg-hover pointer-coarse:min-h-11'
+        }
       >
         {isUnlisted ? <Icon name="warn" className="size-4 text-warn" /> : null}
         <span className="truncate">
@@ -80,20 +83,23 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
 }
 
 interface PickerDialogProps {
-  /** Gets the focus afterwards, when nothing else had it before. */
+  /** Focused on closing if nothing had the focus before. */
   readonly opener: RefObject<HTMLElement | null>
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** A sheet of the whole screen on a phone, a panel near the top elsewhere. */
+/** The picker's dialog: full screen on phones, else near the top. */
 function PickerDialog({ opener, onClose, children }: PickerDialogProps): ReactNode {
   const modal = useModal({ isOpen: true, onClose, opener })
   return (
     <dialog
       {...modal}
       aria-label="Choose a model"
-      className="h-dvh max-h-none w-screen max-w-none border-line bg-panel p-0 text-ink shadow-xl sm:mt-[8vh] sm:h-[min(36rem,80dvh)] sm:w-[calc(100vw-2rem)] sm:max-w-2xl sm:rounded-xl sm:border"
+      className={
+        'h-dvh max-h-none w-screen max-w-none border-line bg-panel p-0 text-ink shadow-xl sm:mt-[8vh] ' +
+        'sm:h-[min(36rem,80dvh)] sm:w-[calc(100vw-2rem)] sm:max-w-2xl sm:rounded-xl sm:border'
+      }
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
         event.preventDefault()

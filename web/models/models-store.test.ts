@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'bun:test'
-import type { ModelsAnswer } from '../../src/http/page-api.ts'
-import { modelsStore } from './models-store.ts'
-import type { ModelsState, VisiblePage } from './models-store.ts'
+import type { ModelsAnswer } from '../../src/http/page/page-api.ts'
+import { modelsStore, type ModelsState, type VisiblePage } from './models-store.ts'
 
 const answer: ModelsAnswer = {
   isEchoOnly: false,
   models: [{ name: 'm', offers: [{ provider: 'groq', upstream: 'm' }] }],
 }
 
-/** A client whose answers a test gives one by one. */
+/** A client whose responses come from a test, one by one. */
 function scriptedClient() {
   const asked: PromiseWithResolvers<unknown>[] = []
   return {
     asked,
     client: {
-      // The answer's type is the caller's to say, as in the real client.
+      // The caller chooses the answer's type, as with the real client.
       get<Answer>(): Promise<Answer> {
         const call = Promise.withResolvers<Answer>()
         asked.push({
@@ -30,9 +29,9 @@ function scriptedClient() {
 
 /** A page that can be hidden and shown. */
 class FakePage extends EventTarget implements VisiblePage {
-  visibilityState: DocumentVisibilityState = 'visible'
+  readonly document: { visibilityState: DocumentVisibilityState } = { visibilityState: 'visible' }
   show(state: DocumentVisibilityState): void {
-    this.visibilityState = state
+    this.document.visibilityState = state
     this.dispatchEvent(new Event('visibilitychange'))
   }
 }
@@ -50,7 +49,7 @@ function recorded(state: { get(): ModelsState; subscribe(listener: () => void): 
 }
 
 describe('modelsStore', () => {
-  test('is loading until it has asked, then has the answer', async () => {
+  test('is loading until the first answer', async () => {
     const { asked, store, kinds } = started()
     expect(store.state.get().kind).toBe('loading')
     const refreshed = store.refresh()
@@ -60,7 +59,7 @@ describe('modelsStore', () => {
     expect(kinds).toEqual(['ready'])
   })
 
-  test('has one request under way, however often it is asked', async () => {
+  test('runs one request at a time', async () => {
     const { asked, store } = started()
     const both = [store.refresh(), store.refresh()]
     expect(asked).toHaveLength(1)
@@ -70,7 +69,20 @@ describe('modelsStore', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('says why the first request failed, and is loading while it asks again', async () => {
+  test('requests again after a change, when the running request has ended', async () => {
+    const { asked, store } = started()
+    void store.refresh()
+    const renewed = store.renew()
+    asked[0]?.resolve({ ...answer, models: [] })
+    await store.refresh()
+    asked[1]?.resolve(answer)
+    await renewed
+    expect(store.state.get()).toEqual({ kind: 'ready', answer })
+    void store.renew()
+    expect(asked).toHaveLength(3)
+  })
+
+  test('has the error of the first request, and is loading during the retry', async () => {
     const { asked, store, kinds } = started()
     const refreshed = store.refresh()
     const error = new Error('no')
@@ -81,7 +93,7 @@ describe('modelsStore', () => {
     expect(kinds).toEqual(['failed', 'loading'])
   })
 
-  test('keeps the last answer when a refresh fails, says why, and forgets that when one succeeds', async () => {
+  test('keeps the last answer with the error of a failed refresh, until one succeeds', async () => {
     const { asked, store } = started()
     const first = store.refresh()
     asked[0]?.resolve(answer)
@@ -97,12 +109,19 @@ describe('modelsStore', () => {
     expect(store.state.get()).toEqual({ kind: 'ready', answer })
   })
 
-  test('asks again when the page comes back into view, not when it goes', () => {
+  test('requests again when the page becomes visible, not when it is hidden', () => {
     const page = new FakePage()
     const { asked } = started(page)
     page.show('hidden')
     expect(asked).toHaveLength(0)
     page.show('visible')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('requests again when the window gets the focus, as after a change in an editor', () => {
+    const page = new FakePage()
+    const { asked } = started(page)
+    page.dispatchEvent(new Event('focus'))
     expect(asked).toHaveLength(1)
   })
 })

@@ -1,35 +1,39 @@
-import type { ModelsAnswer } from '../../src/http/page-api.ts'
+import type { ModelsAnswer } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
-import { createStore } from '../store.ts'
-import type { Store } from '../store.ts'
+import { createStore, type Store } from '../store.ts'
 
-/** What is known of the models there are. */
+/** State of the model list. */
 export type ModelsState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: Error }
-  /** `refreshError`: why the last refresh failed; the answer is the one before it. */
+  /** `refreshError`: error of the last refresh; `answer` is from before it. */
   | { readonly kind: 'ready'; readonly answer: ModelsAnswer; readonly refreshError?: Error }
 
-/** The models there are, as the service last told. */
+/** The service's model list. */
 export interface ModelsStore {
   readonly state: Store<ModelsState>
-  /** Asks again, unless that is under way. Resolves when the state says what came of it; never rejects. */
+  /** Loads the list, unless a request is running. Resolves when the state is updated; never rejects. */
   refresh(): Promise<void>
+  /** Loads the list after a change. A running request may have the old list, so another one follows it. */
+  renew(): Promise<void>
 }
 
-/** The part of `document` that tells whether somebody looks at the page. */
-export type VisiblePage = Pick<Document, 'visibilityState' | 'addEventListener'>
+/** The part of `window` that reports visibility. */
+export interface VisiblePage extends Pick<Window, 'addEventListener'> {
+  readonly document: Pick<Document, 'visibilityState'>
+}
 
 /**
- * The models, asked for at the first refresh, and again whenever the page comes back into view. @param page absent:
- * nothing to look at
+ * Creates the store. It loads on the first {@link ModelsStore.refresh}, and when the page becomes visible or focused.
+ *
+ * @param page source of these events; absent outside of a browser
  */
 export function modelsStore(
   client: Pick<ApiClient, 'get'>,
-  page: VisiblePage | undefined = globalThis.document,
+  page: VisiblePage | undefined = globalThis.window,
 ): ModelsStore {
   const state = createStore<ModelsState>({ kind: 'loading' })
-  let underWay: Promise<void> | undefined
+  let running: Promise<void> | undefined
 
   async function load(): Promise<void> {
     if (state.get().kind === 'failed') state.set({ kind: 'loading' })
@@ -41,16 +45,18 @@ export function modelsStore(
   }
 
   function refresh(): Promise<void> {
-    underWay ??= load().finally(() => {
-      underWay = undefined
+    running ??= load().finally(() => {
+      running = undefined
     })
-    return underWay
+    return running
   }
 
-  page?.addEventListener('visibilitychange', () => {
-    if (page.visibilityState === 'visible') void refresh()
-  })
-  return { state, refresh }
+  for (const event of ['visibilitychange', 'focus']) {
+    page?.addEventListener(event, () => {
+      if (page.document.visibilityState === 'visible') void refresh()
+    })
+  }
+  return { state, refresh, renew: () => (running === undefined ? refresh() : running.then(refresh)) }
 }
 
 function afterFailure(last: ModelsState, error: Error): ModelsState {

@@ -2,15 +2,15 @@ import type { ReactNode } from 'react'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { ModelFilters } from './search-models.ts'
 
-/** What {@link PickerFilters} shows. */
+/** Props of {@link PickerFilters}. */
 export interface PickerFiltersProps {
   readonly filters: ModelFilters
   readonly onChange: (filters: ModelFilters) => void
-  /** Those there are. */
+  /** Names of the providers. */
   readonly providers: readonly string[]
 }
 
-/** Narrows the picker: free ones, those that take pictures, those of one provider. */
+/** Filters of the picker: free models, models that accept images, models of one provider. */
 export function PickerFilters({ filters, onChange, providers }: PickerFiltersProps): ReactNode {
   const { provider, ...switches } = filters
   return (
@@ -26,7 +26,10 @@ export function PickerFilters({ filters, onChange, providers }: PickerFiltersPro
         aria-label="Provider"
         value={provider ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? switches : { ...switches, provider: target.value })}
-        className={`min-h-8 max-w-40 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 ${provider === undefined ? 'border-line' : 'border-accent text-accent'}`}
+        className={
+          'min-h-8 max-w-40 rounded-full border bg-raised px-2.5 text-sm max-sm:text-base pointer-coarse:min-h-11 ' +
+          (provider === undefined ? 'border-line' : 'border-accent text-accent')
+        }
       >
         <option value="">All providers</option>
         {providers.map((name) => (
@@ -55,7 +58,10 @@ function Chip({
       type="button"
       aria-pressed={isOn}
       onClick={onPress}
-      className={`inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 text-sm pointer-coarse:min-h-11 ${isOn ? 'border-accent bg-accent text-on-accent' : 'border-line bg-raised hover:bg-hover'}`}
+      className={
+        'inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 text-sm pointer-coarse:min-h-11 ' +
+        (isOn ? 'border-accent bg-accent text-on-accent' : 'border-line bg-raised hover:bg-hover')
+      }
     >
       {icon === undefined ? null : <Icon name={icon} className="size-4" />}
       {label}

@@ -1,23 +1,22 @@
 import { memo, type ReactNode } from 'react'
-import type { ModelOffer } from '../../src/http/page-api.ts'
 import { Icon } from '../ui/icon.tsx'
-import { formatContext, formatPrice, otherInputs, spokenPrice, takesImages } from './describe-model.ts'
+import { formatContext, otherInputs, priceRange, takesImages, type PriceText } from './describe-model.ts'
 import type { PickerRow } from './picker-rows.ts'
 
-/** What {@link PickerOption} shows. What is pressed on it is told by `data-act`, to the list. */
+/** Props of {@link PickerOption}. */
 export interface PickerOptionProps {
   readonly id: string
-  /** Place among the rows. */
+  /** Index of the row. */
   readonly index: number
   readonly row: PickerRow
-  /** Enter would choose it. */
+  /** Enter selects this row. */
   readonly isActive: boolean
-  /** It is the model in use. */
+  /** It is the selected model. */
   readonly isCurrent: boolean
   readonly isFavourite: boolean
 }
 
-/** One row of the picker. Its star and its arrow are for pointers; keys do the same. */
+/** A row of the picker. Star and arrow are for pointers; keys do the same. */
 export const PickerOption = memo(function PickerOption({
   id,
   index,
@@ -33,7 +32,10 @@ export const PickerOption = memo(function PickerOption({
       role="option"
       aria-selected={isActive}
       data-index={index}
-      className={`flex cursor-pointer items-stretch rounded-lg [contain-intrinsic-size:auto_3rem] [content-visibility:auto] ${look}`}
+      className={
+        'flex cursor-pointer items-stretch rounded-lg [contain-intrinsic-size:auto_3rem] [content-visibility:auto] ' +
+        look
+      }
     >
       {row.kind === 'model' ? <ModelRow row={row} isCurrent={isCurrent} isFavourite={isFavourite} /> : null}
       {row.kind === 'pin' ? <PinRow row={row} isCurrent={isCurrent} /> : null}
@@ -79,7 +81,9 @@ function ModelRow({
             )}
           </span>
         </span>
-        {first === undefined ? null : <Facts offer={first} hasImages={takesImages(entry)} />}
+        {first === undefined ? null : (
+          <Facts context={first.context} price={priceRange(entry)} hasImages={takesImages(entry)} />
+        )}
       </span>
       <span data-act="expand" aria-hidden="true" className={`${side} text-muted hover:text-ink`}>
         <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />
@@ -109,7 +113,11 @@ function PinRow({
             only {offer.provider}, as {offer.upstream}
           </span>
         </span>
-        <Facts offer={offer} hasImages={offer.input?.includes('image') === true} />
+        <Facts
+          context={offer.context}
+          price={priceRange({ offers: [offer] })}
+          hasImages={offer.input?.includes('image') === true}
+        />
       </span>
     </>
   )
@@ -162,14 +170,14 @@ function Servers({ names }: { readonly names: readonly string[] }): ReactNode {
   )
 }
 
-/** Pictures, context, price: in columns, so that rows can be compared. */
-function Facts({
-  offer: { context, price },
-  hasImages,
-}: {
-  readonly offer: ModelOffer
+interface FactsProps {
+  readonly context: number | undefined
+  readonly price: PriceText | undefined
   readonly hasImages: boolean
-}): ReactNode {
+}
+
+/** Images, context and price in aligned columns, for comparison. */
+function Facts({ context, price, hasImages }: FactsProps): ReactNode {
   return (
     <span className="flex shrink-0 items-center gap-3 text-xs text-muted tabular-nums max-sm:basis-full">
       <span className="empty:hidden sm:w-5 sm:empty:block" title={hasImages ? 'Takes pictures' : undefined}>
@@ -191,14 +199,11 @@ function Facts({
           </>
         )}
       </span>
-      <span
-        className="empty:hidden sm:min-w-26 sm:text-right sm:empty:block"
-        title={price === undefined ? undefined : spokenPrice(price)}
-      >
+      <span className="empty:hidden sm:min-w-26 sm:text-right sm:empty:block" title={price?.spoken}>
         {price === undefined ? null : (
           <>
-            <span aria-hidden="true">{formatPrice(price)}</span>
-            <span className="sr-only">, {spokenPrice(price)}</span>
+            <span aria-hidden="true">{price.text}</span>
+            <span className="sr-only">, {price.spoken}</span>
           </>
         )}
       </span>

@@ -7,23 +7,18 @@ import { Icon } from '../ui/icon.tsx'
 import { favouriteModels, recentModels } from './favourites.ts'
 import { PickerFilters } from './picker-filters.tsx'
 import { PickerOption } from './picker-option.tsx'
-import { sectionsOf } from './picker-rows.ts'
-import type { PickerRow, PickerRows } from './picker-rows.ts'
-import { Nothing, Trouble } from './picker-states.tsx'
-import { usePicker } from './use-picker.ts'
-import type { Picker } from './use-picker.ts'
+import { sectionsOf, type PickerRow, type PickerRows } from './picker-rows.ts'
+import { NoRows, ModelsError } from './picker-states.tsx'
+import { usePicker, type Picker } from './use-picker.ts'
 
-/** What {@link PickerPanel} is given. */
+/** Props of {@link PickerPanel}. */
 export interface PickerPanelProps {
   readonly model: string | undefined
   readonly onChoose: (name: string) => void
   readonly onClose: () => void
 }
 
-/**
- * What stands in the open picker: a combobox (WAI-ARIA APG) with filters above its list, and what can be done with the
- * row at hand below.
- */
+/** The open picker: a combobox (WAI-ARIA APG) with filters above its list, and the actions of the active row below. */
 export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): ReactNode {
   const { boot, models: store } = useServices()
   const state = useStore(store.state)
@@ -35,7 +30,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
 
   useEffect(() => void store.refresh(), [store])
   const activeId = active === undefined ? undefined : `${listId}-${active.at}`
-  // Only keys, typing and opening move the active row: what a pointer shows stays where it is.
+  // Only keys, typing and opening scroll to the active row. The pointer does not scroll.
   useLayoutEffect(() => {
     if (activeId !== undefined) document.getElementById(activeId)?.scrollIntoView({ block: 'nearest' })
   }, [activeId])
@@ -82,9 +77,9 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
         <IconButton label="Close" icon="close" onClick={onClose} />
       </div>
       <PickerFilters filters={picker.filters} onChange={picker.filter} providers={picker.providers} />
-      <Trouble state={state} onRetry={() => void store.refresh()} />
+      <ModelsError state={state} onRetry={() => void store.refresh()} />
       {rows.length === 0 ? (
-        <Nothing state={state} picker={picker} onLeave={onClose} />
+        <NoRows state={state} picker={picker} onLeave={onClose} />
       ) : (
         <div
           id={listId}
@@ -118,9 +113,14 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
           })}
         </div>
       )}
-      <div className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-t border-line px-3 py-1.5 text-xs text-muted">
+      <div
+        className={
+          'flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-t border-line px-3 py-1.5 text-xs ' +
+          'text-muted'
+        }
+      >
         <p role="status" className="min-w-40 flex-1 py-1">
-          {picker.said ?? (state.kind === 'ready' ? countOf(shown) : '')}
+          {picker.announcement ?? (state.kind === 'ready' ? countOf(shown, picker.leftOut) : '')}
         </p>
         {active === undefined || active.row.kind === 'typed' ? null : <RowActions row={active.row} picker={picker} />}
       </div>
@@ -128,12 +128,12 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
   )
 }
 
-/** A press on anything but a field leaves the focus, and with it the keys, in the search field. */
+/** Keeps the focus in the search field, unless another field is pressed. */
 function keepFocus(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest('input, select') === null) event.preventDefault()
 }
 
-/** For pointers, touch and Tab: what Ctrl+D and the arrow keys do with the row at hand. */
+/** Actions of the active row, for pointers, touch and Tab. Keys: Ctrl+D and arrow keys. */
 function RowActions({
   row,
   picker,
@@ -178,7 +178,8 @@ function Key({ children }: { readonly children: ReactNode }): ReactNode {
   )
 }
 
-function countOf({ count, hidden }: PickerRows): string {
+function countOf({ count, hidden }: PickerRows, leftOut: number): string {
   const models = `${formatCount(count)} ${count === 1 ? 'model' : 'models'}`
-  return hidden === 0 ? models : `${models}, ${formatCount(hidden)} more below: type to narrow`
+  const all = leftOut === 0 ? models : `${models}, without ${formatCount(leftOut)} that do not chat`
+  return hidden === 0 ? all : `${all}, ${formatCount(hidden)} more below: type to narrow`
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ModelEntry } from '../../src/http/page-api.ts'
-import { moved, pickerRows, sectionsOf } from './picker-rows.ts'
+import type { ModelEntry } from '../../src/http/page/page-api.ts'
+import { nextRow, pickerRows, sectionsOf } from './picker-rows.ts'
 import { noFilters } from './search-models.ts'
 
 function model(name: string, ...providers: readonly string[]): ModelEntry {
@@ -10,10 +10,7 @@ function model(name: string, ...providers: readonly string[]): ModelEntry {
 
 const models = [model('llama', 'groq', 'openai'), model('llama-small', 'groq'), model('gpt', 'openai')]
 
-function shown(
-  text: string,
-  { limit = 100, expanded = undefined as string | undefined, among = models as readonly ModelEntry[] } = {},
-) {
+function shown(text: string, { limit = 100, expanded = undefined as string | undefined, among = models } = {}) {
   return pickerRows(among, { text, filters: noFilters, favourites: [], recent: [] }, limit, expanded)
 }
 
@@ -22,7 +19,7 @@ function lines(...args: Parameters<typeof shown>): readonly string[] {
 }
 
 describe('pickerRows', () => {
-  test('shows the providers of the model that is unfolded, each as a choice', () => {
+  test('shows the providers of the expanded model, each as a row', () => {
     expect(lines('', { expanded: 'llama' })).toEqual([
       'model llama',
       'pin groq/llama',
@@ -32,13 +29,13 @@ describe('pickerRows', () => {
     ])
   })
 
-  test('shows what of a provider matches when its name and a slash are typed, and what was typed', () => {
+  test('shows matching models of a provider for its name and a slash, and the typed text', () => {
     expect(lines('groq/lla')).toEqual(['pin groq/llama', 'pin groq/llama-small', 'typed groq/lla'])
     expect(lines('GROQ/llama')).toEqual(['pin groq/llama', 'pin groq/llama-small'])
     expect(lines('nobody/llama')).toEqual(['typed nobody/llama'])
   })
 
-  test('has no choice of a provider where a model of that very name would be asked', () => {
+  test('has no pin with the name of a model', () => {
     const among = [...models, model('groq/llama', 'router')]
     expect(lines('groq/llama', { among })).toEqual(['model groq/llama', 'pin groq/llama-small'])
     expect(lines('', { among, expanded: 'llama' })).toEqual([
@@ -50,26 +47,26 @@ describe('pickerRows', () => {
     ])
   })
 
-  test('has what was typed as the last choice, unless it is one already', () => {
+  test('has the typed text as the last row, unless it is one already', () => {
     expect(lines('llama-s')).toEqual(['model llama-small', 'typed llama-s'])
     expect(lines('GPT')).toEqual(['model gpt'])
     expect(lines('  ')).toEqual(['model llama', 'model llama-small', 'model gpt'])
     expect(lines(' new one ')).toEqual(['typed new one'])
   })
 
-  test('does not let a name be asked for that the service would refuse', () => {
+  test('offers no name that the service would refuse', () => {
     expect(lines('x'.repeat(257))).toEqual([])
     expect(lines('x'.repeat(256))).toEqual([`typed ${'x'.repeat(256)}`])
     expect(lines('a\u0007b')).toEqual([])
     expect(lines('zz\ud800')).toEqual([])
   })
 
-  test('shows as many as asked and counts the others', () => {
+  test('shows models up to the limit and counts the others', () => {
     const { rows, count, hidden } = shown('', { limit: 2 })
     expect([rows.length, count, hidden]).toEqual([2, 3, 1])
   })
 
-  test('has every name once, whatever is typed', () => {
+  test('has every name once, for any text', () => {
     const anyModel = fc.tuple(
       fc.string({ minLength: 1, maxLength: 4 }),
       fc.array(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
@@ -90,7 +87,7 @@ describe('sectionsOf', () => {
       ({ heading, start, rows }) => [heading, start, rows.map(({ name }) => name)],
     )
 
-  test('has a heading for each kind, and leaves the providers with their model', () => {
+  test('has a heading for each group, and keeps pins with their model', () => {
     expect(sections(['llama'])).toEqual([
       ['Favourites', 0, ['llama', 'groq/llama', 'openai/llama']],
       ['Recent', 3, ['gpt']],
@@ -98,12 +95,12 @@ describe('sectionsOf', () => {
     ])
   })
 
-  test('has none where there is one kind only', () => {
+  test('has no heading for a single group', () => {
     expect(sections(['llama'], 'gpt')).toEqual([[undefined, 0, ['gpt']]])
   })
 })
 
-describe('moved', () => {
+describe('nextRow', () => {
   test.each([
     ['ArrowDown', 0, 1],
     ['ArrowDown', 19, 0],
@@ -117,10 +114,10 @@ describe('moved', () => {
     ['End', 9, 19],
     ['x', 9, undefined],
   ])('%s from %d leads to %p of 20', (key, at, to) => {
-    expect(moved(key, at, 20)).toBe(to)
+    expect(nextRow(key, at, 20)).toBe(to)
   })
 
-  test('leads nowhere when there is nothing', () => {
-    expect(moved('ArrowDown', 0, 0)).toBeUndefined()
+  test('returns nothing without rows', () => {
+    expect(nextRow('ArrowDown', 0, 0)).toBeUndefined()
   })
 })

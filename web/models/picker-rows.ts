@@ -1,8 +1,7 @@
-import type { ModelEntry, ModelOffer } from '../../src/http/page-api.ts'
-import { searchModels } from './search-models.ts'
-import type { ModelGroup, ModelQuery } from './search-models.ts'
+import type { ModelEntry, ModelOffer } from '../../src/http/page/page-api.ts'
+import { searchModels, type ModelGroup, type ModelQuery } from './search-models.ts'
 
-/** One line of the picker, and the name that choosing it asks for. */
+/** A row of the picker. `name` is the model name that choosing it selects. */
 export type PickerRow =
   | {
       readonly kind: 'model'
@@ -11,23 +10,28 @@ export type PickerRow =
       readonly entry: ModelEntry
       readonly isExpanded: boolean
     }
-  /** A model of one provider alone: `groq/llama`. */
+  /** A model pinned to one provider: `groq/llama`. */
   | { readonly kind: 'pin'; readonly name: string; readonly entry: ModelEntry; readonly offer: ModelOffer }
-  /** What was typed, as it is. */
+  /** The typed text as a model name. */
   | { readonly kind: 'typed'; readonly name: string }
 
 type PinRow = Extract<PickerRow, { kind: 'pin' }>
 
-/** What is shown for a query. */
+/** Rows for a query. */
 export interface PickerRows {
   readonly rows: readonly PickerRow[]
-  /** How many match. */
+  /** Number of matches. */
   readonly count: number
-  /** How many of them are not among the rows. */
+  /** Number of matches beyond the limit. */
   readonly hidden: number
 }
 
-/** @param limit how many models are shown at most @param expanded name of the model whose providers are shown */
+/**
+ * Returns the rows for a query.
+ *
+ * @param limit maximum number of models
+ * @param expanded name of the model whose providers are shown
+ */
 export function pickerRows(
   models: readonly ModelEntry[],
   query: ModelQuery,
@@ -51,8 +55,8 @@ export function pickerRows(
   }
 }
 
-/** Where a key leads from a row, if it leads anywhere. @param at place of the row now */
-export function moved(key: string, at: number, count: number): number | undefined {
+/** Returns the row that a navigation key leads to; `undefined` for other keys. @param at index of the current row */
+export function nextRow(key: string, at: number, count: number): number | undefined {
   if (count === 0) return undefined
   const last = count - 1
   switch (key) {
@@ -75,7 +79,10 @@ export function moved(key: string, at: number, count: number): number | undefine
 
 const pageRows = 8
 
-/** The model with each of its providers alone. A model of that very name would be asked instead: then there is no pin. */
+/**
+ * Rows that pin the model to each of its providers. A model with the same name takes precedence, so there is no pin for
+ * it.
+ */
 function pinsOf(entry: ModelEntry, names: ReadonlySet<string>): readonly PinRow[] {
   return entry.offers.flatMap((offer) => {
     const name = `${offer.provider}/${entry.name}`
@@ -83,7 +90,9 @@ function pinsOf(entry: ModelEntry, names: ReadonlySet<string>): readonly PinRow[
   })
 }
 
-/** `groq/lla`: what of groq begins so, or contains it. */
+/**
+ * Rows for a typed pin such as `groq/lla`: the provider's models that contain the rest, those that start with it first.
+ */
 function typedPins(
   models: readonly ModelEntry[],
   typed: string,
@@ -119,8 +128,8 @@ const nameCharactersMax = 256
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/
 
 /**
- * Providers may serve what they do not list. Nothing where the text is a model or one of the rows, or can be no name at
- * all (docs/api.md).
+ * A row for the typed text, since providers may serve unlisted models. Empty if the text matches a model or a row, or
+ * is not a valid name (docs/api.md).
  */
 function typedRow(text: string, names: ReadonlySet<string>, rows: readonly PickerRow[]): readonly PickerRow[] {
   const name = text.trim()
@@ -135,11 +144,11 @@ function typedRow(text: string, names: ReadonlySet<string>, rows: readonly Picke
   return [{ kind: 'typed', name }]
 }
 
-/** Rows that belong together. */
+/** Consecutive rows under one heading. */
 export interface PickerSection {
-  /** Absent where there is one kind of rows only. */
+  /** Absent if all rows are of one group. */
   readonly heading?: string
-  /** Place of its first row. */
+  /** Index of the first row. */
   readonly start: number
   readonly rows: readonly PickerRow[]
 }
@@ -151,7 +160,7 @@ const headings: Readonly<Record<ModelGroup, string>> = {
   found: '',
 }
 
-/** Rows under headings, where there is more than one kind of them. */
+/** Splits rows into sections by group. */
 export function sectionsOf(rows: readonly PickerRow[]): readonly PickerSection[] {
   const starts = rows.flatMap((row, index) =>
     index === 0 || (row.kind === 'model' && row.group !== groupBefore(rows, index)) ? [index] : [],

@@ -7,8 +7,14 @@ import type { ModelsState } from './models-store.ts'
 import { noFilters } from './search-models.ts'
 import type { Picker } from './use-picker.ts'
 
-/** Above the list: what went wrong while there is something to show all the same. */
-export function Trouble({ state, onRetry }: { readonly state: ModelsState; readonly onRetry: () => void }): ReactNode {
+/** Shown above the list: an error while an older list is available. */
+export function ModelsError({
+  state,
+  onRetry,
+}: {
+  readonly state: ModelsState
+  readonly onRetry: () => void
+}): ReactNode {
   if (state.kind !== 'ready' || state.refreshError === undefined) return null
   return (
     <div className="flex flex-wrap items-center gap-x-3 border-b border-line bg-warn-soft px-4 py-1 text-sm">
@@ -22,8 +28,8 @@ export function Trouble({ state, onRetry }: { readonly state: ModelsState; reado
   )
 }
 
-/** In the place of the list, when it has no rows. */
-export function Nothing({
+/** Shown instead of an empty list. */
+export function NoRows({
   state,
   picker,
   onLeave,

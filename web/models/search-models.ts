@@ -1,60 +1,62 @@
-import type { ModelEntry } from '../../src/http/page-api.ts'
+import type { ModelEntry } from '../../src/http/page/page-api.ts'
 import { isFree, takesImages } from './describe-model.ts'
 
-/** Which models are looked at at all. */
+/** Filters of the model list. */
 export interface ModelFilters {
-  /** Those that cost nothing where they are asked first. */
+  /** Only models that every provider serves for free. */
   readonly isFree: boolean
-  /** Those that take pictures. */
+  /** Only models that accept images. */
   readonly takesImages: boolean
-  /** Those that this provider serves. */
+  /** Only models of this provider. */
   readonly provider?: string
 }
 
-/** What is looked for. */
+/** A search. */
 export interface ModelQuery {
   readonly text: string
   readonly filters: ModelFilters
   readonly favourites: readonly string[]
-  /** The latest first. */
+  /** The newest first. */
   readonly recent: readonly string[]
 }
 
-/** Why a model stands where it does. */
+/** The section of a found model. */
 export type ModelGroup = 'favourites' | 'recent' | 'others' | 'found'
 
-/** A model that was found. */
+/** A matching model. */
 export interface FoundModel {
   readonly entry: ModelEntry
   readonly group: ModelGroup
 }
 
-/** Everything. */
+/** Matches every model. */
 export const noFilters: ModelFilters = { isFree: false, takesImages: false }
 
 /**
- * The models that match, the best first. Every word must be in the name, or in that of a provider or an upstream's
- * model. By name: the whole of it, then its beginning, beginnings of words in it, anywhere in it, and without its
- * hyphens and dots; last those found by their providers. Among equals favourites come first. Without words: favourites,
- * then recent ones, then the others in their order.
+ * Returns the matching models, the best first. Every word must occur in the model's name, a provider's name or an
+ * upstream model name. Rank by name: exact, prefix, word prefixes, substring, ignoring punctuation; then matches of
+ * providers. Favourites come first within a rank. Without words: favourites, recent models, then the others in list
+ * order.
  */
 export function searchModels(models: readonly ModelEntry[], query: ModelQuery): readonly FoundModel[] {
   const { favourites, filters, recent } = query
   const text = query.text.trim().toLowerCase()
   const wanted = models.filter((model) => passes(model, filters))
   if (text === '') return inGroups(wanted, favourites, recent)
-  const liked = new Set(favourites),
+  const favouriteNames = new Set(favourites),
     words = text.split(/\s+/)
   return wanted
     .map((entry) => ({ entry, rank: rankOf(entry, text, words) }))
     .filter(({ rank }) => rank < ranks.none)
     .toSorted(
-      (one, other) => one.rank - other.rank || Number(liked.has(other.entry.name)) - Number(liked.has(one.entry.name)),
+      (one, other) =>
+        one.rank - other.rank ||
+        Number(favouriteNames.has(other.entry.name)) - Number(favouriteNames.has(one.entry.name)),
     )
     .map(({ entry }) => ({ entry, group: 'found' }))
 }
 
-/** The providers that serve something, in the order in which they are asked, as far as the models show it. */
+/** Returns the providers in order of failover, as far as the models show it. */
 export function providersOf(models: readonly ModelEntry[]): readonly string[] {
   return [...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))]
 }
@@ -71,8 +73,8 @@ function inGroups(
   recent: readonly string[],
 ): readonly FoundModel[] {
   const byName = new Map(models.map((entry) => [entry.name, entry]))
-  const liked = new Set(favourites),
-    latest = recent.filter((name) => !liked.has(name)),
+  const favouriteNames = new Set(favourites),
+    latest = recent.filter((name) => !favouriteNames.has(name)),
     above = new Set([...favourites, ...latest])
   const named = (names: readonly string[], group: ModelGroup) =>
     names.flatMap((name) => {
@@ -90,16 +92,16 @@ function inGroups(
 const ranks = { exact: 0, prefix: 1, word: 2, substring: 3, squeezed: 4, elsewhere: 5, none: 6 } as const
 
 function rankOf({ name, offers }: ModelEntry, text: string, words: readonly string[]): number {
-  const known = name.toLowerCase()
-  if (known === text) return ranks.exact
-  if (known.startsWith(text)) return ranks.prefix
-  const squeezed = squeeze(known)
+  const lowerName = name.toLowerCase()
+  if (lowerName === text) return ranks.exact
+  if (lowerName.startsWith(text)) return ranks.prefix
+  const squeezed = squeeze(lowerName)
   const elsewhere = offers
     .map(({ provider, upstream }) => `${provider} ${upstream}`)
     .join(' ')
     .toLowerCase()
   return words.reduce<number>(
-    (worst, word) => Math.max(worst, rankOfWord(word, known, squeezed, elsewhere)),
+    (worst, word) => Math.max(worst, rankOfWord(word, lowerName, squeezed, elsewhere)),
     ranks.word,
   )
 }
@@ -119,7 +121,7 @@ function startsWord(name: string, word: string): boolean {
   return false
 }
 
-/** Letters and digits alone: `gpt4o` is `gpt-4o`. */
+/** Letters and digits only: `gpt-4o` becomes `gpt4o`. */
 function squeeze(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, '')
 }

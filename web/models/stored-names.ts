@@ -1,64 +1,64 @@
 import type { Store } from '../store.ts'
 
-/** A list of names that the browser keeps, the same in every tab. */
+/** A list of names in local storage, shared by all tabs. */
 export interface StoredNames extends Pick<Store<readonly string[]>, 'get' | 'subscribe'> {
-  /** Replaces the list. Returns whether the browser kept it: it may be full, or keep nothing. */
+  /** Replaces the list. Returns whether the browser stored it: storage may be full or forbidden. */
   set(names: readonly string[]): boolean
 }
 
-/** What keeps the list, and tells of changes: `window`, or another in tests. */
-export interface NameKeeper extends Pick<EventTarget, 'addEventListener' | 'removeEventListener' | 'dispatchEvent'> {
+/** Local storage with its events: `window`, or a fake in tests. */
+export interface NameStorage extends Pick<EventTarget, 'addEventListener' | 'removeEventListener' | 'dispatchEvent'> {
   readonly localStorage: Pick<Storage, 'getItem' | 'setItem'>
 }
 
 const nameCharactersMax = 300
 
-/** The names kept under `key`, at most `limit`. Whatever else is found there counts as none. */
-export function storedNames(key: string, limit: number, keeper: NameKeeper = globalThis.window): StoredNames {
-  let known: { readonly text: string; readonly names: readonly string[] } = { text: '', names: [] }
+/** Opens the names stored under `key`, at most `limit`. Invalid content counts as empty. */
+export function storedNames(key: string, limit: number, storage: NameStorage = globalThis.window): StoredNames {
+  let cached: { readonly text: string; readonly names: readonly string[] } = { text: '', names: [] }
 
   function get(): readonly string[] {
-    const text = readText(keeper, key)
-    if (text !== known.text) known = { text, names: parseNames(text, limit) }
-    return known.names
+    const text = readText(storage, key)
+    if (text !== cached.text) cached = { text, names: parseNames(text, limit) }
+    return cached.names
   }
 
   return {
     get,
     set(names) {
       try {
-        keeper.localStorage.setItem(key, JSON.stringify(cleanNames(names, limit)))
+        storage.localStorage.setItem(key, JSON.stringify(cleanNames(names, limit)))
       } catch {
-        // Full, or forbidden: the caller tells.
+        // Full or forbidden: the caller reports it.
         return false
       }
-      // The browser tells other tabs only.
-      keeper.dispatchEvent(new Event('storage'))
+      // The browser sends this event to other tabs only.
+      storage.dispatchEvent(new Event('storage'))
       return true
     },
     subscribe(listener) {
-      keeper.addEventListener('storage', listener)
-      return () => keeper.removeEventListener('storage', listener)
+      storage.addEventListener('storage', listener)
+      return () => storage.removeEventListener('storage', listener)
     },
   }
 }
 
-function readText(keeper: NameKeeper, key: string): string {
+function readText(storage: NameStorage, key: string): string {
   try {
-    return keeper.localStorage.getItem(key) ?? ''
+    return storage.localStorage.getItem(key) ?? ''
   } catch {
-    // A browser may forbid it: then nothing is kept.
+    // Storage is forbidden: the list is empty.
     return ''
   }
 }
 
-/** The names of a JSON array of strings; none of anything else. */
+/** Parses a JSON array of strings; anything else is an empty list. */
 export function parseNames(text: string, limit: number): readonly string[] {
   try {
     const value: unknown = JSON.parse(text)
     return Array.isArray(value) ? cleanNames(value, limit) : []
   } catch {
-    // Somebody else's, or cut: nothing of ours.
+    // Damaged, or not written by this page.
     return []
   }
 }

@@ -2,57 +2,65 @@ import { useMemo, useState, type KeyboardEvent } from 'react'
 import { useStore } from '../store.ts'
 import { favouritesMax, toggleFavourite } from './favourites.ts'
 import type { ModelsState } from './models-store.ts'
-import { moved, pickerRows } from './picker-rows.ts'
-import type { PickerRow, PickerRows } from './picker-rows.ts'
-import { noFilters, providersOf } from './search-models.ts'
-import type { ModelFilters } from './search-models.ts'
+import { nextRow, pickerRows, type PickerRow, type PickerRows } from './picker-rows.ts'
+import { noFilters, providersOf, type ModelFilters } from './search-models.ts'
 import type { StoredNames } from './stored-names.ts'
 
 const pageSize = 50
 
-/** What the panel holds and does. */
+/** State and actions of the open picker. */
 export interface Picker {
   readonly text: string
   readonly filters: ModelFilters
   readonly providers: readonly string[]
   readonly shown: PickerRows
   readonly rows: readonly PickerRow[]
-  /** What Enter would choose. */
+  /** Number of models hidden because they do not chat. */
+  readonly leftOut: number
+  /** The row that Enter selects. */
   readonly active: { readonly at: number; readonly row: PickerRow } | undefined
-  /** What was done last, in words. */
-  readonly said: string | undefined
+  /** Outcome of the last action, announced to screen readers. */
+  readonly announcement: string | undefined
   readonly type: (text: string) => void
   readonly filter: (filters: ModelFilters) => void
   readonly isFavourite: (name: string) => boolean
   readonly toggleFavourite: (row: PickerRow) => void
   readonly toggleExpanded: (row: PickerRow) => void
   readonly scrolled: (list: HTMLElement) => void
-  /** Returns whether the key meant something. */
+  /** Returns whether the key was handled. */
   readonly handleKey: (event: KeyboardEvent<HTMLInputElement>) => boolean
 }
 
-/** The state of an open picker. @param model the one in use */
+/** State of an open picker. @param model the selected model */
 export function usePicker(
   state: ModelsState,
   favourites: StoredNames,
   recent: StoredNames,
   model: string | undefined,
 ): Picker {
-  const models = state.kind === 'ready' ? state.answer.models : none
+  const all = state.kind === 'ready' ? state.answer.models : none
   const [text, setText] = useState('')
   const [filters, setFilters] = useState(noFilters)
   const [limit, setLimit] = useState(pageSize)
   const [expanded, setExpanded] = useState<string>()
   const [activeName, setActiveName] = useState(model)
-  const [said, setSaid] = useState<string>()
-  const liked = useStore(favourites)
-  // What was chosen last stays in its place while the picker is open.
-  const [latest] = useState(() => recent.get())
-  const shown = useMemo(
-    () => pickerRows(models, { text, filters, favourites: liked, recent: latest }, limit, expanded),
-    [models, text, filters, liked, latest, limit, expanded],
+  const [announcement, setAnnouncement] = useState<string>()
+  const favouriteList = useStore(favourites)
+  // The order of recent models is fixed while the picker is open.
+  const [recentList] = useState(() => recent.get())
+  // A hidden model that was selected by name stays available.
+  const models = useMemo(
+    () =>
+      all.filter(
+        ({ name, isHidden }) => isHidden !== true || favouriteList.includes(name) || recentList.includes(name),
+      ),
+    [all, favouriteList, recentList],
   )
-  const likedNames = useMemo(() => new Set(liked), [liked])
+  const shown = useMemo(
+    () => pickerRows(models, { text, filters, favourites: favouriteList, recent: recentList }, limit, expanded),
+    [models, text, filters, favouriteList, recentList, limit, expanded],
+  )
+  const favouriteSet = useMemo(() => new Set(favouriteList), [favouriteList])
   const providers = useMemo(() => providersOf(models), [models])
   const { rows } = shown
   const at = Math.max(
@@ -62,11 +70,11 @@ export function usePicker(
     row = rows[at]
   const active = row === undefined ? undefined : { at, row }
 
-  function startOver(): void {
+  function reset(): void {
     setActiveName(undefined)
     setExpanded(undefined)
     setLimit(pageSize)
-    setSaid(undefined)
+    setAnnouncement(undefined)
   }
 
   function showMore(): void {
@@ -77,7 +85,7 @@ export function usePicker(
     if (target.kind === 'typed') return
     const { name } = target.entry
     setActiveName(target.name)
-    setSaid(saidOf(toggleFavourite(favourites, name), name))
+    setAnnouncement(announcementOf(toggleFavourite(favourites, name), name))
   }
 
   function toggleExpanded(target: PickerRow): void {
@@ -88,23 +96,21 @@ export function usePicker(
 
   function handleKey(event: KeyboardEvent<HTMLInputElement>): boolean {
     if (active === undefined) return false
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'd') toggle(active.row)
-    else if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
-    else if (
-      event.key === 'ArrowRight' &&
-      isAtEnd(event.currentTarget) &&
-      active.row.kind === 'model' &&
-      expanded !== active.row.name
-    )
-      toggleExpanded(active.row)
-    else if (event.key === 'ArrowLeft' && active.row.kind !== 'typed' && expanded === active.row.entry.name)
-      toggleExpanded(active.row)
-    else {
-      const next = moved(event.key, active.at, rows.length)
-      if (next === undefined) return false
-      if (next === rows.length - 1) showMore()
-      setActiveName(rows[next]?.name)
+    const isCommand = event.ctrlKey || event.metaKey
+    if (isCommand && event.key.toLowerCase() === 'd') {
+      toggle(active.row)
+      return true
     }
+    if (isCommand || event.altKey || event.shiftKey) return false
+    if (!togglesExpanded(event, active.row, expanded)) return moveTo(nextRow(event.key, active.at, rows.length))
+    toggleExpanded(active.row)
+    return true
+  }
+
+  function moveTo(next: number | undefined): boolean {
+    if (next === undefined) return false
+    if (next === rows.length - 1) showMore()
+    setActiveName(rows[next]?.name)
     return true
   }
 
@@ -115,18 +121,19 @@ export function usePicker(
     shown,
     rows,
     active,
-    said,
+    leftOut: all.length - models.length,
+    announcement,
     toggleFavourite: toggle,
     toggleExpanded,
     handleKey,
-    isFavourite: (name) => likedNames.has(name),
+    isFavourite: (name) => favouriteSet.has(name),
     type(next) {
       setText(next)
-      startOver()
+      reset()
     },
     filter(next) {
       setFilters(next)
-      startOver()
+      reset()
     },
     scrolled({ scrollTop, clientHeight, scrollHeight }) {
       if (scrollHeight - scrollTop - clientHeight < clientHeight) showMore()
@@ -136,19 +143,29 @@ export function usePicker(
 
 const none: readonly never[] = []
 
-function isAtEnd({ selectionStart, value }: HTMLInputElement): boolean {
+/** ArrowRight at the end of the text expands a model; ArrowLeft collapses it, also on one of its pins. */
+function togglesExpanded(
+  { key, currentTarget }: KeyboardEvent<HTMLInputElement>,
+  row: PickerRow,
+  expanded: string | undefined,
+): boolean {
+  if (key === 'ArrowRight') return isCaretAtEnd(currentTarget) && row.kind === 'model' && expanded !== row.name
+  return key === 'ArrowLeft' && row.kind !== 'typed' && expanded === row.entry.name
+}
+
+function isCaretAtEnd({ selectionStart, value }: HTMLInputElement): boolean {
   return selectionStart === value.length
 }
 
-function saidOf(toggled: ReturnType<typeof toggleFavourite>, name: string): string {
+function announcementOf(toggled: ReturnType<typeof toggleFavourite>, name: string): string {
   switch (toggled) {
     case 'added':
       return `${name} is a favourite now`
     case 'removed':
-      return `${name} is no favourite any more`
+      return `${name} is not a favourite any more`
     case 'full':
       return `There are ${favouritesMax} favourites already: remove one first`
-    case 'not-kept':
-      return 'This browser keeps nothing for this page, so there are no favourites'
+    case 'not-stored':
+      return 'This browser stores nothing for this page, so there are no favourites'
   }
 }

@@ -1,17 +1,17 @@
 import { useId, type ReactNode } from 'react'
-import { describedBy, Field, inputLook } from './field.tsx'
-import { parameterWords } from './parameter-words.ts'
+import { describedBy, Field, inputStyle } from './field.tsx'
+import { parameterTexts } from './parameter-texts.ts'
 import type { ChoiceParameter, FlagParameter, ParameterName } from './parameters.ts'
 
-/** What {@link ChoiceField} shows. */
+/** Props of {@link ChoiceField}. */
 export interface ChoiceFieldProps {
   readonly parameter: ChoiceParameter
-  /** Absent: not set. */
+  /** Absent if not set. */
   readonly value: string | undefined
   readonly onChange: (value: string | undefined) => void
 }
 
-/** A parameter that is one of several words. */
+/** A field for a parameter with a fixed set of values. */
 export function ChoiceField({ parameter: { name, common, rare }, value, onChange }: ChoiceFieldProps): ReactNode {
   return (
     <Select name={name} value={value ?? ''} onChange={(next) => onChange(next === '' ? undefined : next)}>
@@ -31,15 +31,15 @@ export function ChoiceField({ parameter: { name, common, rare }, value, onChange
   )
 }
 
-/** What {@link FlagField} shows. */
+/** Props of {@link FlagField}. */
 export interface FlagFieldProps {
   readonly parameter: FlagParameter
-  /** Absent: not set. */
+  /** Absent if not set. */
   readonly value: boolean | undefined
   readonly onChange: (value: boolean | undefined) => void
 }
 
-/** A parameter that is on, off, or not set. */
+/** A field for a parameter that is on, off, or not set. */
 export function FlagField({ parameter: { name }, value, onChange }: FlagFieldProps): ReactNode {
   return (
     <Select
@@ -63,13 +63,13 @@ interface SelectProps {
 function Select({ name, value, onChange, children }: SelectProps): ReactNode {
   const id = useId()
   return (
-    <Field id={id} {...parameterWords[name]}>
+    <Field id={id} {...parameterTexts[name]}>
       <select
         id={id}
         value={value}
         onChange={({ target }) => onChange(target.value)}
         {...describedBy({ id })}
-        className={`${inputLook} w-full`}
+        className={`${inputStyle} w-full`}
       >
         <option value="">Not set</option>
         {children}

@@ -1,21 +1,21 @@
 import type { ReactNode } from 'react'
 
-/** What {@link Field} shows. */
+/** Props of {@link Field}. */
 export interface FieldProps {
-  /** Of the input: the others hang on it (see {@link describedBy}). */
+  /** Id of the input. Other ids derive from it (see {@link describedBy}). */
   readonly id: string
   readonly label: string
   readonly explanation: string
-  /** Why what stands in it is not sent. */
+  /** Why the value is not sent. */
   readonly fault?: string | undefined
-  /** What to know of what stands in it, although it is sent. */
+  /** A remark about a value that is sent. */
   readonly hint?: string | undefined
   readonly children: ReactNode
-  /** Beside the label. */
+  /** Content beside the label. */
   readonly action?: ReactNode
 }
 
-/** An input with its label above it, and what it does, or what is wrong with it, below. */
+/** An input with its label above, and its explanation or fault below. */
 export function Field({ id, label, explanation, fault, hint, children, action }: FieldProps): ReactNode {
   return (
     <div className="flex flex-col gap-1">
@@ -41,7 +41,7 @@ export function Field({ id, label, explanation, fault, hint, children, action }:
   )
 }
 
-/** Attributes that tie what stands around an input to it. */
+/** Attributes that connect an input with its explanation, fault and hint. */
 export function describedBy({ id, fault, hint }: Pick<FieldProps, 'id' | 'fault' | 'hint'>): {
   readonly 'aria-describedby': string
   readonly 'aria-invalid': boolean
@@ -54,9 +54,9 @@ export function describedBy({ id, fault, hint }: Pick<FieldProps, 'id' | 'fault'
   return { 'aria-describedby': ids.join(' '), 'aria-invalid': fault !== undefined }
 }
 
-/** How something to type into looks, of any height. */
-export const boxLook =
+/** Classes of a text field of any height. */
+export const boxStyle =
   'rounded-lg border border-muted bg-raised px-2.5 text-sm text-ink max-sm:text-base aria-invalid:border-bad'
 
-/** The same, of one line. */
-export const inputLook = `${boxLook} min-h-9 pointer-coarse:min-h-11`
+/** Classes of a text field of one line. */
+export const inputStyle = `${boxStyle} min-h-9 pointer-coarse:min-h-11`

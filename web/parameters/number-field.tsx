@@ -1,31 +1,28 @@
 import { useId, useRef, useState, type ReactNode } from 'react'
 import { IconButton } from '../ui/button.tsx'
-import { describedBy, Field, inputLook } from './field.tsx'
-import { parameterWords } from './parameter-words.ts'
+import { describedBy, Field, inputStyle } from './field.tsx'
+import { parameterTexts } from './parameter-texts.ts'
 import type { NumberParameter } from './parameters.ts'
 import { readNumber } from './read-number.ts'
 
-/** What {@link NumberField} shows. */
+/** Props of {@link NumberField}. */
 export interface NumberFieldProps {
   readonly parameter: NumberParameter
-  /** Absent: not set. */
+  /** Absent if not set. */
   readonly value: number | undefined
   readonly onChange: (value: number | undefined) => void
   readonly hint?: string | undefined
 }
 
-/**
- * A parameter that is a number: a field, and a slider where there are boundaries. What may not be sent is told, and is
- * not set.
- */
+/** A field for a number, with a slider if the range is bounded. An invalid value is explained and not set. */
 export function NumberField({ parameter, value, onChange, hint }: NumberFieldProps): ReactNode {
   const { name, isInteger, range } = parameter
-  const { label, explanation } = parameterWords[name]
+  const { label, explanation } = parameterTexts[name]
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
   const read = readNumber(parameter, typed)
-  // What was typed stays as it was typed, such as 1.0 or 7,5, until the value changes in another way.
+  // Keeps the typed text, such as 1.0 or 7,5, until the value changes in another way.
   const isTyped = (read.kind === 'value' ? read.value : undefined) === value
   const text = isTyped ? typed : String(value ?? '')
   const shown = isTyped ? read : readNumber(parameter, text)
@@ -61,9 +58,12 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
             step={range.step}
             value={value ?? range.rest}
             onChange={({ target }) => type(target.value)}
-            // A press where it stands already changes nothing, and is to set it all the same.
+            // A press at the current position fires no change event, but must set the value.
             onClick={({ currentTarget }) => type(currentTarget.value)}
-            className={`min-h-6 min-w-0 flex-1 pointer-coarse:min-h-11 ${value === undefined ? 'accent-muted opacity-40' : 'accent-accent'}`}
+            className={
+              'min-h-6 min-w-0 flex-1 pointer-coarse:min-h-11 ' +
+              (value === undefined ? 'accent-muted opacity-40' : 'accent-accent')
+            }
           />
         )}
         <input
@@ -75,7 +75,7 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
           value={text}
           onChange={({ target }) => type(target.value)}
           {...describedBy({ id, fault, hint })}
-          className={`${inputLook} tabular-nums ${range === undefined ? 'w-full' : 'w-24 text-right'}`}
+          className={`${inputStyle} tabular-nums ${range === undefined ? 'w-full' : 'w-24 text-right'}`}
         />
       </div>
     </Field>

@@ -4,23 +4,22 @@ import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { ChoiceField, FlagField } from './choice-field.tsx'
-import { boxLook, describedBy, Field } from './field.tsx'
+import { boxStyle, describedBy, Field } from './field.tsx'
 import { NumberField } from './number-field.tsx'
-import { parameterWords } from './parameter-words.ts'
-import { countSet, parameters, withParameter } from './parameters.ts'
-import type { NumberParameter, ParameterName } from './parameters.ts'
+import { parameterTexts } from './parameter-texts.ts'
+import { countSet, parameters, withParameter, type NumberParameter, type ParameterName } from './parameters.ts'
 import { StopField } from './stop-field.tsx'
 
-/** What {@link ParametersPanel} is given. */
+/** Props of {@link ParametersPanel}. */
 export interface ParametersPanelProps {
   readonly settings: ChatSettings
-  /** Told of every change that may be sent. */
+  /** Called with every change that may be sent. */
   readonly onChange: (settings: ChatSettings) => void
 }
 
-/** What a conversation is asked with: the system prompt and every parameter. What is not set is not sent. */
+/** Settings of a conversation: system prompt and parameters. Unset parameters are not sent. */
 export function ParametersPanel({ settings, onChange }: ParametersPanelProps): ReactNode {
-  // Fields hold what was typed even where it may not be sent: to reset them is to make new ones.
+  // Fields keep invalid text in their own state. A new key remounts them, which resets it.
   const [resets, setResets] = useState(0)
 
   function resetAll(): void {
@@ -64,7 +63,7 @@ function SystemPrompt({
         placeholder="None"
         onChange={({ target }) => onChange(target.value)}
         {...describedBy({ id })}
-        className={`${boxLook} field-sizing-content max-h-80 min-h-24 w-full resize-y py-2`}
+        className={`${boxStyle} field-sizing-content max-h-80 min-h-24 w-full resize-y py-2`}
       />
     </Field>
   )
@@ -117,11 +116,11 @@ function Fields({ values, onChange }: FieldsProps): ReactNode {
       <Group title="Answer">
         <div className="flex flex-col gap-1">
           <Switch
-            label={parameterWords.stream.label}
+            label={parameterTexts.stream.label}
             isOn={values.stream !== false}
             onChange={(isOn) => setter('stream')(isOn ? undefined : false)}
           />
-          <p className="text-xs text-muted">{parameterWords.stream.explanation}</p>
+          <p className="text-xs text-muted">{parameterTexts.stream.explanation}</p>
         </div>
         <FlagField parameter={parameters.logprobs} value={values.logprobs} onChange={setter('logprobs')} />
         {number(parameters.top_logprobs)}

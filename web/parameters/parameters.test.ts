@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseChatRequest } from '../../src/wire/chat-request.ts'
-import { countSet, parameters, parseParameters, withParameter } from './parameters.ts'
-import type { NumberParameter } from './parameters.ts'
+import { parseChatRequest } from '../../src/formats/chat/request.ts'
+import { countSet, parameters, parseParameters, withParameter, type NumberParameter } from './parameters.ts'
 import { rangeOf, readNumber } from './read-number.ts'
 import { readStop, showStop } from './stop-text.ts'
 
@@ -10,7 +9,7 @@ const numbers = Object.values(parameters).filter(
   (parameter): parameter is Extract<typeof parameter, { kind: 'number' }> => parameter.kind === 'number',
 )
 
-/** Whether the service takes a request with these members. */
+/** Whether the service accepts a request with these members. */
 function isTaken(members: object): boolean {
   try {
     parseChatRequest(
@@ -55,7 +54,7 @@ describe('readNumber', () => {
     else expect(read).toEqual(expected === 'unset' ? { kind: 'unset' } : { kind: 'value', value: expected })
   })
 
-  test('gives only what the service takes, whatever is typed', () => {
+  test('returns only numbers that the service accepts, for any text', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...numbers),
@@ -68,7 +67,7 @@ describe('readNumber', () => {
     )
   })
 
-  test('refuses nothing that the service takes, but integers no browser holds', () => {
+  test('refuses nothing that the service accepts, except unsafe integers', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...numbers),
@@ -82,7 +81,7 @@ describe('readNumber', () => {
 })
 
 describe('rangeOf', () => {
-  test('says what may be sent', () => {
+  test('describes the range', () => {
     expect([parameters.temperature, parameters.top_logprobs, parameters.seed].map(rangeOf)).toEqual([
       '0 to 2',
       'a whole number, 0 to 20',
@@ -108,12 +107,12 @@ describe('parseParameters', () => {
     stream: false,
   }
 
-  test('keeps each parameter there is', () => {
+  test('keeps every valid parameter', () => {
     expect(parseParameters(all)).toEqual(all)
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(parameters).toSorted())
   })
 
-  test.each(Object.keys(all))('leaves %s out when it is nothing the service takes', (name) => {
+  test.each(Object.keys(all))('leaves %s out if the service would refuse it', (name) => {
     expect(parseParameters({ ...all, [name]: { no: 1 } })).toEqual(
       Object.fromEntries(Object.entries(all).filter(([each]) => each !== name)),
     )
@@ -126,16 +125,16 @@ describe('parseParameters', () => {
     [[1]],
     [{ model: 'x', unknown: 1, constructor: 2 }],
     [{ temperature: 3, top_p: '1', seed: 1.5, stop: [], reasoning_effort: 'huge', max_tokens: null }],
-  ])('makes none of %j', (value) => {
+  ])('ignores %j', (value) => {
     expect(parseParameters(value)).toEqual({})
   })
 
-  test('takes one stop sequence as a list of one, and leaves out what is none', () => {
+  test('reads one stop sequence as a list, and leaves out invalid ones', () => {
     expect(parseParameters({ stop: 'a' })).toEqual({ stop: ['a'] })
     expect(parseParameters({ stop: ['a', '', 1, 'a', 'b'] })).toEqual({ stop: ['a', 'b'] })
   })
 
-  test('gives only what the service takes, and the same when read again', () => {
+  test('returns only parameters that the service accepts, and the same when parsed again', () => {
     const members = fc.record(
       Object.fromEntries(
         Object.keys(all).map((name) => [
@@ -156,7 +155,7 @@ describe('parseParameters', () => {
 })
 
 describe('withParameter', () => {
-  test('sets one and takes it away again', () => {
+  test('sets and removes a parameter', () => {
     const set = withParameter({ seed: 1 }, 'temperature', 0)
     expect(set).toEqual({ seed: 1, temperature: 0 })
     expect(countSet(set)).toBe(2)
@@ -177,7 +176,7 @@ describe('stop sequences', () => {
     expect(readStop(typed)).toBe(text)
   })
 
-  test('are read as what they are shown as', () => {
+  test('round-trip through display and input', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '\\', 'n', '\n', '\t', '\r', 't') }), (text) => {
         expect(readStop(showStop(text))).toBe(text)

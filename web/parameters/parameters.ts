@@ -1,24 +1,24 @@
-import { isRecord } from '../../src/wire/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 import type { Parameters } from '../history/conversation.ts'
 
-/** Name of a parameter, as it is sent. */
+/** Name of a parameter, as in the request. */
 export type ParameterName = keyof Parameters
 
 type NameOf<Value> = {
   [Name in ParameterName]-?: Required<Parameters>[Name] extends Value ? Name : never
 }[ParameterName]
 
-/** What is known of a parameter that is a number (docs/api.md). */
+/** A number (docs/api.md). */
 export interface NumberParameter {
   readonly kind: 'number'
   readonly name: NameOf<number>
   readonly isInteger: boolean
-  /** Boundaries, included; absent: any number. */
+  /** Inclusive bounds; absent if any number is allowed. */
   readonly range?: {
     readonly min: number
     readonly max: number
     readonly step: number
-    /** Where a slider stands while nothing is set. */ readonly rest: number
+    /** Position of the slider while nothing is set. */ readonly rest: number
   }
 }
 
@@ -28,28 +28,28 @@ export interface FlagParameter {
   readonly name: NameOf<boolean>
 }
 
-/** A parameter that is one of several words. */
+/** One of several words. */
 export interface ChoiceParameter {
   readonly kind: 'choice'
   readonly name: 'reasoning_effort'
-  /** Every provider that has the parameter knows them. */
+  /** Values that every provider with this parameter accepts. */
   readonly common: readonly string[]
-  /** Some providers know them. */
+  /** Values that some providers accept. */
   readonly rare: readonly string[]
 }
 
-/** A parameter that is a list of texts. */
+/** A list of texts. */
 export interface ListParameter {
   readonly kind: 'list'
   readonly name: 'stop'
 }
 
-/** What is known of a parameter. None has a default here: what is not set is not sent, and the provider decides. */
+/** A parameter. There are no defaults: unset parameters are not sent, and the provider decides. */
 export type Parameter = NumberParameter | FlagParameter | ChoiceParameter | ListParameter
 
 const penalty = { min: -2, max: 2, step: 0.1, rest: 0 }
 
-/** Every parameter of a request, by name. */
+/** All parameters by name. */
 export const parameters = {
   temperature: { kind: 'number', name: 'temperature', isInteger: false, range: { min: 0, max: 2, step: 0.1, rest: 1 } },
   top_p: { kind: 'number', name: 'top_p', isInteger: false, range: { min: 0, max: 1, step: 0.05, rest: 1 } },
@@ -71,17 +71,17 @@ export const parameters = {
   stream: { kind: 'flag', name: 'stream' },
 } as const satisfies { readonly [Name in ParameterName]-?: Parameter & { readonly name: Name } }
 
-/** The parameters of something kept or imported; what is none, or out of its range, is left out. */
+/** Parses stored or imported parameters. Unknown, invalid and out-of-range ones are left out. */
 export function parseParameters(value: unknown): Parameters {
   if (!isRecord(value)) return {}
   const known = Object.values(parameters).flatMap((parameter) => {
     const parsed = parseValue(parameter, value[parameter.name])
     return parsed === undefined ? [] : [[parameter.name, parsed]]
   })
-  return Object.fromEntries(known)
+  return Object.fromEntries(known) as Parameters
 }
 
-/** The parameters with one of them changed; `undefined` is what is not sent. */
+/** Returns the parameters with one changed; `undefined` removes it. */
 export function withParameter<Name extends ParameterName>(
   before: Parameters,
   name: Name,
@@ -91,7 +91,7 @@ export function withParameter<Name extends ParameterName>(
   return value === undefined ? others : { ...others, [name]: value }
 }
 
-/** How many are set. */
+/** Counts the parameters that are set. */
 export function countSet(values: Parameters): number {
   return Object.values(values).filter((value) => value !== undefined).length
 }
@@ -109,7 +109,7 @@ function parseValue(parameter: Parameter, value: unknown): unknown {
   }
 }
 
-/** One text or several, as the format allows. */
+/** A text or a list of texts; the format allows both. */
 function parseStop(value: unknown): readonly string[] | undefined {
   const texts = (Array.isArray(value) ? value : [value])
     .filter((text) => typeof text === 'string')

@@ -1,13 +1,12 @@
-import { isAllowed } from './parameters.ts'
-import type { NumberParameter } from './parameters.ts'
+import { isAllowed, type NumberParameter } from './parameters.ts'
 
-/** What became of a text that was typed for a number: nothing typed, a number that is sent, or why it is not. */
+/** Outcome of {@link readNumber}: nothing typed, a valid number, or the reason why it is not sent. */
 export type ReadNumber =
   | { readonly kind: 'unset' }
   | { readonly kind: 'value'; readonly value: number }
   | { readonly kind: 'fault'; readonly fault: string }
 
-/** Reads what was typed. A decimal comma is taken as a point. */
+/** Parses a typed number. Accepts a decimal comma. */
 export function readNumber(parameter: NumberParameter, text: string): ReadNumber {
   const trimmed = text.trim().replace(',', '.')
   if (trimmed === '') return { kind: 'unset' }
@@ -15,7 +14,7 @@ export function readNumber(parameter: NumberParameter, text: string): ReadNumber
   return isAllowed(parameter, value) ? { kind: 'value', value } : { kind: 'fault', fault: faultOf(parameter, value) }
 }
 
-/** What may be sent, in words: `0 to 2`, `a whole number`. */
+/** Describes the allowed range: `0 to 2`, `a whole number`. */
 export function rangeOf({ isInteger, range }: NumberParameter): string {
   if (range === undefined) return isInteger ? 'a whole number' : 'a number'
   return isInteger ? `a whole number, ${range.min} to ${range.max}` : `${range.min} to ${range.max}`
@@ -25,5 +24,6 @@ function faultOf(parameter: NumberParameter, value: number): string {
   const { isInteger, range } = parameter
   if (range === undefined && isInteger && Number.isInteger(value))
     return `This is not sent: it must lie between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`
-  return `This is not sent: it must be ${range === undefined || isInteger ? rangeOf(parameter) : `a number, ${rangeOf(parameter)}`}.`
+  const prefix = range === undefined || isInteger ? '' : 'a number, '
+  return `This is not sent: it must be ${prefix}${rangeOf(parameter)}.`
 }

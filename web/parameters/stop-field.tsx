@@ -1,22 +1,22 @@
 import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { describedBy, Field, inputLook } from './field.tsx'
-import { parameterWords } from './parameter-words.ts'
+import { describedBy, Field, inputStyle } from './field.tsx'
+import { parameterTexts } from './parameter-texts.ts'
 import type { ListParameter } from './parameters.ts'
 import { readStop, showStop } from './stop-text.ts'
 
-/** What {@link StopField} shows. */
+/** Props of {@link StopField}. */
 export interface StopFieldProps {
   readonly parameter: ListParameter
-  /** Absent: none. */
+  /** Absent if not set. */
   readonly value: readonly string[] | undefined
   readonly onChange: (value: readonly string[] | undefined) => void
 }
 
 /** A list of texts, added one by one with Enter. */
 export function StopField({ parameter: { name }, value = [], onChange }: StopFieldProps): ReactNode {
-  const { label, explanation } = parameterWords[name]
+  const { label, explanation } = parameterTexts[name]
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
@@ -63,7 +63,7 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
           onChange={({ target }) => setTyped(target.value)}
           onKeyDown={onKeyDown}
           {...describedBy({ id, fault })}
-          className={`${inputLook} min-w-0 flex-1 font-mono`}
+          className={`${inputStyle} min-w-0 flex-1 font-mono`}
         />
         <Button
           onClick={add}
@@ -86,7 +86,10 @@ function Stop({ text, onRemove }: { readonly text: string; readonly onRemove: ()
         aria-label={`Remove ${text}`}
         title={`Remove ${text}`}
         onClick={onRemove}
-        className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
+        className={
+          'inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover ' +
+          'hover:text-ink pointer-coarse:size-11'
+        }
       >
         <Icon name="close" className="size-4" />
       </button>

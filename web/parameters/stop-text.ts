@@ -1,9 +1,9 @@
-/** A stop sequence as it is typed: `\n`, `\t`, `\r` and `\\` stand for what they mean; any other backslash for itself. */
+/** Unescapes a typed stop sequence: `\n`, `\t`, `\r` and `\\`. Any other backslash stands for itself. */
 export function readStop(typed: string): string {
   return typed.replace(/\\([ntr\\])/g, (_, letter: string) => meanings[letter] ?? letter)
 }
 
-/** A stop sequence as it is shown: {@link readStop} of it gives it back. */
+/** Escapes a stop sequence for display. {@link readStop} reverses it. */
 export function showStop(text: string): string {
   return text.replace(/[\n\t\r\\]/g, (sign) => shown[sign] ?? sign)
 }

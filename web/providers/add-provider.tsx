@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react'
-import type { ProvidersAnswer } from '../../src/http/page-api.ts'
+import type { ProvidersAnswer } from '../../src/http/page/page-api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { firstLines } from './first-lines.ts'
 
-interface Place {
+interface FileLocation {
   readonly file: string | undefined
 }
 
 const entry = '{ "id": "groq", "api_key": "$GROQ_API_KEY" },'
 
-/** How to add a provider, in three lines. @param isOpen whether it is shown at once */
+/** Instructions to add a provider. @param isOpen whether they are expanded at first */
 export function AddProvider({
   source,
   file,
   isOpen,
-}: Pick<ProvidersAnswer, 'source'> & Place & { readonly isOpen: boolean }): ReactNode {
+}: Pick<ProvidersAnswer, 'source'> & FileLocation & { readonly isOpen: boolean }): ReactNode {
   return (
     <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
       <summary className="w-fit text-base font-medium">Add a provider</summary>
@@ -23,20 +23,21 @@ export function AddProvider({
   )
 }
 
-function NewFile({ file }: Place): ReactNode {
+function NewFile({ file }: FileLocation): ReactNode {
   const lines = firstLines(file)
   return (
     <div className="mt-2 flex flex-col gap-2">
       <p>
-        These three lines, with your key and any known brand (groq, openai, anthropic, gemini, openrouter and more),
-        make a first file. It is taken over at once, without a restart.
+        These two lines, in bash or zsh, make a first file for any known brand (groq, openai, anthropic, gemini,
+        openrouter and more). The second asks for your key, and neither shows it nor keeps it in the shell's history.
+        The file is loaded at once, without a restart.
       </p>
-      <Lines text={lines} label="Copy the three lines" />
+      <Lines text={lines} label="Copy the two lines" />
     </div>
   )
 }
 
-function IntoFile({ file = 'providers.json' }: Place): ReactNode {
+function IntoFile({ file = 'providers.json' }: FileLocation): ReactNode {
   return (
     <ol className="mt-2 flex list-decimal flex-col gap-2 pl-5">
       <li>
@@ -47,7 +48,7 @@ function IntoFile({ file = 'providers.json' }: Place): ReactNode {
         <Lines text={entry} label="Copy the line" />
       </li>
       <li>
-        Save. It is taken over at once. A key named with <code className="font-mono">$</code> is read from the
+        Save. It takes effect at once. A key named with <code className="font-mono">$</code> is read from the
         environment the service was started in: after setting a new one, start the service again.
       </li>
     </ol>

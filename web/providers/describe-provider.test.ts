@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ProviderState } from '../../src/http/page-api.ts'
+import type { ProviderState } from '../../src/http/page/page-api.ts'
 import { formatTime } from '../ui/format.ts'
 import {
   describeFirstToken,
@@ -12,7 +12,7 @@ import {
 const now = 1_760_000_000_000
 const some = { count: 3, ok: 2 }
 
-describe('a state in words', () => {
+describe('describeState', () => {
   test.each<[ProviderState, string, string | undefined]>([
     [{ kind: 'ok' }, 'OK', undefined],
     [
@@ -38,14 +38,14 @@ describe('a state in words', () => {
     expect([look.word, look.more]).toEqual([word, more])
   })
 
-  test('tells that nobody was asked', () => {
+  test('says that there were no requests', () => {
     expect(describeState({ state: { kind: 'ok' }, attempts: { count: 0, ok: 0 } }, now).more).toBe(
       'not asked in the last hour',
     )
   })
 })
 
-test('the last error says what, of which model, and when', () => {
+test('the last error has reason, model and time', () => {
   const lastError = { time: now - 125_000, why: 'rate_limit', model: 'x', status: 429 }
   expect(describeLastError({ lastError }, now)).toBe('429 rate limit, model x, 2 min ago')
   expect(describeLastError({ lastError: { time: now, why: 'no answer in time', model: '' } }, now)).toBe(
@@ -58,19 +58,19 @@ test('the last error says what, of which model, and when', () => {
   expect(describeLastError({}, now)).toBeUndefined()
 })
 
-test('success has its share and its count', () => {
+test('success has share and count', () => {
   expect(describeSuccess({ attempts: { count: 1_200, ok: 1_176 } })).toBe('98 % of 1,200')
   expect(describeSuccess({ attempts: { count: 0, ok: 0 } })).toBeUndefined()
 })
 
-test('the first token has its median, and how long most take', () => {
+test('the first token has median and 95th percentile', () => {
   expect(describeFirstToken({ attempts: { count: 2, ok: 2, firstTokenP50: 340, firstTokenP95: 1_200 } })).toBe(
     '340 ms, 95 % within 1.2 s',
   )
   expect(describeFirstToken({ attempts: { count: 1, ok: 1 } })).toBeUndefined()
 })
 
-test('a test says how long it took, and why it failed', () => {
+test('a test has its duration, and why it failed', () => {
   expect(describeTest({ ok: true, ms: 340, model: 'm' })).toBe('Answered in 340 ms (model m)')
   expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, why: 'credential' })).toBe(
     'Failed after 12 ms (model m): 401 credential',

@@ -1,18 +1,18 @@
-import type { ProviderEntry, ProviderTest } from '../../src/http/page-api.ts'
+import type { ProviderEntry, ProviderTest } from '../../src/http/page/page-api.ts'
 import { formatAgo, formatMs, formatShare, formatTime, inWords } from '../ui/format.ts'
 import type { IconName } from '../ui/icon.tsx'
 
-/** How a state looks and reads. */
+/** A provider state as icon and text. */
 export interface StateLook {
   readonly icon: IconName
   /** One or two words. */
   readonly word: string
   readonly tone: 'ok' | 'warn' | 'bad' | 'muted'
-  /** What more there is to say. */
+  /** Details. */
   readonly more?: string
 }
 
-/** A provider's state in words. @param now for how long it is left alone */
+/** Describes a provider's state. @param now for the rest of a cool-down */
 export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' | 'attempts'>, now: number): StateLook {
   switch (state.kind) {
     case 'ok':
@@ -46,19 +46,19 @@ function remaining(until: number, now: number): string {
     : `until ${formatTime(until)}, in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`
 }
 
-/** `429 rate limit, model x, 2 min ago`; `undefined`: none is known. */
+/** `429 rate limit, model x, 2 min ago`; `undefined` without an error. */
 export function describeLastError({ lastError }: Pick<ProviderEntry, 'lastError'>, now: number): string | undefined {
   if (lastError === undefined) return undefined
   const { status, why, model, time } = lastError
   return `${withStatus(status, why)}${model === '' ? '' : `, model ${model}`}, ${formatAgo(time, now)}`
 }
 
-/** `98 % of 120`; `undefined`: there was no attempt. */
+/** `98 % of 120`; `undefined` without attempts. */
 export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
   return count === 0 ? undefined : `${formatShare(ok / count)} of ${count.toLocaleString('en')}`
 }
 
-/** `340 ms, 95 % within 1.2 s`; `undefined`: there was no stream. */
+/** `340 ms, 95 % within 1.2 s`; `undefined` without streams. */
 export function describeFirstToken({
   attempts: { firstTokenP50, firstTokenP95 },
 }: Pick<ProviderEntry, 'attempts'>): string | undefined {
@@ -66,7 +66,7 @@ export function describeFirstToken({
   return `${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, 95 % within ${formatMs(firstTokenP95)}`}`
 }
 
-/** What came of a test, in one sentence. */
+/** The outcome of a test, in one sentence. */
 export function describeTest({ ok, ms, model, status, why }: ProviderTest): string {
   const about = model === undefined ? '' : ` (model ${model})`
   if (ok) return `Answered in ${formatMs(ms)}${about}`
@@ -74,7 +74,7 @@ export function describeTest({ ok, ms, model, status, why }: ProviderTest): stri
   return `Failed after ${formatMs(ms)}${about}${reason === '' ? '' : `: ${reason}`}`
 }
 
-/** `429 rate limit`, with the status once where the reason begins with it. */
+/** `429 rate limit`. Does not repeat a status that the reason starts with. */
 function withStatus(status: number | undefined, why: string): string {
   if (status === undefined) return inWords(why)
   return `${status} ${inWords(why.replace(new RegExp(`^status ${status}(: |$)`), ''))}`.trim()

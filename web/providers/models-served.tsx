@@ -1,19 +1,19 @@
 import { useState, type ReactNode } from 'react'
-import type { ProviderEntry } from '../../src/http/page-api.ts'
+import type { ProviderEntry } from '../../src/http/page/page-api.ts'
 import { formatCount } from '../ui/format.ts'
 
 const shownFirst = 4
 const filterFrom = 12
 const listedMost = 200
 
-/** The models of a provider: the first few, all others on demand, with a filter where they are many. */
+/** The models of a provider: the first few, and the rest on demand, with a filter for long lists. */
 export function ModelsServed({
   provider: { id, models, modelCount },
 }: {
   readonly provider: ProviderEntry
 }): ReactNode {
   const [isOpen, setOpen] = useState(false)
-  if (models === undefined) return <p className="mt-3 text-sm text-muted">It has not told its models yet.</p>
+  if (models === undefined) return <p className="mt-3 text-sm text-muted">Its models are not known yet.</p>
   if (models.length === 0) return <p className="mt-3 text-sm text-muted">It offers no model.</p>
   const count = modelCount ?? models.length
   return (
@@ -57,11 +57,13 @@ function AllModels({
           placeholder="Filter"
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
-          className="min-h-9 w-full max-w-xs rounded-lg border border-muted bg-page px-3 text-base pointer-coarse:min-h-11"
+          className={
+            'min-h-9 w-full max-w-xs rounded-lg border border-muted bg-page px-3 text-base pointer-coarse:min-h-11'
+          }
         />
       )}
       {found.length === 0 ? (
-        <p className="text-muted">None of them is named so.</p>
+        <p className="text-muted">No model matches.</p>
       ) : (
         <ul className="flex flex-wrap gap-1.5">
           {listed.map((model) => (
@@ -85,7 +87,12 @@ function AllModels({
 
 function ModelName({ model }: { readonly model: string }): ReactNode {
   return (
-    <code className="inline-block max-w-full rounded-md border border-line bg-raised px-1.5 py-0.5 font-mono text-xs [overflow-wrap:anywhere]">
+    <code
+      className={
+        'inline-block max-w-full rounded-md border border-line bg-raised px-1.5 py-0.5 font-mono text-xs ' +
+        '[overflow-wrap:anywhere]'
+      }
+    >
       {model}
     </code>
   )

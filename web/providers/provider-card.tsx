@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ProviderChange, ProviderEntry, ProviderTest } from '../../src/http/page-api.ts'
+import type { ProviderChange, ProviderEntry, ProviderTest } from '../../src/http/page/page-api.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Switch } from '../ui/switch.tsx'
@@ -13,13 +13,13 @@ import {
 } from './describe-provider.ts'
 import { ModelsServed } from './models-served.tsx'
 
-/** `locked`: there is no file to change. `readonly`: the person may not. */
+/** `locked`: there is no file to change. `readonly`: the user may not change it. */
 export type CardMode = 'editable' | 'locked' | 'readonly'
 
-/** What {@link ProviderCard} shows. */
+/** Props of {@link ProviderCard}. */
 export interface ProviderCardProps {
   readonly provider: ProviderEntry
-  /** In the try-order, from 1. */
+  /** Position in the order of failover, from 1. */
   readonly place: number
   readonly isLast: boolean
   readonly mode: CardMode
@@ -35,7 +35,7 @@ const chips = {
   muted: 'bg-hover text-muted',
 } as const
 
-/** One provider: who it is, how it is doing, what it serves, and what may be done about it. */
+/** A provider: name, state, figures, models and actions. */
 export function ProviderCard(props: ProviderCardProps): ReactNode {
   const { provider, place, test } = props
   const { id, brand, protocol, baseUrl, enabled } = provider
@@ -44,7 +44,10 @@ export function ProviderCard(props: ProviderCardProps): ReactNode {
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
         <div className="flex min-w-0 gap-3">
           <span
-            className={`grid size-8 shrink-0 place-items-center rounded-full border border-line text-sm font-semibold tabular-nums ${enabled ? 'bg-raised' : 'text-muted'}`}
+            className={
+              'grid size-8 shrink-0 place-items-center rounded-full border border-line text-sm font-semibold ' +
+              `tabular-nums ${enabled ? 'bg-raised' : 'text-muted'}`
+            }
           >
             {place}
           </span>
@@ -58,7 +61,7 @@ export function ProviderCard(props: ProviderCardProps): ReactNode {
         <Controls {...props} />
       </div>
       {test === undefined ? null : <TestResult test={test} />}
-      <Doing provider={provider} />
+      <ProviderStatus provider={provider} />
       <ModelsServed provider={provider} />
     </li>
   )
@@ -111,7 +114,7 @@ function Controls({
   )
 }
 
-/** At the end of the list it keeps its focus, and does nothing: a disabled button would lose it. */
+/** At the end of the list, the button stays enabled without effect: disabling it would lose the focus. */
 function MoveButton({
   label,
   icon,
@@ -144,7 +147,10 @@ function TestResult({ test }: { readonly test: ProviderTest | 'running' }): Reac
     return <p className="mt-3 rounded-lg bg-hover px-3 py-2 text-sm text-muted">Asking for one token…</p>
   return (
     <p
-      className={`mt-3 flex items-start gap-2 rounded-lg px-3 py-2 text-sm [overflow-wrap:anywhere] ${test.ok ? chips.ok : chips.bad}`}
+      className={
+        'mt-3 flex items-start gap-2 rounded-lg px-3 py-2 text-sm [overflow-wrap:anywhere] ' +
+        (test.ok ? chips.ok : chips.bad)
+      }
     >
       <Icon name={test.ok ? 'check' : 'warn'} className="mt-0.5 size-4" />
       <span>Test: {describeTest(test)}</span>
@@ -152,8 +158,8 @@ function TestResult({ test }: { readonly test: ProviderTest | 'running' }): Reac
   )
 }
 
-/** State and figures, which tell how much time passed. */
-function Doing({ provider }: { readonly provider: ProviderEntry }): ReactNode {
+/** State and figures. Renders regularly, since they depend on the time. */
+function ProviderStatus({ provider }: { readonly provider: ProviderEntry }): ReactNode {
   const now = useNow(provider.state.kind === 'cooling' ? 1_000 : 5_000)
   const { icon, word, tone, more } = describeState(provider, now)
   const { coolingModels } = provider

@@ -1,5 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react'
-import type { ProvidersAnswer, ReloadNotice } from '../../src/http/page-api.ts'
+import type { ProvidersAnswer, ReloadNotice } from '../../src/http/page/page-api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatMoment } from '../ui/format.ts'
@@ -7,11 +7,11 @@ import { Notice } from '../ui/notice.tsx'
 import type { ChangeOutcome, WantedChange } from './providers-feed.ts'
 
 /** A change that was not made. */
-export type ChangeTrouble = Exclude<ChangeOutcome, { readonly kind: 'done' }> & { readonly wanted: WantedChange }
+export type FailedChange = Exclude<ChangeOutcome, { readonly kind: 'done' }> & { readonly wanted: WantedChange }
 
 const initCommand = 'npm run svc -- init'
 
-/** That the file as it is now is not in force, and why. */
+/** Reports errors in providers.json, which is not loaded. */
 export function FaultsNotice({
   notice,
   file,
@@ -20,7 +20,7 @@ export function FaultsNotice({
   readonly file: string | undefined
 }): ReactNode {
   return (
-    <Notice kind="error" title="providers.json has a fault: what was in force before stays in force">
+    <Notice kind="error" title="providers.json has an error: the previous configuration stays active">
       <ul className="list-disc pl-5">
         {notice.faults.map((fault) => (
           <li key={fault} className="whitespace-pre-wrap">
@@ -30,21 +30,21 @@ export function FaultsNotice({
       </ul>
       <p className="mt-1 text-muted">
         Since {formatMoment(notice.time)}
-        {file === undefined ? '' : `, in ${file}`}. It is taken over as soon as it is put right.
+        {file === undefined ? '' : `, in ${file}`}. It takes effect as soon as it is corrected.
       </p>
     </Notice>
   )
 }
 
 /**
- * That a change was not made: the file was changed meanwhile, or the service refused. It comes into view, since what
- * was pressed may stand far below.
+ * Reports that a change was not made, because the file had changed or the service refused. Scrolls into view, since the
+ * pressed button may be far below.
  */
 export function ChangeNotice(props: ChangeNoticeProps): ReactNode {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Some browsers answer with a promise.
-    void box.current?.scrollIntoView({ block: 'nearest' })
+    // In some browsers it returns a promise.
+    box.current?.scrollIntoView({ block: 'nearest' })
   }, [props.trouble])
   return (
     <div ref={box} className="scroll-my-4">
@@ -53,9 +53,9 @@ export function ChangeNotice(props: ChangeNoticeProps): ReactNode {
   )
 }
 
-/** What {@link ChangeNotice} says. */
+/** Props of {@link ChangeNotice}. */
 export interface ChangeNoticeProps {
-  readonly trouble: ChangeTrouble
+  readonly trouble: FailedChange
   readonly answer: ProvidersAnswer
   readonly onRetry: () => void
   readonly onClose: () => void
@@ -64,10 +64,10 @@ export interface ChangeNoticeProps {
 function ChangeWords({ trouble, answer, onRetry, onClose }: ChangeNoticeProps): ReactNode {
   const { wanted } = trouble,
     words = changeWords(wanted)
-  const isThere = answer.version !== undefined && answer.providers.some(({ id }) => id === wanted.id)
+  const isInFile = answer.version !== undefined && answer.providers.some(({ id }) => id === wanted.id)
   const actions = (
     <>
-      {isThere ? (
+      {isInFile ? (
         <Button variant="primary" icon="retry" onClick={onRetry}>
           {trouble.kind === 'conflict' ? `${words} as it is now` : 'Try again'}
         </Button>
@@ -84,7 +84,7 @@ function ChangeWords({ trouble, answer, onRetry, onClose }: ChangeNoticeProps): 
   return (
     <Notice kind="warn" title="providers.json was changed meanwhile" actions={actions}>
       “{words}” was not done. Shown below is what is in the file now
-      {isThere ? '' : `; ${wanted.id} is not in it any more`}:{' '}
+      {isInFile ? '' : `; ${wanted.id} is not in it any more`}:{' '}
       {answer.providers.map(({ id, enabled }) => (enabled ? id : `${id} (off)`)).join(', ')}.
     </Notice>
   )
@@ -103,7 +103,7 @@ function changeWords({ id, change }: WantedChange): string {
   }
 }
 
-/** That there is no file to change, and how to come by one. */
+/** Explains that there is no file to change, and how to create one. */
 export function NoFileNotice({
   source,
   isOwner,
@@ -124,9 +124,10 @@ export function NoFileNotice({
         <>
           <p>
             {source === 'echo'
-              ? 'It answers with the words of the question, so that everything can be tried. The order cannot be changed, since there is no file it could be written to.'
-              : 'They are tried in a fixed order. The order cannot be changed here, since there is no file it could be written to.'}{' '}
-            This command writes one from what it finds:
+              ? 'It answers with the words of the question, so that everything can be tried. '
+              : 'They are tried in a fixed order. '}
+            The order cannot be changed here, since there is no file it could be written to. This command writes one
+            from what it finds:
           </p>
           <p className="mt-1 flex items-center gap-1">
             <code className="rounded-md border border-line bg-raised px-2 py-1 font-mono">{initCommand}</code>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ProvidersAnswer } from '../../src/http/page-api.ts'
+import type { ProvidersAnswer } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import { providersFeed } from './providers-feed.ts'
 
@@ -11,7 +11,7 @@ function apiError(status: number, code: string): ApiError {
   return new ApiError(new Response(null, { status }), { error: { message: 'no', code } })
 }
 
-/** A service that does what each test says, one answer a question, and remembers what it was asked. */
+/** A service with one scripted answer per request. Records the requests. */
 function subject(...answers: readonly (unknown | Promise<unknown>)[]) {
   const asked: unknown[] = []
   const rest = [...answers]
@@ -26,13 +26,13 @@ function subject(...answers: readonly (unknown | Promise<unknown>)[]) {
 }
 
 describe('the providers', () => {
-  test('are as they were told, and when', async () => {
+  test('are the answer of the service, with its time', async () => {
     const { feed } = subject(answer('1'))
     await feed.refresh()
     expect(feed.state.get()).toEqual({ answer: answer('1'), time: 5 })
   })
 
-  test('stay as they were told when the service cannot be reached, until it can', async () => {
+  test('stay while the service cannot be reached', async () => {
     const error = new Unreachable('gone')
     const { feed } = subject(answer('1'), error, answer('2'))
     await feed.refresh()
@@ -42,7 +42,7 @@ describe('the providers', () => {
     expect(feed.state.get()).toEqual({ answer: answer('2'), time: 5 })
   })
 
-  test('do not go back to what was asked for before a change', async () => {
+  test('ignore an answer to a request from before a change', async () => {
     const slow = Promise.withResolvers<unknown>()
     const { feed } = subject(answer('1'), slow.promise, answer('2'))
     await feed.refresh()
@@ -55,7 +55,7 @@ describe('the providers', () => {
 })
 
 describe('a change', () => {
-  test('names the version that was shown, and its answer is taken', async () => {
+  test('names the version shown, and its answer is shown', async () => {
     const { feed, asked } = subject(answer('1'), answer('2'))
     await feed.refresh()
     expect(await feed.change({ id: 'a', change: 'disable' })).toEqual({ kind: 'done' })
@@ -63,7 +63,7 @@ describe('a change', () => {
     expect(feed.state.get().answer).toEqual(answer('2'))
   })
 
-  test('of a file that was changed meanwhile is not made, and what is there now is shown', async () => {
+  test('of a file that has changed is not made, and the current file is shown', async () => {
     const { feed, asked } = subject(answer('1'), apiError(409, 'conflict'), answer('3'))
     await feed.refresh()
     expect(await feed.change({ id: 'a', change: 'up' })).toEqual({ kind: 'conflict' })
@@ -75,7 +75,7 @@ describe('a change', () => {
     [403, 'owners_only'],
     [409, 'faulty_file'],
     [409, 'not_writable'],
-  ])('that fails says why, and leaves what is shown: %s %s', async (status, code) => {
+  ])('that fails has a reason, and the shown state stays: %s %s', async (status, code) => {
     const error = apiError(status, code)
     const { feed } = subject(answer('1'), error)
     await feed.refresh()
@@ -83,7 +83,7 @@ describe('a change', () => {
     expect(feed.state.get()).toEqual({ answer: answer('1'), time: 5 })
   })
 
-  test('waits for the one before, and is of the file that one has left', async () => {
+  test('waits for the one before, and changes its result', async () => {
     const { feed, asked } = subject(answer('1'), answer('2'), answer('3'), answer('4'))
     await feed.refresh()
     const up = { id: 'c', change: 'up' } as const
@@ -92,7 +92,7 @@ describe('a change', () => {
     expect(asked.slice(1)).toEqual(['1', '2', '3'].map((version) => ['/api/providers', { version, ...up }]))
   })
 
-  test('is not made after one that was not, unless it is wanted anew', async () => {
+  test('is not made after one that failed, unless it is requested again', async () => {
     const { feed, asked } = subject(answer('1'), apiError(409, 'conflict'), answer('3'), answer('4'))
     await feed.refresh()
     expect(await Promise.all([feed.change({ id: 'a', change: 'up' }), feed.change({ id: 'b', change: 'up' })])).toEqual(
@@ -103,7 +103,7 @@ describe('a change', () => {
     expect(asked[3]).toEqual(['/api/providers', { version: '3', id: 'b', change: 'up' }])
   })
 
-  test('is not asked for where there is no file', async () => {
+  test('is not sent if there is no file', async () => {
     const { feed, asked } = subject({ source: 'echo', providers: [] })
     await feed.refresh()
     expect((await feed.change({ id: 'a', change: 'up' })).kind).toBe('failed')
@@ -112,13 +112,13 @@ describe('a change', () => {
 })
 
 describe('a test', () => {
-  test('gives what came of it', async () => {
+  test('returns its outcome', async () => {
     const { feed, asked } = subject({ ok: true, ms: 3, model: 'm' })
     expect(await feed.test('a')).toEqual({ ok: true, ms: 3, model: 'm' })
     expect(asked).toEqual([['/api/providers/test', { id: 'a' }]])
   })
 
-  test('that was not made says why', async () => {
+  test('that failed has a reason', async () => {
     const { feed } = subject(new Unreachable('The service cannot be reached'))
     expect(await feed.test('a')).toEqual({ ok: false, ms: 0, why: 'The service cannot be reached' })
   })

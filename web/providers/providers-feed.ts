@@ -1,49 +1,51 @@
-import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest } from '../../src/http/page-api.ts'
+import type {
+  ProviderChange,
+  ProvidersAnswer,
+  ProviderTest,
+  ProviderTestRequest,
+} from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 import { createStore, type Store } from '../store.ts'
 
-/** What is known of the providers. */
+/** State of the providers view. */
 export interface ProvidersState {
-  /** What was told last; it stays when the service cannot be reached. */
+  /** The last answer. It stays while the service cannot be reached. */
   readonly answer?: ProvidersAnswer
-  /** When that was, Unix milliseconds. */
+  /** Time of the last answer, in Unix milliseconds. */
   readonly time?: number
-  /** Why the last look came to nothing. */
+  /** Why the last refresh failed. */
   readonly error?: Error
 }
 
-/** A change, without the state of the file it is meant for. */
+/** A change, without the version of the file. */
 export type WantedChange = Pick<ProviderChange, 'id' | 'change'>
 
-/** What came of a change. `conflict`: the file is another one than was shown; it is shown now, and was left as it is. */
+/** Outcome of a change. `conflict`: the file was changed since it was shown. It is unchanged by this, and now shown. */
 export type ChangeOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'conflict' }
   | { readonly kind: 'failed'; readonly error: Error }
 
-/** The providers as the service tells of them, and what may be done about them. */
+/** The service's providers, and changes to them. */
 export interface ProvidersFeed {
   readonly state: Store<ProvidersState>
-  /** Asks how they are. Never rejects: see {@link ProvidersState.error}. */
+  /** Loads the providers. Never rejects: see {@link ProvidersState.error}. */
   refresh(): Promise<void>
-  /**
-   * Makes one change to the file that was shown last, after those that are on their way; when one of these is not made,
-   * it is not either. Never rejects.
-   */
+  /** Changes the shown file, after running changes. If one of these fails, this change is not made. Never rejects. */
   change(wanted: WantedChange): Promise<ChangeOutcome>
-  /** Has one provider asked for one token. Never rejects. */
+  /** Tests a provider with a request for one token. Never rejects. */
   test(id: string): Promise<ProviderTest>
 }
 
-/** @param now Unix milliseconds; for tests, another clock */
+/** Creates a feed. @param now Unix milliseconds */
 export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () => number = Date.now): ProvidersFeed {
   const state = createStore<ProvidersState>({})
   let asked = 0,
     taken = 0
-  let underWay: Promise<ChangeOutcome> | undefined
+  let running: Promise<ChangeOutcome> | undefined
 
-  /** Takes an answer, unless one to a later question is there already: what was changed does not flicker back. */
-  async function take(ask: () => Promise<ProvidersAnswer>): Promise<Error | undefined> {
+  /** Requests an answer. It is ignored if a later request was answered first, so changes do not flicker back. */
+  async function accept(ask: () => Promise<ProvidersAnswer>): Promise<Error | undefined> {
     const number = ++asked
     try {
       const answer = await ask()
@@ -58,15 +60,15 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
   }
 
   async function refresh(): Promise<void> {
-    const error = await take(() => client.get('/api/providers'))
+    const error = await accept(() => client.get('/api/providers'))
     if (error !== undefined) state.update((known) => ({ ...known, error }))
   }
 
-  async function make(wanted: WantedChange): Promise<ChangeOutcome> {
+  async function submit(wanted: WantedChange): Promise<ChangeOutcome> {
     const version = state.get().answer?.version
     if (version === undefined) return { kind: 'failed', error: new Error('There is no file to change') }
     const change: ProviderChange = { version, ...wanted }
-    const error = await take(() => client.post('/api/providers', change))
+    const error = await accept(() => client.post('/api/providers', change))
     if (error === undefined) return { kind: 'done' }
     if (!(error instanceof ApiError) || error.code !== 'conflict') return { kind: 'failed', error }
     await refresh()
@@ -77,23 +79,23 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
     state,
     refresh,
     async change(wanted) {
-      // Of the file as the change before will have left it: pressed twice, a button is no conflict with itself.
-      const mine =
-        underWay === undefined
-          ? make(wanted)
-          : underWay.then((before) => (before.kind === 'done' ? make(wanted) : before))
-      underWay = mine
-      const outcome = await mine
-      if (underWay === mine) underWay = undefined
+      // Expects the file as the running change will leave it, so pressing a button twice causes no conflict.
+      const change =
+        running === undefined
+          ? submit(wanted)
+          : running.then((before) => (before.kind === 'done' ? submit(wanted) : before))
+      running = change
+      const outcome = await change
+      if (running === change) running = undefined
       return outcome
     },
     async test(id) {
-      const began = now()
+      const started = now()
       try {
         const wanted: ProviderTestRequest = { id }
         return await client.post<ProviderTest>('/api/providers/test', wanted)
       } catch (error) {
-        return { ok: false, ms: now() - began, why: error instanceof Error ? error.message : String(error) }
+        return { ok: false, ms: now() - started, why: error instanceof Error ? error.message : String(error) }
       }
     },
   }

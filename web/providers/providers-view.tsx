@@ -1,5 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react'
-import type { ProvidersAnswer, ProviderTest } from '../../src/http/page-api.ts'
+import type { ProvidersAnswer, ProviderTest } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { announce } from '../ui/announce.ts'
@@ -11,17 +11,22 @@ import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
 import { ProviderCard, type CardMode } from './provider-card.tsx'
-import { ChangeNotice, FaultsNotice, NoFileNotice, type ChangeTrouble } from './provider-notices.tsx'
+import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { providersFeed, type ProvidersFeed, type ProvidersState, type WantedChange } from './providers-feed.ts'
 
 const refreshMs = 5_000
 
-/** The providers in the order in which they are tried: how each is doing, and for owners what may be done about it. */
+/** The providers in order of failover, with state and figures, and actions for owners. */
 export function ProvidersView(): ReactNode {
-  const { client, boot } = useServices()
+  const { client, boot, models } = useServices()
   const [feed] = useState(() => providersFeed(client))
   useRefreshing(feed)
   const state = useStore(feed.state)
+  const version = state.answer?.version
+  // Another file may have other models.
+  useEffect(() => {
+    if (version !== undefined) void models.renew()
+  }, [models, version])
   return (
     <div className="@container relative">
       <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 @2xl:p-6">
@@ -43,7 +48,7 @@ export function ProvidersView(): ReactNode {
   )
 }
 
-/** Asks again every few seconds while the page can be seen, and when it can be seen again. */
+/** Refreshes every few seconds while the page is visible, and when it becomes visible. */
 function useRefreshing(feed: ProvidersFeed): void {
   const isVisible = useVisible()
   useEffect(() => {
@@ -63,19 +68,19 @@ function Providers({
   readonly answer: ProvidersAnswer
   readonly isOwner: boolean
 }): ReactNode {
-  const [trouble, setTrouble] = useState<ChangeTrouble>()
+  const [trouble, setTrouble] = useState<FailedChange>()
   const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
   const mode: CardMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
 
   async function change(wanted: WantedChange): Promise<void> {
     const outcome = await feed.change(wanted)
-    if (outcome.kind === 'done') leaveTrouble()
+    if (outcome.kind === 'done') closeNotice()
     else setTrouble({ ...outcome, wanted })
     announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : 'The change was not made')
   }
 
-  /** What is pressed there goes away with it. */
-  function leaveTrouble(): void {
+  /** The pressed button disappears with the notice, so the focus moves. */
+  function closeNotice(): void {
     setTrouble(undefined)
     if (document.querySelector('#trouble :focus') !== null) focusContent()
   }
@@ -97,7 +102,7 @@ function Providers({
             trouble={trouble}
             answer={answer}
             onRetry={() => void change(trouble.wanted)}
-            onClose={leaveTrouble}
+            onClose={closeNotice}
           />
         </div>
       )}
@@ -145,7 +150,7 @@ function doneWords({ id, change }: WantedChange, answer: ProvidersAnswer | undef
   return `${id} is now number ${all.findIndex((provider) => provider.id === id) + 1} of ${all.length}`
 }
 
-/** Before the first answer: room for it, or why there is none. */
+/** Placeholder before the first answer, or the error. */
 function Waiting({ state: { error } }: { readonly state: ProvidersState }): ReactNode {
   if (error !== undefined) return null
   return (
@@ -158,7 +163,7 @@ function Waiting({ state: { error } }: { readonly state: ProvidersState }): Reac
   )
 }
 
-/** That what is shown is not what is now, how old it is, and why. */
+/** Reports that the data is outdated: its age and the error. */
 function StaleNotice({
   state: { answer, time, error },
   onRetry,

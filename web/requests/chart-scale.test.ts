@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { axisTicks, linearScale, linePath, lonePoints, placeAt } from './chart-scale.ts'
+import { axisTicks, linearScale, linePath, lonePoints, columnAt } from './chart-scale.ts'
 
-describe('the marks of an axis', () => {
+describe('the ticks of an axis', () => {
   test.each([
     [0, [0, 1]],
     [1, [0, 1]],
@@ -10,15 +10,15 @@ describe('the marks of an axis', () => {
     [7, [0, 2, 4, 6, 8]],
     [10, [0, 5, 10]],
     [950, [0, 500, 1000]],
-  ])('up to %d, of what is counted, are %p', (max, ticks) => {
+  ])('up to %d, for counts, are %p', (max, ticks) => {
     expect(axisTicks(max, 4, 1)).toEqual(ticks)
   })
 
-  test('may be fractions, of what is measured', () => {
+  test('may be fractions, for measurements', () => {
     expect(axisTicks(0.3)).toEqual([0, 0.1, 0.2, 0.3])
   })
 
-  test('ascend evenly from nothing to the greatest value or more', () => {
+  test('ascend evenly from 0 to at least the greatest value', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.constant(0), fc.double({ min: 1e-6, max: 1e12, noNaN: true })),
@@ -42,18 +42,18 @@ test('a scale is linear, and may go upwards', () => {
 })
 
 describe('a line', () => {
-  test('goes through its points and leaves a gap where there is none', () => {
+  test('connects its points and leaves a gap for a missing one', () => {
     expect(linePath([{ x: 0, y: 1 }, { x: 1, y: 2.25 }, undefined, { x: 3, y: 4 }, { x: 4, y: 5 }])).toBe(
       'M0 1L1 2.3M3 4L4 5',
     )
   })
 
-  test('leaves out points that stand alone, which are dots', () => {
+  test('leaves out points without neighbours, which are dots', () => {
     const points = [undefined, { x: 3, y: 4 }, undefined, { x: 5, y: 6 }, { x: 6, y: 6 }]
     expect([linePath(points), lonePoints(points)]).toEqual(['M5 6L6 6', [{ x: 3, y: 4 }]])
   })
 
-  test('and dots are together as many as there are runs of points', () => {
+  test('and dots together equal the runs of points', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined })), (values) => {
         const points = values.map((y, x) => (y === undefined ? undefined : { x, y }))
@@ -73,5 +73,5 @@ test.each([
   [900, 59],
   [-5, 0],
 ])('at %d of 600 pixels, of 60 places, is place %d', (x, place) => {
-  expect(placeAt(x, 600, 60)).toBe(place)
+  expect(columnAt(x, 600, 60)).toBe(place)
 })

@@ -3,14 +3,15 @@ import fc from 'fast-check'
 import {
   choiceOptions,
   countFilters,
-  endings,
-  endingOf,
+  outcomes,
+  outcomeOf,
   filterRequests,
   noFilters,
   readFilters,
   writeFilters,
+  type Choice,
+  type RequestFilters,
 } from './filter-requests.ts'
-import type { Choice, RequestFilters } from './filter-requests.ts'
 import { addRequests } from './request-rows.ts'
 import { requestEntry } from './testing.ts'
 
@@ -57,14 +58,14 @@ describe('filters', () => {
     [{ user: 'ada' }, ['first']],
     [{ status: 'failed' }, ['third']],
     [{ error: 'provider_error' }, ['third']],
-    [{ totalMsLeast: 900 }, ['second']],
-    [{ totalMsLeast: 901 }, []],
-    [{ firstTokenMsLeast: 300 }, ['second']],
-    [{ firstTokenMsLeast: 301 }, []],
-    [{ tokensLeast: 42 }, ['second']],
-    [{ tokensLeast: 43 }, []],
-    [{ costLeast: 0.002 }, ['second']],
-    [{ costLeast: 0.0021 }, []],
+    [{ totalMsMin: 900 }, ['second']],
+    [{ totalMsMin: 901 }, []],
+    [{ firstTokenMsMin: 300 }, ['second']],
+    [{ firstTokenMsMin: 301 }, []],
+    [{ tokensMin: 42 }, ['second']],
+    [{ tokensMin: 43 }, []],
+    [{ costMin: 0.002 }, ['second']],
+    [{ costMin: 0.0021 }, []],
     [{ from: 120_000 }, ['third', 'second']],
     [{ from: 120_001 }, ['third']],
     [{ to: 60_000 }, ['first']],
@@ -73,11 +74,11 @@ describe('filters', () => {
     [{ text: ' RATE_limit ' }, ['second']],
     [{ text: 'third' }, ['third']],
     [{ provider: 'a', status: 'ok', user: 'ada' }, ['first']],
-  ])('%p let through %p', (filters, ids) => {
+  ])('%p match %p', (filters, ids) => {
     expect(found(filters)).toEqual([...ids])
   })
 
-  test('that are not set give the same rows', () => {
+  test('that are not set return the same rows', () => {
     expect(filterRequests(rows, noFilters)).toBe(rows)
   })
 })
@@ -88,27 +89,27 @@ test.each([
   [404, 'model_not_found', 'refused'],
   [499, 'client_left', 'left'],
   [502, 'provider_error', 'failed'],
-] as const)('a request with status %d and error %p ended as %s', (status, error, ending) => {
-  expect(endingOf(requestEntry({ status, ...(error === undefined ? {} : { error }) }))).toBe(ending)
+] as const)('a request with status %d and error %p ended as %s', (status, error, outcome) => {
+  expect(outcomeOf(requestEntry({ status, ...(error === undefined ? {} : { error }) }))).toBe(outcome)
 })
 
 const anyFilters = fc.record({
   model: fc.constantFrom('', 'm', 'n', 'x'),
   provider: fc.constantFrom('', 'a', 'b'),
   user: fc.constantFrom('', 'ada', 'bob'),
-  status: fc.constantFrom('', ...endings),
+  status: fc.constantFrom('', ...outcomes),
   error: fc.constantFrom('', 'provider_error'),
   text: fc.constantFrom('', 'a', 'first', 'ö'),
   from: fc.constantFrom(0, 120_000),
   to: fc.constantFrom(0, 120_000),
-  firstTokenMsLeast: fc.constantFrom(0, 300),
-  totalMsLeast: fc.constantFrom(0, 10, 900),
-  tokensLeast: fc.constantFrom(0, 42),
-  costLeast: fc.constantFrom(0, 0.001),
+  firstTokenMsMin: fc.constantFrom(0, 300),
+  totalMsMin: fc.constantFrom(0, 10, 900),
+  tokensMin: fc.constantFrom(0, 42),
+  costMin: fc.constantFrom(0, 0.001),
 })
 
-describe('the values to choose among', () => {
-  test('come commonest first, each with the rows it would leave', () => {
+describe('the values of a choice', () => {
+  test('come most common first, each with the rows it would leave', () => {
     expect(choiceOptions(rows, noFilters, 'provider')).toEqual([
       { value: 'a', count: 3 },
       { value: 'b', count: 1 },
@@ -116,7 +117,7 @@ describe('the values to choose among', () => {
     expect(choiceOptions(rows, { ...noFilters, provider: 'b' }, 'user')).toEqual([])
   })
 
-  test('are counted as the filter would count them, and hold what is chosen', () => {
+  test('are counted as the filter would, and include the chosen value', () => {
     fc.assert(
       fc.property(
         anyFilters,
@@ -140,15 +141,15 @@ describe('filters in an address', () => {
       model: text,
       provider: text,
       user: text,
-      status: fc.constantFrom('', ...endings),
+      status: fc.constantFrom('', ...outcomes),
       error: text,
       text,
       from: number,
       to: number,
-      firstTokenMsLeast: number,
-      totalMsLeast: number,
-      tokensLeast: number,
-      costLeast: number,
+      firstTokenMsMin: number,
+      totalMsMin: number,
+      tokensMin: number,
+      costMin: number,
     })
     fc.assert(
       fc.property(fc.oneof(anyFilters, strange), (filters) => {
@@ -158,12 +159,12 @@ describe('filters in an address', () => {
     )
   })
 
-  test('are none, and take no place, when none is set', () => {
+  test('are an empty query when none is set', () => {
     expect(writeFilters(noFilters)).toBe('')
     expect(readFilters('')).toEqual(noFilters)
   })
 
-  test('are left aside where they are nonsense', () => {
+  test('are ignored if invalid', () => {
     expect(readFilters('status=odd&slower=-3&other=1&slower=x')).toEqual(noFilters)
     fc.assert(
       fc.property(fc.string(), (query) => {
@@ -176,6 +177,6 @@ describe('filters in an address', () => {
 test('filters are counted', () => {
   expect([
     countFilters(noFilters),
-    countFilters({ ...noFilters, model: 'm', totalMsLeast: 1, from: 1, text: ' ' }),
+    countFilters({ ...noFilters, model: 'm', totalMsMin: 1, from: 1, text: ' ' }),
   ]).toEqual([0, 3])
 })

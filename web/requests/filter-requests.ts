@@ -1,60 +1,60 @@
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import type { RequestRow } from './request-rows.ts'
 
-/** How a request ended, in a word. */
-export type Ending =
+/** Outcome of a request. */
+export type Outcome =
   | 'ok'
-  /** A stream that ended with an error after it had begun. */
+  /** A stream that ended with an error after the commit. */
   | 'cut'
-  /** The caller left. */
+  /** The caller closed the connection. */
   | 'left'
   /** 4xx. */
   | 'refused'
   /** 5xx. */
   | 'failed'
 
-/** The endings there are, in the order in which they are offered. */
-export const endings: readonly Ending[] = ['ok', 'failed', 'refused', 'cut', 'left']
+/** All outcomes, in menu order. */
+export const outcomes: readonly Outcome[] = ['ok', 'failed', 'refused', 'cut', 'left']
 
-/** How a request ended. */
-export function endingOf({ status, error }: Pick<RequestEntry, 'status' | 'error'>): Ending {
+/** Returns the outcome of a request. */
+export function outcomeOf({ status, error }: Pick<RequestEntry, 'status' | 'error'>): Outcome {
   if (status === 499) return 'left'
   if (status >= 500) return 'failed'
   if (status >= 400) return 'refused'
   return error === undefined ? 'ok' : 'cut'
 }
 
-/** Which requests are wanted. Empty and 0: all. */
+/** Filters. Empty and 0 mean no filter. */
 export interface RequestFilters {
   readonly model: string
-  /** Who had a part in it, whether they served it or failed. */
+  /** Provider that served the request or failed in it. */
   readonly provider: string
   readonly user: string
   readonly status: string
   readonly error: string
-  /** The minutes within which it began, both included: when they begin, Unix milliseconds. */
+  /** Start of the first and the last minute, in Unix milliseconds; both are included. */
   readonly from: number
   readonly to: number
-  readonly firstTokenMsLeast: number
-  readonly totalMsLeast: number
-  /** In and out together. */
-  readonly tokensLeast: number
+  readonly firstTokenMsMin: number
+  readonly totalMsMin: number
+  /** Sum of input and output. */
+  readonly tokensMin: number
   /** USD. */
-  readonly costLeast: number
-  /** Somewhere in id, user, model, providers and errors; in any case. */
+  readonly costMin: number
+  /** Text in id, user, model, providers or errors. Ignores case. */
   readonly text: string
 }
 
-/** The filters that are a choice among the values there are. */
+/** Filters that are a choice of values. */
 export type Choice = 'model' | 'provider' | 'user' | 'status' | 'error'
 
-/** The filters that are a figure to be reached: what was not measured does not reach any. */
-export type Least = 'firstTokenMsLeast' | 'totalMsLeast' | 'tokensLeast' | 'costLeast'
+/** Filters that are a minimum. Requests without the measurement do not match. */
+export type Minimum = 'firstTokenMsMin' | 'totalMsMin' | 'tokensMin' | 'costMin'
 
-/** The filters that are a time. */
-export type Edge = 'from' | 'to'
+/** Filters that are a time. */
+export type TimeBound = 'from' | 'to'
 
-/** Filters that let every request through. */
+/** Matches every request. */
 export const noFilters: RequestFilters = {
   model: '',
   provider: '',
@@ -63,19 +63,19 @@ export const noFilters: RequestFilters = {
   error: '',
   from: 0,
   to: 0,
-  firstTokenMsLeast: 0,
-  totalMsLeast: 0,
-  tokensLeast: 0,
-  costLeast: 0,
+  firstTokenMsMin: 0,
+  totalMsMin: 0,
+  tokensMin: 0,
+  costMin: 0,
   text: '',
 }
 
 const choices: readonly Choice[] = ['status', 'model', 'provider', 'user', 'error']
-const leasts: readonly Least[] = ['firstTokenMsLeast', 'totalMsLeast', 'tokensLeast', 'costLeast']
-const numbers: readonly (Edge | Least)[] = ['from', 'to', ...leasts]
+const minimums: readonly Minimum[] = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin']
+const numbers: readonly (TimeBound | Minimum)[] = ['from', 'to', ...minimums]
 const minuteMs = 60_000
 
-/** The values of a request that a choice is among. */
+/** The values of a request for a choice. */
 function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
   switch (choice) {
     case 'model':
@@ -85,7 +85,7 @@ function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
     case 'user':
       return request.user === undefined ? [] : [request.user]
     case 'status':
-      return [endingOf(request)]
+      return [outcomeOf(request)]
     case 'error':
       return request.error === undefined ? [] : [request.error]
   }
@@ -93,31 +93,31 @@ function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
 
 function figureOf(
   { firstTokenMs, totalMs, promptTokens = 0, completionTokens = 0, cost }: RequestEntry,
-  least: Least,
+  minimum: Minimum,
 ): number {
-  switch (least) {
-    case 'firstTokenMsLeast':
+  switch (minimum) {
+    case 'firstTokenMsMin':
       return firstTokenMs ?? 0
-    case 'totalMsLeast':
+    case 'totalMsMin':
       return totalMs
-    case 'tokensLeast':
+    case 'tokensMin':
       return promptTokens + completionTokens
-    case 'costLeast':
+    case 'costMin':
       return cost ?? 0
   }
 }
 
-/** The rows that every filter lets through, in their order. */
+/** Returns the rows that match every filter. */
 export function filterRequests(rows: readonly RequestRow[], filters: RequestFilters): readonly RequestRow[] {
   return isFiltering(filters) ? rows.filter((row) => passes(row, filters)) : rows
 }
 
-/** Whether any filter is set. */
+/** Whether a filter is set. */
 export function isFiltering(filters: RequestFilters): boolean {
   return countFilters(filters) > 0
 }
 
-/** How many filters are set. */
+/** Counts the filters that are set. */
 export function countFilters(filters: RequestFilters): number {
   return (
     choices.filter((choice) => filters[choice] !== '').length +
@@ -130,20 +130,20 @@ function passes({ request, text }: RequestRow, filters: RequestFilters): boolean
   return (
     request.time >= filters.from &&
     (filters.to === 0 || request.time < filters.to + minuteMs) &&
-    leasts.every((least) => figureOf(request, least) >= filters[least]) &&
+    minimums.every((minimum) => figureOf(request, minimum) >= filters[minimum]) &&
     text.includes(filters.text.trim().toLowerCase()) &&
     choices.every((choice) => filters[choice] === '' || valuesOf(request, choice).includes(filters[choice]))
   )
 }
 
-/** One value that may be chosen. */
+/** A value of a choice. */
 export interface ChoiceOption {
   readonly value: string
-  /** How many rows there are with it among those that all other filters let through. */
+  /** Number of rows with this value that match all other filters. */
   readonly count: number
 }
 
-/** The values to choose among, commonest first. What is chosen stays among them, if with none. */
+/** Returns the values of a choice, the most common first. Includes the chosen value even without rows. */
 export function choiceOptions(
   rows: readonly RequestRow[],
   filters: RequestFilters,
@@ -165,16 +165,17 @@ const names = {
   error: 'error',
   from: 'from',
   to: 'to',
-  firstTokenMsLeast: 'waited',
-  totalMsLeast: 'slower',
-  tokensLeast: 'tokens',
-  costLeast: 'cost',
+  firstTokenMsMin: 'waited',
+  totalMsMin: 'slower',
+  tokensMin: 'tokens',
+  costMin: 'cost',
   text: 'text',
 } as const
 
 /**
- * The filters of an address, as {@link writeFilters} made it. What is no filter is left aside. @param query with or
- * without its question mark
+ * Parses filters from an address, as written by {@link writeFilters}. Ignores anything else.
+ *
+ * @param query with or without its question mark
  */
 export function readFilters(query: string): RequestFilters {
   const members = new URLSearchParams(query)
@@ -189,17 +190,17 @@ export function readFilters(query: string): RequestFilters {
     user: text(names.user),
     error: text(names.error),
     text: text(names.text),
-    status: endings.find((ending) => ending === text(names.status)) ?? '',
+    status: outcomes.find((outcome) => outcome === text(names.status)) ?? '',
     from: number(names.from),
     to: number(names.to),
-    firstTokenMsLeast: number(names.firstTokenMsLeast),
-    totalMsLeast: number(names.totalMsLeast),
-    tokensLeast: number(names.tokensLeast),
-    costLeast: number(names.costLeast),
+    firstTokenMsMin: number(names.firstTokenMsMin),
+    totalMsMin: number(names.totalMsMin),
+    tokensMin: number(names.tokensMin),
+    costMin: number(names.costMin),
   }
 }
 
-/** The filters that are set, for an address: without a question mark, empty for none. */
+/** Writes the set filters for an address, without a question mark; empty if none is set. */
 export function writeFilters(filters: RequestFilters): string {
   const members = new URLSearchParams()
   for (const choice of choices) if (filters[choice] !== '') members.set(names[choice], filters[choice])

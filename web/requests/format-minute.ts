@@ -1,6 +1,6 @@
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
-/** `12:03` here. */
+/** Local time: `12:03`. */
 export function formatMinute(time: number): string {
   return minute.format(time)
 }

@@ -1,20 +1,20 @@
 import { memo, useMemo, type ReactNode } from 'react'
-import type { MinuteEntry } from '../../src/http/page-api.ts'
-import { formatCount, formatMs } from '../ui/format.ts'
+import type { MinuteEntry } from '../../src/http/page/page-api.ts'
+import { formatCount, formatMs, markEstimate } from '../ui/format.ts'
 import { formatMinute } from './format-minute.ts'
 import { MinuteChart } from './minute-chart.tsx'
 import type { MinutePlotProps } from './minute-plot.tsx'
 
-/**
- * The last hour in three charts: requests and errors, first token, tokens. On a phone they stand in a row that is
- * pushed aside.
- */
+/** The last hour in three charts: requests and errors, first token, tokens. On phones they scroll sideways. */
 export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteEntry[] }): ReactNode {
   const charts = useMemo(() => [requestsChart(hour), firstTokenChart(hour), tokensChart(hour)], [hour])
   return (
     <section
       aria-label="The last hour, by minute"
-      className="relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 @2xl:overflow-visible @2xl:px-0"
+      className={
+        'relative -mx-4 flex snap-x scroll-px-4 gap-3 overflow-x-auto px-4 @2xl:mx-0 @2xl:grid @2xl:grid-cols-3 ' +
+        '@2xl:overflow-visible @2xl:px-0'
+      }
     >
       {charts.map((chart) => (
         <MinuteChart key={chart.title} {...chart} />
@@ -44,7 +44,9 @@ function requestsChart(hour: readonly MinuteEntry[]): Chart {
       { name: 'Errors', values: errors },
     ],
     format: formatCount,
-    summary: `Requests by minute: ${formatCount(total(requests))} in the last hour, ${formatCount(total(errors))} of them with an error. ${peak(hour, requests, formatCount)}`,
+    summary:
+      `Requests by minute: ${formatCount(total(requests))} in the last hour, ` +
+      `${formatCount(total(errors))} of them with an error. ${peak(hour, requests, formatCount)}`,
   }
 }
 
@@ -71,6 +73,8 @@ function firstTokenChart(hour: readonly MinuteEntry[]): Chart {
 function tokensChart(hour: readonly MinuteEntry[]): Chart {
   const prompt = hour.map(({ promptTokens }) => promptTokens),
     completion = hour.map(({ completionTokens }) => completionTokens)
+  const estimated = new Set(hour.filter(({ isEstimated }) => isEstimated === true).map(({ time }) => time))
+  const sum = (values: readonly number[]): string => markEstimate(formatCount(total(values)), estimated.size > 0)
   return {
     title: 'Tokens',
     times: hour.map(({ time }) => time),
@@ -82,8 +86,8 @@ function tokensChart(hour: readonly MinuteEntry[]): Chart {
       { name: 'In', values: prompt },
       { name: 'Out', values: completion },
     ],
-    format: formatCount,
-    summary: `Tokens by minute: ${formatCount(total(prompt))} in and ${formatCount(total(completion))} out in the last hour. ${peak(
+    format: (count, time) => markEstimate(formatCount(count), estimated.has(time)),
+    summary: `Tokens by minute: ${sum(prompt)} in and ${sum(completion)} out in the last hour. ${peak(
       hour,
       prompt.map((count, index) => count + (completion[index] ?? 0)),
       formatCount,

@@ -1,11 +1,17 @@
 import type { ReactNode } from 'react'
-import { formatCost, formatCount, formatMs, formatShare, formatShortCount } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs, formatShare, formatShortCount, markEstimate } from '../ui/format.ts'
 import type { HourFigures } from './minutes.ts'
 
 /** The last hour in four figures. */
 export function HourStats({ figures }: { readonly figures: HourFigures }): ReactNode {
-  const { requests, errors, errorShare, firstTokenP95, promptTokens, completionTokens, cost, isPartial } = figures
+  const { requests, errors, errorShare, firstTokenP95, promptTokens, completionTokens, cost, isPartial, isEstimated } =
+    figures
   const part = isPartial ? 'of the requests below' : 'of streams'
+  const tokens = (count: number): string => markEstimate(formatShortCount(count), isEstimated)
+  const costText =
+    cost === undefined
+      ? ''
+      : `, ${markEstimate(formatCost(cost), isEstimated)}${isPartial ? ' for the requests below' : ''}`
   return (
     <dl className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
       <Stat name="Requests" value={formatCount(requests)} more="in the last hour" />
@@ -21,8 +27,8 @@ export function HourStats({ figures }: { readonly figures: HourFigures }): React
       />
       <Stat
         name="Tokens"
-        value={formatShortCount(promptTokens + completionTokens)}
-        more={`${formatShortCount(promptTokens)} in, ${formatShortCount(completionTokens)} out${cost === undefined ? '' : `, ${formatCost(cost)}${isPartial ? ' for the requests below' : ''}`}`}
+        value={tokens(promptTokens + completionTokens)}
+        more={`${tokens(promptTokens)} in, ${tokens(completionTokens)} out${costText}`}
       />
     </dl>
   )

@@ -9,7 +9,7 @@ const looks = {
   paused: { word: 'Paused', dot: 'bg-muted', text: 'text-muted' },
 } as const
 
-/** Whether requests appear as they come, and a button to hold them. */
+/** State of the live connection, with a pause button. */
 export function LiveState({
   connection,
   isPaused,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 
-describe('a minute here', () => {
-  test('is written as fields want it, and read again', () => {
+describe('a local minute', () => {
+  test('is written for an input field, and read again', () => {
     const time = new Date(2026, 0, 5, 7, 9).getTime()
     expect(writeLocalMinute(time + 59_999)).toBe('2026-01-05T07:09')
     expect(readLocalMinute('2026-01-05T07:09')).toBe(time)
   })
 
-  test('is none where nothing was chosen', () => {
+  test('is 0 for an empty field', () => {
     expect([
       writeLocalMinute(0),
       readLocalMinute(''),

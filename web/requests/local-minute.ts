@@ -1,4 +1,4 @@
-/** A time as a field for date and time has it, in the time zone here, to the minute; empty for 0. */
+/** Writes a time for an `<input type="datetime-local">`: local, to the minute; empty for 0. */
 export function writeLocalMinute(time: number): string {
   if (time === 0) return ''
   const here = new Date(time)
@@ -12,7 +12,7 @@ export function writeLocalMinute(time: number): string {
   return `${year?.padStart(4, '0')}-${month}-${day}T${hour}:${minute}`
 }
 
-/** What {@link writeLocalMinute} wrote, in Unix milliseconds; 0 for what is none. */
+/** Reads such a value as Unix milliseconds; 0 if it is invalid. */
 export function readLocalMinute(text: string): number {
   return Math.max(0, new Date(text).getTime() || 0)
 }

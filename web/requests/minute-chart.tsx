@@ -1,12 +1,17 @@
 import { useState, type ReactNode } from 'react'
 import { formatMinute } from './format-minute.ts'
-import { formatted, MinutePlot, type DrawnSeries, type MinutePlotProps } from './minute-plot.tsx'
+import { formatted, MinutePlot, type ColouredSeries, type MinutePlotProps } from './minute-plot.tsx'
 
-/** A chart with its title, its legend, and the table behind it. */
+/** A chart with title, legend and data table. */
 export function MinuteChart({ title, ...plot }: MinutePlotProps & { readonly title: string }): ReactNode {
   const { bars = [], lines = [] } = plot
   return (
-    <figure className="flex w-[85%] min-w-0 shrink-0 snap-start flex-col gap-2 rounded-xl border border-line bg-panel p-4 @2xl:w-auto">
+    <figure
+      className={
+        'flex w-[85%] min-w-0 shrink-0 snap-start flex-col gap-2 rounded-xl border border-line bg-panel p-4 ' +
+        '@2xl:w-auto'
+      }
+    >
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <h2 className="text-sm font-semibold">{title}</h2>
         <ul className="flex flex-wrap gap-x-3 text-xs text-muted">
@@ -25,7 +30,7 @@ function LegendEntry({
   series: { name, colour, isDashed },
   isLine,
 }: {
-  readonly series: DrawnSeries
+  readonly series: ColouredSeries
   readonly isLine: boolean
 }): ReactNode {
   return (
@@ -48,7 +53,7 @@ function LegendEntry({
   )
 }
 
-/** The minutes that had requests, as a table; made only when it is open. */
+/** Table of the minutes that had requests. Rendered when opened. */
 function ChartTable({ title, times, columns, format }: MinutePlotProps & { readonly title: string }): ReactNode {
   const [isOpen, setOpen] = useState(false)
   const rows = times
@@ -85,7 +90,7 @@ function ChartTable({ title, times, columns, format }: MinutePlotProps & { reado
                     {formatMinute(time)}
                   </th>
                   {values.map((value, index) => (
-                    <td key={columns[index]?.name}>{formatted(value, format)}</td>
+                    <td key={columns[index]?.name}>{formatted(value, format, time)}</td>
                   ))}
                 </tr>
               ))}

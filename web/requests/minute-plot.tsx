@@ -1,33 +1,34 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { formatShortCount } from '../ui/format.ts'
-import { axisTicks, linearScale, linePath, lonePoints, placeAt } from './chart-scale.ts'
+import { axisTicks, linearScale, linePath, lonePoints, columnAt } from './chart-scale.ts'
 import { formatMinute } from './format-minute.ts'
 
-/** One row of values, one a minute; `undefined`: there is none. */
+/** Values per minute; `undefined` for a missing one. */
 export interface Series {
   readonly name: string
   readonly values: readonly (number | undefined)[]
 }
 
-/** A series with the class that colours it. */
-export interface DrawnSeries extends Series {
+/** A series with its colour class. */
+export interface ColouredSeries extends Series {
   readonly colour: string
   readonly isDashed?: boolean
 }
 
-/** What {@link MinutePlot} draws. */
+/** Props of {@link MinutePlot}. */
 export interface MinutePlotProps {
-  /** What it shows, for people who do not see it. */
+  /** Text alternative for screen readers. */
   readonly summary: string
-  /** When each minute began. */
+  /** Start of each minute. */
   readonly times: readonly number[]
-  /** Stacked, the first at the bottom. */
-  readonly bars?: readonly DrawnSeries[]
-  readonly lines?: readonly DrawnSeries[]
-  /** What is told of one minute. */
+  /** Stacked bars, the first at the bottom. */
+  readonly bars?: readonly ColouredSeries[]
+  readonly lines?: readonly ColouredSeries[]
+  /** Columns of the tooltip. */
   readonly columns: readonly Series[]
   readonly formatAxis?: (value: number) => string
-  readonly format: (value: number) => string
+  /** Formats a value. @param time start of its minute */
+  readonly format: (value: number, time: number) => string
 }
 
 const height = 148,
@@ -36,23 +37,23 @@ const height = 148,
   left = 44,
   right = 4
 const floor = height - bottom
-/** A label of an axis has room in so many pixels. */
+/** Width of an axis label in pixels. */
 const labelWidth = 72
 
-/** Bars or lines by the minute. Arrow keys, or pointing, tell of one minute. */
+/** Bars or lines by minute. Arrow keys or hovering show the values of one minute. */
 export function MinutePlot(props: MinutePlotProps): ReactNode {
   const { times, columns, format, summary } = props
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const [chosen, setChosen] = useState<number>()
   const index = chosen === undefined ? -1 : times.indexOf(chosen)
-  const told =
-    index === -1 ? undefined : columns.map(({ name, values }) => `${name} ${formatted(values[index], format)}`)
   const time = times[index] ?? times.at(-1) ?? 0
+  const tipLines =
+    index === -1 ? undefined : columns.map(({ name, values }) => `${name} ${formatted(values[index], format, time)}`)
 
   function onPoint(event: PointerEvent): void {
     const { left: from } = event.currentTarget.getBoundingClientRect()
-    setChosen(times[placeAt(event.clientX - from - left, width - left - right, times.length)])
+    setChosen(times[columnAt(event.clientX - from - left, width - left - right, times.length)])
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -73,7 +74,7 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
         aria-valuemin={0}
         aria-valuemax={times.length - 1}
         aria-valuenow={index === -1 ? times.length - 1 : index}
-        aria-valuetext={told === undefined ? formatMinute(time) : `${formatMinute(time)}: ${told.join(', ')}`}
+        aria-valuetext={tipLines === undefined ? formatMinute(time) : `${formatMinute(time)}: ${tipLines.join(', ')}`}
         className="absolute inset-0 touch-pan-y rounded-md"
         onPointerMove={onPoint}
         onPointerDown={onPoint}
@@ -84,7 +85,9 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
         onBlur={() => setChosen(undefined)}
         onKeyDown={onKeyDown}
       />
-      {told === undefined ? null : <Tip time={time} told={told} x={placeX(index, width, times.length)} width={width} />}
+      {tipLines === undefined ? null : (
+        <Tip time={time} tipLines={tipLines} x={placeX(index, width, times.length)} width={width} />
+      )}
     </div>
   )
 }
@@ -145,7 +148,7 @@ function Line({
   x,
   y,
 }: {
-  readonly series: DrawnSeries
+  readonly series: ColouredSeries
   readonly x: (index: number) => number
   readonly y: (value: number) => number
 }): ReactNode {
@@ -168,7 +171,7 @@ function Line({
   )
 }
 
-/** The bars of one minute, one upon the other. */
+/** The stacked bars of one minute. */
 function Stack({
   bars,
   index,
@@ -176,7 +179,7 @@ function Stack({
   width,
   y,
 }: {
-  readonly bars: readonly DrawnSeries[]
+  readonly bars: readonly ColouredSeries[]
   readonly index: number
   readonly x: number
   readonly width: number
@@ -204,32 +207,35 @@ function Stack({
 
 function Tip({
   time,
-  told,
+  tipLines,
   x,
   width,
 }: {
   readonly time: number
-  readonly told: readonly string[]
+  readonly tipLines: readonly string[]
   readonly x: number
   readonly width: number
 }): ReactNode {
   const isLeft = x > width / 2
   return (
     <div
-      className="pointer-events-none absolute top-0 z-[1] rounded-lg border border-line bg-raised px-2 py-1 text-xs whitespace-nowrap tabular-nums shadow-md"
+      className={
+        'pointer-events-none absolute top-0 z-[1] rounded-lg border border-line bg-raised px-2 py-1 text-xs ' +
+        'whitespace-nowrap tabular-nums shadow-md'
+      }
       style={isLeft ? { right: width - x + 8 } : { left: x + 8 }}
     >
       <p className="font-medium">{formatMinute(time)}</p>
-      {told.map((line) => (
+      {tipLines.map((line) => (
         <p key={line}>{line}</p>
       ))}
     </div>
   )
 }
 
-/** A value as text; a minute without one says so. */
-export function formatted(value: number | undefined, format: (value: number) => string): string {
-  return value === undefined ? 'none' : format(value)
+/** Formats a value, or says that the minute has none. */
+export function formatted(value: number | undefined, format: MinutePlotProps['format'], time: number): string {
+  return value === undefined ? 'none' : format(value, time)
 }
 
 function placeX(index: number, width: number, count: number): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { MinuteEntry } from '../../src/http/page-api.ts'
+import type { MinuteEntry } from '../../src/http/page/page-api.ts'
 import { hourFigures, lastHour, mergeMinutes, quantile } from './minutes.ts'
 import { requestEntry } from './testing.ts'
 
@@ -13,7 +13,7 @@ function minute(ago: number, more: Partial<MinuteEntry> = {}): MinuteEntry {
 }
 
 describe('the last hour', () => {
-  test('has a place for every minute, the newest last', () => {
+  test('has an entry for every minute, the newest last', () => {
     const hour = lastHour([minute(0), minute(59, { requests: 7 })], now)
     expect(hour).toHaveLength(60)
     expect(hour[0]).toEqual(minute(59, { requests: 7 }))
@@ -27,13 +27,13 @@ describe('the last hour', () => {
     expect(hour[59]).toEqual(minute(0))
   })
 
-  test('leaves out what is older', () => {
+  test('leaves out older minutes', () => {
     expect(lastHour([minute(60)], now).every(({ requests }) => requests === 0)).toBe(true)
   })
 })
 
 describe('merged minutes', () => {
-  test('are replaced by those that changed, and stay in order', () => {
+  test('replace changed ones, and stay in order', () => {
     expect(mergeMinutes([minute(2), minute(1)], [minute(1, { requests: 5 }), minute(0)])).toEqual([
       minute(2),
       minute(1, { requests: 5 }),
@@ -41,7 +41,7 @@ describe('merged minutes', () => {
     ])
   })
 
-  test('stay the same value when nothing changed', () => {
+  test('are the same value when nothing changed', () => {
     const known = [minute(1)]
     expect(mergeMinutes(known, [])).toBe(known)
   })
@@ -74,20 +74,26 @@ describe('the figures of an hour', () => {
       firstTokenP95: 300,
       cost: 1.5,
       isPartial: false,
+      isEstimated: false,
     })
   })
 
-  test('say nothing of shares, times and cost where there were no requests', () => {
+  test('have no shares, times and cost without requests', () => {
     expect(hourFigures(lastHour([], now), [])).toEqual({
       requests: 0,
       errors: 0,
       promptTokens: 0,
       completionTokens: 0,
       isPartial: false,
+      isEstimated: false,
     })
   })
 
-  test('leave out requests of before, and say when some are forgotten', () => {
+  test('are estimates if some of their minutes are', () => {
+    expect(hourFigures(lastHour([minute(0), minute(3, { isEstimated: true })], now), []).isEstimated).toBe(true)
+  })
+
+  test('leave out older requests, and are partial if some are forgotten', () => {
     const hour = lastHour([minute(0, { requests: 2 })], now)
     const before = requestEntry({ time: now - 3_600_000, firstTokenMs: 9_000, cost: 9 })
     expect(hourFigures(hour, [before, requestEntry({ time: now, firstTokenMs: 1 })])).toMatchObject({
@@ -97,7 +103,7 @@ describe('the figures of an hour', () => {
   })
 })
 
-test('a quantile is one of the values, with that share of them at or below it', () => {
+test('a quantile is a value with that share of values at or below it', () => {
   expect(quantile([], 0.5)).toBeUndefined()
   fc.assert(
     fc.property(

@@ -1,29 +1,26 @@
-import type { MinuteEntry, RequestEntry } from '../../src/http/page-api.ts'
+import type { MinuteEntry, RequestEntry } from '../../src/http/page/page-api.ts'
 
 const minuteMs = 60_000
-const minutesMost = 60
+const minutesMax = 60
 
-/**
- * The hour that ends with the minute of `now`, oldest first: always 60 of them, with nothing in those that had no
- * requests.
- */
+/** Returns 60 minutes up to the minute of `now`, oldest first. Minutes without requests are 0. */
 export function lastHour(minutes: readonly MinuteEntry[], now: number): readonly MinuteEntry[] {
   const known = new Map(minutes.map((minute) => [minuteOf(minute.time), minute]))
-  const first = minuteOf(now) - (minutesMost - 1) * minuteMs
-  return Array.from({ length: minutesMost }, (_, index) => {
+  const first = minuteOf(now) - (minutesMax - 1) * minuteMs
+  return Array.from({ length: minutesMax }, (_, index) => {
     const time = first + index * minuteMs
     return known.get(time) ?? { time, requests: 0, errors: 0, promptTokens: 0, completionTokens: 0 }
   })
 }
 
-/** The minutes that are known with those that changed in their places, oldest first; the newest 60 of them. */
+/** Replaces changed minutes and adds new ones. Returns the newest 60, oldest first. */
 export function mergeMinutes(known: readonly MinuteEntry[], changed: readonly MinuteEntry[]): readonly MinuteEntry[] {
   if (changed.length === 0) return known
   const all = new Map([...known, ...changed].map((minute) => [minute.time, minute]))
-  return [...all.values()].toSorted((left, right) => left.time - right.time).slice(-minutesMost)
+  return [...all.values()].toSorted((left, right) => left.time - right.time).slice(-minutesMax)
 }
 
-/** What came together in an hour. */
+/** Figures of an hour. */
 export interface HourFigures {
   readonly requests: number
   readonly errors: number
@@ -31,15 +28,17 @@ export interface HourFigures {
   readonly errorShare?: number
   readonly promptTokens: number
   readonly completionTokens: number
-  /** Of the requests that are still remembered. */
+  /** Over the remembered requests. */
   readonly firstTokenP95?: number
-  /** USD, of the requests that are still remembered and whose price is known; absent: none is. */
+  /** USD, over the remembered requests with a known price; absent if no price is known. */
   readonly cost?: number
-  /** The hour had more requests than are remembered: `firstTokenP95` and `cost` speak of the newest only. */
+  /** The hour had more requests than are remembered, so `firstTokenP95` and `cost` cover the newest only. */
   readonly isPartial: boolean
+  /** Some tokens, and their cost, are estimates. */
+  readonly isEstimated: boolean
 }
 
-/** The figures of an hour of minutes. @param requests those that are remembered, in any order */
+/** Computes the figures of an hour. @param requests the remembered requests, in any order */
 export function hourFigures(hour: readonly MinuteEntry[], requests: readonly RequestEntry[]): HourFigures {
   const sum = (of: (minute: MinuteEntry) => number): number => hour.reduce((total, minute) => total + of(minute), 0)
   const from = hour[0]?.time ?? 0
@@ -60,10 +59,11 @@ export function hourFigures(hour: readonly MinuteEntry[], requests: readonly Req
     ...(p95 === undefined ? {} : { firstTokenP95: p95 }),
     ...(costs.length === 0 ? {} : { cost: costs.reduce((total, cost) => total + cost, 0) }),
     isPartial: count > remembered.length,
+    isEstimated: hour.some(({ isEstimated }) => isEstimated === true),
   }
 }
 
-/** The value below which `share` (0 to 1) of the values lie, by the nearest rank; `undefined` of none. */
+/** Returns a quantile by nearest rank; `undefined` without values. @param share 0 to 1 */
 export function quantile(values: readonly number[], share: number): number | undefined {
   const sorted = values.toSorted((left, right) => left - right)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]

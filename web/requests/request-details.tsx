@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { formatCost, formatCount, formatMoment, formatMs } from '../ui/format.ts'
+import { formatCost, formatCount, formatMoment, formatMs, markEstimate } from '../ui/format.ts'
 import { StatusWord } from './request-line.tsx'
 
-/** Everything that is remembered of one request. Its content is not. */
+/** All data about one request. The service does not keep its content. */
 export function RequestDetails({
   request,
   onClose,
@@ -34,8 +34,10 @@ function Details({ request }: { readonly request: RequestEntry }): ReactNode {
     promptTokens,
     completionTokens,
     cost,
+    isEstimated,
     error,
   } = request
+  const tokens = (count = 0): string => markEstimate(formatCount(count), isEstimated)
   return (
     <div className="flex flex-col gap-4">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm tabular-nums">
@@ -59,20 +61,20 @@ function Details({ request }: { readonly request: RequestEntry }): ReactNode {
             <code className="font-mono">{error}</code>
           </Fact>
         )}
-        <Fact name="Served by">{provider ?? 'nobody'}</Fact>
+        <Fact name="Served by">{provider ?? 'no provider'}</Fact>
         {stream ? (
-          <Fact name="First token">{firstTokenMs === undefined ? 'none came' : formatMs(firstTokenMs)}</Fact>
+          <Fact name="First token">{firstTokenMs === undefined ? 'none received' : formatMs(firstTokenMs)}</Fact>
         ) : null}
         <Fact name="Total">{formatMs(totalMs)}</Fact>
         <Fact name="Tokens">
           {promptTokens === undefined && completionTokens === undefined
-            ? 'not told'
-            : `${formatCount(promptTokens ?? 0)} in, ${formatCount(completionTokens ?? 0)} out`}
+            ? 'unknown'
+            : `${tokens(promptTokens)} in, ${tokens(completionTokens)} out${isEstimated === true ? ', estimated' : ''}`}
         </Fact>
-        <Fact name="Cost">{cost === undefined ? 'price not known' : formatCost(cost)}</Fact>
+        <Fact name="Cost">{cost === undefined ? 'price not known' : markEstimate(formatCost(cost), isEstimated)}</Fact>
       </dl>
       <Attempts request={request} />
-      <p className="text-sm text-muted">What was asked and answered is not kept.</p>
+      <p className="text-sm text-muted">Questions and answers are not kept.</p>
     </div>
   )
 }

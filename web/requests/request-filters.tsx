@@ -5,15 +5,15 @@ import {
   choiceOptions,
   countFilters,
   type Choice,
-  type Edge,
-  type Ending,
-  type Least,
+  type TimeBound,
+  type Outcome,
+  type Minimum,
   type RequestFilters,
 } from './filter-requests.ts'
 import { readLocalMinute, writeLocalMinute } from './local-minute.ts'
 import type { RequestRow } from './request-rows.ts'
 
-/** What {@link RequestFilterBar} shows. */
+/** Props of {@link RequestFilterBar}. */
 export interface RequestFilterBarProps {
   readonly rows: readonly RequestRow[]
   readonly filters: RequestFilters
@@ -21,7 +21,7 @@ export interface RequestFilterBarProps {
   readonly onClear: () => void
 }
 
-const endingWords: Readonly<Record<Ending, string>> = {
+const outcomeTexts: Readonly<Record<Outcome, string>> = {
   ok: 'Answered',
   failed: 'Failed (5xx)',
   refused: 'Refused (4xx)',
@@ -35,15 +35,15 @@ const labels: Readonly<Record<Choice, string>> = {
   user: 'User',
   error: 'Error',
 }
-const leastLabels: Readonly<Record<Least, string>> = {
-  firstTokenMsLeast: 'First token after, ms',
-  totalMsLeast: 'Takes at least, ms',
-  tokensLeast: 'Tokens at least',
-  costLeast: 'Costs at least, $',
+const minimumLabels: Readonly<Record<Minimum, string>> = {
+  firstTokenMsMin: 'First token after, ms',
+  totalMsMin: 'Takes at least, ms',
+  tokensMin: 'Tokens at least',
+  costMin: 'Costs at least, $',
 }
-const leasts = ['firstTokenMsLeast', 'totalMsLeast', 'tokensLeast', 'costLeast'] as const satisfies readonly Least[]
-const edgeLabels: Readonly<Record<Edge, string>> = { from: 'From', to: 'To' }
-const edges = ['from', 'to'] as const satisfies readonly Edge[]
+const minimums = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin'] as const satisfies readonly Minimum[]
+const timeLabels: Readonly<Record<TimeBound, string>> = { from: 'From', to: 'To' }
+const timeBounds = ['from', 'to'] as const satisfies readonly TimeBound[]
 const all: Readonly<Record<Choice, string>> = {
   status: 'Any status',
   model: 'All models',
@@ -52,10 +52,11 @@ const all: Readonly<Record<Choice, string>> = {
   error: 'Any or none',
 }
 const field =
-  'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 pointer-coarse:text-base'
+  'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm ' +
+  'pointer-coarse:min-h-11 pointer-coarse:text-base'
 const wide = '(min-width: 48rem)'
 
-/** Filters for every column, with how many requests each choice would leave. Folded on a phone. */
+/** Filters for every column. Each option shows how many requests it would leave. Collapsed on phones. */
 export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFilterBarProps): ReactNode {
   const count = countFilters(filters)
   const [isOpen, setOpen] = useState(() => matchMedia(wide).matches || count > 0)
@@ -74,20 +75,20 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
             <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />
           ))}
           <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
-          {edges.map((edge) => (
+          {timeBounds.map((bound) => (
             <MinuteField
-              key={edge}
-              label={edgeLabels[edge]}
-              value={filters[edge]}
-              onChange={(time) => onChange({ ...filters, [edge]: time })}
+              key={bound}
+              label={timeLabels[bound]}
+              value={filters[bound]}
+              onChange={(time) => onChange({ ...filters, [bound]: time })}
             />
           ))}
-          {leasts.map((least) => (
-            <LeastField
-              key={least}
-              label={leastLabels[least]}
-              value={filters[least]}
-              onChange={(value) => onChange({ ...filters, [least]: value })}
+          {minimums.map((minimum) => (
+            <MinimumField
+              key={minimum}
+              label={minimumLabels[minimum]}
+              value={filters[minimum]}
+              onChange={(value) => onChange({ ...filters, [minimum]: value })}
             />
           ))}
         </div>
@@ -133,15 +134,15 @@ function ChoiceField({
 
 interface NumberFieldProps {
   readonly label: string
-  /** 0: none. */
+  /** 0 if not set. */
   readonly value: number
   readonly onChange: (value: number) => void
 }
 
-function LeastField({ label, value, onChange }: NumberFieldProps): ReactNode {
+function MinimumField({ label, value, onChange }: NumberFieldProps): ReactNode {
   const id = useId()
   const [typed, setTyped] = useState('')
-  // What was typed stays as it was typed, such as `0.0`, until the filter changes in another way.
+  // Keeps the typed text, such as `0.0`, until the filter changes in another way.
   const text = readNumber(typed) === value ? typed : value === 0 ? '' : String(value)
   return (
     <div className="min-w-0">
@@ -164,7 +165,7 @@ function LeastField({ label, value, onChange }: NumberFieldProps): ReactNode {
   )
 }
 
-/** 0 for what is no number. A decimal comma is taken as a point. */
+/** Parses a number; 0 if it is invalid. Accepts a decimal comma. */
 function readNumber(text: string): number {
   const value = Number(text.trim().replace(',', '.'))
   return Number.isFinite(value) && value > 0 ? value : 0
@@ -216,10 +217,10 @@ function TextField({
 }
 
 function wordsOf(choice: Choice, value: string): string {
-  if (choice === 'status') return isEnding(value) ? endingWords[value] : value
+  if (choice === 'status') return isOutcome(value) ? outcomeTexts[value] : value
   return choice === 'error' ? inWords(value) : value
 }
 
-function isEnding(value: string): value is Ending {
-  return Object.hasOwn(endingWords, value)
+function isOutcome(value: string): value is Outcome {
+  return Object.hasOwn(outcomeTexts, value)
 }

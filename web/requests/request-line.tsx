@@ -1,39 +1,39 @@
 import { memo, type ReactNode } from 'react'
-import type { RequestEntry } from '../../src/http/page-api.ts'
-import { formatCost, formatCount, formatMs, formatTime, inWords } from '../ui/format.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import { formatCost, formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
-import { endingOf, type Ending } from './filter-requests.ts'
+import { outcomeOf, type Outcome } from './filter-requests.ts'
 import type { RequestRow } from './request-rows.ts'
 
-/** The grid that headings and rows share where there is room; below it, rows are cards. */
+/** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
 export const wideColumns = {
   withUsers:
     '@5xl:grid-cols-[6.5rem_minmax(0,0.6fr)_minmax(0,1fr)_minmax(0,2.2fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
   withoutUsers: '@5xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
 } as const
 
-const endingLooks = {
+const outcomeStyles = {
   ok: { icon: 'check', tone: 'text-ok' },
   failed: { icon: 'warn', tone: 'text-bad' },
   refused: { icon: 'warn', tone: 'text-bad' },
   cut: { icon: 'warn', tone: 'text-bad' },
   left: { icon: 'leave', tone: 'text-muted' },
-} as const satisfies Readonly<Record<Ending, unknown>>
+} as const satisfies Readonly<Record<Outcome, unknown>>
 
-/** What {@link RequestLine} shows. */
+/** Props of {@link RequestLine}. */
 export interface RequestLineProps {
   readonly row: RequestRow
-  /** Among all rows, headings included, from 1. */
+  /** Index among all rows including the heading, from 1. */
   readonly place: number
   readonly hasUsers: boolean
-  /** It is the one row that Tab goes to. */
+  /** The one row that Tab reaches. */
   readonly isTabStop: boolean
   readonly onOpen: (row: RequestRow) => void
   readonly onFocus: (row: RequestRow) => void
 }
 
-/** One request as a row, or as a card where it is narrow. Rows are all of one height. */
+/** A request as a row, or as a card on narrow windows. All rows have one height. */
 export const RequestLine = memo(function RequestLine({
   row,
   place,
@@ -43,20 +43,28 @@ export const RequestLine = memo(function RequestLine({
   onFocus,
 }: RequestLineProps): ReactNode {
   const { request } = row
-  const { time, user, model, trail, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = request
+  const { time, user, model, trail, firstTokenMs, totalMs, cost, isEstimated } = request
   return (
     <tr
       role="row"
       aria-rowindex={place}
       data-key={row.key}
-      className={`relative grid h-29 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @5xl:h-10 ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}
+      className={
+        'relative grid h-29 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
+        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @5xl:h-10 ' +
+        (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
+      }
     >
       <td role="cell" className="[grid-area:1/1] @5xl:[grid-area:auto]">
         <button
           type="button"
           aria-haspopup="dialog"
           tabIndex={isTabStop ? 0 : -1}
-          className="scroll-mt-12 rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+          className={
+            'scroll-mt-12 rounded-sm after:absolute after:inset-0 focus-visible:outline-none ' +
+            'focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 ' +
+            'focus-visible:after:outline-accent'
+          }
           onClick={() => onOpen(row)}
           onFocus={() => onFocus(row)}
         >
@@ -74,19 +82,27 @@ export const RequestLine = memo(function RequestLine({
       </td>
       <td
         role="cell"
-        className="truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 @5xl:[grid-area:auto]"
+        className={
+          'truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 ' +
+          '@5xl:[grid-area:auto]'
+        }
       >
-        {trail.length === 0 ? <span className="text-muted">nobody was asked</span> : <TrailLine trail={trail} />}
+        {trail.length === 0 ? <span className="text-muted">no provider was asked</span> : <TrailLine trail={trail} />}
       </td>
       <td
         role="cell"
-        className="max-w-44 justify-self-end [grid-area:1/4] @5xl:max-w-full @5xl:justify-self-start @5xl:[grid-area:auto]"
+        className={
+          'max-w-44 justify-self-end [grid-area:1/4] @5xl:max-w-full @5xl:justify-self-start @5xl:[grid-area:auto]'
+        }
       >
         <StatusWord request={request} />
       </td>
       <td
         role="cell"
-        className="text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @5xl:text-right @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
+        className={
+          'text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @5xl:text-right @5xl:text-sm @5xl:text-ink ' +
+          '@5xl:[grid-area:auto]'
+        }
       >
         <span className="@5xl:hidden">first token </span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
@@ -96,25 +112,27 @@ export const RequestLine = memo(function RequestLine({
       </td>
       <td
         role="cell"
-        className="truncate text-right text-xs text-muted [grid-area:4/3] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
+        className={
+          'truncate text-right text-xs text-muted [grid-area:4/3] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]'
+        }
       >
-        {tokenWords(promptTokens, completionTokens)}
+        {tokenWords(request)}
       </td>
       <td
         role="cell"
         className="text-right text-xs text-muted [grid-area:4/4] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
       >
-        {cost === undefined ? '–' : formatCost(cost)}
+        {cost === undefined ? '–' : markEstimate(formatCost(cost), isEstimated)}
       </td>
     </tr>
   )
 })
 
-/** How a request ended: picture, word, code, colour. */
+/** Outcome of a request: icon, word, status and colour. */
 export function StatusWord({ request }: { readonly request: RequestEntry }): ReactNode {
-  const ending = endingOf(request),
-    { icon, tone } = endingLooks[ending]
-  const word = ending === 'ok' ? 'OK' : ending === 'left' ? 'caller left' : inWords(request.error ?? 'failed')
+  const outcome = outcomeOf(request),
+    { icon, tone } = outcomeStyles[outcome]
+  const word = outcome === 'ok' ? 'OK' : outcome === 'left' ? 'caller left' : inWords(request.error ?? 'failed')
   return (
     <span className={`flex min-w-0 items-center gap-1 ${tone}`} title={`${word} ${request.status}`}>
       <Icon name={icon} className="size-4" />
@@ -123,10 +141,11 @@ export function StatusWord({ request }: { readonly request: RequestEntry }): Rea
   )
 }
 
-/** `12 / 340`: in and out. */
-function tokenWords(promptTokens: number | undefined, completionTokens: number | undefined): ReactNode {
+/** `12 / 340`: input and output. */
+function tokenWords({ promptTokens, completionTokens, isEstimated }: RequestEntry): ReactNode {
   if (promptTokens === undefined && completionTokens === undefined) return '–'
-  const words = (count: number | undefined): string => (count === undefined ? '?' : formatCount(count))
+  const words = (count: number | undefined): string =>
+    count === undefined ? '?' : markEstimate(formatCount(count), isEstimated)
   return (
     <>
       {words(promptTokens)}

@@ -4,14 +4,14 @@ import { addRequests, newSince } from './request-rows.ts'
 import { requestEntry } from './testing.ts'
 
 describe('rows', () => {
-  test('have what is newest first', () => {
+  test('are newest first', () => {
     const rows = addRequests(addRequests([], [requestEntry({ id: 'one' }), requestEntry({ id: 'two' })]), [
       requestEntry({ id: 'three' }),
     ])
     expect(rows.map(({ request }) => request.id)).toEqual(['three', 'two', 'one'])
   })
 
-  test('keep their keys when others come, and when everything is told anew', () => {
+  test('keep their keys when others arrive, and after a reconnection', () => {
     const first = [requestEntry({ time: 1, id: 'one' }), requestEntry({ time: 2, id: 'two' })]
     const rows = addRequests([], first),
       later = addRequests(rows, [requestEntry({ time: 3, id: 'three' })])
@@ -19,12 +19,12 @@ describe('rows', () => {
     expect(addRequests([], [...first, requestEntry({ time: 3, id: 'three' })])).toEqual(later)
   })
 
-  test('are the same value when nothing came', () => {
+  test('are the same value when nothing arrived', () => {
     const rows = addRequests([], [requestEntry()])
     expect(addRequests(rows, [])).toBe(rows)
   })
 
-  test('are at most 1,000, each with a key of its own, whatever ids callers use', () => {
+  test('are at most 1,000 with unique keys, for any request ids', () => {
     const requests = fc.array(fc.record({ time: fc.constantFrom(1, 2), id: fc.constantFrom('a', 'a 2', 'b') }), {
       maxLength: 700,
     })
@@ -39,7 +39,7 @@ describe('rows', () => {
   })
 })
 
-test('what is new is what came after what is shown, also when everything was told anew', () => {
+test('newSince returns rows after the shown ones, also after a reconnection', () => {
   const first = [requestEntry({ time: 1, id: 'one' }), requestEntry({ time: 2, id: 'two' })]
   const shown = addRequests([], first),
     later = addRequests([], [...first, requestEntry({ time: 1, id: 'slow' })])

@@ -1,17 +1,17 @@
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 
-const rowsMost = 1_000
+const rowsMax = 1_000
 
 /** A request in the list. */
 export interface RequestRow {
-  /** Stays the same as long as the request is remembered. Ids alone do not do: callers may use one twice. */
+  /** Unique and stable. Request ids may repeat, since callers choose them. */
   readonly key: string
   readonly request: RequestEntry
-  /** What a search looks into, in lower case. */
+  /** Searched text, in lower case. */
   readonly text: string
 }
 
-/** The rows with further requests on top: newest first, at most 1,000. @param requests oldest first, as they are told */
+/** Adds requests on top: newest first, at most 1,000 rows. @param requests oldest first, as received */
 export function addRequests(rows: readonly RequestRow[], requests: readonly RequestEntry[]): readonly RequestRow[] {
   if (requests.length === 0) return rows
   const taken = new Set(rows.map(({ key }) => key))
@@ -20,10 +20,10 @@ export function addRequests(rows: readonly RequestRow[], requests: readonly Requ
     taken.add(key)
     return { key, request, text: searchText(request) }
   })
-  return [...added.toReversed(), ...rows].slice(0, rowsMost)
+  return [...added.toReversed(), ...rows].slice(0, rowsMax)
 }
 
-/** Those of the rows that came after all of `shown`. */
+/** Returns the rows that are newer than all of `shown`. */
 export function newSince(rows: readonly RequestRow[], shown: readonly RequestRow[]): readonly RequestRow[] {
   const newest = shown[0]?.key
   const at = rows.findIndex(({ key }) => key === newest)

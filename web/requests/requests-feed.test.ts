@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import type { RequestsAnswer } from '../../src/http/page-api.ts'
+import type { RequestsAnswer } from '../../src/http/page/page-api.ts'
 import { Unreachable } from '../api/client.ts'
 import { requestsFeed } from './requests-feed.ts'
 import { requestEntry } from './testing.ts'
 
 type Connection = { tell(answer: Partial<RequestsAnswer>): void; text(text: string): void; end(): void }
 
-/** A service whose connections the test holds in its hands, and a clock that passes at once. */
+/** A service whose connections the test controls, and a wait that ends at once. */
 function subject({ isDown = () => false }: { readonly isDown?: () => boolean } = {}) {
   const connections: Connection[] = [],
     waits: number[] = [],
@@ -32,7 +32,7 @@ function subject({ isDown = () => false }: { readonly isDown?: () => boolean } =
     },
   }
   const feed = requestsFeed({ client, wait: async (ms) => void waits.push(ms) })
-  /** Resolves when the state is as wanted. */
+  /** Resolves when the state matches. */
   function until(isSo: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const look = (): void => {
@@ -61,7 +61,7 @@ async function following(run: (rig: ReturnType<typeof subject>) => Promise<void>
 }
 
 describe('a feed', () => {
-  test('asks for events, and has what the first one tells and what the following add', async () => {
+  test('requests events, and has the first one with later additions', async () => {
     const rig = subject()
     const first = rig.next()
     await following(async ({ feed, asked, until, ids }) => {
@@ -89,7 +89,7 @@ describe('a feed', () => {
     }, rig)
   })
 
-  test('comes back when the connection ends, with what is told then', async () => {
+  test('reconnects when the connection ends, with the new first event', async () => {
     const rig = subject()
     const first = rig.next()
     await following(async ({ until, ids, next, feed }) => {
@@ -106,7 +106,7 @@ describe('a feed', () => {
     }, rig)
   })
 
-  test('waits longer and longer while nobody is there, and keeps what it has', async () => {
+  test('backs off while the service is away, and keeps its rows', async () => {
     const controller = new AbortController()
     const waits: number[] = []
     const feed = requestsFeed({
@@ -127,7 +127,7 @@ describe('a feed', () => {
     })
   })
 
-  test('begins with short waits again after something was told', async () => {
+  test('resets the back-off after an event', async () => {
     let fails = 3
     const rig = subject({ isDown: () => fails-- > 0 })
     const first = rig.next()
@@ -143,7 +143,7 @@ describe('a feed', () => {
     }, rig)
   })
 
-  test('takes an event it cannot read for a lost connection', async () => {
+  test('treats an unreadable event as a lost connection', async () => {
     const rig = subject()
     const first = rig.next()
     await following(async ({ next }) => {
@@ -154,7 +154,7 @@ describe('a feed', () => {
     expect(rig.waits).toEqual([1_000])
   })
 
-  test('ends when it is not wanted any more, and is not blamed on the service', async () => {
+  test('ends without an error when it is aborted', async () => {
     const rig = subject()
     const first = rig.next()
     await following(async () => void (await first), rig)

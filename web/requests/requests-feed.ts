@@ -1,4 +1,4 @@
-import type { MinuteEntry, RequestsAnswer } from '../../src/http/page-api.ts'
+import type { MinuteEntry, RequestsAnswer } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 import { readEvents } from '../api/event-stream.ts'
 import { createStore, type Store } from '../store.ts'
@@ -6,49 +6,49 @@ import { mergeMinutes } from './minutes.ts'
 import { addRequests, type RequestRow } from './request-rows.ts'
 
 const backOffMsFirst = 1_000
-const backOffMsMost = 30_000
-/** The first event tells of 1,000 requests, each with every attempt. */
+const backOffMsMax = 30_000
+/** The first event has up to 1,000 requests with their attempts. */
 const eventCharactersMax = 32 * 1024 * 1024
 
-/** What is known of the requests. */
+/** State of the requests view. */
 export interface RequestsState {
-  /** `connecting`: for the first time. */
+  /** `connecting`: the first connection. */
   readonly connection: 'connecting' | 'live' | 'reconnecting'
-  /** Newest first. Absent: nothing was told yet. */
+  /** Newest first. Absent before the first event. */
   readonly rows?: readonly RequestRow[]
   /** Oldest first. */
   readonly minutes: readonly MinuteEntry[]
-  /** Why it is not live. */
+  /** Why the connection is not live. */
   readonly error?: Error
 }
 
-/** The requests as the service tells of them. */
+/** The service's requests, live. */
 export interface RequestsFeed {
   readonly state: Store<RequestsState>
-  /** Follows them, through lost connections, until `signal` is aborted. Never rejects. */
+  /** Follows the requests until `signal` is aborted, and reconnects. Never rejects. */
   follow(signal: AbortSignal): Promise<void>
 }
 
-/** What {@link requestsFeed} needs. */
+/** Options of {@link requestsFeed}. */
 export interface RequestsFeedOptions {
   readonly client: Pick<ApiClient, 'fetch'>
-  /** Resolves after so long, or when the signal is aborted; for tests, another. */
+  /** Resolves after a time, or when the signal is aborted. Replaced in tests. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** A feed that nobody follows yet. */
+/** Creates a feed. It connects when it is followed. */
 export function requestsFeed({ client, wait = waitFor }: RequestsFeedOptions): RequestsFeed {
   const state = createStore<RequestsState>({ connection: 'connecting', minutes: [] })
 
-  /** One connection, to its end. Returns whether anything was told on it. */
-  async function listen(signal: AbortSignal, told: () => void): Promise<void> {
+  /** Reads one connection to its end. @param onEvent called for each event */
+  async function listen(signal: AbortSignal, onEvent: () => void): Promise<void> {
     const response = await client.fetch('/api/requests', { headers: { accept: 'text/event-stream' }, signal })
     let isFirst = true
     for await (const { data } of readEvents(response, eventCharactersMax)) {
-      const answer: RequestsAnswer = JSON.parse(data)
-      state.update((before) => take(isFirst ? { minutes: [] } : before, answer))
+      const answer = JSON.parse(data) as RequestsAnswer
+      state.update((before) => merge(isFirst ? { minutes: [] } : before, answer))
       isFirst = false
-      told()
+      onEvent()
     }
   }
 
@@ -56,11 +56,11 @@ export function requestsFeed({ client, wait = waitFor }: RequestsFeedOptions): R
     state,
     async follow(signal) {
       let backOffMs = backOffMsFirst
-      const told = (): void => {
+      const onEvent = (): void => {
         backOffMs = backOffMsFirst
       }
       while (!signal.aborted) {
-        const error = await listen(signal, told).then(() => undefined, asError)
+        const error = await listen(signal, onEvent).then(() => undefined, asError)
         if (signal.aborted) break
         state.update(({ error: _, ...known }) => ({
           ...known,
@@ -68,13 +68,13 @@ export function requestsFeed({ client, wait = waitFor }: RequestsFeedOptions): R
           ...(error === undefined ? {} : { error }),
         }))
         await wait(backOffMs, signal)
-        backOffMs = Math.min(backOffMsMost, backOffMs * 2)
+        backOffMs = Math.min(backOffMsMax, backOffMs * 2)
       }
     },
   }
 }
 
-function take({ rows = [], minutes }: Pick<RequestsState, 'rows' | 'minutes'>, answer: RequestsAnswer): RequestsState {
+function merge({ rows = [], minutes }: Pick<RequestsState, 'rows' | 'minutes'>, answer: RequestsAnswer): RequestsState {
   return {
     connection: 'live',
     rows: addRequests(rows, answer.requests),

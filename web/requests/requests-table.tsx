@@ -1,25 +1,22 @@
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { RequestLine, wideColumns } from './request-line.tsx'
 import type { RequestRow } from './request-rows.ts'
-import { useSight } from './use-sight.ts'
+import { useVisibleRows } from './use-visible-rows.ts'
 import { piecesOf } from './visible-rows.ts'
 
-/** What {@link RequestsTable} shows. */
+/** Props of {@link RequestsTable}. */
 export interface RequestsTableProps {
   readonly rows: readonly RequestRow[]
   readonly hasUsers: boolean
   readonly onOpen: (row: RequestRow) => void
-  /** Told whether somebody is reading: a row has the focus, or the first ones are scrolled away. */
+  /** Called when the person starts or stops reading: a row has the focus, or the first ones are scrolled away. */
   readonly onReading: (isReading: boolean) => void
 }
 
-/**
- * The requests as a table of which only what is in sight is drawn. One row is in the order of Tab; arrow keys go from
- * row to row.
- */
+/** The requests as a table. Renders visible rows only. Tab reaches one row; arrow keys move on. */
 export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTableProps): ReactNode {
   const body = useRef<HTMLTableSectionElement>(null)
-  const { first, last, rowHeight, isScrolled } = useSight(body, rows.length)
+  const { first, last, rowHeight, isScrolled } = useVisibleRows(body, rows.length)
   const [active, setActive] = useState<string>()
   const [hasFocus, setFocus] = useState(false)
   const wanted = useRef<string>(undefined)
@@ -101,7 +98,10 @@ function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
     <tr
       role="row"
       aria-rowindex={1}
-      className={`grid items-center gap-x-3 bg-panel px-3 py-2 text-xs text-muted ${hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers}`}
+      className={
+        'grid items-center gap-x-3 bg-panel px-3 py-2 text-xs text-muted ' +
+        (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
+      }
     >
       {columns
         .filter((name) => hasUsers || name !== 'User')

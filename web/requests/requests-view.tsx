@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react'
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
@@ -7,7 +7,6 @@ import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { filterRequests, isFiltering, noFilters } from './filter-requests.ts'
-import { useRequests } from './follow-requests.ts'
 import { HourCharts } from './hour-charts.tsx'
 import { HourStats } from './hour-stats.tsx'
 import { LiveState } from './live-state.tsx'
@@ -19,12 +18,13 @@ import type { RequestsState } from './requests-feed.ts'
 import { RequestsTable } from './requests-table.tsx'
 import { useFilters } from './use-filters.ts'
 import { useHeld } from './use-held.ts'
+import { useRequests } from './use-requests.ts'
 
 const none: readonly RequestRow[] = []
-/** After the last change of a filter, so that typing is not talked over. */
+/** Delay after the last filter change, so that announcements do not interrupt typing. */
 const announceMs = 600
 
-/** The last requests, as they come, and the last hour in charts. */
+/** The last requests, live, and the last hour in charts. */
 export function RequestsView(): ReactNode {
   const {
     boot: { isOwner },
@@ -39,8 +39,8 @@ export function RequestsView(): ReactNode {
           <div>
             <h1 className="text-xl font-semibold">Requests</h1>
             <p className="text-sm text-muted">
-              {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. What was asked and answered
-              is not kept.
+              {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. Questions and answers are not
+              kept.
             </p>
           </div>
           <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
@@ -85,7 +85,7 @@ function Hour({
   )
 }
 
-/** The list with its filters. What is being read stays where it is: what came meanwhile waits behind a button. */
+/** The list with its filters. While the person reads, new requests wait behind a button. */
 function RequestList({
   live,
   rows,
@@ -102,15 +102,16 @@ function RequestList({
   const found = useMemo(() => filterRequests(shown, filters), [shown, filters])
   const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
   const top = useRef<HTMLDivElement>(null)
-  const count = `${isFiltering(filters) ? `${formatCount(found.length)} of ` : ''}${formatCount(shown.length)} ${shown.length === 1 ? 'request' : 'requests'}`
-  const tellCount = useEffectEvent(() => announce(count))
+  const countOfShown = `${formatCount(shown.length)} ${shown.length === 1 ? 'request' : 'requests'}`
+  const count = isFiltering(filters) ? `${formatCount(found.length)} of ${countOfShown}` : countOfShown
+  const announceCount = useEffectEvent(() => announce(count))
   useEffect(() => {
     if (!isFiltering(filters)) return undefined
-    const timer = setTimeout(tellCount, announceMs)
+    const timer = setTimeout(announceCount, announceMs)
     return () => clearTimeout(timer)
   }, [filters])
 
-  /** What was pressed goes away. */
+  /** The pressed button disappears, so the focus moves. */
   function clear(): void {
     setFilters(noFilters)
     top.current?.focus({ preventScroll: true })
@@ -163,7 +164,7 @@ function Nothing({ hasRequests, onClear }: { readonly hasRequests: boolean; read
     <div className="flex flex-col items-center gap-3 rounded-xl border border-line bg-panel p-8 text-center">
       {hasRequests ? (
         <>
-          <p>No request is as the filters want it.</p>
+          <p>No request matches the filters.</p>
           <Button icon="close" onClick={onClear}>
             Clear filters
           </Button>
@@ -172,8 +173,7 @@ function Nothing({ hasRequests, onClear }: { readonly hasRequests: boolean; read
         <>
           <p>No request yet.</p>
           <p className="text-sm text-muted">
-            What is asked in the chat, or of <code className="font-mono">/v1/chat/completions</code>, appears here at
-            once.
+            Requests of the chat, or to <code className="font-mono">/v1/chat/completions</code>, appear here at once.
           </p>
         </>
       )}
@@ -181,7 +181,7 @@ function Nothing({ hasRequests, onClear }: { readonly hasRequests: boolean; read
   )
 }
 
-/** Before the first answer: room for it. */
+/** Placeholder before the first event. */
 function Waiting({ state: { error } }: { readonly state: RequestsState }): ReactNode {
   if (error !== undefined) return null
   return (
@@ -198,9 +198,7 @@ function Trouble({ state: { error, rows } }: { readonly state: RequestsState }):
   if (error === undefined) return null
   return (
     <Notice kind={rows === undefined ? 'error' : 'warn'} title={error.message}>
-      {rows === undefined
-        ? 'It is tried again by itself.'
-        : 'What is shown here is of before. It is tried again by itself.'}
+      {rows === undefined ? 'It is tried again by itself.' : 'This list may be outdated. It is tried again by itself.'}
     </Notice>
   )
 }

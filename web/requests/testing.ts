@@ -1,11 +1,12 @@
-import type { RequestEntry } from '../../src/http/page-api.ts'
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
 
-/** A request that went well, for tests; `more` adds and replaces members. */
+/** A successful request. For tests. @param more replaces and adds members */
 export function requestEntry(more: Partial<RequestEntry> = {}): RequestEntry {
   return {
     time: 0,
     id: 'request-1',
     model: 'm',
+    api: 'chat',
     stream: false,
     status: 200,
     provider: 'a',

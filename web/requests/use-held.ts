@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** The value, or, while it is held, the one of when that began. */
+/** Returns the value; while `isHeld`, the value from the start of holding. */
 export function useHeld<Value>(value: Value, isHeld: boolean): Value {
   const [shown, setShown] = useState(value)
   if (!isHeld && !Object.is(shown, value)) setShown(value)

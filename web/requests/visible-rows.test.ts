@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { piecesOf, visibleRows } from './visible-rows.ts'
 
-describe('rows in sight', () => {
+describe('visible rows', () => {
   test.each([
     [
       { top: 200, height: 800, rowHeight: 40 },
@@ -24,17 +24,17 @@ describe('rows in sight', () => {
       { top: -90_000, height: 800, rowHeight: 40 },
       { first: 1_000, last: 1_000 },
     ],
-  ])('%p are %p', (sight, drawn) => {
-    expect(visibleRows(1_000, sight, 0)).toEqual(drawn)
+  ])('%p are %p', (visible, rendered) => {
+    expect(visibleRows(1_000, visible, 0)).toEqual(rendered)
   })
 
-  test('come with some on either side', () => {
+  test('include some on either side', () => {
     expect(visibleRows(1_000, { top: -4_000, height: 800, rowHeight: 40 }, 5)).toEqual({ first: 95, last: 125 })
   })
 })
 
 describe('pieces', () => {
-  test('keep the row with the focus, wherever it is', () => {
+  test('keep the row with the focus at any position', () => {
     expect(piecesOf(10, { first: 4, last: 6 }, 1)).toEqual([
       { kind: 'gap', rows: 1 },
       { kind: 'row', index: 1 },
@@ -45,7 +45,7 @@ describe('pieces', () => {
     ])
   })
 
-  test('have room for every row, in order, and those that are wanted', () => {
+  test('cover every row in order, including the visible ones', () => {
     const lists = fc.record({
       count: fc.nat(50),
       a: fc.nat(50),
@@ -56,18 +56,18 @@ describe('pieces', () => {
       fc.property(lists, ({ count, a, b, kept }) => {
         const first = Math.min(a, b, count),
           last = Math.min(Math.max(a, b), count)
-        const drawn: number[] = []
+        const rendered: number[] = []
         let place = 0
         for (const piece of piecesOf(count, { first, last }, kept)) {
           if (piece.kind === 'row') {
             expect(piece.index).toBe(place)
-            drawn.push(piece.index)
+            rendered.push(piece.index)
           }
           place += piece.kind === 'gap' ? piece.rows : 1
         }
         expect(place).toBe(count)
-        for (let index = first; index < last; index++) expect(drawn).toContain(index)
-        if (kept !== undefined && kept >= 0 && kept < count) expect(drawn).toContain(kept)
+        for (let index = first; index < last; index++) expect(rendered).toContain(index)
+        if (kept !== undefined && kept >= 0 && kept < count) expect(rendered).toContain(kept)
       }),
     )
   })

@@ -1,35 +1,36 @@
-/** What of a long list is in sight. All in pixels. */
-export interface Sight {
-  /** Where the list begins, seen from the top of what is in sight: negative when it is scrolled away. */
+/** The visible part of a list, in pixels. */
+export interface Viewport {
+  /** Offset of the list from the top of the visible part; negative when scrolled. */
   readonly top: number
   readonly height: number
   readonly rowHeight: number
 }
 
-/** Rows that are drawn, from `first` to before `last`, with room for `above` and `below` rows that are not. */
-export interface Drawn {
+/** Rendered rows from `first` to `last` (exclusive). `above` and `below` count the others. */
+export interface RenderedRows {
   readonly first: number
   readonly last: number
 }
 
-/** Which of `count` rows to draw: those in sight, and `more` on either side. */
-export function visibleRows(count: number, { top, height, rowHeight }: Sight, more = 10): Drawn {
+/** Selects rows to render: the visible ones, and `more` on either side. @param count number of rows */
+export function visibleRows(count: number, { top, height, rowHeight }: Viewport, more = 10): RenderedRows {
   const first = clamp(Math.floor(-top / rowHeight) - more, 0, count)
   const last = clamp(Math.ceil((height - top) / rowHeight) + more, first, count)
   return { first, last }
 }
 
-/** One piece of a list that is drawn in part. */
+/** A piece of a partly rendered list. */
 export type Piece =
   | { readonly kind: 'row'; readonly index: number }
-  /** Room for rows that are not drawn. */
+  /** Space of rows that are not rendered. */
   | { readonly kind: 'gap'; readonly rows: number }
 
 /**
- * The list in pieces: the drawn rows, one more that must not vanish (the one with the focus), and gaps that keep
- * everything in its place.
+ * Splits a list into rendered rows and gaps, which keep the positions.
+ *
+ * @param kept a row that must stay rendered, since it has the focus
  */
-export function piecesOf(count: number, { first, last }: Drawn, kept: number | undefined): readonly Piece[] {
+export function piecesOf(count: number, { first, last }: RenderedRows, kept: number | undefined): readonly Piece[] {
   const indexes = Array.from({ length: last - first }, (_, offset) => first + offset)
   if (kept !== undefined && kept >= 0 && kept < first) indexes.unshift(kept)
   if (kept !== undefined && kept >= last && kept < count) indexes.push(kept)
@@ -43,6 +44,6 @@ export function piecesOf(count: number, { first, last }: Drawn, kept: number | u
   return pieces
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value))
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, value))
 }

@@ -1,9 +1,9 @@
 import { createStore } from '../store.ts'
 
-/** What is read out next; the frame shows it to nobody else. */
+/** The text of the live region. */
 export const announcement = createStore('')
 
-/** Has something read out, politely, such as "Answer complete". The same words again are read out again. */
+/** Has a screen reader read a text politely, such as "Answer complete". The same text again is read again. */
 export function announce(text: string): void {
   announcement.set(announcement.get() === text ? `${text}\u00a0` : text)
 }

@@ -1,11 +1,8 @@
 import type { ReactNode } from 'react'
-import type { TrailEntry } from '../../src/http/page-api.ts'
+import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import { formatMs, inWords } from './format.ts'
 
-/**
- * Every attempt at an answer, in order: who was asked, what came of it, and in what time. Its letters are as large as
- * those around it.
- */
+/** Table of the attempts of a request: provider, outcome, status, time. Inherits the font size. */
 export function AttemptsTable({
   trail,
   hasCaption = false,

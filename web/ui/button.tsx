@@ -1,22 +1,23 @@
 import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
-const looks = {
+const styles = {
   primary: 'bg-accent text-on-accent hover:opacity-90',
   plain: 'border border-line bg-raised hover:bg-hover',
   quiet: 'text-muted hover:bg-hover hover:text-ink',
   danger: 'border border-line bg-raised text-bad hover:bg-bad-soft',
 } as const
 
-/** How a button looks. */
-export type ButtonVariant = keyof typeof looks
+/** The look of a button. */
+export type ButtonVariant = keyof typeof styles
 
 const common =
-  'inline-flex items-center justify-center gap-2 rounded-lg font-medium transition-colors disabled:opacity-50 pointer-coarse:min-h-11'
+  'inline-flex items-center justify-center gap-2 rounded-lg font-medium transition-colors ' +
+  'disabled:opacity-50 pointer-coarse:min-h-11'
 
 type Attributes = ButtonHTMLAttributes<HTMLButtonElement> & { readonly ref?: Ref<HTMLButtonElement> }
 
-/** A button with a word on it. */
+/** A button with text. */
 export function Button({
   variant = 'plain',
   icon,
@@ -25,7 +26,7 @@ export function Button({
   ...rest
 }: Attributes & { readonly variant?: ButtonVariant; readonly icon?: IconName }): ReactNode {
   return (
-    <button type="button" className={`${common} min-h-9 px-3 py-1.5 text-sm ${looks[variant]} ${className}`} {...rest}>
+    <button type="button" className={`${common} min-h-9 px-3 py-1.5 text-sm ${styles[variant]} ${className}`} {...rest}>
       {icon === undefined ? null : <Icon name={icon} className="size-4" />}
       {children}
     </button>
@@ -45,13 +46,13 @@ export function ButtonLink({
   readonly children: ReactNode
 }): ReactNode {
   return (
-    <a href={href} className={`${common} min-h-9 px-3 py-1.5 text-sm ${looks[variant]} ${className}`}>
+    <a href={href} className={`${common} min-h-9 px-3 py-1.5 text-sm ${styles[variant]} ${className}`}>
       {children}
     </a>
   )
 }
 
-/** A button with a picture only; its label is read out, and shown when one points at it. */
+/** A button with an icon only. Its label is read by screen readers, and shown as a tooltip. */
 export function IconButton({
   label,
   icon,
@@ -64,7 +65,7 @@ export function IconButton({
       type="button"
       aria-label={label}
       title={label}
-      className={`${common} size-9 pointer-coarse:min-w-11 ${looks[variant]} ${className}`}
+      className={`${common} size-9 pointer-coarse:min-w-11 ${styles[variant]} ${className}`}
       {...rest}
     >
       <Icon name={icon} />

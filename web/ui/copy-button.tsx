@@ -4,7 +4,7 @@ import { IconButton } from './button.tsx'
 
 const shownMs = 1_500
 
-/** Copies a text, and says so. @param label what is copied, as in `Copy code` */
+/** Copies a text and reports the outcome. @param label names the text, as in `Copy code` */
 export function CopyButton({
   text,
   label,
@@ -35,8 +35,8 @@ export function CopyButton({
 }
 
 /**
- * Copies a text. Over plain http from another machine there is no clipboard for scripts but the old way. Returns
- * whether it worked.
+ * Copies a text, and returns whether it worked. Over plain http from another machine there is no clipboard API, so it
+ * falls back to `execCommand`.
  */
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -53,9 +53,9 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('aria-hidden', 'true')
   area.className = 'fixed top-0 left-0 size-px opacity-0'
   const before = document.activeElement
-  // Beside an open dialog nothing can be selected.
-  const place = before?.closest('dialog') ?? document.body
-  place.append(area)
+  // While a dialog is open, only elements inside it can be selected.
+  const container = before?.closest('dialog') ?? document.body
+  container.append(area)
   area.select()
   try {
     return document.activeElement === area && document.execCommand('copy')

@@ -1,6 +1,6 @@
 /**
- * Puts the focus where a view begins, for when what had it goes away: where one writes, or on the view itself. With
- * fingers always the latter, since a field would bring the keyboard up.
+ * Focuses the message field, or the view if no field is shown. Used when the focused element disappears. On touch
+ * screens always the view, since the field would open the on-screen keyboard.
  */
 export function focusContent(): void {
   const field = matchMedia('(pointer: coarse)').matches ? null : document.querySelector<HTMLElement>('#message')

@@ -1,4 +1,4 @@
-/** How numbers and times are written, everywhere the same. */
+/** Formats of numbers and times. */
 
 /** `340 ms`, `2.1 s`, `1 min 5 s`. */
 export function formatMs(ms: number): string {
@@ -21,7 +21,7 @@ export function formatShortCount(count: number): string {
   return shortCounts.format(count)
 }
 
-/** USD: `$0.0012`, `$1.50`; what is less than a hundred-thousandth is `<$0.00001`. */
+/** USD: `$0.0012`, `$1.50`; `<$0.00001` below a hundred-thousandth. */
 export function formatCost(usd: number): string {
   if (usd === 0) return '$0'
   if (usd < 0.00001) return '<$0.00001'
@@ -30,29 +30,34 @@ export function formatCost(usd: number): string {
   return `$${usd.toFixed(digits)}`
 }
 
-/** `98 %` of 0.98; never `100 %` or `0 %` unless it is so. */
+/** Marks an estimate: `≈12`. */
+export function markEstimate(text: string, isEstimated: boolean | undefined): string {
+  return isEstimated === true ? `≈${text}` : text
+}
+
+/** `98 %` for 0.98. `100 %` and `0 %` only if exact. */
 export function formatShare(share: number): string {
   const rounded = Math.round(share * 100)
   if (share > 0 && rounded === 0) return '<1 %'
   return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
 }
 
-/** Names of codes and classes as words: `rate_limit` is `rate limit`. Sentences stay as they are. */
+/** A code as words: `rate_limit` becomes `rate limit`. Sentences stay as they are. */
 export function inWords(name: string): string {
   return /^[a-z0-9_]+$/.test(name) ? name.replaceAll('_', ' ') : name
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** `12:03:10` here. */
+/** Local time: `12:03:10`. */
 export function formatTime(time: number): string {
   return clock.format(time)
 }
 
-/** Date and time here. */
+/** Local date and time. */
 export function formatMoment(time: number): string {
-  return moment.format(time)
+  return dateAndTime.format(time)
 }
 
 /** `now`, `5 s ago`, `2 min ago`, `3 h ago`, `4 d ago`. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Drawn on 24 × 24, as strokes. */
+/** SVG paths on 24 × 24, drawn as strokes. */
 const paths = {
   plus: 'M12 5v14M5 12h14',
   menu: 'M4 7h16M4 12h16M4 17h16',
@@ -14,35 +14,39 @@ const paths = {
   edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   pin: 'M9 4h6l-1 6 3 3H7l3-3zM12 13v7',
-  more: 'M5 11.500a.5.5 0 1 0 0 1 .5.5 0 0 0 0-1zM12 11.500a.5.5 0 1 0 0 1 .5.5 0 0 0 0-1zM19 11.500a.5.5 0 1 0 0 1 .5.5 0 0 0 0-1z',
+  more:
+    'M5 11.5a.5.5 0 1 0 0 1 .5.5 0 0 0 0-1zM12 11.5a.5.5 0 1 0 0 1 .5.5 0 0 0 0-1z' +
+    'M19 11.5a.5.5 0 1 0 0 1 .5.5 0 0 0 0-1z',
   download: 'M12 4v11M7 10.5l5 5 5-5M5 20h14',
   upload: 'M12 16V5M7 9.5l5-5 5 5M5 20h14',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M9 9.5h.01',
   sliders: 'M4 7h10M18 7h2M14 5v4M4 12h3M11 12h9M7 10v4M4 17h8M16 17h4M12 15v4',
-  star: 'M12 4l2.5 5.2 5.5.7-4 3.9 1 5.7-5-2.8-5 2.8 1-5.7-4-3.9 5.500-.7z',
-  up: 'M12 19V6M6.5 11.500L12 6l5.500 5.500',
-  down: 'M12 5v13M6.5 12.500L12 18l5.500-5.500',
+  star: 'M12 4l2.5 5.2 5.5.7-4 3.9 1 5.7-5-2.8-5 2.8 1-5.7-4-3.9 5.5-.7z',
+  up: 'M12 19V6M6.5 11.5L12 6l5.5 5.5',
+  down: 'M12 5v13M6.5 12.5L12 18l5.5-5.5',
   chevron: 'M7 10l5 5 5-5',
   warn: 'M12 4l9 16H3zM12 10v4M12 17h.01',
   info: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5M12 8h.01',
-  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.400 1.400M17.600 17.600L19 19M19 5l-1.400 1.400M6.400 17.600L5 19',
-  moon: 'M20 14.500A8 8 0 0 1 9.500 4a8 8 0 1 0 10.500 10.500z',
+  sun:
+    'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2' +
+    'M5 5l1.4 1.4M17.6 17.6L19 19M19 5l-1.4 1.4M6.4 17.6L5 19',
+  moon: 'M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5z',
   keyboard: 'M3 7h18v10H3zM7 11h.01M11 11h.01M15 11h.01M8 14h8',
   chat: 'M4 5h16v11H9l-5 4z',
   list: 'M8 7h12M8 12h12M8 17h12M4 7h.01M4 12h.01M4 17h.01',
-  server: 'M4 4h16v7H4zM4 13h16v7H4zM8 7.500h.01M8 16.500h.01',
+  server: 'M4 4h16v7H4zM4 13h16v7H4zM8 7.5h.01M8 16.5h.01',
   user: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 21c1-4 4-6 8-6s7 2 8 6',
   leave: 'M14 4h5v16h-5M4 12h10M10 8l4 4-4 4',
   play: 'M8 5l11 7-11 7z',
   pause: 'M8 5v14M16 5v14',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3 2',
-  key: 'M15 4a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM11.500 12.500L4 20v-3M7 17l2 2',
+  key: 'M15 4a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM11.5 12.5L4 20v-3M7 17l2 2',
 } as const satisfies Readonly<Record<string, string>>
 
-/** A name of {@link Icon}. */
+/** Name of an {@link Icon}. */
 export type IconName = keyof typeof paths
 
-/** A picture beside a word, or in a button that has a label: by itself it says nothing. */
+/** A decorative icon, hidden from screen readers. */
 export function Icon({
   name,
   className = 'size-5',

@@ -2,11 +2,11 @@ import { useEffect, useState, type ComponentType, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
 
-/** What {@link lazily} shows while there is nothing else. */
+/** Options of {@link lazily}: content shown while loading, and after a failure. */
 export interface LazilyOptions {
-  readonly waiting?: ReactNode
-  /** In the place of a part that does not load. Default: a notice that says so. */
-  readonly failed?: (again: () => void) => ReactNode
+  readonly placeholder?: ReactNode
+  /** Shown when loading fails. Default: a notice with a retry button. */
+  readonly failed?: (retry: () => void) => ReactNode
 }
 
 interface State<Props> {
@@ -15,12 +15,12 @@ interface State<Props> {
 }
 
 /**
- * A part of the page that is loaded when it is first shown. When it does not load, that stands in its place, and it can
- * be tried again: what stands around it goes on. (`React.lazy` keeps a failure for as long as the page is open.)
+ * A component that loads when first shown. If loading fails, a fallback with a retry takes its place and the rest of
+ * the page goes on. (`React.lazy` caches the failure until the page is closed.)
  */
 export function lazily<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  { waiting = null, failed = noticeOf }: LazilyOptions = {},
+  { placeholder = null, failed = failureNotice }: LazilyOptions = {},
 ): ComponentType<Props> {
   let loading: Promise<ComponentType<Props>> | undefined
   let loaded: ComponentType<Props> | undefined
@@ -40,28 +40,28 @@ export function lazily<Props extends object>(
     )
     const isWanted = Part === undefined && !isFailed
     useEffect(() => {
-      let isThere = isWanted
+      let isMounted = isWanted
       if (isWanted) {
         begin().then(
           () => {
-            if (isThere && loaded !== undefined) setState({ Part: loaded })
+            if (isMounted && loaded !== undefined) setState({ Part: loaded })
           },
           (error: unknown) => {
             console.error('a part of the page did not load', error)
-            if (isThere) setState({ isFailed: true })
+            if (isMounted) setState({ isFailed: true })
           },
         )
       }
       return () => {
-        isThere = false
+        isMounted = false
       }
     }, [isWanted])
     if (Part !== undefined) return <Part {...props} />
-    return isFailed ? failed(() => setState({})) : waiting
+    return isFailed ? failed(() => setState({})) : placeholder
   }
 }
 
-function noticeOf(again: () => void): ReactNode {
+function failureNotice(retry: () => void): ReactNode {
   return (
     <div className="mx-auto max-w-xl p-4">
       <Notice
@@ -69,7 +69,7 @@ function noticeOf(again: () => void): ReactNode {
         title="This part of the page did not load"
         actions={
           <>
-            <Button onClick={again}>Try again</Button>
+            <Button onClick={retry}>Try again</Button>
             <Button onClick={() => location.reload()}>Reload the page</Button>
           </>
         }

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
-import { useLate } from './use-late.ts'
+import { useElapsed } from './use-elapsed.ts'
 
 const shownAfterMs = 300
 
-/** In the place of a part of the page that takes a while to come. */
+/** Placeholder of a part of the page that is slow to load. */
 export function Loading(): ReactNode {
-  return useLate(shownAfterMs) ? (
+  return useElapsed(shownAfterMs) ? (
     <p role="status" className="p-6 text-muted">
       Loading…
     </p>

@@ -2,7 +2,7 @@ import { useId, useRef, useState, type KeyboardEvent, type MouseEvent, type Reac
 import { IconButton } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
-/** One line of a menu. */
+/** An item of a menu. */
 export interface MenuEntry {
   readonly label: string
   readonly icon?: IconName
@@ -10,17 +10,17 @@ export interface MenuEntry {
   readonly run: () => void
 }
 
-/** What {@link Menu} shows. */
+/** Props of {@link Menu}. */
 export interface MenuProps {
-  /** Of the button. */
+  /** Label of the button. */
   readonly label: string
   readonly icon?: IconName
-  /** What the button shows in the place of an icon. */
+  /** Content of the button, instead of an icon. */
   readonly trigger?: ReactNode
-  /** Above the entries. */
+  /** Shown above the items, as the menu's description: the role `menu` allows only items inside. */
   readonly header?: ReactNode
   readonly items: readonly MenuEntry[]
-  /** Of the button; -1 where other keys than Tab reach it. */
+  /** Of the button. -1 if keys other than Tab reach it. */
   readonly tabIndex?: number
 }
 
@@ -28,7 +28,8 @@ const gap = 4
 
 /** A button that opens a menu (WAI-ARIA menu button): arrow keys, Home, End, first letters, Enter, Escape. */
 export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 0 }: MenuProps): ReactNode {
-  const id = useId()
+  const id = useId(),
+    headerId = useId()
   const button = useRef<HTMLButtonElement>(null)
   const popover = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
@@ -39,7 +40,7 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
 
   function open(at: 'first' | 'last'): void {
     popover.current?.showPopover()
-    place()
+    moveToButton()
     entries()
       .at(at === 'first' ? 0 : -1)
       ?.focus()
@@ -50,13 +51,14 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
     button.current?.focus()
   }
 
-  function place(): void {
+  function moveToButton(): void {
     const [from, to] = [button.current, popover.current]
     if (from === null || to === null) return
     const { top, bottom, left, right } = from.getBoundingClientRect()
     const { offsetWidth, offsetHeight } = to
     to.style.left = `${Math.max(gap, left + offsetWidth > innerWidth - gap ? right - offsetWidth : left)}px`
-    to.style.top = `${bottom + gap + offsetHeight > innerHeight ? Math.max(gap, top - offsetHeight - gap) : bottom + gap}px`
+    const isBelow = bottom + gap + offsetHeight <= innerHeight
+    to.style.top = `${isBelow ? bottom + gap : Math.max(gap, top - offsetHeight - gap)}px`
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -75,7 +77,8 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
     'aria-haspopup': 'menu',
     'aria-expanded': isOpen,
     'aria-controls': id,
-    // Not by the state, which is told of late; and naming the popover keeps a click here from closing it first.
+    // Read from the popover, since the state lags behind. `popoverTarget` keeps a click here from closing the popover
+    // first.
     popoverTarget: id,
     onClick(event: MouseEvent) {
       event.preventDefault()
@@ -98,7 +101,10 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
           type="button"
           aria-label={label}
           title={label}
-          className="inline-flex items-center rounded-lg p-1 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11"
+          className={
+            'inline-flex items-center rounded-lg p-1 hover:bg-hover pointer-coarse:min-h-11 ' +
+            'pointer-coarse:min-w-11'
+          }
           {...attributes}
         >
           {trigger}
@@ -109,17 +115,29 @@ export function Menu({ label, icon = 'more', trigger, header, items, tabIndex = 
         id={id}
         popover="auto"
         onToggle={(event) => setOpen(event.newState === 'open')}
-        className="fixed inset-auto m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 text-ink shadow-lg"
+        className={
+          'fixed inset-auto m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 ' +
+          'text-ink shadow-lg'
+        }
       >
-        {header}
-        <div role="menu" tabIndex={-1} aria-label={label} onKeyDown={onKeyDown}>
+        {header === undefined ? null : <div id={headerId}>{header}</div>}
+        <div
+          role="menu"
+          tabIndex={-1}
+          aria-label={label}
+          aria-describedby={header === undefined ? undefined : headerId}
+          onKeyDown={onKeyDown}
+        >
           {items.map(({ label: text, icon: picture, isDanger = false, run }) => (
             <button
               key={text}
               type="button"
               role="menuitem"
               tabIndex={-1}
-              className={`flex min-h-9 w-full items-center gap-2 rounded-lg px-3 text-left text-sm hover:bg-hover focus:bg-hover pointer-coarse:min-h-11 ${isDanger ? 'text-bad' : ''}`}
+              className={
+                'flex min-h-9 w-full items-center gap-2 rounded-lg px-3 text-left text-sm hover:bg-hover ' +
+                `focus:bg-hover pointer-coarse:min-h-11 ${isDanger ? 'text-bad' : ''}`
+              }
               onClick={() => {
                 close()
                 run()

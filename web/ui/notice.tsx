@@ -1,26 +1,26 @@
 import type { ReactNode } from 'react'
 import { Icon } from './icon.tsx'
 
-const looks = {
+const styles = {
   info: { box: 'border-line bg-panel', mark: 'text-accent', icon: 'info' },
   warn: { box: 'border-line bg-warn-soft', mark: 'text-warn', icon: 'warn' },
   error: { box: 'border-line bg-bad-soft', mark: 'text-bad', icon: 'warn' },
 } as const
 
-/** What {@link Notice} says. */
+/** Props of {@link Notice}. */
 export interface NoticeProps {
-  readonly kind: keyof typeof looks
+  readonly kind: keyof typeof styles
   /** What happened, in one sentence. */
   readonly title: string
-  /** Why, and what to do. */
+  /** Reason, and what to do. */
   readonly children?: ReactNode
   /** Buttons. */
   readonly actions?: ReactNode
 }
 
-/** Something a person should know, in its place. An error is read out when it appears. */
+/** A message in the page. Screen readers read an error when it appears. */
 export function Notice({ kind, title, children, actions }: NoticeProps): ReactNode {
-  const { box, mark, icon } = looks[kind]
+  const { box, mark, icon } = styles[kind]
   return (
     <div role={kind === 'error' ? 'alert' : undefined} className={`flex gap-3 rounded-xl border p-3 ${box}`}>
       <span className={`mt-0.5 ${mark}`}>

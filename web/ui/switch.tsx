@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 
-/** What {@link Switch} shows. */
+/** Props of {@link Switch}. */
 export interface SwitchProps {
   readonly label: string
   readonly isOn: boolean
   readonly onChange: (isOn: boolean) => void
   readonly isDisabled?: boolean
-  /** The label is read out only. */
+  /** Shows no label; screen readers still read it. */
   readonly hidesLabel?: boolean
 }
 
-/** Something that is on or off. */
+/** An on/off switch. */
 export function Switch({ label, isOn, onChange, isDisabled = false, hidesLabel = false }: SwitchProps): ReactNode {
   return (
     <button
@@ -24,10 +24,16 @@ export function Switch({ label, isOn, onChange, isDisabled = false, hidesLabel =
       className="inline-flex min-h-9 items-center gap-2 rounded-lg text-sm disabled:opacity-60 pointer-coarse:min-h-11"
     >
       <span
-        className={`relative inline-block h-6 w-10 rounded-full border transition-colors ${isOn ? 'border-accent bg-accent' : 'border-muted bg-page'}`}
+        className={
+          'relative inline-block h-6 w-10 rounded-full border transition-colors ' +
+          (isOn ? 'border-accent bg-accent' : 'border-muted bg-page')
+        }
       >
         <span
-          className={`absolute top-0.5 size-[1.125rem] rounded-full transition-[left] ${isOn ? 'left-[1.125rem] bg-on-accent' : 'left-0.5 bg-muted'}`}
+          className={
+            'absolute top-0.5 size-[1.125rem] rounded-full transition-[left] ' +
+            (isOn ? 'left-[1.125rem] bg-on-accent' : 'left-0.5 bg-muted')
+          }
         />
       </span>
       {hidesLabel ? null : <span>{label}</span>}

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import type { TrailEntry } from '../../src/http/page-api.ts'
+import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import { inWords } from './format.ts'
 
-/** Who was asked, in order, and what came of it: `groq ✗ 429 → openai ✓`. */
+/** The attempts of a request in one line: `groq ✗ 429 → openai ✓`. */
 export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }): ReactNode {
   return (
     <span className="inline-flex flex-wrap items-baseline gap-x-1.5">
@@ -33,7 +33,7 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
   )
 }
 
-/** The shortest that tells what went wrong: the status where there is one, else the class, in words. */
+/** Shortest reason of a failed attempt: its status, else its failure class in words. */
 export function outcomeOf({ status, failure }: TrailEntry): string {
   if (failure?.startsWith('skipped') === true) return inWords(failure)
   return status === undefined || status < 400 ? inWords(failure ?? 'failed') : String(status)

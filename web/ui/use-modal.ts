@@ -1,13 +1,13 @@
 import { useEffect, useRef, type PointerEvent, type RefObject, type SyntheticEvent } from 'react'
 import { focusContent } from './focus-content.ts'
 
-/** What {@link useModal} needs. */
+/** Options of {@link useModal}. */
 export interface ModalOptions {
   readonly isOpen: boolean
   readonly onClose: () => void
-  /** Gets the focus at first; absent: what the browser chooses. */
+  /** Focused on opening. Default: the browser's choice. */
   readonly first?: RefObject<HTMLElement | null>
-  /** Gets the focus at last, when nothing had it before. */
+  /** Focused on closing if nothing had the focus before. */
   readonly opener?: RefObject<HTMLElement | null>
 }
 
@@ -19,8 +19,8 @@ export interface Modal {
 }
 
 /**
- * Makes a `<dialog>` hold the focus while it is open, and ask to be closed at Escape and at a press beside it. The
- * focus then goes back where it was.
+ * Opens a modal `<dialog>`, and asks to close it on Escape and on a press beside it. The focus then returns to the
+ * element that had it.
  */
 export function useModal({ isOpen, onClose, first, opener }: ModalOptions): Modal {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -32,6 +32,8 @@ export function useModal({ isOpen, onClose, first, opener }: ModalOptions): Moda
     first?.current?.focus()
     return () => {
       current.close()
+      // The current opener is intended, at the time of closing.
+      // oxlint-disable-next-line react-hooks/exhaustive-deps
       if (before === null || before === document.body) opener?.current?.focus()
       else if (before instanceof HTMLElement && before.isConnected) before.focus()
       else focusContent()

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Whether the page can be seen: not in a hidden tab. */
+/** Returns whether the page is visible, and follows changes. */
 export function useVisible(): boolean {
   return useSyncExternalStore(subscribe, isVisible)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ExtensionConfigFault, type ExtensionConfig } from '../extension.ts'
+import { ExtensionConfigError, type ExtensionConfig } from '../extension.ts'
 import { extension } from './extension.ts'
 import { fakeHost } from './testing.ts'
 
@@ -15,22 +15,23 @@ function hostOf(values: Readonly<Record<string, unknown>>, unset: readonly (read
   return fakeHost(config)
 }
 
-function visit(path: string) {
-  return { request: new Request(`https://svc.test${path}`), path, address: '203.0.113.9', id: 'request-1' }
+function contextOf(path: string) {
+  const request = new Request(`https://svc.test${path}`)
+  return { request, path, address: '203.0.113.9', id: 'request-1', body: async () => new Uint8Array() }
 }
 
 describe('provider_auth', () => {
-  test('is called so', () => {
+  test('has the name of its folder', () => {
     expect(extension.name).toBe('provider_auth')
   })
 
-  test('adds routes, a guard, a part of the page and its origin, and sends people to the identity provider that is configured', async () => {
+  test('adds routes, guard, page part and origin, and redirects to the configured identity provider', async () => {
     const host = hostOf(complete)
     const contribution = await extension.start(host)
     expect(Object.keys(contribution ?? {}).toSorted()).toEqual(['guard', 'origin', 'part', 'routes'])
     const response = await contribution?.routes
       ?.find(({ path }) => path === '/auth/provider')
-      ?.handle(visit('/auth/provider'))
+      ?.handle(contextOf('/auth/provider'))
     const location = new URL(response?.headers.get('location') ?? '')
     expect(location.href).toStartWith('https://github.com/login/oauth/authorize?')
     expect(Object.fromEntries(location.searchParams)).toMatchObject({
@@ -43,36 +44,36 @@ describe('provider_auth', () => {
     expect(host.lines).toEqual([])
   })
 
-  test('is off without a file, and where the file says so', async () => {
+  test('is off without a file, and with "enabled": false', async () => {
     expect(await extension.start(fakeHost())).toBeUndefined()
     expect(await extension.start(hostOf({ ...complete, enabled: false }))).toBeUndefined()
   })
 
-  test('is on and closed without a client id or secret, and warns', async () => {
+  test('without client id or secret is on, refuses all requests and warns', async () => {
     const { client_secret, ...incomplete } = complete
     expect(client_secret).toBeDefined()
     const host = hostOf(incomplete, [['client_secret', 'PROVIDER_CLIENT_SECRET']])
     const contribution = await extension.start(host)
-    await expect(Promise.resolve(contribution?.guard?.(visit('/v1/models')))).rejects.toMatchObject({ status: 401 })
+    await expect(Promise.resolve(contribution?.guard?.(contextOf('/v1/models')))).rejects.toMatchObject({ status: 401 })
     const start = contribution?.routes?.find(({ path }) => path === '/auth/provider')
-    await expect(start?.handle(visit('/auth/provider')) ?? Promise.resolve()).rejects.toMatchObject({
+    await expect(start?.handle(contextOf('/auth/provider')) ?? Promise.resolve()).rejects.toMatchObject({
       status: 500,
       code: 'oauth_not_configured',
     })
     expect(host.lines).toEqual([['warn', expect.stringContaining('$PROVIDER_CLIENT_SECRET')]])
   })
 
-  test('warns that everybody may sign in', async () => {
+  test('warns without restrict_to', async () => {
     const { restrict_to, ...open } = complete
     expect(restrict_to).toBe('ada')
     const host = hostOf(open, [['restrict_to', 'PROVIDER_USERS']])
     await extension.start(host)
-    expect(host.lines).toEqual([['warn', expect.stringContaining('everybody')]])
+    expect(host.lines).toEqual([['warn', expect.stringContaining('anyone')]])
   })
 
-  test('does not start with a file that is faulty', async () => {
+  test('does not start with an invalid file', async () => {
     await expect(extension.start(hostOf({ ...complete, redirect_uri: 'https://svc.test/elsewhere' }))).rejects.toThrow(
-      ExtensionConfigFault,
+      ExtensionConfigError,
     )
     await expect(
       extension.start({ ...fakeHost(), config: () => Promise.reject(new SyntaxError('no JSON')) }),

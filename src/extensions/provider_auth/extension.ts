@@ -1,6 +1,6 @@
 import type { Extension } from '../extension.ts'
-import { identityProvider } from './make-identity-provider.ts'
-import { parseSettings } from './parse-settings.ts'
+import { identityProvider } from './oauth/make-identity-provider.ts'
+import { parseSettings } from './settings/parse-settings.ts'
 import { signIn } from './sign-in.ts'
 
 /** Sign-in at an identity provider, before anything else may be used (docs/sign-in.md). */

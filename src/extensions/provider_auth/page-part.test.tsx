@@ -1,23 +1,25 @@
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { part } from './page-part.tsx'
 
 const SignIn = part.replace?.SignIn ?? (() => null)
-const [signOut] = part.add?.userMenu ?? []
+const entries = part.add?.userMenu ?? []
+const [signOut, signOutEverywhere] = entries.flatMap((entry) => ('run' in entry ? [entry] : []))
+const [endSessions] = entries.flatMap((entry) => ('answer' in entry ? [entry] : []))
 
 describe('the SignIn of provider_auth', () => {
   const html = (providerName: string) =>
     renderToStaticMarkup(
-      <SignIn settings={{ providerName, startUrl: '/auth/provider' }} useToken={async () => false} />,
+      <SignIn settings={{ providerName, startUrl: '/auth/provider' }} enterToken={async () => false} />,
     )
 
-  test('is a heading, and a link that says where it leads', () => {
+  test('is a heading and a link that names the identity provider', () => {
     expect(html('GitHub').replace(/ class="[^"]*"/g, '')).toBe(
       '<h2>Sign in</h2><a href="/auth/provider">Sign in with GitHub</a>',
     )
   })
 
-  test('takes the name of the identity provider for text', () => {
+  test('escapes the name of the identity provider', () => {
     expect(html('<b>&')).toContain('Sign in with &lt;b&gt;&amp;</a>')
   })
 })
@@ -27,23 +29,68 @@ describe('Sign Out', () => {
   afterEach(() => {
     ask.mockReset()
   })
+  // Other test files run in this process.
+  afterAll(() => ask.mockRestore())
   const answering = (status: number) =>
     ask.mockImplementation(Object.assign(async () => new Response(null, { status }), { preconnect() {} }))
 
-  test('is what the menu says, and asks the service by POST', async () => {
+  test('is a menu item, and sends POST /auth/logout', async () => {
     answering(200)
     await signOut?.run()
     expect(signOut?.label).toBe('Sign Out')
     expect(ask.mock.calls).toEqual([['/auth/logout', { method: 'POST', cache: 'no-store' }]])
   })
 
-  test.each([403, 429, 503])('says that it did not work when the service answers with %p', async (status) => {
+  test.each([403, 429, 503])('reports the failure when the service answers with %p', async (status) => {
     answering(status)
     await expect(signOut?.run()).rejects.toThrow(`answered with ${status}`)
   })
 
-  test('says that the service cannot be reached', async () => {
+  test('reports that the service cannot be reached', async () => {
     ask.mockImplementation(Object.assign(() => Promise.reject(new TypeError('fetch failed')), { preconnect() {} }))
     await expect(signOut?.run()).rejects.toThrow('cannot be reached')
+  })
+
+  test('Everywhere asks with JSON, and reports the failure without a valid session', async () => {
+    ask.mockImplementation(Object.assign(async () => Response.json({ success: true, ended: 2 }), { preconnect() {} }))
+    await signOutEverywhere?.run()
+    expect(signOutEverywhere?.label).toBe('Sign Out Everywhere')
+    expect(ask.mock.calls).toEqual([
+      [
+        '/auth/logout',
+        {
+          method: 'POST',
+          cache: 'no-store',
+          headers: { 'content-type': 'application/json' },
+          body: '{"everywhere":true}',
+        },
+      ],
+    ])
+    ask.mockImplementation(Object.assign(async () => Response.json({ success: true, ended: 0 }), { preconnect() {} }))
+    await expect(signOutEverywhere?.run()).rejects.toThrow('no other was ended')
+  })
+
+  test('End Someone’s Sessions is for owners, and says how many ended, or why none did', async () => {
+    const asking = async (answer: () => Response) => {
+      ask.mockImplementation(Object.assign(async () => answer(), { preconnect() {} }))
+      return endSessions?.answer('ada').catch((error: unknown) => String(error))
+    }
+    expect(endSessions?.isForOwners).toBe(true)
+    expect(await asking(() => Response.json({ ended: 0 }))).toBe('ada has no session.')
+    expect(await asking(() => Response.json({ ended: 1 }))).toBe('1 session ended.')
+    expect(await asking(() => Response.json({ ended: 2 }))).toBe('2 sessions ended.')
+    expect(await asking(() => new Response('', { status: 400 }))).toContain('Enter a user name')
+    expect(await asking(() => new Response('', { status: 403 }))).toContain('Only owners')
+    expect(await asking(() => new Response('', { status: 503 }))).toContain('answered with 503')
+    expect(await asking(() => new Response('hello'))).toContain('answered with 200')
+    expect(ask.mock.calls[0]).toEqual([
+      '/api/sessions/end',
+      {
+        method: 'POST',
+        cache: 'no-store',
+        headers: { 'content-type': 'application/json' },
+        body: '{"user":"ada"}',
+      },
+    ])
   })
 })

@@ -1,21 +1,35 @@
 import type { ReactNode } from 'react'
 import type { PagePart, SlotProps } from '../../../web/slots.ts'
 
-/** The page's SignIn, and a line of its menu: whom people sign in with, and how they sign out (docs/sign-in.md). */
+/** The page's SignIn, and menu items to sign out and to end sessions (docs/sign-in.md). */
 export const part: PagePart = {
   replace: { SignIn },
-  add: { userMenu: [{ label: 'Sign Out', run: signOut }] },
+  add: {
+    userMenu: [
+      { label: 'Sign Out', run: signOut },
+      { label: 'Sign Out Everywhere', run: signOutEverywhere },
+      {
+        label: 'End Someone’s Sessions…',
+        isForOwners: true,
+        field: 'User name',
+        hint: 'Or id:VALUE for a user id. Sessions of this person end in all browsers, devices and programs.',
+        button: 'End sessions',
+        answer: endSessions,
+      },
+    ],
+  },
 }
 
-/** A plain link: signing in leaves the page, and comes back to it. */
+const linkStyle =
+  'mt-6 inline-flex min-h-11 max-w-full items-center justify-center rounded-lg bg-accent px-5 py-2 font-medium ' +
+  'text-on-accent transition-colors [overflow-wrap:anywhere] hover:opacity-90'
+
+/** A heading and a link; signing in leaves the page and returns to it. */
 function SignIn({ settings: { providerName, startUrl } }: SlotProps['SignIn']): ReactNode {
   return (
     <>
       <h2 className="text-xl font-semibold">Sign in</h2>
-      <a
-        href={startUrl}
-        className="mt-6 inline-flex min-h-11 max-w-full items-center justify-center rounded-lg bg-accent px-5 py-2 font-medium text-on-accent transition-colors [overflow-wrap:anywhere] hover:opacity-90"
-      >
+      <a href={startUrl} className={linkStyle}>
         Sign in with {providerName}
       </a>
     </>
@@ -23,13 +37,52 @@ function SignIn({ settings: { providerName, startUrl } }: SlotProps['SignIn']): 
 }
 
 /**
- * By script, not by a form: over plain http browsers do not say of a form where it comes from, so it would be refused
- * as another site's.
+ * Signs out by `fetch`, not by a form: over plain http a form is sent without the headers that prove its origin, and
+ * would be refused as cross-site.
  */
 async function signOut(): Promise<void> {
-  const response = await fetch('/auth/logout', { method: 'POST', cache: 'no-store' }).catch(() => undefined)
+  await postLogout({})
+}
+
+/** Signs out all sessions of the user. Requires a valid session, which identifies the user. */
+async function signOutEverywhere(): Promise<void> {
+  const response = await postLogout({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ everywhere: true }),
+  })
+  if ((await endedCount(response)) === 0)
+    throw new Error(
+      'Your session here had already ended, so no other was ended. Sign in again, then sign out everywhere.',
+    )
+}
+
+async function postLogout(options: RequestInit): Promise<Response> {
+  const response = await fetch('/auth/logout', { method: 'POST', cache: 'no-store', ...options }).catch(() => undefined)
   if (response === undefined)
     throw new Error('The service cannot be reached, so you are still signed in. Try again in a moment.')
   if (!response.ok)
     throw new Error(`The service answered with ${response.status}, so you are still signed in. Try again in a moment.`)
+  return response
+}
+
+async function endSessions(user: string): Promise<string> {
+  const response = await fetch('/api/sessions/end', {
+    method: 'POST',
+    cache: 'no-store',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ user }),
+  }).catch(() => undefined)
+  if (response === undefined) throw new Error('The service cannot be reached. Try again in a moment.')
+  if (response.status === 400) throw new Error('Enter a user name or id:VALUE.')
+  if (response.status === 403) throw new Error('Only owners of this service may do this.')
+  const ended = response.ok ? await endedCount(response) : undefined
+  if (ended === undefined) throw new Error(`The service answered with ${response.status}. Try again in a moment.`)
+  return ended === 0 ? `${user} has no session.` : ended === 1 ? '1 session ended.' : `${ended} sessions ended.`
+}
+
+/** Reads the number of ended sessions; `undefined` if the response does not contain it. */
+async function endedCount(response: Response): Promise<number | undefined> {
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (typeof answer !== 'object' || answer === null || !('ended' in answer)) return undefined
+  return typeof answer.ended === 'number' ? answer.ended : undefined
 }

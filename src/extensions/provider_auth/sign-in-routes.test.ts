@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { WireError } from '../../wire/error.ts'
-import { randomToken } from './random-token.ts'
+import { WireError } from '../../formats/error.ts'
+import { randomToken } from './session/random-token.ts'
 import {
   ada,
   browserHeaders,
@@ -19,7 +19,7 @@ const safeHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** What a route throws. */
+/** The error of a route. */
 async function thrown(work: Promise<unknown>): Promise<WireError> {
   const error = await work.then(
     () => undefined,
@@ -48,10 +48,11 @@ describe('GET /auth/provider', () => {
     expect(statesOf(subject)).toBe(1)
   })
 
-  test('looks at no parameter and no header that says where we are', async () => {
+  test('ignores parameters and headers that name another address', async () => {
     const subject = signInUnderTest()
-    const response = await subject.ask(
-      '/auth/provider?redirect_uri=https://evil.example&client_id=x&scope=admin&state=fixed&next=//evil.example&rd=x&return_to=x',
+    const response = await subject.request(
+      '/auth/provider?redirect_uri=https://evil.example&client_id=x&scope=admin&state=fixed' +
+        '&next=//evil.example&rd=x&return_to=x',
       {
         headers: {
           host: 'evil.example',
@@ -72,11 +73,11 @@ describe('GET /auth/provider', () => {
   test.each<[Record<string, string>]>([
     [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
     [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
-    [{ 'sec-fetch-mode': 'cors' }],
+    [{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }],
     [{ ...browserHeaders, 'sec-purpose': 'prefetch' }],
-  ])('loaded with %j begins nothing', async (headers) => {
+  ])('requested with %j starts no sign-in', async (headers) => {
     const subject = signInUnderTest()
-    expect(await thrown(subject.ask('/auth/provider', { headers }))).toMatchObject({
+    expect(await thrown(subject.request('/auth/provider', { headers }))).toMatchObject({
       status: 403,
       type: 'permission_error',
       code: 'not_a_navigation',
@@ -84,9 +85,9 @@ describe('GET /auth/provider', () => {
     expect(statesOf(subject)).toBe(0)
   })
 
-  test('asked for with HEAD begins nothing', async () => {
+  test('requested with HEAD starts no sign-in', async () => {
     const subject = signInUnderTest()
-    expect(await thrown(subject.ask('/auth/provider', { method: 'HEAD' }))).toMatchObject({
+    expect(await thrown(subject.request('/auth/provider', { method: 'HEAD' }))).toMatchObject({
       status: 405,
       code: 'method_not_allowed',
       headers: { allow: 'GET' },
@@ -94,7 +95,7 @@ describe('GET /auth/provider', () => {
     expect(statesOf(subject)).toBe(0)
   })
 
-  test('counts its states for the client that asks', async () => {
+  test('counts states per client', async () => {
     const subject = signInUnderTest({ ...settingsForTests, trustedProxies: ['10.0.0.0/8'] })
     await subject.begin({ address: '10.0.0.1', headers: { 'x-forwarded-for': '198.51.100.7' } })
     await subject.begin({ address: '2001:db8:1:2:3:4:5:6' })
@@ -104,11 +105,11 @@ describe('GET /auth/provider', () => {
     ])
   })
 
-  test('says that the identity provider cannot be asked, and keeps nothing', async () => {
+  test('reports a failing identity provider, and stores nothing', async () => {
     const subject = signInUnderTest()
     subject.provider.begin = () =>
       Promise.reject(new WireError(502, 'api_error', 'identity_provider_unavailable', 'away'))
-    expect(await thrown(subject.ask('/auth/provider'))).toMatchObject({ status: 502 })
+    expect(await thrown(subject.request('/auth/provider'))).toMatchObject({ status: 502 })
     expect(statesOf(subject)).toBe(0)
     expect(subject.host.lines).toEqual([
       [
@@ -121,7 +122,7 @@ describe('GET /auth/provider', () => {
 })
 
 describe('GET /auth/provider/callback', () => {
-  test("signs in: 302 to /?session=TOKEN, the cookie token, and the flow's cookie deleted (docs/sign-in.md)", async () => {
+  test('signs in: redirects to /?session=TOKEN, sets the session cookie and deletes the flow cookie', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const response = await subject.finish(state, { headers: { ...browserHeaders, cookie } })
@@ -132,30 +133,30 @@ describe('GET /auth/provider/callback', () => {
       `${cookie.split('=')[0]}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure`,
     ])
     expect(Object.fromEntries(response.headers)).toMatchObject(safeHeaders)
-    expect(await (await subject.ask('/auth', { headers: { cookie: `token=${token}` } })).json()).toMatchObject({
+    expect(await (await subject.request('/auth', { headers: { cookie: `token=${token}` } })).json()).toMatchObject({
       userName: 'ada',
     })
   })
 
-  test('gives the identity provider the callback and what was kept for it', async () => {
+  test('passes the callback and the stored secrets to the identity provider', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
-    await subject.ask(
+    await subject.request(
       `/auth/provider/callback?state=${state}&code=c&iss=https%3A%2F%2Fid.test&error_description=x&session=y`,
       { headers: { cookie } },
     )
-    expect(subject.provider.asked).toEqual([
+    expect(subject.provider.calls).toEqual([
       { callback: { state, code: 'c', iss: 'https://id.test' }, secrets: subject.provider.secrets },
     ])
   })
 
-  test('asks no cookie of a script, which shows no mark of a browser', async () => {
+  test('needs no cookie from a script', async () => {
     const subject = signInUnderTest()
     const { state } = await subject.begin({})
     expect((await subject.finish(state)).headers.get('location')).toMatch(/^\/\?session=/)
   })
 
-  test('over http has cookies without Secure', async () => {
+  test('sets cookies without Secure over http', async () => {
     const subject = signInUnderTest({
       ...settingsForTests,
       redirectUri: 'http://127.0.0.1:8000/auth/provider/callback',
@@ -168,7 +169,7 @@ describe('GET /auth/provider/callback', () => {
     expect(response.headers.getSetCookie().join()).not.toContain('Secure')
   })
 
-  test('sets the cookie of the name that is configured', async () => {
+  test('sets the cookie under the configured name', async () => {
     const subject = signInUnderTest({ ...settingsForTests, cookieName: '__Host-token' })
     const { state } = await subject.begin({})
     expect((await subject.finish(state)).headers.getSetCookie()[0]).toStartWith('__Host-token=')
@@ -198,7 +199,7 @@ describe('GET /auth/provider/callback', () => {
       const subject = signInUnderTest()
       const { state, cookie } = await subject.begin()
       const error = await thrown(
-        subject.ask(`/auth/provider/callback${query.replaceAll('STATE', state)}`, {
+        subject.request(`/auth/provider/callback${query.replaceAll('STATE', state)}`, {
           headers: { ...browserHeaders, cookie },
         }),
       )
@@ -209,32 +210,32 @@ describe('GET /auth/provider/callback', () => {
         message: 'Invalid state parameter',
       })
       expect(JSON.stringify([error, error.headers, error.advice])).not.toContain('script')
-      expect(subject.provider.asked).toEqual([])
+      expect(subject.provider.calls).toEqual([])
       expect(sessionsOf(subject)).toBe(0)
       await subject.finish(state, { headers: { ...browserHeaders, cookie } })
     },
   )
 
-  test('replayed is refused, and the session of the first lives', async () => {
+  test('replayed is refused, and the first session stays', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const headers = { ...browserHeaders, cookie }
     await subject.finish(state, { headers })
     expect(await thrown(subject.finish(state, { headers }))).toMatchObject({ code: 'invalid_state' })
-    expect(subject.provider.asked).toHaveLength(1)
+    expect(subject.provider.calls).toHaveLength(1)
     expect(sessionsOf(subject)).toBe(1)
   })
 
-  test('twice in the same moment asks the identity provider once', async () => {
+  test('sent twice concurrently calls the identity provider once', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const results = await Promise.allSettled([1, 2, 3].map(() => subject.finish(state, { headers: { cookie } })))
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected'])
-    expect(subject.provider.asked).toHaveLength(1)
+    expect(subject.provider.calls).toHaveLength(1)
     expect(sessionsOf(subject)).toBe(1)
   })
 
-  test('in another browser signs nobody in there, and still does in the first', async () => {
+  test('is refused in another browser, and still works in the first', async () => {
     const subject = signInUnderTest()
     const [mine, theirs] = [await subject.begin(), await subject.begin()]
     expect(
@@ -243,7 +244,7 @@ describe('GET /auth/provider/callback', () => {
     expect(await thrown(subject.finish(theirs.state, { headers: browserHeaders }))).toMatchObject({
       code: 'invalid_state',
     })
-    expect(subject.provider.asked).toEqual([])
+    expect(subject.provider.calls).toEqual([])
     expect((await subject.finish(theirs.state, { headers: { ...browserHeaders, cookie: theirs.cookie } })).status).toBe(
       302,
     )
@@ -269,7 +270,7 @@ describe('GET /auth/provider/callback', () => {
     else expect(await thrown(work)).toMatchObject({ code: 'invalid_state' })
   })
 
-  test('asked for with HEAD uses nothing up', async () => {
+  test('requested with HEAD does not use the state up', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const headers = { ...browserHeaders, cookie }
@@ -277,7 +278,7 @@ describe('GET /auth/provider/callback', () => {
       status: 405,
       headers: { allow: 'GET' },
     })
-    expect(subject.provider.asked).toEqual([])
+    expect(subject.provider.calls).toEqual([])
     expect((await subject.finish(state, { headers })).status).toBe(302)
   })
 
@@ -285,7 +286,7 @@ describe('GET /auth/provider/callback', () => {
     Object.entries({
       access_denied: new WireError(403, 'permission_error', 'access_denied', 'Access Denied'),
       oauth_exchange_failed: new WireError(400, 'invalid_request_error', 'oauth_exchange_failed', 'no', {
-        advice: 'Begin again',
+        advice: 'Start again',
         headers: { 'x-own': '1' },
       }),
       identity_provider_unavailable: new WireError(502, 'api_error', 'identity_provider_unavailable', 'away', {
@@ -297,7 +298,7 @@ describe('GET /auth/provider/callback', () => {
     "that ends at the identity provider with %s tells so, uses the state up and deletes the flow's cookie",
     async (_, error) => {
       const subject = signInUnderTest()
-      subject.provider.next = error
+      subject.provider.result = error
       const { state, cookie } = await subject.begin()
       const told = await thrown(subject.finish(state, { headers: { ...browserHeaders, cookie } }))
       expect(told.toJSON()).toEqual(error.toJSON())
@@ -316,7 +317,7 @@ describe('GET /auth/provider/callback', () => {
     },
   )
 
-  test("deletes the flow's cookie when the state is not good any more", async () => {
+  test('deletes the flow cookie when the state is invalid', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     subject.host.clock.ms += 600_000
@@ -324,9 +325,9 @@ describe('GET /auth/provider/callback', () => {
     expect(headers['set-cookie']).toBe(`${cookie.split('=')[0]}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure`)
   })
 
-  test('of somebody who is not in restrict_to is 403 "Access Denied", and no session (docs/sign-in.md)', async () => {
+  test('of a user not in restrict_to is 403 "Access Denied", and no session (docs/sign-in.md)', async () => {
     const subject = signInUnderTest()
-    subject.provider.next = { ...ada, userName: 'mallory' }
+    subject.provider.result = { ...ada, userName: 'mallory' }
     const { state, cookie } = await subject.begin()
     const error = await thrown(subject.finish(state, { headers: { ...browserHeaders, cookie } }))
     expect(error).toMatchObject({
@@ -341,7 +342,7 @@ describe('GET /auth/provider/callback', () => {
     expect(JSON.stringify([error, error.advice])).not.toMatch(/ada|grace|mallory/)
   })
 
-  test('lets everybody in where nobody is named', async () => {
+  test('admits any user without restrict_to', async () => {
     const subject = signInUnderTest(unrestrictedSettings)
     expect(await subject.signIn({ ...ada, userName: 'mallory' })).toMatch(/^[A-Za-z0-9_-]{43}$/)
   })
@@ -349,7 +350,7 @@ describe('GET /auth/provider/callback', () => {
   test.each<[string, (token: string) => { readonly cookie?: string; readonly 'x-session-token'?: string }]>([
     ['by cookie', (token: string) => ({ cookie: `token=${token}` })],
     ['by header', (token: string) => ({ 'x-session-token': token })],
-  ])('ends the session that it shows %s, and makes a new one', async (_, shown) => {
+  ])('ends the previous session %s, and creates a new one', async (_, shown) => {
     const subject = signInUnderTest()
     const before = await subject.signIn()
     const { state, cookie } = await subject.begin()
@@ -359,30 +360,30 @@ describe('GET /auth/provider/callback', () => {
     })
     expect(response.headers.get('location')).not.toContain(before)
     expect(sessionsOf(subject)).toBe(1)
-    expect(await thrown(subject.ask('/auth', { headers }))).toMatchObject({ code: 'invalid_session' })
+    expect(await thrown(subject.request('/auth', { headers }))).toMatchObject({ code: 'invalid_session' })
   })
 
-  test('takes no token that somebody has put there before', async () => {
+  test('does not adopt a token that was planted before', async () => {
     const subject = signInUnderTest()
     const planted = randomToken()
     const { state, cookie } = await subject.begin({ headers: { cookie: `token=${planted}` } })
     const response = await subject.finish(state, { headers: { cookie: `token=${planted}; ${cookie}` } })
     expect(response.headers.get('location')).not.toContain(planted)
-    expect(await thrown(subject.ask('/auth', { headers: { cookie: `token=${planted}` } }))).toMatchObject({
+    expect(await thrown(subject.request('/auth', { headers: { cookie: `token=${planted}` } }))).toMatchObject({
       code: 'invalid_session',
     })
   })
 
-  test('that is refused leaves the session that it shows', async () => {
+  test('that is refused keeps the previous session', async () => {
     const subject = signInUnderTest()
     const before = await subject.signIn()
-    subject.provider.next = { ...ada, userName: 'mallory' }
+    subject.provider.result = { ...ada, userName: 'mallory' }
     const { state, cookie } = await subject.begin()
     await thrown(subject.finish(state, { headers: { cookie: `token=${before}; ${cookie}` } }))
-    expect((await subject.ask('/auth', { headers: { cookie: `token=${before}` } })).status).toBe(200)
+    expect((await subject.request('/auth', { headers: { cookie: `token=${before}` } })).status).toBe(200)
   })
 
-  test('while the store is away is 503, and may be tried again with the same cookie', async () => {
+  test('while the store is unavailable is 503, and can be repeated with the same cookie', async () => {
     const subject = signInUnderTest()
     const { state, cookie } = await subject.begin()
     const states = subject.host.stores.get('states')
@@ -404,7 +405,7 @@ describe('without a client id or secret', () => {
     '%s is 500 "OAuth not configured" (docs/sign-in.md)',
     async (target) => {
       const subject = signInUnderTest(settingsWithoutClient)
-      expect(await thrown(subject.ask(target))).toMatchObject({
+      expect(await thrown(subject.request(target))).toMatchObject({
         status: 500,
         type: 'api_error',
         code: 'oauth_not_configured',
@@ -415,23 +416,23 @@ describe('without a client id or secret', () => {
 })
 
 describe('the log', () => {
-  test('tells who signed in, who was refused, and what went wrong', async () => {
+  test('names users who signed in or were refused, and failures', async () => {
     const subject = signInUnderTest()
     await subject.signIn()
-    subject.provider.next = { ...ada, userId: '666', userName: 'mallory' }
+    subject.provider.result = { ...ada, userId: '666', userName: 'mallory' }
     await thrown(subject.finish((await subject.begin({})).state))
-    subject.provider.next = new WireError(403, 'permission_error', 'access_denied', 'Access Denied')
+    subject.provider.result = new WireError(403, 'permission_error', 'access_denied', 'Access Denied')
     await thrown(subject.finish((await subject.begin({})).state))
-    subject.provider.next = new WireError(502, 'api_error', 'identity_provider_unavailable', 'away', {
+    subject.provider.result = new WireError(502, 'api_error', 'identity_provider_unavailable', 'away', {
       cause: new Error('with an access token in it'),
     })
     await thrown(subject.finish((await subject.begin({})).state))
     await thrown(subject.finish((await subject.begin()).state, { headers: browserHeaders }))
-    await thrown(subject.ask('/auth/provider/callback?state=a&state=b'))
+    await thrown(subject.request('/auth/provider/callback?state=a&state=b'))
     expect(subject.host.lines).toEqual([
       ['info', 'signed in', { request: 'request-1', user: 'ada', id: '1815' }],
       ['warn', 'sign-in refused', { request: 'request-1', user: 'mallory', id: '666', reason: 'not in restrict_to' }],
-      ['warn', 'sign-in refused', { request: 'request-1', reason: 'said no at the identity provider' }],
+      ['warn', 'sign-in refused', { request: 'request-1', reason: 'denied at the identity provider' }],
       [
         'warn',
         'sign-in failed',
@@ -440,12 +441,12 @@ describe('the log', () => {
       [
         'warn',
         'sign-in failed',
-        { request: 'request-1', stage: 'state', code: 'invalid_state', reason: 'the cookie of its flow is missing' },
+        { request: 'request-1', stage: 'state', code: 'invalid_state', reason: 'the flow cookie is missing' },
       ],
       [
         'warn',
         'sign-in failed',
-        { request: 'request-1', stage: 'state', code: 'invalid_state', reason: 'the callback is malformed' },
+        { request: 'request-1', stage: 'state', code: 'invalid_state', reason: 'malformed callback' },
       ],
     ])
   })
@@ -456,7 +457,7 @@ describe('the log', () => {
     const { state, cookie } = await subject.begin({ headers: { ...browserHeaders, cookie: `token=${token}` } })
     for (const headers of [{}, browserHeaders, { cookie }, { cookie }])
       await subject.finish(state, { headers }).catch(() => undefined)
-    await subject.ask('/auth/logout', { method: 'POST', headers: { 'x-session-token': token } })
+    await subject.request('/auth/logout', { method: 'POST', headers: { 'x-session-token': token } })
     const logged = JSON.stringify(subject.host.lines)
     const secrets = [
       token,

@@ -1,25 +1,25 @@
-import { WireError } from '../../wire/error.ts'
-import type { ExtensionLog, ExtensionRoute, Visit } from '../extension.ts'
-import { ErrorWithHeader, redirection } from './answers.ts'
-import { mayBeNavigation } from './browser.ts'
-import { parseCallbackQuery } from './callback-query.ts'
-import type { ClientAddresses } from './client-address.ts'
-import type { Credentials } from './credentials.ts'
-import { StateRefused, type Flows } from './flows.ts'
-import type { Identity, IdentityProvider } from './identity-provider.ts'
-import type { SessionCookie } from './session-cookie.ts'
-import type { Sessions } from './sessions.ts'
-import type { AllowList } from './settings.ts'
+import { WireError } from '../../formats/error.ts'
+import type { ExtensionLog, ExtensionRoute, RequestContext } from '../extension.ts'
+import { parseCallbackQuery } from './oauth/callback-query.ts'
+import { StateError, type Flows } from './oauth/flows.ts'
+import type { Identity, IdentityProvider } from './oauth/identity-provider.ts'
+import { ErrorWithHeader, redirect } from './responses.ts'
+import { mayBeNavigation } from './session/browser.ts'
+import type { ClientAddresses } from './session/client-address.ts'
+import type { Credentials } from './session/credentials.ts'
+import type { SessionCookie } from './session/session-cookie.ts'
+import type { Sessions } from './session/sessions.ts'
+import type { AllowList } from './settings/settings.ts'
 
-/** Whom to ask who somebody is, and what is remembered meanwhile. */
+/** The identity provider, and the sign-ins in progress. */
 export interface OAuthSignIn {
   readonly identityProvider: IdentityProvider
   readonly flows: Flows
 }
 
-/** What {@link signInRoutes} needs. */
+/** Options of {@link signInRoutes}. */
 export interface SignInOptions {
-  /** Absent while there is no client id or secret: nobody can sign in. */
+  /** Absent without client id or secret; all sign-ins then fail. */
   readonly oauth: OAuthSignIn | undefined
   readonly sessions: Sessions
   readonly credentials: Credentials
@@ -29,7 +29,7 @@ export interface SignInOptions {
   readonly log: ExtensionLog
 }
 
-/** `GET /auth/provider` and `GET /auth/provider/callback`: the two ends of a sign-in (docs/sign-in.md). */
+/** `GET /auth/provider` and `GET /auth/provider/callback`: start and callback of a sign-in (docs/sign-in.md). */
 export function signInRoutes({
   oauth,
   sessions,
@@ -39,89 +39,89 @@ export function signInRoutes({
   restrictTo,
   log,
 }: SignInOptions): readonly ExtensionRoute[] {
-  async function start(visit: Visit): Promise<Response> {
-    const { identityProvider, flows } = configured(visit)
-    if (!mayBeNavigation(visit.request)) {
+  async function start(context: RequestContext): Promise<Response> {
+    const { identityProvider, flows } = configured(context)
+    if (!mayBeNavigation(context.request)) {
       throw new WireError(
         403,
         'permission_error',
         'not_a_navigation',
-        'Sign-in begins with a link that somebody follows, not with a picture, a frame, a script or a prefetch',
+        'Sign-in must start with a page navigation, not with an image, a frame, a script or a prefetch',
       )
     }
     try {
       const { url, setCookies } = await flows.begin(identityProvider, {
-        request: visit.request,
-        client: clients.keyOf(visit),
+        request: context.request,
+        client: clients.keyOf(context),
       })
-      return redirection(302, url, setCookies)
+      return redirect(302, url, setCookies)
     } catch (error) {
-      logFailure('start', error, visit)
+      logFailure('start', error, context)
       throw error
     }
   }
 
-  async function callback(visit: Visit): Promise<Response> {
-    const { identityProvider, flows } = configured(visit)
-    const parameters = parseCallbackQuery(visit.request.url)
+  async function callback(context: RequestContext): Promise<Response> {
+    const { identityProvider, flows } = configured(context)
+    const parameters = parseCallbackQuery(context.request.url)
     if (parameters === undefined) {
-      const error = flows.refusal('the callback is malformed')
-      logFailure('state', error, visit)
+      const error = flows.invalidState('malformed callback')
+      logFailure('state', error, context)
       throw error
     }
     try {
-      const secrets = await logged('state', visit, () => flows.redeem(parameters, visit.request))
-      const identity = await logged('identity provider', visit, () => identityProvider.identify(parameters, secrets))
-      const token = await admit(identity, visit)
-      return redirection(302, `/?session=${token}`, [cookie.holding(token), flows.forgetting(parameters.state)])
+      const secrets = await logged('state', context, () => flows.redeem(parameters, context.request))
+      const identity = await logged('identity provider', context, () => identityProvider.identify(parameters, secrets))
+      const token = await admit(identity, context)
+      return redirect(302, `/?session=${token}`, [cookie.create(token), flows.cookieDeletion(parameters.state)])
     } catch (error) {
       throw error instanceof WireError
-        ? new ErrorWithHeader(error, 'set-cookie', flows.forgetting(parameters.state))
+        ? new ErrorWithHeader(error, 'set-cookie', flows.cookieDeletion(parameters.state))
         : error
     }
   }
 
-  async function admit(identity: Identity, { request, id }: Visit): Promise<string> {
-    refuseOthers(identity, id)
-    const before = await credentials.find(request)
-    if (before.kind === 'live') await sessions.end(before.token)
+  async function admit(identity: Identity, { request, id }: RequestContext): Promise<string> {
+    checkRestriction(identity, id)
+    const previous = await credentials.find(request)
+    if (previous.kind === 'valid') await sessions.end(previous.token)
     const token = await sessions.begin(identity)
     log.info('signed in', { request: id, user: identity.userName, id: identity.userId })
     return token
   }
 
-  function refuseOthers(identity: Identity, request: string): void {
+  function checkRestriction(identity: Identity, request: string): void {
     if (restrictTo === undefined || restrictTo.allows(identity)) return
     log.warn('sign-in refused', { request, user: identity.userName, id: identity.userId, reason: 'not in restrict_to' })
     throw new WireError(403, 'permission_error', 'access_denied', 'Access Denied', {
-      advice: 'This account may not sign in here. The owner of the service decides who may.',
+      advice: 'This account may not sign in here. The owner of the service can add it to restrict_to.',
     })
   }
 
-  async function logged<Value>(stage: string, visit: Visit, work: () => Promise<Value>): Promise<Value> {
+  async function logged<Value>(stage: string, context: RequestContext, work: () => Promise<Value>): Promise<Value> {
     try {
       return await work()
     } catch (error) {
-      logFailure(stage, error, visit)
+      logFailure(stage, error, context)
       throw error
     }
   }
 
-  function logFailure(stage: string, error: unknown, { id }: Visit): void {
+  function logFailure(stage: string, error: unknown, { id }: RequestContext): void {
     if (!(error instanceof WireError)) return
     const { code, cause } = error
     if (code === 'access_denied')
-      log.warn('sign-in refused', { request: id, reason: 'said no at the identity provider' })
+      log.warn('sign-in refused', { request: id, reason: 'denied at the identity provider' })
     else
       log.warn('sign-in failed', {
         request: id,
         stage,
         code,
-        reason: cause instanceof StateRefused ? cause.message : undefined,
+        reason: cause instanceof StateError ? cause.message : undefined,
       })
   }
 
-  function configured({ request }: Visit): OAuthSignIn {
+  function configured({ request }: RequestContext): OAuthSignIn {
     if (request.method === 'HEAD')
       throw new WireError(
         405,
@@ -132,7 +132,7 @@ export function signInRoutes({
       )
     if (oauth !== undefined) return oauth
     throw new WireError(500, 'api_error', 'oauth_not_configured', 'Provider OAuth not configured', {
-      advice: 'The owner of the service has to set client_id and client_secret. The log says what is missing.',
+      advice: 'The owner must set client_id and client_secret; the service log names the missing one.',
     })
   }
 

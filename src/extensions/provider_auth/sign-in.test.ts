@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores } from '../../stores/memory.ts'
-import type { Endpoints } from './settings.ts'
+import type { Endpoints } from './settings/settings.ts'
 import {
   ada,
   browserHeaders,
@@ -18,11 +18,11 @@ describe('sign-in', () => {
     ['https://svc.test/auth/provider/callback', 'https://svc.test'],
     ['http://127.0.0.1:8000/auth/provider/callback', 'http://127.0.0.1:8000'],
     ['https://svc.test:443/auth/provider/callback', 'https://svc.test'],
-  ])('at %s is of %s', (redirectUri, origin) => {
+  ])('at %s has the origin %s', (redirectUri, origin) => {
     expect(signInUnderTest({ ...settingsForTests, redirectUri }).contribution.origin).toBe(origin)
   })
 
-  test('that is registered nowhere has no origin, and still a guard and a part of the page', async () => {
+  test('without a client has no origin, but a guard and a part of the page', async () => {
     const { contribution } = signInUnderTest(settingsWithoutClient)
     expect(contribution.origin).toBeUndefined()
     expect(contribution.guard).toBeDefined()
@@ -47,7 +47,7 @@ describe('sign-in', () => {
         userUrl: 'https://id.test/user',
       },
     ],
-  ])('at %s after a change of the file leaves sessions and states of before: %p', async (_, stay, endpoints) => {
+  ])('at %s after a change of the file keeps earlier sessions and states: %p', async (_, stay, endpoints) => {
     const subject = signInUnderTest()
     const headers = { cookie: `token=${await subject.signIn()}` }
     const { state, cookie } = await subject.begin()
@@ -66,19 +66,19 @@ describe('sign-in', () => {
     ).toBe(stay)
   })
 
-  test('over the store of this process: 20,000 starts from one address are bounded, and somebody else signs in meanwhile', async () => {
+  test('in the memory store, bounds 20,000 starts from one address, and another client can sign in', async () => {
     const fake = fakeHost()
     const stores = memoryStores(fake.now, () => () => undefined)
     const host: FakeHost = { ...fake, store: (name, options) => stores.open(name, options) }
     const subject = signInUnderTest({ ...settingsForTests, requestsPerMinute: 0 }, host)
     const theirs = await subject.begin({ address: '198.51.100.7', headers: browserHeaders })
-    for (let start = 0; start < 20_000; start++) await subject.ask('/auth/provider')
+    for (let start = 0; start < 20_000; start++) await subject.request('/auth/provider')
     expect(stores.size).toBe(201)
     const response = await subject.finish(theirs.state, { headers: { ...browserHeaders, cookie: theirs.cookie } })
     expect(response.status).toBe(302)
   }, 30_000)
 
-  test('over the store of this process: a user has 20 sessions, and nothing is left after a day', async () => {
+  test('in the memory store, a user has 20 sessions, and all expire after a day', async () => {
     const fake = fakeHost()
     const stores = memoryStores(fake.now, () => () => undefined)
     const host: FakeHost = { ...fake, store: (name, options) => stores.open(name, options) }
@@ -88,9 +88,10 @@ describe('sign-in', () => {
     await expect(subject.pass('/v1/models', { headers: { 'x-session-token': first } })).rejects.toMatchObject({
       code: 'invalid_session',
     })
-    expect(stores.size).toBe(20)
+    const names = 1
+    expect(stores.size).toBe(20 + names)
     fake.clock.ms += 86_400_001
     await subject.signIn({ ...ada, userName: 'grace' })
-    expect(stores.size).toBe(1)
+    expect(stores.size).toBe(1 + names)
   })
 })

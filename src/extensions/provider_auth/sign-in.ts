@@ -1,49 +1,50 @@
 import type { Contribution, Host } from '../extension.ts'
-import { clientAddresses } from './client-address.ts'
-import { credentials } from './credentials.ts'
-import { flows, flowStoreOptions } from './flows.ts'
-import { guard } from './guard.ts'
-import type { IdentityProvider } from './identity-provider.ts'
-import { seenSessions } from './seen-sessions.ts'
-import { sessionCookie } from './session-cookie.ts'
-import { sessionRoutes } from './session-routes.ts'
-import { sessions, sessionStoreOptions } from './sessions.ts'
-import type { Endpoints, Settings } from './settings.ts'
+import { flows, flowStoreOptions } from './oauth/flows.ts'
+import type { IdentityProvider } from './oauth/identity-provider.ts'
+import { clientAddresses } from './session/client-address.ts'
+import { credentials } from './session/credentials.ts'
+import { guard } from './session/guard.ts'
+import { ownerRoutes } from './session/owner-routes.ts'
+import { publicWithRateLimit } from './session/rate-limit.ts'
+import { sessionCache } from './session/session-cache.ts'
+import { sessionCookie } from './session/session-cookie.ts'
+import { sessionRoutes } from './session/session-routes.ts'
+import { nameStoreOptions, sessions, sessionStoreOptions } from './session/sessions.ts'
+import type { Endpoints, Settings } from './settings/settings.ts'
 import { signInRoutes } from './sign-in-routes.ts'
-import { wall } from './wall.ts'
 
-/** Sign-in by these settings: all parts put together. @param identityProvider there whenever `settings.client` is */
+/** Assembles sign-in from its parts. @param identityProvider present if `settings.client` is */
 export function signIn(host: Host, settings: Settings, identityProvider: IdentityProvider | undefined): Contribution {
-  const { redirectUri, restrictTo, cookieName } = settings
+  const { redirectUri, restrictTo, cookieName, hasCaselessNames } = settings
   const { log } = host
   const now = (): number => host.now()
   const ownOrigin = redirectUri === undefined ? undefined : new URL(redirectUri).origin
   const realm = realmOf(settings.endpoints)
   const clients = clientAddresses(settings.trustedProxies)
-  const seen = seenSessions(host.store('sessions', sessionStoreOptions), () => host.elapsedMs())
-  const known = sessions({ store: seen.strict, now, realm, restrictTo })
-  const shown = credentials(known, cookieName)
-  const shownOfLate = credentials(sessions({ store: seen.lenient, now, realm, restrictTo }), cookieName)
+  const cache = sessionCache(host.store('sessions', sessionStoreOptions), () => host.elapsedMs())
+  const common = { now, realm, restrictTo, names: host.store('names', nameStoreOptions), hasCaselessNames }
+  const allSessions = sessions({ store: cache.direct, ...common })
+  const storedCredentials = credentials(allSessions, cookieName)
+  const cachedCredentials = credentials(sessions({ store: cache.withFallback, ...common }), cookieName)
   const cookie = sessionCookie(cookieName, ownOrigin?.startsWith('https:') ?? false)
   const oauth =
     identityProvider === undefined || ownOrigin === undefined
       ? undefined
       : { identityProvider, flows: flows({ store: host.store('states', flowStoreOptions), now, ownOrigin, realm }) }
+  const limit = host.limit('requests', { perMinute: settings.requestsPerMinute })
   const routes = [
-    ...signInRoutes({ oauth, sessions: known, credentials: shown, cookie, clients, restrictTo, log }),
-    ...sessionRoutes({ sessions: known, credentials: shown, cookie, ownOrigin, log }),
+    ...signInRoutes({ oauth, sessions: allSessions, credentials: storedCredentials, cookie, clients, restrictTo, log }),
+    ...sessionRoutes({ sessions: allSessions, credentials: storedCredentials, cookie, ownOrigin, log }),
   ]
   return {
-    routes: routes.map(
-      wall({ limit: host.limit('requests', { perMinute: settings.requestsPerMinute }), clients, log }),
-    ),
-    guard: guard(shownOfLate, ownOrigin),
+    routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
+    guard: guard(cachedCredentials, ownOrigin, hasCaselessNames),
     part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),
   }
 }
 
-/** What tells one identity provider from another: ids and names mean somebody at one of them only. */
+/** Identifies the identity provider; user ids and names are unique only within it. */
 function realmOf(endpoints: Endpoints): string {
   return endpoints.kind === 'openid' ? endpoints.issuer : (endpoints.issuer ?? endpoints.authorizeUrl)
 }

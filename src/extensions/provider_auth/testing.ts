@@ -1,22 +1,22 @@
-import type { Limit, LimitOptions, Store } from '../../stores/store.ts'
-import { StoreUnavailable } from '../../stores/store.ts'
-import type { Contribution, ExtensionConfig, ExtensionLog, Host, Visit } from '../extension.ts'
-import type { CallbackParameters, FlowSecrets, Identity, IdentityProvider } from './identity-provider.ts'
-import { parseAllowList } from './restrict-to.ts'
-import type { Settings } from './settings.ts'
+import { WireError } from '../../formats/error.ts'
+import { type Limit, type LimitOptions, type Store, StoreUnavailable } from '../../stores/store.ts'
+import type { Contribution, ExtensionConfig, ExtensionLog, Host, RouteContext } from '../extension.ts'
+import type { CallbackParameters, FlowSecrets, Identity, IdentityProvider } from './oauth/identity-provider.ts'
+import { parseAllowList } from './settings/restrict-to.ts'
+import type { Settings } from './settings/settings.ts'
 import { signIn } from './sign-in.ts'
 
-/** A clock that tests set, in Unix milliseconds. It has a fraction of a second. */
-export interface FakeClock {
+/** A clock that tests set, in Unix milliseconds. */
+export interface TwoClocks {
   ms: number
-  /** Of the clock that nobody sets. */
+  /** The monotonic clock. */
   elapsedMs: number
 }
 
-/** A store that forgets nothing by itself, so that whoever uses it has to look at ages. */
+/** A store without expiry, so that its users must check ages themselves. */
 export interface FakeStore<Value> extends Store<Value> {
   readonly entries: Map<string, { readonly value: Value; readonly owner: string }>
-  /** How often it was asked for anything. */
+  /** Number of operations. */
   calls: number
   isAway: boolean
 }
@@ -46,6 +46,12 @@ export function fakeStore<Value>(): FakeStore<Value> {
       entries.delete(key)
       return entry?.value
     },
+    async takeAll(owner) {
+      await asked()
+      const owned = [...entries].filter(([, entry]) => entry.owner === owner)
+      for (const [key] of owned) entries.delete(key)
+      return owned.map(([, entry]) => entry.value)
+    },
     async delete(key) {
       await asked()
       entries.delete(key)
@@ -57,7 +63,7 @@ export function fakeStore<Value>(): FakeStore<Value> {
 /** A line of the log: level, message and fields. */
 export type LogLine = readonly [level: string, message: string, fields?: unknown]
 
-/** A log that is kept. */
+/** A log that keeps its lines. */
 export function fakeLog(): { readonly log: ExtensionLog; readonly lines: LogLine[] } {
   const lines: LogLine[] = []
   const at =
@@ -68,8 +74,8 @@ export function fakeLog(): { readonly log: ExtensionLog; readonly lines: LogLine
   return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
-/** A limit that remembers everybody. */
-function fakeLimit({ perMinute }: LimitOptions, clock: FakeClock): Limit {
+/** A limit without a bound on its number of clients. */
+function fakeLimit({ perMinute }: LimitOptions, clock: TwoClocks): Limit {
   const saved = new Map<string, { readonly count: number; readonly at: number }>()
   return {
     async take(client) {
@@ -82,16 +88,16 @@ function fakeLimit({ perMinute }: LimitOptions, clock: FakeClock): Limit {
   }
 }
 
-/** A host whose stores, clock and log tests look at. It fetches nothing. */
+/** A host whose stores, clock and log tests can inspect. Its `fetch` fails. */
 export interface FakeHost extends Host {
-  readonly clock: FakeClock
+  readonly clock: TwoClocks
   readonly stores: Map<string, FakeStore<unknown>>
   readonly lines: LogLine[]
 }
 
-/** A host with a configuration, or none. */
+/** A host with a configuration file, or without one. */
 export function fakeHost(config?: ExtensionConfig): FakeHost {
-  const clock: FakeClock = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
+  const clock: TwoClocks = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
   const stores = new Map<string, FakeStore<unknown>>()
   const { log, lines } = fakeLog()
   return {
@@ -103,19 +109,19 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
     store<Value>(name: string) {
       const store = stores.get(name) ?? fakeStore<unknown>()
       stores.set(name, store)
-      // What an extension reads in a store of its own is what it put there.
+      // A store is only read by the extension that wrote its values, so their type is known.
       return store as FakeStore<Value>
     },
     limit: (_name, options) => fakeLimit(options, clock),
     fetch: async () => {
-      throw new Error('nothing is fetched here')
+      throw new Error('this host has no network')
     },
     now: () => clock.ms,
     elapsedMs: () => clock.elapsedMs,
   }
 }
 
-/** Somebody at an identity provider. */
+/** A user of the identity provider. */
 export const ada: Identity = {
   userId: '1815',
   userName: 'ada',
@@ -124,26 +130,26 @@ export const ada: Identity = {
   email: 'ada@mail.test',
 }
 
-/** An identity provider that says whatever a test wants. */
+/** An identity provider with a result that tests set. */
 export interface FakeIdentityProvider extends IdentityProvider {
-  /** Who comes next, or what goes wrong. */
-  next: Identity | Error
-  readonly asked: { readonly callback: CallbackParameters; readonly secrets: FlowSecrets }[]
+  /** Result of `identify`. */
+  result: Identity | Error
+  readonly calls: { readonly callback: CallbackParameters; readonly secrets: FlowSecrets }[]
   readonly secrets: FlowSecrets
 }
 
-/** An identity provider at `id.test`, at which Ada has an account. */
+/** An identity provider at `id.test` that identifies {@link ada}. */
 export function fakeIdentityProvider(): FakeIdentityProvider {
   const provider: FakeIdentityProvider = {
     displayName: 'Example',
-    next: ada,
-    asked: [],
+    result: ada,
+    calls: [],
     secrets: { codeVerifier: 'verifier-of-the-flow', nonce: 'nonce-of-the-flow' },
     begin: async (state) => ({ url: `https://id.test/authorize?state=${state}`, secrets: provider.secrets }),
     async identify(callback, secrets) {
-      provider.asked.push({ callback, secrets })
-      if (provider.next instanceof Error) throw provider.next
-      return provider.next
+      provider.calls.push({ callback, secrets })
+      if (provider.result instanceof Error) throw provider.result
+      return provider.result
     },
   }
   return provider
@@ -165,20 +171,21 @@ export const settingsForTests: Settings = {
   hasPkce: true,
   userFields: { id: 'id', username: 'login', displayName: 'name', avatar: 'avatar_url', email: 'email' },
   displayName: 'Example',
-  restrictTo: parseAllowList(['ada, grace']),
+  hasCaselessNames: true,
+  restrictTo: parseAllowList(['ada, grace'], true),
   allowsInsecureHttp: false,
   cookieName: 'token',
   requestsPerMinute: 120,
   trustedProxies: [],
 }
 
-/** The same for everybody. */
+/** The same without `restrict_to`. */
 export const unrestrictedSettings: Settings = (({ restrictTo, ...others }) => others)(settingsForTests)
 
-/** The same before its owner has registered it anywhere. */
+/** The same without client id and secret. */
 export const settingsWithoutClient: Settings = (({ client, redirectUri, ...others }) => others)(settingsForTests)
 
-/** What a browser sends with every request. */
+/** Headers that a browser sends with a navigation. */
 export const browserHeaders = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
   accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
@@ -187,29 +194,32 @@ export const browserHeaders = {
   'sec-fetch-site': 'none',
 }
 
-/** How a test asks. */
-export interface AskOptions {
+/** Options of a test's request. */
+export interface RequestOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly address?: string
+  readonly body?: string
 }
 
-/** Sign-in as the service runs it, asked without a socket. */
+/** Sign-in as the service runs it, called without a socket. */
 export interface SignInUnderTest {
   readonly host: FakeHost
   readonly provider: FakeIdentityProvider
   readonly contribution: Contribution
-  /** Asks a route of the extension, found as the service finds it. @throws what the route throws */
-  ask(target: string, options?: AskOptions): Promise<Response>
-  /** Asks the guard. */
-  pass(target: string, options?: AskOptions): ReturnType<NonNullable<Contribution['guard']>>
-  /** Begins a sign-in: the state, and the flow cookie as a browser sends it back. */
-  begin(options?: AskOptions): Promise<{ readonly state: string; readonly cookie: string; readonly response: Response }>
-  /** Comes back from the identity provider. */
-  finish(state: string, options?: AskOptions): Promise<Response>
-  /** Signs somebody in, and gives the session's token. */
+  /** Sends a request to a route of the extension, selected as in the service. @throws the error of the route */
+  request(target: string, options?: RequestOptions): Promise<Response>
+  /** Passes a request through the guard. */
+  pass(target: string, options?: RequestOptions): ReturnType<NonNullable<Contribution['guard']>>
+  /** Starts a sign-in; returns its state, and the flow cookie as a browser sends it. */
+  begin(
+    options?: RequestOptions,
+  ): Promise<{ readonly state: string; readonly cookie: string; readonly response: Response }>
+  /** Sends the callback. */
+  finish(state: string, options?: RequestOptions): Promise<Response>
+  /** Signs a user in; returns the session token. */
   signIn(identity?: Identity): Promise<string>
-  /** The same service with other settings: what `start` gives after a change of the file. */
+  /** The same service with other settings, as after a change of the file. */
   withSettings(settings: Settings): SignInUnderTest
 }
 
@@ -221,37 +231,49 @@ export function signInUnderTest(
 ): SignInUnderTest {
   const contribution = signIn(host, settings, settings.client === undefined ? undefined : provider)
 
-  function visit(target: string, { method = 'GET', headers = {}, address = '203.0.113.9' }: AskOptions = {}): Visit {
+  function contextOf(
+    target: string,
+    { method = 'GET', headers = {}, address = '203.0.113.9', body = '' }: RequestOptions = {},
+  ): RouteContext {
     const request = new Request(`https://svc.test${target}`, { method, headers })
-    return { request, path: new URL(request.url).pathname, address, id: 'request-1' }
+    return {
+      request,
+      path: new URL(request.url).pathname,
+      address,
+      id: 'request-1',
+      async body(bytesMax) {
+        if (body.length > bytesMax) throw new WireError(413, 'invalid_request_error', 'request_too_large', 'Too large')
+        return new TextEncoder().encode(body)
+      },
+    }
   }
 
   const subject: SignInUnderTest = {
     host,
     provider,
     contribution,
-    async ask(target, options) {
-      const visited = visit(target, options)
-      const wanted = visited.request.method === 'HEAD' ? 'GET' : visited.request.method
+    async request(target, options) {
+      const context = contextOf(target, options)
+      const wanted = context.request.method === 'HEAD' ? 'GET' : context.request.method
       const routes = (contribution.routes ?? []).filter(({ method }) => method === wanted)
       const route =
-        routes.find(({ path }) => path === visited.path) ??
-        routes.find(({ path }) => path.endsWith('/') && visited.path.startsWith(path))
-      if (route === undefined) throw new Error(`no route for ${wanted} ${visited.path}`)
-      return route.handle(visited)
+        routes.find(({ path }) => path === context.path) ??
+        routes.find(({ path }) => path.endsWith('/') && context.path.startsWith(path))
+      if (route === undefined) throw new Error(`no route for ${wanted} ${context.path}`)
+      return route.handle(context)
     },
     async pass(target, options) {
-      return contribution.guard?.(visit(target, options))
+      return contribution.guard?.(contextOf(target, options))
     },
     async begin(options = { headers: browserHeaders }) {
-      const response = await subject.ask('/auth/provider', options)
+      const response = await subject.request('/auth/provider', options)
       const state = new URL(response.headers.get('location') ?? '').searchParams.get('state') ?? ''
       const [cookie = ''] = response.headers.getSetCookie()[0]?.split(';') ?? []
       return { state, cookie, response }
     },
-    finish: (state, options) => subject.ask(`/auth/provider/callback?code=the-code&state=${state}`, options),
+    finish: (state, options) => subject.request(`/auth/provider/callback?code=the-code&state=${state}`, options),
     async signIn(identity = ada) {
-      provider.next = identity
+      provider.result = identity
       const { state, cookie } = await subject.begin()
       const response = await subject.finish(state, { headers: { ...browserHeaders, cookie } })
       return new URL(response.headers.get('location') ?? '', 'https://svc.test').searchParams.get('session') ?? ''

@@ -12,7 +12,7 @@ function subject(most: number) {
 }
 
 describe('a bulkhead', () => {
-  test('is full when as many are under way as may be', async () => {
+  test('is full at its concurrency limit', async () => {
     const { limit } = subject(2)
     const service = limit.layer(async () => 'hello')
     expect(limit.isFull).toBe(false)
@@ -22,7 +22,7 @@ describe('a bulkhead', () => {
     expect(limit.isFull).toBe(true)
   })
 
-  test('counts from the first moment, not from the answer', () => {
+  test('counts from the start of a request, not from its answer', () => {
     const { limit } = subject(1)
     void limit.layer(() => new Promise<string>(() => undefined))('', callOf())
     expect(limit.isFull).toBe(true)
@@ -36,7 +36,7 @@ describe('a bulkhead', () => {
     expect(limit.isFull).toBe(false)
   })
 
-  test('does not count what failed', async () => {
+  test('does not count failed requests', async () => {
     const { limit } = subject(1)
     const failure = failureOf('dns')
     expect(
@@ -49,13 +49,13 @@ describe('a bulkhead', () => {
     expect(limit.isFull).toBe(false)
   })
 
-  test('refuses nothing itself', async () => {
+  test('refuses no request itself', async () => {
     const { limit } = subject(0)
     expect(limit.isFull).toBe(true)
     expect(await limit.layer(async () => 'hello')('', callOf())).toBe('hello')
   })
 
-  test('is one for all services it surrounds', async () => {
+  test('is shared by all services that it wraps', async () => {
     const { limit } = subject(2)
     await limit.layer(async () => 'a')('', callOf())
     await limit.layer(async () => 'b')('', callOf())

@@ -7,7 +7,7 @@ import { deadline } from './deadline.ts'
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
 
-/** A service that answers when the signal aborts: with its reason. */
+/** A service that rejects with the reason of the signal when it aborts. */
 function untilAborted(_request: string, { signal }: Call): Promise<string> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('the connection was dropped', { cause: signal.reason })), {
@@ -17,13 +17,13 @@ function untilAborted(_request: string, { signal }: Call): Promise<string> {
 }
 
 describe('a deadline', () => {
-  test('lets an answer in time pass, and leaves no timer', async () => {
+  test('passes an answer in time, and leaves no timer', async () => {
     const service = deadline<string, string>(() => 1_000)(async (request) => `${request}!`)
     expect(await service('hello', callOf())).toBe('hello!')
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('hands a failure in time on, and leaves no timer', async () => {
+  test('passes a failure in time, and leaves no timer', async () => {
     const failure = failureOf('dns')
     const service = deadline<string, string>(() => 1_000)(async () => {
       throw failure
@@ -57,7 +57,7 @@ describe('a deadline', () => {
     })
   })
 
-  test('lets an answer that is there already pass, when its timer comes before it', async () => {
+  test('passes an answer that has arrived when its timer is late', async () => {
     const answer = Promise.withResolvers<string>()
     const answering = deadline<string, string>(() => 1_000)(() => answer.promise)('hello', callOf())
     jest.advanceTimersByTime(1_000)
@@ -73,7 +73,7 @@ describe('a deadline', () => {
     expect(await failing).toMatchObject({ message: 'no answer within 400 ms' })
   })
 
-  test("aborts the attempt when the caller leaves, and tells the caller's reason", async () => {
+  test("aborts the attempt when the caller leaves, with the caller's reason", async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
     const failing = rejection(deadline<string, string>(() => 1_000)(untilAborted)('hello', callOf(controller.signal)))
@@ -93,7 +93,7 @@ describe('a deadline', () => {
     expect(wasAborted).toBe(true)
   })
 
-  test('hands on the same trail', async () => {
+  test('passes the same trail on', async () => {
     const call = callOf()
     await deadline<string, string>(() => 1_000)(async (_request, { trail }) => {
       trail.push({ name: 'a', ms: 1 })
@@ -102,7 +102,7 @@ describe('a deadline', () => {
     expect(call.trail).toEqual([{ name: 'a', ms: 1 }])
   })
 
-  test('does not end what the reply does afterwards', async () => {
+  test('does not end a stream after its start', async () => {
     let signal: Call['signal'] | undefined
     const service = deadline<string, string>(() => 1_000)(async (_request, call) => {
       signal = call.signal

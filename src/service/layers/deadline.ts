@@ -3,9 +3,9 @@ import { UpstreamFailure } from '../failure.ts'
 import type { Call, Layer } from '../service.ts'
 
 /**
- * Gives an attempt so many milliseconds to reply, and aborts it when they are over. What the reply does afterwards is
- * its own affair.
+ * Aborts an attempt that has not replied in time. Once a stream is returned, only its own timers apply.
  *
+ * @param msOf milliseconds for a request
  * @throws {UpstreamFailure} `timeout`, ambiguous: the upstream may have done the work
  */
 export function deadline<Request, Reply>(msOf: (request: Request) => number): Layer<Request, Reply> {
@@ -16,7 +16,7 @@ export function deadline<Request, Reply>(msOf: (request: Request) => number): La
       const expire = () =>
         controller.abort(new UpstreamFailure('timeout', `no answer within ${formatSeconds(ms)}`, { ambiguous: true }))
       const leave = () => controller.abort(call.signal.reason)
-      // What had arrived by then is read first: after this process stood still, timers come before sockets.
+      // Sockets are read once more: after the process was suspended, timers run before sockets.
       let timer = setTimeout(() => {
         timer = setTimeout(expire, 0)
       }, ms)

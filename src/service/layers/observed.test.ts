@@ -1,19 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import type { UpstreamFailure } from '../failure.ts'
-import { healthBook } from '../health.ts'
+import { healthBook } from '../health/health.ts'
+import { stack, type Layer } from '../service.ts'
 import { callOf, failureOf, fakeClock, rejection } from '../testing.ts'
 import { observed } from './observed.ts'
+import { retry } from './retry.ts'
+import { traced } from './traced.ts'
 
 interface Reply {
   readonly text: string
 }
 
-function subject() {
+function subject({ isProbe = false } = {}) {
   const clock = fakeClock()
   const settled: string[] = []
   const health = {
     unavailable: () => undefined,
+    retrying: () => undefined,
     begin: () => ({
+      isProbe,
       answered: () => {
         settled.push('answered')
       },
@@ -29,8 +34,7 @@ function subject() {
     }),
   }
   const ends: ((failure: unknown) => void)[] = []
-  const layer = observed<string, Reply>({
-    name: 'groq',
+  const outer = observed<string, Reply>({
     health,
     now: clock.now,
     watchEnd(reply, onEnd) {
@@ -38,6 +42,7 @@ function subject() {
       return { text: `${reply.text}, watched` }
     },
   })
+  const layer: Layer<string, Reply> = (inner) => stack(inner, outer, traced({ name: 'groq', now: clock.now }))
   return {
     clock,
     settled,
@@ -49,7 +54,7 @@ function subject() {
 }
 
 describe('an observed attempt', () => {
-  test('that is answered stands in the trail with its time, and hands on the reply that is watched', async () => {
+  test('that is answered is in the trail with its time, and returns the watched reply', async () => {
     const { layer, clock, settled } = subject()
     const call = callOf()
     const reply = await layer(async () => {
@@ -61,14 +66,14 @@ describe('an observed attempt', () => {
     expect(settled).toEqual(['answered'])
   })
 
-  test('succeeds when the reply has ended well', async () => {
+  test('succeeds when the reply has completed', async () => {
     const { layer, settled, end } = subject()
     await layer(async () => ({ text: '' }))('', callOf())
     end(undefined)
     expect(settled).toEqual(['answered', 'succeeded'])
   })
 
-  test('fails when the reply is cut, and says so in the trail', async () => {
+  test('fails when the reply is cut, and marks its entry in the trail', async () => {
     const { layer, settled, end, clock } = subject()
     const call = callOf()
     await layer(async () => ({ text: '' }))('', call)
@@ -78,7 +83,7 @@ describe('an observed attempt', () => {
     expect(call.trail).toEqual([{ name: 'groq', status: 200, failure: 'cut', reason: 'it was cut', ms: 500 }])
   })
 
-  test('is abandoned when the reply is no longer wanted', async () => {
+  test('is abandoned when the caller leaves during the reply', async () => {
     const { layer, settled, end } = subject()
     const call = callOf()
     await layer(async () => ({ text: '' }))('', call)
@@ -87,7 +92,7 @@ describe('an observed attempt', () => {
     expect(call.trail).toHaveLength(1)
   })
 
-  test('that fails stands in the trail with its class, status and reason', async () => {
+  test('that fails is in the trail with its class, status and reason', async () => {
     const { layer, settled, clock } = subject()
     const call = callOf()
     const failure = failureOf('rate_limit', { status: 429 })
@@ -105,7 +110,7 @@ describe('an observed attempt', () => {
     expect(settled).toEqual(['failed: rate_limit'])
   })
 
-  test('that may have been done is marked as ambiguous', async () => {
+  test('whose work may have been done is marked as ambiguous', async () => {
     const { layer } = subject()
     const call = callOf()
     await rejection(
@@ -116,7 +121,7 @@ describe('an observed attempt', () => {
     expect(call.trail).toEqual([{ name: 'groq', failure: 'reset', reason: 'it was reset', ms: 0, ambiguous: true }])
   })
 
-  test("is nobody's failure when the caller has left (failover.md row 40)", async () => {
+  test('is abandoned when the caller has left (failover.md row 40)', async () => {
     const { layer, settled } = subject()
     const call = callOf(AbortSignal.abort(new Error('gone')))
     await rejection(
@@ -128,7 +133,7 @@ describe('an observed attempt', () => {
     expect(call.trail).toEqual([])
   })
 
-  test("is not the upstream's failure when we are out of room (failover.md rule 5)", async () => {
+  test('is abandoned when the service lacks resources (failover.md rule 5)', async () => {
     const { layer, settled } = subject()
     const call = callOf()
     await rejection(
@@ -140,28 +145,72 @@ describe('an observed attempt', () => {
     expect(call.trail).toMatchObject([{ failure: 'resources' }])
   })
 
-  test("is not the upstream's failure when we made a mistake", async () => {
+  test('is abandoned after an internal error', async () => {
     const { layer, settled } = subject()
-    const mistake = new TypeError('ours')
+    const internalError = new TypeError('ours')
     expect(
       await rejection(
         layer(async () => {
-          throw mistake
+          throw internalError
         })('', callOf()),
       ),
-    ).toBe(mistake)
+    ).toBe(internalError)
     expect(settled).toEqual(['abandoned'])
   })
 
-  test('opens the breaker of real health at the fifth', async () => {
+  test('is marked as a probe for the inner layers only when it is one', async () => {
+    const seen: unknown[] = []
+    for (const isProbe of [true, false]) {
+      await subject({ isProbe }).layer(async (_, call) => {
+        seen.push(call.isProbe)
+        return { text: '' }
+      })('', callOf())
+    }
+    expect(seen).toEqual([true, undefined])
+  })
+
+  test('with retries inside is settled once, by its last attempt; the trail has all of them', async () => {
+    const clock = fakeClock(),
+      settled: string[] = [],
+      waited: string[] = []
+    const health = {
+      unavailable: () => undefined,
+      retrying: ({ failure }: UpstreamFailure) => {
+        waited.push(failure)
+      },
+      begin: () => ({
+        isProbe: false,
+        answered() {},
+        succeeded() {},
+        abandoned() {},
+        failed: ({ failure }: UpstreamFailure) => {
+          settled.push(failure)
+        },
+      }),
+    }
+    const failures = [failureOf('overloaded', { retryAfterMs: 1 }), failureOf('reset')]
+    const call = callOf()
+    await rejection(
+      stack<string, Reply>(
+        async () => {
+          throw failures[call.trail.length]
+        },
+        observed({ health, now: clock.now, watchEnd: (reply) => reply }),
+        retry({ retries: 5, sleep: async () => undefined, onRetry: health.retrying }),
+        traced({ name: 'groq', now: clock.now }),
+      )('', call),
+    )
+    expect({ settled, waited, trail: call.trail.map(({ failure }) => failure) }).toEqual({
+      settled: ['reset'],
+      waited: ['overloaded'],
+      trail: ['overloaded', 'reset'],
+    })
+  })
+
+  test('opens a real breaker at the fifth failure', async () => {
     const clock = fakeClock()
     const book = healthBook(clock.now, () => 0.5)
-    const layer = observed<string, Reply>({
-      name: 'groq',
-      health: book.of('groq', 'm'),
-      now: clock.now,
-      watchEnd: (reply) => reply,
-    })
+    const layer = observed<string, Reply>({ health: book.of('groq', 'm'), now: clock.now, watchEnd: (reply) => reply })
     const service = layer(async () => {
       throw failureOf('timeout')
     })

@@ -1,14 +1,12 @@
 import { UpstreamFailure } from '../failure.ts'
-import type { AttemptHealth } from '../health-attempt.ts'
-import type { Health } from '../health.ts'
-import type { Layer } from '../service.ts'
-import { TimeUp } from '../time-up.ts'
+import type { AttemptHealth } from '../health/attempt-health.ts'
+import type { Health } from '../health/health.ts'
+import type { Call, Layer } from '../service.ts'
 import type { Tokens, Trail } from '../trail.ts'
 import type { WatchEnd } from './bulkhead.ts'
 
-/** What {@link observed} needs. */
+/** Options of {@link observed}. */
 export interface ObservedOptions<Reply> {
-  readonly name: string
   readonly health: Health
   readonly watchEnd: WatchEnd<Reply>
   /** Milliseconds on a monotonic clock. */
@@ -16,35 +14,31 @@ export interface ObservedOptions<Reply> {
 }
 
 /**
- * Writes each attempt into the call's trail and its outcome into the upstream's health. A stream counts as a success
- * when it has ended well, as a failure when it was cut, as nothing when the caller left.
+ * Records the outcome of each request in the upstream's health: once for each request, by the last of its attempts. A
+ * completed stream is a success, a cut stream a failure; a caller who left is neither. A cut also replaces the
+ * attempt's entry in the trail.
  */
-export function observed<Request, Reply>({
-  name,
-  health,
-  watchEnd,
-  now,
-}: ObservedOptions<Reply>): Layer<Request, Reply> {
+export function observed<Request, Reply>({ health, watchEnd, now }: ObservedOptions<Reply>): Layer<Request, Reply> {
   /**
-   * Notes how a reply ends. Made outside of the async function, whose closures would hold its request as long as a
-   * stream lasts.
+   * Records how a reply ends. Outside `observedRequest`, since a closure inside it would keep the request in memory
+   * until the stream ends.
    */
-  function settling(
-    attempt: AttemptHealth,
-    trail: Trail,
-    started: number,
-  ): (failure: unknown, tokens?: Tokens) => void {
-    const position = trail.push({ name, status: 200, ms: now() - started }) - 1
+  function settling(attempt: AttemptHealth, trail: Trail): (failure: unknown, tokens?: Tokens) => void {
+    const position = trail.length - 1
+    const answered = trail[position]
+    const answeredAt = now()
     return (failure, tokens) => {
       if (failure === undefined) attempt.succeeded()
       else if (failure instanceof UpstreamFailure) {
         attempt.failed(failure)
+        if (answered === undefined) return
+        const ms = answered.ms + now() - answeredAt
         trail[position] = {
-          name,
+          name: answered.name,
           status: 200,
           failure: failure.failure,
           reason: failure.message,
-          ms: now() - started,
+          ms,
           tokens,
         }
       } else attempt.abandoned()
@@ -52,39 +46,21 @@ export function observed<Request, Reply>({
   }
 
   return (inner) =>
-    async function observedAttempt(request, call) {
-      const started = now()
+    async function observedRequest(request, call) {
       const attempt = health.begin()
       try {
-        const reply = await inner(request, call)
+        const reply = await inner(request, attempt.isProbe ? asProbe(call) : call)
         attempt.answered()
-        return watchEnd(reply, settling(attempt, call.trail, started))
+        return watchEnd(reply, settling(attempt, call.trail))
       } catch (error) {
-        const ms = now() - started
-        if (error instanceof UpstreamFailure && !call.signal.aborted) {
-          if (error.failure === 'resources') attempt.abandoned()
-          else attempt.failed(error)
-          call.trail.push({
-            name,
-            ms,
-            failure: error.failure,
-            reason: error.message,
-            ...(error.status === undefined ? {} : { status: error.status }),
-            ...(error.ambiguous ? { ambiguous: true } : {}),
-          })
-        } else {
-          attempt.abandoned()
-          if (call.signal.reason instanceof TimeUp) {
-            call.trail.push({
-              name,
-              ms,
-              failure: 'timeout',
-              reason: 'no answer before the time for the whole request was up',
-              ambiguous: true,
-            })
-          }
-        }
+        if (error instanceof UpstreamFailure && error.failure !== 'resources' && !call.signal.aborted)
+          attempt.failed(error)
+        else attempt.abandoned()
         throw error
       }
     }
+}
+
+function asProbe({ signal, trail }: Call): Call {
+  return { signal, trail, isProbe: true }
 }

@@ -2,27 +2,31 @@ import type { CallSignal } from '../call-controller.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { Layer } from '../service.ts'
 
-const retryAfterMsMost = 3_000
+const retryAfterMsMax = 3_000
 const backoffMsFirst = 250
 
-/** What {@link retry} needs. */
+/** Options of {@link retry}. */
 export interface RetryOptions {
   /** Further attempts at the same upstream, 0 to 5. */
   readonly retries: number
   /** 0 to 1, for the jitter. */
   readonly random?: () => number
-  /** Resolves after so many milliseconds, or rejects with the signal's reason. */
+  /** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
   readonly sleep?: (ms: number, signal: CallSignal) => Promise<void>
+  /** Called with the failure of an attempt before the wait for the next one. */
+  readonly onRetry?: (failure: UpstreamFailure) => void
 }
 
 /**
- * Asks the same upstream again where that can help (failover.md rows 18 to 20): after a 429 whose Retry-After is at
- * most 3 s, and after a server error, 250 ms later, doubling, give or take a quarter.
+ * Retries at the same upstream (failover.md rows 18 to 20): after a 429 with a Retry-After of at most 3 s, and after a
+ * server error without a longer one. The first wait is 250 ms and doubles each time, ±25 % without a Retry-After. With
+ * one it lasts at least as long. A probe is not retried.
  */
 export function retry<Request, Reply>({
   retries,
   random = Math.random,
   sleep = abortableSleep,
+  onRetry,
 }: RetryOptions): Layer<Request, Reply> {
   return (inner) =>
     async function retried(request, call) {
@@ -30,27 +34,26 @@ export function retry<Request, Reply>({
         try {
           return await inner(request, call)
         } catch (error) {
-          const waitMs = attempt < retries && !call.signal.aborted ? waitBefore(error, attempt, random) : undefined
+          if (!(error instanceof UpstreamFailure) || attempt >= retries || call.isProbe === true || call.signal.aborted)
+            throw error
+          const waitMs = waitBefore(error, backoffMsFirst * 2 ** attempt, random)
           if (waitMs === undefined) throw error
+          onRetry?.(error)
           await sleep(waitMs, call.signal)
         }
       }
     }
 }
 
-function waitBefore(error: unknown, attempt: number, random: () => number): number | undefined {
-  if (!(error instanceof UpstreamFailure) || error.isFinal) return undefined
-  switch (error.failure) {
-    case 'rate_limit':
-      return error.retryAfterMs !== undefined && error.retryAfterMs <= retryAfterMsMost ? error.retryAfterMs : undefined
-    case 'server_error':
-    case 'overloaded':
-      if (error.retryAfterMs !== undefined)
-        return error.retryAfterMs <= retryAfterMsMost ? error.retryAfterMs : undefined
-      return backoffMsFirst * 2 ** attempt * (0.75 + 0.5 * random())
-    default:
-      return undefined
-  }
+/** Milliseconds before the next attempt; `undefined`: no retry. */
+function waitBefore(
+  { failure, retryAfterMs, isFinal }: UpstreamFailure,
+  backoffMs: number,
+  random: () => number,
+): number | undefined {
+  if (isFinal || (failure !== 'rate_limit' && failure !== 'server_error' && failure !== 'overloaded')) return undefined
+  if (retryAfterMs !== undefined) return retryAfterMs <= retryAfterMsMax ? Math.max(retryAfterMs, backoffMs) : undefined
+  return failure === 'rate_limit' ? undefined : backoffMs * (0.75 + 0.5 * random())
 }
 
 function abortableSleep(ms: number, signal: CallSignal): Promise<void> {

@@ -48,7 +48,7 @@ const emptyChoices: readonly (readonly [string, unknown])[] = [
   ['content-42', completion(42)],
 ]
 
-/** Sends `total` bytes of JSON string in pieces, as fast as they are taken. */
+/** Sends a JSON string of `total` bytes in pieces, as fast as the socket takes them. */
 function endless(total: number): Script {
   return async (exchange) => {
     const piece = Buffer.alloc(256 * 1024, 0x61)
@@ -70,14 +70,14 @@ function endless(total: number): Script {
 }
 
 /**
- * Unfolds some 1,000 times, to far less than an answer may have: only the ratio is wrong with it. Quick to make and to
- * unfold, for providers have 300 ms.
+ * Inflates some 1,000 times, to much less than the limit of an answer: only the ratio is wrong. It is small, because
+ * providers have 300 ms.
  */
 function bomb(): Uint8Array {
   return gzipSync(JSON.stringify(completion('a'.repeat(1024 * 1024))))
 }
 
-/** Rows 22 to 31: a 200 whose body is none. */
+/** Rows 22 to 31: a 200 with an invalid body. */
 export const bodyFaults: readonly Fault[] = [
   errorBody('an-error-object', { message: 'it broke', type: 'server_error', code: null }, 'server_error'),
   errorBody('an-error-string', 'it broke', 'server_error'),

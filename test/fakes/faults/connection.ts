@@ -1,23 +1,20 @@
-import { makeCertificate } from '../certificates.ts'
-import type { Certificate } from '../certificates.ts'
-import { faultUpstream } from '../fault-upstream.ts'
-import type { FaultUpstream, FaultUpstreamOptions } from '../fault-upstream.ts'
+import { makeCertificate, type Certificate } from '../certificates.ts'
+import { faultUpstream, type FaultUpstream, type FaultUpstreamOptions } from '../fault-upstream.ts'
 import { good } from '../good.ts'
 import { head, streamHead, framed, event, chunk, reply, completion } from '../replies.ts'
 import type { Fault, Origin } from './fault.ts'
 
-/** Signs the certificates of the TLS faults, so that each has one thing wrong with it. The services under test trust it. */
+/** Signs the certificates of the TLS faults, so that each has one fault. The services under test trust it. */
 export const authority: Certificate = makeCertificate({ host: 'tests authority', isAuthority: true })
 
 /**
- * An origin nobody serves: the port of tcpmux. One that was free a moment ago is soon somebody else's while tests run
- * side by side.
+ * An origin without a server: the port of tcpmux. A port that was free a moment ago may be taken by another test.
  */
 function refusing(): Origin {
   return { url: 'http://127.0.0.1:1/v1', hits: [], stop() {} }
 }
 
-/** An upstream whose fault lies before any request, so that no script heals it. */
+/** An upstream whose fault lies before any request, so that no script can repair it. */
 function incurable({ url, hits, stop }: FaultUpstream): Origin {
   return { url, hits, stop }
 }
@@ -26,7 +23,7 @@ function withTls(certificate: Certificate): () => Origin {
   return () => incurable(faultUpstream(good({ name: 'never' }), { tls: certificate }))
 }
 
-/** Speaks no TLS, though its address says https. */
+/** Plain HTTP behind an https address. */
 function falseTls(options: FaultUpstreamOptions): () => Origin {
   return () => {
     const upstream = faultUpstream(good({ name: 'never' }), options)
@@ -69,7 +66,7 @@ export const connectionFaults: readonly Fault[] = [
   {
     name: 'tls-self-signed',
     row: 3,
-    words: 'a certificate nobody vouches for',
+    words: 'a certificate of an unknown authority',
     on: 'both',
     failure: 'tls',
     hits: 0,

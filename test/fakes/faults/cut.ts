@@ -1,7 +1,7 @@
 import type { Exchange, Script } from '../fault-upstream.ts'
 import { chunk, done, event, framed, lastChunk, streamHead, tokens, unframedStreamHead } from '../replies.ts'
 
-/** One way a stream is lost after its first tokens, by the rows of failover.md. */
+/** A cut of a stream after its first tokens, by the rows of failover.md. */
 export interface Cut {
   readonly name: string
   readonly row: number
@@ -9,14 +9,13 @@ export interface Cut {
   readonly script: Script
 }
 
-/** How many tokens a cut stream has sent. */
+/** Number of tokens before a cut. */
 export const tokensBeforeCut = 3
 
 const opening = event(chunk({ role: 'assistant', content: '' }))
 
 /**
- * The events of the first tokens of the text `same-0 same-1 …`, which a good upstream of the name `same` repeats and
- * goes on with.
+ * Events of the first tokens of the text `same-0 same-1 …`. A good upstream with the name `same` has the whole text.
  */
 export function firstTokens(name = 'same', count: number = tokensBeforeCut): string {
   return (
@@ -27,7 +26,7 @@ export function firstTokens(name = 'same', count: number = tokensBeforeCut): str
   )
 }
 
-/** First tokens of `same`, then whatever `ending` does. */
+/** Makes a cut: the first tokens of `same`, then `ending`. */
 function cut(row: number, name: string, words: string, ending: (exchange: Exchange) => Promise<void> | void): Cut {
   return {
     name,
@@ -35,7 +34,7 @@ function cut(row: number, name: string, words: string, ending: (exchange: Exchan
     words,
     async script(exchange) {
       await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens())]))
-      // The relay has its first tokens before the end comes: a reset may otherwise overtake them in the kernel.
+      // Without the pause a reset may overtake the first tokens in the kernel.
       await exchange.pause(20)
       await ending(exchange)
     },
@@ -44,7 +43,7 @@ function cut(row: number, name: string, words: string, ending: (exchange: Exchan
 
 const malformed = 'data: {"choices": [oops\n\n'
 
-/** Rows 29 and 33 to 38 after the commit: each must be seen as a cut. */
+/** Rows 29 and 33 to 38 after the commit: each must be treated as a cut. */
 export const cuts: readonly Cut[] = [
   cut(35, 'tokens-then-reset', 'a reset', (exchange) => exchange.reset()),
   cut(35, 'tokens-then-close', 'a close inside the chunked body', (exchange) => exchange.close()),
@@ -72,8 +71,8 @@ export const cuts: readonly Cut[] = [
     exchange.write(Buffer.concat([framed('event: error\ndata: {"message":"it broke"}\n\n'), lastChunk])),
   ),
   cut(38, 'tokens-then-silence', 'silence', (exchange) => exchange.hang()),
-  cut(34, 'tokens-then-four-malformed', 'four malformed events', (exchange) =>
-    exchange.write(Buffer.concat([framed(malformed.repeat(4) + event(chunk({}, 'stop')) + done), lastChunk])),
+  cut(34, 'tokens-then-malformed', 'a malformed event, and a proper end after it', (exchange) =>
+    exchange.write(Buffer.concat([framed(malformed + event(chunk({}, 'stop')) + done), lastChunk])),
   ),
   cut(34, 'tokens-then-malformed-then-end', 'a malformed event, and no finish after it', (exchange) =>
     exchange.write(Buffer.concat([framed(malformed), lastChunk])),

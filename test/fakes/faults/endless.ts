@@ -1,7 +1,7 @@
 import type { Script } from '../fault-upstream.ts'
 import { chunk, event, framed, streamHead } from '../replies.ts'
 
-/** Says the first piece once, then the other again and again, as fast as it is taken, until the peer leaves. */
+/** Sends `first` once, then `again` repeatedly, as fast as the socket takes it, until the peer leaves. */
 function endless(first: string, again: string): Script {
   const beginning = Buffer.concat([
     Buffer.from(streamHead),

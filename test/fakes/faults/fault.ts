@@ -1,46 +1,45 @@
 import type { FailureClass } from '../../../src/service/failure.ts'
-import { faultUpstream } from '../fault-upstream.ts'
-import type { Hit, Script } from '../fault-upstream.ts'
+import { faultUpstream, type Hit, type Script } from '../fault-upstream.ts'
 
-/** Where a provider entry points, and what was seen there. */
+/** Server of a provider entry, and its requests. */
 export interface Origin {
   readonly url: string
   readonly hits: readonly Hit[]
-  /** Heals it, where that is possible: the next request gets what the script says. */
+  /** Replaces the fault by a script, where that is possible. */
   use?(script: Script): void
   stop(): void
 }
 
-/** One way an upstream fails, by the rows of failover.md. */
+/** A failure of an upstream, by the rows of failover.md. */
 export interface Fault {
-  /** Names it in a path: `/mode/NAME/v1`. */
+  /** Name in a path: `/mode/NAME/v1`. */
   readonly name: string
   readonly row: number
-  /** What happens at the provider, as a test's name says it. */
+  /** The fault in words, for names of tests. */
   readonly words: string
-  /** The kinds of request it is a fault for. */
+  /** Kinds of request for which it is a fault. */
   readonly on: 'plain' | 'stream' | 'both'
-  /** The class the trail names it by, as docs/failover.md says. */
+  /** Failure class in the trail, by docs/failover.md. */
   readonly failure: FailureClass
-  /** The class it may also be named by, where it is the kernel that decides what is seen first. */
+  /** Another possible class, where the order of events depends on the kernel. */
   readonly orElse?: FailureClass
-  /** Fields of the provider's entry that it needs. */
+  /** Additional fields of the provider's entry. */
   readonly entry?: Readonly<Record<string, unknown>>
-  /** The status the trail names, when one arrives. */
+  /** Status in the trail, when one arrives. */
   readonly status?: number
-  /** Requests that reach it before the service moves on. Default 1. */
+  /** Requests before the failover. Default 1. */
   readonly hits?: number
   readonly script?: Script
-  /** For what is no script: nothing listens, the handshake fails. */
+  /** Starts a server whose fault is no script: nothing listens, or the handshake fails. */
   origin?(): Origin
 }
 
-/** Starts the upstream that fails so. */
+/** Starts an upstream with this fault. */
 export function startFault(fault: Fault): Origin {
   return fault.origin?.() ?? faultUpstream(fault.script)
 }
 
-/** The kinds of request a fault is a fault for, as values of `stream`. */
+/** Kinds of request of a fault, as values of `stream`. */
 export function kindsOf(fault: Fault): readonly boolean[] {
   return fault.on === 'both' ? [false, true] : [fault.on === 'stream']
 }

@@ -3,7 +3,7 @@ import type { Script } from '../fault-upstream.ts'
 import { errorReply, head, reply } from '../replies.ts'
 import type { Fault } from './fault.ts'
 
-/** A status with an error body that says nothing more than the status does. */
+/** A status with an error body without further information. */
 export function status(code: number, headers: Readonly<Record<string, string>> = {}): Script {
   return (exchange) =>
     exchange.write(errorReply(code, { message: `scripted ${code}`, type: 'scripted', code: null }, headers))
@@ -37,7 +37,7 @@ function redirect(code: number, location: string): Fault {
   }
 }
 
-/** Rows 9 to 21: what a status says. */
+/** Rows 9 to 21: statuses. */
 export const statusFaults: readonly Fault[] = [
   ...[301, 302, 303, 307, 308].map((code) => redirect(code, '/v1/chat/completions')),
   { ...redirect(300, '/v1/chat/completions'), words: '300' },

@@ -1,34 +1,32 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { faultUpstream } from '../fault-upstream.ts'
-import type { Exchange, Hit, Script } from '../fault-upstream.ts'
+import { faultUpstream, type Exchange, type Hit, type Script } from '../fault-upstream.ts'
 import { reply } from '../replies.ts'
-import { ada } from './identity-provider.ts'
-import type { FakeIdentityProvider, Registration } from './identity-provider.ts'
+import { ada, type FakeIdentityProvider, type Registration } from './identity-provider.ts'
 
-/** A place of GitHub's that the flow comes to. */
+/** An endpoint of GitHub in the sign-in flow. */
 export type GithubPlace = 'authorize' | 'token' | 'user' | 'emails'
 
 /**
- * Plain OAuth 2.0 with GitHub's habits: errors with status 200, `iss` in the callback, `User-Agent` required, addresses
- * apart from the profile.
+ * Plain OAuth 2.0 with GitHub's peculiarities: errors with status 200, `iss` in the callback, a required `User-Agent`,
+ * and email addresses at a separate endpoint.
  */
 export interface Github extends FakeIdentityProvider {
   /** `http://127.0.0.1:PORT` */
   readonly url: string
-  /** Requests that a place got since the last `heal`. */
+  /** Requests at an endpoint since the last `heal`. */
   asked(place: GithubPlace): readonly Hit[]
-  /** Does this at a place when `person` signs in, in place of what it would do. Not for `authorize`. */
+  /** Replaces the answers of an endpoint for `person`. Not for `authorize`. */
   use(place: GithubPlace, person: string, script: Script): void
-  /** Does all as it should again, and forgets what it was asked. */
+  /** Removes all faults, and clears `asked`. */
   heal(): void
-  /** What it tells of somebody. */
+  /** Profile of a person. */
   profile(person: string): Readonly<Record<string, unknown>>
 }
 
-/** What GitHub's callback carries as `iss` since 2026. */
+/** `iss` of GitHub's callback since 2026. */
 const issuer = 'https://github.com/login/oauth'
 
-/** As an Enterprise server has them, and Gitea. */
+/** Paths of an Enterprise server, and of Gitea. */
 const places: Readonly<Record<string, GithubPlace>> = {
   '/login/oauth/authorize': 'authorize',
   '/login/oauth/access_token': 'token',
@@ -43,7 +41,7 @@ interface Grant {
   readonly challenge: string | undefined
 }
 
-/** Starts it for one client. */
+/** Starts a fake GitHub for one client. */
 export function startGithub(registration: Registration): Github {
   const codes = new Map<string, Grant>(),
     tokens = new Map<string, string>()
@@ -88,7 +86,7 @@ export function startGithub(registration: Registration): Github {
     const form = formOf(hit),
       grant = codes.get(form.get('code') ?? '')
     if (!hit.headers.has('user-agent')) return forbidden
-    if (form.get('client_id') !== registration.clientId || form.get('client_secret') !== registration.clientSecret)
+    if (!isClient(hit))
       return refusal(hit, 'incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.')
     if (grant === undefined || !codes.delete(form.get('code') ?? ''))
       return refusal(hit, 'bad_verification_code', 'The code passed is incorrect or expired.')
@@ -106,7 +104,15 @@ export function startGithub(registration: Registration): Github {
     return answer(hit, { access_token: token, scope: 'read:user,user:email', token_type: 'bearer' })
   }
 
-  /** Whom a request is about, by its code or its token. */
+  /** Checks the client by the body, or by a header that is compared without decoding, as in glewlwyd. */
+  function isClient(hit: Hit): boolean {
+    const { clientId, clientSecret } = registration
+    const form = formOf(hit)
+    if (hit.headers.get('authorization') === `Basic ${btoa(`${clientId}:${clientSecret}`)}`) return true
+    return form.get('client_id') === clientId && form.get('client_secret') === clientSecret
+  }
+
+  /** Person of a request, by its code or its token. */
   function personOf(hit: Hit): string | undefined {
     return (
       codes.get(formOf(hit).get('code') ?? '')?.person ??
@@ -165,7 +171,7 @@ function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }
 
-/** The token endpoint answers as a form, unless JSON is asked for. */
+/** Answer of the token endpoint: a form, unless the request accepts JSON. */
 function answer(hit: Hit, fields: Readonly<Record<string, string>>): Uint8Array {
   const isJson = (hit.headers.get('accept') ?? '').includes('application/json')
   return isJson
@@ -177,7 +183,7 @@ function refusal(hit: Hit, error: string, description: string): Uint8Array {
   return answer(hit, { error, error_description: description, error_uri: 'https://docs.github.com/apps/oauth' })
 }
 
-/** Ids of GitHub's are numbers. */
+/** Profile of a person. GitHub's ids are numbers. */
 function profileOf(person: string): Readonly<Record<string, unknown>> {
   const id = createHash('sha256').update(person).digest().readUInt32BE()
   return {
@@ -191,7 +197,7 @@ function profileOf(person: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** As the profile hides the address, it is here: one that was not verified, one that is not primary, and the right one. */
+/** Email addresses, which the profile lacks: an unverified one, one that is not primary, and the right one. */
 function addressesOf(person: string): readonly unknown[] {
   return [
     { email: `${person}@old.example`, primary: false, verified: true, visibility: null },

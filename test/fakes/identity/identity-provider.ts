@@ -1,6 +1,6 @@
 import type { Browser } from '../browser.ts'
 
-/** What an identity provider knows of the service: registered by its owner beforehand. */
+/** Registration of the service at an identity provider. */
 export interface Registration {
   readonly clientId: string
   readonly clientSecret: string
@@ -9,18 +9,18 @@ export interface Registration {
 
 /** An identity provider to test against. `await using` stops it. */
 export interface FakeIdentityProvider extends AsyncDisposable {
-  /** The members of config.json that lead to it. */
+  /** Members of config.json for this provider. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Codes, tokens and verifiers that it has seen: no log may hold them. */
+  /** Codes, tokens and verifiers so far, which must not be logged. */
   readonly secrets: Iterable<string>
   /**
-   * Signs `person` in there, beginning at the authorization address that the service redirected to.
+   * Signs `person` in at the provider, from the authorization address of the service's redirect.
    *
-   * @returns the callback's address, which is not asked for
+   * @returns address of the callback, which is not requested
    */
   approve(browser: Browser, url: string, person: string): Promise<string>
   stop(): Promise<void>
 }
 
-/** The person who signs in unless a test names another. */
+/** Person who signs in by default. */
 export const ada = 'ada'

@@ -1,4 +1,5 @@
-// npm's oauth2-mock-server with faults that are put into what it says. Prints {"port":N}; POST /fault takes the next ones, GET /asked tells what it was asked.
+// npm's oauth2-mock-server with faults in its answers. Prints {"port":N}. POST /fault sets the faults, GET /asked
+// returns its requests.
 import { createServer } from 'node:http'
 import { OAuth2Issuer, OAuth2Service } from 'oauth2-mock-server'
 
@@ -58,7 +59,7 @@ service.on('beforeUserinfo', (response, { headers }) => {
   response.statusCode = faults.userinfo?.status ?? response.statusCode
 })
 
-/** Which part of it a path is. */
+/** Path → endpoint. */
 const places = {
   '/.well-known/openid-configuration': 'discovery',
   '/jwks': 'keys',

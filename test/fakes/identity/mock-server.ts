@@ -2,12 +2,12 @@ import { pick } from '../../client.ts'
 import { startNodeServer } from '../node-server.ts'
 import type { FakeIdentityProvider } from './identity-provider.ts'
 
-/** Members to put in place of others, or to leave out, and another status. */
+/** Changes of an answer: members to replace or to remove, and its status. */
 export interface Change {
   readonly set?: Readonly<Record<string, unknown>>
   readonly remove?: readonly string[]
   readonly status?: number
-  /** This, instead of anything it would say. */
+  /** Replaces the whole answer. */
   readonly answer?: {
     readonly status?: number
     readonly headers?: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ export interface Change {
   }
 }
 
-/** What it gets wrong. Each member is a place in the flow. */
+/** Faults of the server, by the endpoints and tokens of the flow. */
 export interface MockFaults {
   readonly discovery?: Change
   readonly keys?: Change
@@ -26,23 +26,23 @@ export interface MockFaults {
   readonly idToken?: Change
   readonly idTokenHeader?: Change
   readonly userinfo?: Change
-  /** Of the id_token: `none` by its algorithm, or one that does not fit. */
+  /** Signature of the id_token: algorithm `none`, or an invalid one. */
   readonly signature?: 'none' | 'wrong'
 }
 
-/** A place that can be asked. */
+/** An endpoint of the server. */
 export type MockPlace = 'discovery' | 'keys' | 'authorize' | 'token' | 'userinfo'
 
-/** npm's oauth2-mock-server: OpenID Connect without forms, which accepts everything and errs as it is told. */
+/** npm's oauth2-mock-server: OpenID Connect without forms, which accepts everything and has configurable faults. */
 export interface MockServer extends FakeIdentityProvider {
   readonly issuer: string
-  /** Puts these faults in place of those before; `{}`: it is well. Forgets what it was asked. */
+  /** Replaces its faults (`{}`: none), and clears its requests. */
   fault(faults: MockFaults): Promise<void>
-  /** How often a place was asked since the last `fault`. */
+  /** Number of requests at an endpoint since the last `fault`. */
   asked(place: MockPlace): Promise<number>
 }
 
-/** Starts it. A person `ada` has the id `id-ada` there. */
+/** Starts the server. A person `ada` has the id `id-ada` there. */
 export async function startMockServer(): Promise<MockServer> {
   const server = await startNodeServer(new URL('./mock-server.mjs', import.meta.url))
   return {

@@ -1,4 +1,5 @@
-// npm's oidc-provider, as strict as it is: `oidc-provider.mjs CLIENT_ID REDIRECT_URI…` takes the secret from CLIENT_SECRET, how it is sent from TOKEN_AUTH_METHOD, and prints {"port":N}.
+// npm's oidc-provider with its strict defaults: `oidc-provider.mjs CLIENT_ID REDIRECT_URI…`. CLIENT_SECRET is
+// the secret, TOKEN_AUTH_METHOD the way it is sent. Prints {"port":N}.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { Provider } from 'oidc-provider'
@@ -8,7 +9,7 @@ const server = createServer()
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 const { port } = server.address()
 
-/** Who signs in as `id-ada` is `ada`, so that an id and a user name cannot be mistaken for one another. */
+/** The user name of id `id-ada` is `ada`, so that tests can distinguish ids and user names. */
 function accountOf(sub) {
   const name = sub.replace(/^id-/, '')
   return {
@@ -41,7 +42,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
 })
 
-/** What must stand in no log. */
+/** Prints a value that must not be logged. */
 function tell(value) {
   if (typeof value === 'string') console.log(JSON.stringify({ secret: value }))
 }

@@ -6,11 +6,11 @@ import type { FakeIdentityProvider, Registration } from './identity-provider.ts'
 export interface OidcProvider extends FakeIdentityProvider {
   /** `http://127.0.0.1:PORT` */
   readonly issuer: string
-  /** As `approve`, but leaves by "Cancel" at the login form. */
+  /** Like `approve`, but cancels at the login form. */
   refuse(browser: Browser, url: string): Promise<string>
 }
 
-/** Starts it with one client. A person `ada` has the id `id-ada` there. */
+/** Starts the provider with one client. A person `ada` has the id `id-ada` there. */
 export async function startOidcProvider(
   { clientId, clientSecret, redirectUri }: Registration,
   tokenAuthMethod = 'client_secret_post',
@@ -22,7 +22,7 @@ export async function startOidcProvider(
 
   async function approve(browser: Browser, url: string, person: string): Promise<string> {
     let page = await browser.follow(await browser.visit(url), redirectUri)
-    // A browser that has signed in before is asked for its consent alone, or for nothing.
+    // A browser that has signed in before gets only the form of consent, or none.
     for (let forms = 0; page.location === undefined && forms < 2; forms++) {
       const { action, prompt } = formOf(page)
       const fields = prompt === 'login' ? { prompt, login: `id-${person}`, password: 'any' } : { prompt }

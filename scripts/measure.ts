@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * `npm run measure` prints figures about the rules of CONTRIBUTING.md. `npm run measure -- words [FOLDER]` lists
+ * comments that break its plain words, and lines over 120 columns.
+ */
+
+const root = join(import.meta.dir, '..')
+const columnsMax = 120
+const wordsMax = 45
+
+/** Phrases that break the plain words of CONTRIBUTING.md. */
+const idioms: readonly RegExp[] = [
+  /\b(?:who|what|which|when|where)ever\b/i,
+  /\b(?:no|some|every)body\b/i,
+  /\bwhat (?:is|are|was|were|has|have|had|came|comes|it|they|there|this|that|a|an|the)\b/i,
+  /\b(?:so|as) (?:many|long|much)\b(?=[^.]*\bas\b)|\bso (?:many|much)\b/i,
+  /\b(?:in force|lets? go|is told|are told|was told|hears?|heard|taken over|takes over)\b/i,
+  /\b(?:is|are) none\b|\bthat (?:is|are) no\b/i,
+  /(?:^|[.:;] )Who\b/,
+  /^(?:What|Whether) \{@link/,
+]
+
+interface Comment {
+  readonly file: string
+  readonly line: number
+  readonly text: string
+}
+
+function filesOf(folders: readonly string[], isWanted: (file: string) => boolean = () => true): readonly string[] {
+  return folders
+    .flatMap((folder) => [...new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scanSync(root)])
+    .filter((file) => !file.includes('node_modules') && !file.startsWith('bench/peers') && isWanted(file))
+    .toSorted()
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+function isTest(file: string): boolean {
+  return /\.test\.tsx?$|\/testing[^/]*$/.test(file)
+}
+
+/** Reads block comments, and runs of line comments as one comment each. */
+function commentsOf(file: string): readonly Comment[] {
+  const source = textOf(file)
+  return [
+    ...source.matchAll(/(?<![\w*}/])\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/[^\n]*\n?)+|(?<=[^:'"`])\/\/ [^\n]*/gm),
+  ].map((match) => ({
+    file,
+    line: source.slice(0, match.index).split('\n').length,
+    text: match[0]
+      .replaceAll(/^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)[ \t]?|\*\/$/gm, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  }))
+}
+
+function breaksPlainWords({ text }: Comment): boolean {
+  return (
+    idioms.some((idiom) => idiom.test(text)) ||
+    text.split(/[.:;] |@\w+/).some((sentence) => sentence.split(' ').length > wordsMax)
+  )
+}
+
+function longLines(files: readonly string[]): readonly string[] {
+  return files.flatMap((file) =>
+    textOf(file)
+      .split('\n')
+      .flatMap((line, index) => (line.length > columnsMax ? [`${file}:${index + 1}`] : [])),
+  )
+}
+
+function count(files: readonly string[], pattern: RegExp): number {
+  return files.reduce((sum, file) => sum + (textOf(file).match(pattern)?.length ?? 0), 0)
+}
+
+/** Names that several modules export. Each name has one meaning in the project, so there should be none. */
+function namesExportedTwice(files: readonly string[]): readonly string[] {
+  const declaration = /^export (?:async )?(?:abstract )?(?:class|const|function\*?|interface|type) (\w+)/gm
+  const names = files.flatMap((file) => [
+    ...new Set(Array.from(textOf(file).matchAll(declaration), ([, name = '']) => name)),
+  ])
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]
+}
+
+const folders = ['src', 'web', 'test', 'lab', 'bench', 'scripts']
+if (process.argv[2] === 'words') {
+  const files = filesOf(process.argv.length > 3 ? process.argv.slice(3) : folders)
+  for (const comment of files.flatMap(commentsOf).filter(breaksPlainWords))
+    console.log(`${comment.file}:${comment.line}: ${comment.text}`)
+  for (const place of longLines(files)) console.log(`${place}: over ${columnsMax} columns`)
+} else {
+  const source = filesOf(['src'], (file) => !isTest(file))
+  const rows: readonly (readonly [string, string | number])[] = [
+    ['lines of src without tests', source.reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0)],
+    ['characters of src without tests', source.reduce((sum, file) => sum + textOf(file).length, 0)],
+    ...folders.map(
+      (folder) => [`lines over ${columnsMax} columns in ${folder}`, longLines(filesOf([folder])).length] as const,
+    ),
+    ...folders.map((folder) => {
+      const comments = filesOf([folder]).flatMap(commentsOf)
+      const broken = comments.filter(breaksPlainWords).length
+      return [
+        `comments against plain words in ${folder}`,
+        `${broken} of ${comments.length} (${((100 * broken) / Math.max(1, comments.length)).toFixed(1)} %)`,
+      ] as const
+    }),
+    ['files in src/cli without tests', filesOf(['src/cli'], (file) => !isTest(file)).length],
+    ['names exported more than once in src', namesExportedTwice(filesOf(['src'])).join(', ') || 0],
+    ['casts (`as`, not const or satisfies) in src', count(source, /(?<=[\w)\]}] )as (?!const\b)[A-Z{]/g)],
+    ['`any` in src', count(source, /: any\b|<any>|\bas any\b/g)],
+  ]
+  for (const [name, value] of rows) console.log(`${name.padEnd(48)} ${value}`)
+}

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { configOf } from '../config/file/load-config.ts'
+import { followHere } from '../config/watch/follow-file.ts'
+import { fakeTransport } from '../protocols/testing.ts'
+import { unlimitedAnswerBudget } from '../service/answer-budget.ts'
+import { healthBook } from '../service/health/health.ts'
+import { activeConfig } from './active-config.ts'
+
+const cleanUps: (() => void)[] = []
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
+})
+
+function text(id: string): string {
+  return `{"providers":[{"id":"${id}","protocol":"echo"}]}`
+}
+
+/**
+ * A file with provider `a`, ready to be taken into force. `during` is called while it is read for the first time, and
+ * awaited.
+ */
+function subject(during: (until: (count: number) => Promise<void>) => Promise<void> = async () => undefined) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-in-force-'))
+  cleanUps.push(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'providers.json')
+  writeFileSync(path, text('a'))
+  const reloads: string[] = []
+  const logged: string[] = []
+  let loads = 0
+  let wake = (): void => undefined
+  const log = (message: string) => void logged.push(message)
+
+  async function until(count: number): Promise<void> {
+    while (reloads.length < count)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+  }
+
+  async function load(text: string | undefined): Promise<Config> {
+    loads += 1
+    const isFirst = loads === 1
+    const config = await configOf(text, { file: path, environment: {} })
+    if (isFirst) await during(until)
+    return config
+  }
+
+  async function start() {
+    const active = await activeConfig({
+      path,
+      load,
+      dependencies: {
+        transport: fakeTransport(),
+        health: healthBook(() => 0),
+        answerBudget: unlimitedAnswerBudget,
+        log: { debug: log, warn: log },
+      },
+      log: { info: log, warn: log, error: log },
+      onReload(result) {
+        reloads.push(result)
+        wake()
+      },
+      follow: followHere({ restMs: 5, pollMs: 20 }),
+    })
+    cleanUps.push(() => active.close())
+    return active
+  }
+
+  return { path, start, reloads, logged, until, write: (content: string) => writeFileSync(path, content) }
+}
+
+describe('the active configuration', () => {
+  test('follows the file; a faulty one changes nothing, and is reported until it is repaired', async () => {
+    const { start, write, until, reloads } = subject()
+    const active = await start()
+    const seen = () => [
+      active.config.providers.map(({ id }) => id),
+      active.gateway.providers.map(({ id }) => id),
+      active.notice?.faults.length,
+    ]
+    expect(seen()).toEqual([['a'], ['a'], undefined])
+    write(text('b'))
+    await until(1)
+    expect(seen()).toEqual([['b'], ['b'], undefined])
+    write('{')
+    await until(2)
+    expect(seen()).toEqual([['b'], ['b'], 1])
+    write(text('c'))
+    await until(3)
+    expect(seen()).toEqual([['c'], ['c'], undefined])
+    expect(reloads).toEqual(['ok', 'failed', 'ok'])
+  })
+
+  test('reports a faulty change during the first load', async () => {
+    const { start, write, reloads, logged } = subject(async (until) => {
+      write('{')
+      await until(1)
+    })
+    const active = await start()
+    expect([active.config.providers[0]?.id, active.notice?.faults.length, reloads, logged]).toEqual([
+      'a',
+      1,
+      ['failed'],
+      ['the configuration was not reloaded; the previous one stays active'],
+    ])
+    await active.reload()
+    expect(reloads).toEqual(['failed', 'failed'])
+  })
+
+  test('takes over a valid change during the first load', async () => {
+    const { start, write, until } = subject(async () => write(text('b')))
+    const active = await start()
+    await until(1)
+    expect(active.config.providers[0]?.id).toBe('b')
+  })
+
+  test('does not exist when the first load fails', async () => {
+    const { start, write, path } = subject()
+    write('{')
+    expect(
+      await start().then(
+        () => 'started',
+        (error: unknown) => String(error).includes(path),
+      ),
+    ).toBe(true)
+  })
+
+  test('does not change once it is closed', async () => {
+    const { start, write, reloads } = subject()
+    const active = await start()
+    active.close()
+    write(text('b'))
+    await active.reload()
+    expect([active.config.providers[0]?.id, reloads]).toEqual(['a', []])
+  })
+})

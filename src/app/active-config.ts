@@ -1,0 +1,108 @@
+import { ConfigError, type Config } from '../config/config.ts'
+import type { FollowFile } from '../config/watch/follow-file.ts'
+import type { ReloadNotice } from '../http/page/page-api.ts'
+import type { Logger } from '../observe/log.ts'
+import { assembleGateway, type AssembledGateway, type Dependencies } from './assemble.ts'
+import { reloadNotice } from './reload-notice.ts'
+
+/** Options of {@link activeConfig}. */
+export interface ActiveConfigOptions {
+  /** The file to follow, which need not exist. */
+  readonly path: string
+  /** Parses the file's text, or detects providers without a file. */
+  readonly load: (text: string | undefined) => Promise<Config>
+  readonly dependencies: Dependencies
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Called after every reload, in the reporting process. */
+  readonly onReload: (result: 'ok' | 'failed') => void
+  /** Follows the file. */
+  readonly follow: FollowFile
+}
+
+/** The current configuration of a running service. */
+export interface ActiveConfig {
+  readonly config: Config
+  /** The gateway of that configuration. */
+  readonly gateway: AssembledGateway
+  /** Why the file was not loaded; `undefined`: it was. */
+  readonly notice: ReloadNotice | undefined
+  /** Reloads the file; a faulty one is reported and ignored. Never rejects. */
+  reload(): Promise<void>
+  /** Stops following the file. */
+  close(): void
+}
+
+/**
+ * Loads a configuration, and reloads it on each change of its file, all or nothing (docs/configuration.md).
+ *
+ * @throws as the first `load` does
+ */
+export async function activeConfig({
+  path,
+  load,
+  dependencies,
+  log,
+  onReload,
+  follow,
+}: ActiveConfigOptions): Promise<ActiveConfig> {
+  const started = Promise.withResolvers<void>()
+  let notice: ReloadNotice | undefined
+  // Watched before it is read, so that no change is missed.
+  const watch = follow({ path, load: loadAgain, apply: takeOver, report: keep })
+  let config: Config
+  try {
+    config = await load(await watch.text)
+  } catch (error) {
+    watch.close()
+    throw error
+  }
+  let gateway = assembleGateway(config, dependencies)
+  started.resolve()
+
+  /** Without a file, `load` detects providers. Detected providers never replace those of a file. */
+  async function loadAgain(text: string | undefined): Promise<Config> {
+    const next = text === undefined ? undefined : await load(text)
+    await started.promise
+    if (next !== undefined) return next
+    if (config.source.kind !== 'file') return load(undefined)
+    throw new ConfigError([
+      { file: path, field: '', found: 'no file any more', allowed: 'a file; the previous configuration stays active' },
+    ])
+  }
+
+  async function takeOver(next: Config, isReporter: boolean): Promise<void> {
+    const before = gateway
+    gateway = assembleGateway(next, dependencies, before)
+    config = next
+    notice = undefined
+    before.close(gateway)
+    if (!isReporter) return
+    onReload('ok')
+    const providers = gateway.providers.map(({ id }) => id).join(', ')
+    if (providers === '') log.warn('configuration reloaded, but no provider in it is usable')
+    else log.info('configuration reloaded', { providers })
+  }
+
+  function keep(error: unknown, isReporter: boolean): void {
+    notice = reloadNotice(error, Date.now())
+    if (!isReporter) return
+    onReload('failed')
+    log.error('the configuration was not reloaded; the previous one stays active', {
+      reason: error instanceof Error ? error.message : String(error),
+    })
+  }
+
+  return {
+    get config() {
+      return config
+    },
+    get gateway() {
+      return gateway
+    },
+    get notice() {
+      return notice
+    },
+    reload: () => watch.reload(),
+    close: () => watch.close(),
+  }
+}

@@ -1,0 +1,285 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isRecord } from '../base/json-value.ts'
+import type { Config, ProviderConfig } from '../config/config.ts'
+import { providerTarget } from '../config/file/provider-target.ts'
+import type { Ask } from '../formats/ask.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import type { Reply } from '../formats/reply.ts'
+import { conversion } from '../gateway/conversion.ts'
+import { firstEvent } from '../gateway/first-event.ts'
+import { gateway, type Gateway } from '../gateway/gateway.ts'
+import { learnedModels, type LearnedModels, type ModelListCache } from '../gateway/model-list.ts'
+import {
+  fixedModels,
+  type AnswerService,
+  type ModelCandidate,
+  type ModelList,
+  type Provider,
+} from '../gateway/provider.ts'
+import { watchEnd } from '../gateway/watch-end.ts'
+import type { Logger } from '../observe/log.ts'
+import { echo } from '../protocols/echo.ts'
+import { echoFormats, protocols } from '../protocols/known.ts'
+import type { Endpoint } from '../protocols/protocol.ts'
+import type { AnswerBudget } from '../service/answer-budget.ts'
+import type { HealthBook } from '../service/health/health.ts'
+import { bulkhead } from '../service/layers/bulkhead.ts'
+import { deadline } from '../service/layers/deadline.ts'
+import { observed } from '../service/layers/observed.ts'
+import { retry } from '../service/layers/retry.ts'
+import { traced } from '../service/layers/traced.ts'
+import { stack } from '../service/service.ts'
+import type { Transport } from '../transport/transport.ts'
+import { upstreamExchange } from '../upstream/exchange.ts'
+import { listModels, modelsStatus } from '../upstream/list-models.ts'
+
+const listModelsMs = 15_000
+const now = (): number => performance.now()
+const candidatesMax = 2_000
+
+/** Shared by all gateways of a process; outlives reloads. */
+export interface Dependencies {
+  readonly transport: Transport
+  readonly health: HealthBook
+  /** Memory budget for buffered answers. */
+  readonly answerBudget: AnswerBudget
+  /** Folder of cached model lists; absent: no cache. */
+  readonly modelsCache?: string
+  readonly log: Pick<Logger, 'debug' | 'warn'>
+}
+
+/** The gateway of a configuration. */
+export interface AssembledGateway extends Gateway {
+  readonly assembled: readonly AssembledProvider[]
+  /** Asks a provider for its models, to see whether it is reachable and accepts the key. Never rejects. */
+  probe(id: string, signal: AbortSignal): Promise<ProbeResult>
+  /** Stops background work, except for providers that `next` reuses. Open requests continue. */
+  close(next?: AssembledGateway): void
+}
+
+/** The outcome of a probe. */
+export interface ProbeResult {
+  readonly ms: number
+  /** HTTP status; absent without an answer or an upstream. */
+  readonly status?: number
+  /** Why there was no answer. */
+  readonly reason?: string
+}
+
+/**
+ * The composition root: builds the providers of a configuration with their layers, and a gateway.
+ *
+ * @param before providers with an unchanged configuration are reused from this gateway, with model lists and open
+ *   requests
+ */
+export function assembleGateway(
+  config: Config,
+  dependencies: Dependencies,
+  before?: AssembledGateway,
+): AssembledGateway {
+  const known = new Map(before?.assembled.map((each) => [each.config.id, each]))
+  const assembled = config.providers
+    .filter(({ enabled, unavailable }) => enabled && unavailable === undefined)
+    .map((provider) => {
+      const same = known.get(provider.id)
+      return same !== undefined && Bun.deepEquals(same.config, provider)
+        ? same
+        : assembleProvider(provider, dependencies)
+    })
+  dependencies.health.setTargets(new Map(assembled.map(({ config: { id }, target }) => [id, target])))
+  return {
+    assembled,
+    ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
+    async probe(id, signal) {
+      const started = performance.now()
+      try {
+        const status = await assembled.find(({ provider }) => provider.id === id)?.probe(signal)
+        return { ms: performance.now() - started, ...(status === undefined ? {} : { status }) }
+      } catch (error) {
+        return { ms: performance.now() - started, reason: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    close(next) {
+      const goesOn = new Set(next?.assembled)
+      for (const provider of assembled) if (!goesOn.has(provider)) provider.close()
+    },
+  }
+}
+
+/** A provider with its layers. */
+export interface AssembledProvider {
+  /** The configuration it was built from. */
+  readonly config: ProviderConfig
+  readonly provider: Provider
+  /** Its target in health events: protocol, address and account. */
+  readonly target: string
+  /**
+   * The HTTP status of the model list; `undefined` without an upstream.
+   *
+   * @throws {UpstreamFailure} without an answer
+   */
+  readonly probe: (signal: AbortSignal) => Promise<number | undefined>
+  readonly close: () => void
+}
+
+/** Builds a provider: its model list, and a service with layers per model. Only this function orders the layers. */
+export function assembleProvider(config: ProviderConfig, dependencies: Dependencies): AssembledProvider {
+  const { transport, health, answerBudget } = dependencies
+  const endpoint: Endpoint = {
+    id: config.id,
+    baseUrl: config.baseUrl,
+    apiKey: config.apiKey,
+    headers: config.headers,
+    overrides: config.overrides,
+    ...config.quirks,
+  }
+  const { timeouts } = config
+  const target = providerTarget(config)
+  const models = modelsOf({ config, endpoint, target }, dependencies)
+  const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, watchEnd)
+  const candidates = new Map<string, ModelCandidate>()
+  const spoken: readonly string[] =
+    config.protocol === 'echo' ? echoFormats : Object.keys(protocols[config.protocol].dialects)
+
+  function serviceOf(model: string): AnswerService {
+    if (config.protocol === 'echo') return echo()
+    return upstreamExchange({
+      transport,
+      endpoint,
+      model,
+      protocol: protocols[config.protocol],
+      connectMs: timeouts.connectMs,
+      idleMs: timeouts.idleMs,
+      answerBudget,
+    })
+  }
+
+  function makeCandidate(model: string): ModelCandidate {
+    const modelHealth = health.of(config.id, model, target)
+    const answer = stack<Ask, Reply>(
+      serviceOf(model),
+      ...(limit === undefined ? [] : [limit.layer]),
+      observed({ health: modelHealth, watchEnd, now }),
+      ...(config.retries > 0 ? [retry<Ask, Reply>({ retries: config.retries, onRetry: modelHealth.retrying })] : []),
+      traced({ name: config.id, now }),
+      deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs)),
+      firstEvent,
+      conversion(answerBudget),
+    )
+    return {
+      name: config.id,
+      model,
+      price: config.models === '*' ? undefined : config.models.find(({ upstream }) => upstream === model)?.price,
+      answer,
+      speaks: (format) => spoken.includes(format),
+      continues: config.quirks.continuation,
+      unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),
+    }
+  }
+
+  return {
+    config,
+    target,
+    provider: {
+      id: config.id,
+      models,
+      candidate(model) {
+        const known = candidates.get(model)
+        if (known !== undefined) return known
+        if (candidates.size >= candidatesMax) candidates.clear()
+        const made = makeCandidate(model)
+        candidates.set(model, made)
+        return made
+      },
+    },
+    probe: async (signal) => {
+      if (config.protocol === 'echo') return undefined
+      const protocol = protocols[config.protocol]
+      return modelsStatus({ transport, protocol, endpoint, connectMs: timeouts.connectMs }, signal)
+    },
+    close: () => {
+      if ('close' in models) models.close()
+    },
+  }
+}
+
+interface ListedProvider {
+  readonly config: ProviderConfig
+  readonly endpoint: Endpoint
+  readonly target: string
+}
+
+function modelsOf(
+  { config, endpoint, target }: ListedProvider,
+  { transport, modelsCache, log }: Pick<Dependencies, 'transport' | 'modelsCache' | 'log'>,
+): ModelList | LearnedModels {
+  if (config.models !== '*') return fixedModels(config.models)
+  if (config.protocol === 'echo') return fixedModels([offered('echo')])
+  const protocol = protocols[config.protocol]
+  return learnedModels({
+    fetchModels: async (signal) => {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(listModelsMs)])
+      const list = await listModels({ transport, protocol, endpoint, connectMs: config.timeouts.connectMs }, limited)
+      return list.map(({ name, context }) => ({ ...learned(name), ...(context === undefined ? {} : { context }) }))
+    },
+    cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`), target),
+    onFailure: (error) =>
+      log.warn('could not list the models of a provider', {
+        provider: config.id,
+        reason: error instanceof Error ? error.message : String(error),
+      }),
+  })
+}
+
+function offered(name: string): OfferedModel {
+  return { name, upstream: name, aliases: [] }
+}
+
+function learned(name: string): OfferedModel {
+  return { ...offered(name), isLearned: true }
+}
+
+const noCache: ModelListCache = { read: async () => undefined, write: async () => undefined }
+
+/**
+ * A cache in a file. It may fail: the list is then requested again.
+ *
+ * @param target fingerprint of the provider; a list of another target is ignored
+ */
+function fileCache(path: string, target: string): ModelListCache {
+  return {
+    async read() {
+      try {
+        const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+        return isRecord(parsed) && parsed['target'] === target && Array.isArray(parsed['models'])
+          ? parsed['models'].flatMap((entry: unknown) => readOffered(entry) ?? [])
+          : undefined
+      } catch {
+        return undefined
+      }
+    },
+    async write(models) {
+      const temporary = `${path}.${process.pid}.tmp`
+      try {
+        await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+        await writeFile(
+          temporary,
+          JSON.stringify({ target, models: models.map(({ name, context }) => ({ name, context })) }),
+          { mode: 0o600 },
+        )
+        await rename(temporary, path)
+      } catch {
+        // A read-only home or a full disk is no reason not to serve.
+        await rm(temporary, { force: true }).catch(() => undefined)
+      }
+    },
+  }
+}
+
+function readOffered(entry: unknown): OfferedModel | undefined {
+  if (typeof entry !== 'object' || entry === null || !('name' in entry) || typeof entry.name !== 'string')
+    return undefined
+  const context = 'context' in entry && typeof entry.context === 'number' ? { context: entry.context } : {}
+  return { ...learned(entry.name), ...context }
+}

@@ -1,0 +1,58 @@
+import { totalmem } from 'node:os'
+import type { Limits } from '../config/config.ts'
+import { shareOf } from '../config/file/share-of.ts'
+import type { EntranceOptions } from '../http/entrance/api-call.ts'
+import { bodyBudget } from '../http/entrance/body-budget.ts'
+import { headroom, requestsWithin, type HeadroomOptions } from '../http/entrance/headroom.ts'
+import { uploadsUnderWay } from '../http/entrance/uploads.ts'
+import { answerBudget } from '../service/answer-budget.ts'
+import { descriptorsMax, descriptorUse } from './descriptors.ts'
+
+const bodyBudgetBytesMax = 512 * 1024 * 1024
+
+/** Options of {@link capacityOf}. */
+export interface CapacityOptions extends Pick<HeadroomOptions, 'upstreams' | 'openRequests'> {
+  /** This process's share of the configured limits. */
+  readonly limits: () => Limits
+  /** Processes that share the memory of this machine. Each has its own descriptors. */
+  readonly workers: number
+}
+
+/** Limits and budgets of this process. */
+export type Capacity = Pick<
+  EntranceOptions,
+  'requestsMax' | 'hasDescriptors' | 'lacksDescriptors' | 'bodyBudget' | 'answerBudget' | 'uploads'
+>
+
+/**
+ * Limits and budgets of this process: as configured, else derived from descriptors and memory. Answers have a budget of
+ * the same size as bodies, but of their own: large answers refuse no request.
+ */
+export function capacityOf({ limits, upstreams, openRequests, workers }: CapacityOptions): Capacity {
+  const descriptors = descriptorsMax()
+  const requestsMax = descriptors === undefined ? Number.POSITIVE_INFINITY : requestsWithin(descriptors)
+  const bodyBytesDefault = shareOf(defaultBodyBudget(memoryBytes()), workers)
+  const bodyBytesMax = () => limits().bodyBudgetBytes ?? bodyBytesDefault
+  const uploads = uploadsUnderWay()
+  return {
+    requestsMax: () => limits().maxConcurrent ?? requestsMax,
+    ...headroom({ count: () => descriptorUse(descriptors), upstreams, openRequests, now: () => performance.now() }),
+    bodyBudget: bodyBudget(bodyBytesMax, uploads),
+    answerBudget: answerBudget(bodyBytesMax),
+    uploads,
+  }
+}
+
+/**
+ * A quarter of the memory, at most 512 MiB: the rest is for answers, connections, and bodies that are converted for
+ * other protocols.
+ */
+export function defaultBodyBudget(memoryBytes: number): number {
+  return Math.min(bodyBudgetBytesMax, Math.floor(memoryBytes / 4))
+}
+
+/** The container's limit, or the machine's memory. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory()
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}

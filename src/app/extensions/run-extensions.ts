@@ -1,0 +1,74 @@
+import type { Contribution } from '../../extensions/extension.ts'
+import { checkClaim, type Claim } from '../../extensions/slots.ts'
+import type { NamedPart } from '../../http/page/boot.ts'
+import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
+
+/** Options of {@link runExtensions}. */
+export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit'> {
+  /** In the order of their guards. */
+  readonly names: readonly string[]
+  /** Called when a reload of an extension failed. */
+  readonly onFault: (name: string, error: unknown) => void
+}
+
+/** The running extensions. */
+export interface RunningExtensions {
+  /** In the order of `names`. */
+  readonly all: readonly RunningExtension[]
+  /** The contributions of those that are on, in that order. */
+  readonly contributions: readonly Contribution[]
+  /** Their parts of the page. */
+  readonly parts: readonly NamedPart[]
+  /** Reloads their files, as SIGHUP asks for. Never rejects. */
+  reload(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Starts extensions one after the other. Two extensions must not claim the same slot of the page: at the start that is
+ * an error; a later change that does is ignored.
+ *
+ * @throws {UnknownExtensionError} @throws {ConfigError} @throws {SlotError} when one cannot start; then none runs
+ */
+export async function runExtensions({ names, onFault, ...options }: ExtensionsOptions): Promise<RunningExtensions> {
+  const all: RunningExtension[] = []
+
+  function claims(): readonly Claim[] {
+    return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
+  }
+
+  async function close(): Promise<void> {
+    for (const running of all) await running.close()
+  }
+
+  try {
+    for (const name of names) {
+      all.push(
+        await runExtension({
+          ...options,
+          name,
+          onFault: (error) => onFault(name, error),
+          admit: ({ part }) => checkClaim({ name, slots: part?.slots ?? [] }, claims()),
+        }),
+      )
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    all,
+    get contributions() {
+      return all.flatMap(({ contribution }) => contribution ?? [])
+    },
+    get parts() {
+      return all.flatMap(({ name, contribution }) =>
+        contribution?.part === undefined ? [] : [{ extension: name, ...contribution.part }],
+      )
+    },
+    async reload() {
+      await Promise.all(all.map((running) => running.reload()))
+    },
+    close,
+  }
+}

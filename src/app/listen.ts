@@ -1,0 +1,70 @@
+import { errorCode } from '../base/error-code.ts'
+import { startServer, type Server, type ServerOptions } from '../http/server.ts'
+import { ResourceUnavailable, UsageError } from './start-errors.ts'
+
+/**
+ * Starts the server.
+ *
+ * @throws {UsageError} for an unusable address
+ * @throws {ResourceUnavailable} when the port is in use
+ */
+export function listen(options: ServerOptions): Server {
+  const { host, port } = options
+  return withAdvice(host, port, () => startServer(options))
+}
+
+/**
+ * Reserves a port for the workers: checks that it is free, and on Linux keeps other services with workers from sharing
+ * it.
+ *
+ * @returns releases the port
+ * @throws as {@link listen} does
+ */
+export function reservePort(host: string, port: number): () => void {
+  if (port === 0) return () => undefined
+  const release = withAdvice(host, port, () => reserveName(`svc ${host} ${port}`))
+  void withAdvice(host, port, () =>
+    Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: () => new Response() }),
+  ).stop(true)
+  return release
+}
+
+/**
+ * Binds an abstract socket name (unix(7)), which one process can hold and the system frees.
+ *
+ * @throws `EADDRINUSE` when another process holds it
+ */
+function reserveName(name: string): () => void {
+  if (process.platform !== 'linux') return () => undefined
+  try {
+    const held = Bun.listen({ unix: `\0${name}`, socket: { data: () => undefined } })
+    held.unref()
+    return () => held.stop(true)
+  } catch (error) {
+    if (errorCode(error) === 'EADDRINUSE') throw error
+    return () => undefined // A sandbox without such names.
+  }
+}
+
+function withAdvice<Value>(host: string, port: number, take: () => Value): Value {
+  try {
+    return take()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'EADDRINUSE')
+      throw new ResourceUnavailable(
+        `port ${port} of ${host} is in use: choose another with --port, or 0 for a free one`,
+        {
+          cause: error,
+        },
+      )
+    if (code === 'EACCES')
+      throw new UsageError(`port ${port} needs more rights than this user has: choose one from 1024 with --port`, {
+        cause: error,
+      })
+    throw new UsageError(
+      `cannot listen on ${host} port ${port}${code && ` (${code})`}: --host takes an address of this machine`,
+      { cause: error },
+    )
+  }
+}

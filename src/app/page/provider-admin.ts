@@ -1,0 +1,168 @@
+import type { Config } from '../../config/config.ts'
+import type {
+  ProviderChange,
+  ProvidersAnswer,
+  ProviderTest,
+  ProviderTestRequest,
+  ReloadNotice,
+} from '../../http/page/page-api.ts'
+import type { Logger } from '../../observe/log.ts'
+import { noAttempts, type ProviderAttempts } from '../../observe/provider-attempts.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import { askProvider, type Asked } from '../ask-provider.ts'
+import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
+import { providerEntry } from './provider-entries.ts'
+import { changeFile, fileVersion, unknownProvider, type ProviderFileOptions } from './provider-file.ts'
+
+const testMsDefault = 30_000
+const testsMax = 4
+const waitingMax = 100
+
+/** Options of {@link providerAdmin}. The functions are called each time. */
+export interface ProviderAdminOptions extends ProviderFileOptions {
+  /** The current configuration. */
+  readonly config: () => Config
+  /** The gateway of that configuration. */
+  readonly gateway: () => AssembledGateway
+  readonly dependencies: Dependencies
+  /** Reloads the file; a faulty one is ignored. Never rejects. */
+  readonly reload: () => Promise<void>
+  /** Why the file was not loaded. */
+  readonly notice: () => ReloadNotice | undefined
+  /** Attempts by provider id. */
+  readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
+  readonly log: Pick<Logger, 'info' | 'error'>
+  /** Unix milliseconds. */
+  readonly now: () => number
+  /** Timeout of a test. Default 30,000. */
+  readonly testMs?: number
+}
+
+/** The owner's operations on providers. */
+export interface ProviderAdmin {
+  /** The state of all providers. */
+  state(): Promise<ProvidersAnswer>
+  /**
+   * Makes one change in providers.json. Resolves when it is active. Changes are serialized.
+   *
+   * @throws {WireError} as `changeFile` does
+   */
+  change(change: ProviderChange, user: string | undefined): Promise<ProvidersAnswer>
+  /**
+   * Asks a provider, enabled or not, for one token within 30 s. At most four tests run at once. The test is not
+   * recorded as a request. Its outcome counts for the provider's health as any attempt does: a success closes the
+   * breaker.
+   *
+   * @throws {WireError} 404 for an unknown provider
+   */
+  test(request: ProviderTestRequest, signal: AbortSignal): Promise<ProviderTest>
+}
+
+/** Lets owners see, change and test providers. */
+export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
+  const oneChange = concurrencyLimit({ concurrentMax: 1, waitingMax })
+  const limitedTest = concurrencyLimit({ concurrentMax: testsMax, waitingMax })
+
+  return {
+    state: () => stateOf(options),
+    change: (change, user) =>
+      oneChange(async () => {
+        if (await changeFile(change, options)) {
+          options.log.info('providers.json was changed on the page', {
+            provider: change.id,
+            change: change.change,
+            ...(user === undefined ? {} : { user }),
+          })
+          await options.reload()
+        }
+        return stateOf(options)
+      }),
+    async test(request, signal) {
+      if (!options.config().providers.some(({ id }) => id === request.id)) throw unknownProvider()
+      return limitedTest(() => testOne(request, signal, options))
+    },
+  }
+}
+
+async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> {
+  const version = await fileVersion(options.file)
+  await catchUp(version, options)
+  const { providers, source } = options.config()
+  const assembled = new Map(options.gateway().assembled.map(({ provider }) => [provider.id, provider]))
+  const health = options.dependencies.health.inspect()
+  const notice = options.notice()
+  const attempts = await options.attemptsAt(providers.map(({ id }) => id))
+  return {
+    ...(version === undefined ? {} : { version }),
+    source: source.kind,
+    file: options.file,
+    ...(notice === undefined ? {} : { notice }),
+    providers: providers.map((config) => {
+      const learned = assembled.get(config.id)?.models
+      const models = learned?.current() ?? (config.models === '*' ? undefined : config.models)
+      return providerEntry(
+        {
+          config,
+          models,
+          modelsFailure: learned?.failure,
+          health: health.get(config.id),
+          attempts: attempts.get(config.id) ?? noAttempts,
+        },
+        options.now(),
+      )
+    }),
+  }
+}
+
+/**
+ * The state must belong to the version: a change that the watch has not noticed yet is reloaded first, unless the file
+ * is known to be faulty.
+ */
+async function catchUp(version: string | undefined, { config, notice, reload }: ProviderAdminOptions): Promise<void> {
+  const { source } = config()
+  const active = source.kind === 'file' ? source.fingerprint : undefined
+  if (version !== undefined && version !== active && notice() === undefined) await reload()
+}
+
+async function testOne(
+  { id, model }: ProviderTestRequest,
+  signal: AbortSignal,
+  options: ProviderAdminOptions,
+): Promise<ProviderTest> {
+  const { config, gateway, dependencies, log, testMs = testMsDefault } = options
+  const wanted = config().providers.find((provider) => provider.id === id)
+  if (wanted === undefined) throw unknownProvider()
+  const lack = wanted.unavailable ?? wanted.lacks
+  if (lack !== undefined) return { ok: false, ms: 0, why: lack }
+  const active = gateway().assembled.find(({ provider }) => provider.id === id)
+  const asked = active ?? assembleProvider(wanted, dependencies)
+  try {
+    const result = await askProvider(asked.provider, AbortSignal.any([signal, AbortSignal.timeout(testMs)]), model)
+    const error = result.failure?.error
+    if (result.failure?.status === 'error')
+      log.error('internal error', { provider: id, ...(error instanceof Error ? { error } : {}) })
+    return testResult(result)
+  } finally {
+    if (active === undefined) asked.close()
+  }
+}
+
+function testResult({ model, ms, failure }: Asked): ProviderTest {
+  if (failure === undefined) return { ok: true, ms: Math.round(ms), model, status: 200 }
+  const { status, reason, error } = failure
+  if (error instanceof UpstreamFailure)
+    return {
+      ok: false,
+      ms: Math.round(ms),
+      model,
+      ...(error.status === undefined ? {} : { status: error.status }),
+      why: reason,
+    }
+  return {
+    ok: false,
+    ms: Math.round(ms),
+    model,
+    why: status === 'timeout' ? reason : 'internal error; see the service log',
+  }
+}

@@ -1,0 +1,146 @@
+import { findBrand } from '../../config/catalogue.ts'
+import type { ProviderConfig } from '../../config/config.ts'
+import type { OfferedModel } from '../../formats/model.ts'
+import type { AttemptSums, ProviderEntry, ProviderState } from '../../http/page/page-api.ts'
+import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
+import type { FailureClass } from '../../service/failure.ts'
+import type { Unavailability } from '../../service/health/circuit.ts'
+import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts'
+
+/** Limit of offered models, and of cooling models. */
+const modelsShownMax = 1_000
+
+/** Facts about one provider. */
+export interface ProviderFacts {
+  readonly config: ProviderConfig
+  /** `undefined`: not listed yet. */
+  readonly models: readonly OfferedModel[] | undefined
+  /** Why listing its models failed. */
+  readonly modelsFailure?: string | undefined
+  /** `undefined`: no request was sent yet. */
+  readonly health: ProviderHealth | undefined
+  readonly attempts: ProviderAttempts
+}
+
+/**
+ * A provider as the page shows it, without key and headers.
+ *
+ * @param now Unix milliseconds
+ */
+export function providerEntry(
+  { config, models, modelsFailure, health, attempts }: ProviderFacts,
+  now: number,
+): ProviderEntry {
+  const { id, protocol, baseUrl, enabled } = config
+  const brand = config.brand === undefined ? undefined : findBrand(config.brand)?.name
+  const state = stateOf({ config, models, modelsFailure, health }, now)
+  const { lastError } = attempts
+  return {
+    id,
+    protocol,
+    ...(brand === undefined ? {} : { brand }),
+    ...(baseUrl === '' ? {} : { baseUrl }),
+    enabled,
+    state,
+    coolingModels: state.kind === 'ok' || state.kind === 'failing' ? namesOf(health?.models ?? [], models) : [],
+    ...(models === undefined
+      ? {}
+      : { models: models.slice(0, modelsShownMax).map(({ name }) => name), modelCount: models.length }),
+    attempts: sumsOf(attempts),
+    ...(lastError === undefined
+      ? {}
+      : {
+          lastError: {
+            time: lastError.time,
+            why: lastError.why,
+            model: lastError.model,
+            ...(lastError.status === undefined ? {} : { status: lastError.status }),
+          },
+        }),
+  }
+}
+
+function stateOf(
+  { config: { enabled, unavailable }, models, modelsFailure, health }: Omit<ProviderFacts, 'attempts'>,
+  now: number,
+): ProviderState {
+  if (!enabled) return { kind: 'off' }
+  if (unavailable !== undefined) return { kind: 'unavailable', why: unavailable }
+  // Before the first request, only the model list is known.
+  if (health === undefined)
+    return models === undefined && modelsFailure !== undefined
+      ? { kind: 'failing', why: `its models cannot be listed: ${modelsFailure}` }
+      : { kind: 'ok' }
+  if (health.unavailable !== undefined) return cooling(health.unavailable, health.failure, now)
+  const soonest = soonestOfAll(models, health.models)
+  if (soonest !== undefined) return cooling(soonest.unavailable, soonest.failure, now)
+  return health.failure === undefined ? { kind: 'ok' } : { kind: 'failing', why: failureWords[health.failure] }
+}
+
+/** If all models of a provider cool down, so does the provider, until its first model is available again. */
+function soonestOfAll(
+  models: readonly OfferedModel[] | undefined,
+  left: readonly ModelHealth[],
+): ModelHealth | undefined {
+  if (models === undefined || models.length === 0) return undefined
+  const ofModel = new Map(left.map((each) => [each.model, each]))
+  const found = models.flatMap(({ upstream }) => ofModel.get(upstream) ?? [])
+  if (found.length < models.length) return undefined
+  return found.reduce((one, other) => (other.unavailable.remainingMs < one.unavailable.remainingMs ? other : one))
+}
+
+function cooling(
+  { reason, remainingMs }: Unavailability,
+  failure: FailureClass | undefined,
+  now: number,
+): ProviderState {
+  const why = failure === undefined ? 'its last attempts failed' : failureWords[failure]
+  return {
+    kind: 'cooling',
+    until: Math.round(now + remainingMs),
+    why: reason === 'retry_after' ? `${why}: it asked to wait` : why,
+  }
+}
+
+/** The clients' names of models. Where the list is unknown, the names come from callers. */
+function namesOf(left: readonly ModelHealth[], models: readonly OfferedModel[] = []): readonly string[] {
+  const names = new Map(left.length === 0 ? [] : models.toReversed().map(({ name, upstream }) => [upstream, name]))
+  return left.slice(0, modelsShownMax).map(({ model }) => names.get(model) ?? model)
+}
+
+function sumsOf({ count, ok, firstTokenP50, firstTokenP95 }: ProviderAttempts): AttemptSums {
+  return {
+    count,
+    ok,
+    ...(firstTokenP50 === undefined ? {} : { firstTokenP50 }),
+    ...(firstTokenP95 === undefined ? {} : { firstTokenP95 }),
+  }
+}
+
+/** Failure classes in words (docs/failover.md). */
+const failureWords: Readonly<Record<FailureClass, string>> = {
+  dns: 'DNS lookups for it fail',
+  connect: 'it cannot be reached',
+  tls: 'TLS connections to it fail',
+  reset: 'it closes connections without an answer',
+  timeout: 'it does not answer in time',
+  informational: 'it sends too many interim responses',
+  redirect: 'it redirects to another address',
+  bad_request: 'it refused a request',
+  context_length: 'a request was too long for it',
+  content_policy: 'it rejected the content of a request',
+  credential: 'it refuses the key',
+  quota: 'the quota or credit of its key is used up',
+  model_gone: 'it no longer has the model',
+  conflict: 'it reported a conflict',
+  request_timeout: 'it reports request timeouts',
+  rate_limit: 'too many requests for its limit',
+  server_error: 'it has errors of its own',
+  overloaded: 'it is overloaded',
+  unknown_status: 'it answers with an unknown status',
+  malformed: 'its answers cannot be read',
+  empty: 'its answers are empty',
+  too_large: 'its answers are too large',
+  cut: 'its answers break off',
+  resources: 'this service was out of resources',
+}

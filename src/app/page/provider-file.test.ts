@@ -1,0 +1,119 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fingerprint } from '../../config/watch/fingerprint.ts'
+import { WireError } from '../../formats/error.ts'
+import { changeFile, fileVersion } from './provider-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-provider-file-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const text = '{ "providers": [{ "id": "echo" }, { "id": "groq" }] } // mine\n'
+
+function fileWith(content: string | Uint8Array, name = `${crypto.randomUUID()}.json`): string {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  return file
+}
+
+/** Whether it was changed, or the status, code and message of the error. */
+async function outcome(file: string, change: Partial<Parameters<typeof changeFile>[0]> = {}): Promise<unknown> {
+  try {
+    return await changeFile(
+      { version: fingerprint(text), id: 'groq', change: 'up', ...change },
+      { file, environment: {}, program: 'svc' },
+    )
+  } catch (error) {
+    return error instanceof WireError ? [error.status, error.code, error.message] : error
+  }
+}
+
+describe('a change of the file', () => {
+  test('is written, comments and all', async () => {
+    const file = fileWith(text)
+    expect(await outcome(file)).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe('{ "providers": [{ "id": "groq" }, { "id": "echo" }] } // mine\n')
+  })
+
+  test('that changes nothing writes nothing', async () => {
+    expect(await outcome(fileWith(text), { change: 'enable' })).toBe(false)
+  })
+
+  test('for another version is a conflict', async () => {
+    const file = fileWith(text)
+    expect(await outcome(file, { version: fingerprint('{}') })).toEqual([409, 'conflict', expect.any(String)])
+    expect(await outcome(file, { version: fingerprint('{}'), change: 'enable' })).toEqual([
+      409,
+      'conflict',
+      expect.any(String),
+    ])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('does not undo a change made after the file was read', async () => {
+    const file = fileWith(text)
+    const outcomes = await Promise.all([outcome(file), outcome(file, { id: 'echo', change: 'disable' })])
+    expect(outcomes.map((each) => (each === true ? 'made' : Array.isArray(each) ? each[1] : each)).toSorted()).toEqual([
+      'conflict',
+      'made',
+    ])
+  })
+
+  test('of an unknown provider is refused', async () => {
+    expect(await outcome(fileWith(text), { id: 'nobody' })).toEqual([404, 'not_found', 'No provider has this id'])
+  })
+
+  test('without a file says how to create one', async () => {
+    expect(await outcome(join(folder, 'none.json'))).toEqual([
+      409,
+      'no_file',
+      expect.stringMatching(/none\.json, so there is nothing to change: 'svc init' writes one$/),
+    ])
+  })
+
+  test('that cannot be written says why', async () => {
+    // The name is too long for a draft beside the file, for every user.
+    const file = fileWith(text, 'x'.repeat(240))
+    expect(await outcome(file)).toEqual([
+      409,
+      'not_writable',
+      expect.stringContaining('providers.json cannot be written (ENAMETOOLONG)'),
+    ])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('of a faulty file lists at most five faults with their positions', async () => {
+    const members = [1, 2, 3, 4, 5, 6, 7].map((number) => `"x${number}": "secret"`).join(', ')
+    const faulty = `{ "providers": [{ "id": "echo" }, { "id": "groq", ${members} }] }`
+    const file = fileWith(faulty)
+    const found = await outcome(file, { version: fingerprint(faulty) })
+    expect(found).toEqual([
+      409,
+      'faulty_file',
+      expect.stringMatching(
+        /providers\.json has faults, and was left as it is: .*providers\[1\]\.x1: .*providers\[1\]\.x5: .*; 2 more$/,
+      ),
+    ])
+    expect(JSON.stringify(found)).not.toContain('secret')
+    expect(readFileSync(file, 'utf8')).toBe(faulty)
+  })
+
+  test.each([
+    ['a folder', () => folder],
+    ['bytes that are no text', () => fileWith(new Uint8Array([0xff, 0xfe]))],
+  ])('of %s is refused', async (_, make) => {
+    expect(await outcome(make())).toEqual([409, 'faulty_file', expect.any(String)])
+  })
+})
+
+describe('the version', () => {
+  test('is the fingerprint of the text', async () => {
+    expect(await fileVersion(fileWith(text))).toBe(fingerprint(text))
+    expect(await fileVersion(fileWith(`\uFEFF${text}`))).toBe(fingerprint(`\uFEFF${text}`))
+  })
+
+  test('is none without a readable file', async () => {
+    expect([await fileVersion(join(folder, 'none.json')), await fileVersion(folder)]).toEqual([undefined, undefined])
+  })
+})

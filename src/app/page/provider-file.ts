@@ -1,0 +1,122 @@
+import { errorCode } from '../../base/error-code.ts'
+import { ConfigError, formatFault } from '../../config/config.ts'
+import { changeProvider } from '../../config/edit/change-provider.ts'
+import { ConfigChangedError, writeConfig } from '../../config/edit/write-config.ts'
+import { readConfigText } from '../../config/file/load-config.ts'
+import { parseConfig, type ParseOptions } from '../../config/file/parse-config.ts'
+import type { Environment } from '../../config/file/resolve-provider.ts'
+import { fingerprint } from '../../config/watch/fingerprint.ts'
+import { WireError } from '../../formats/error.ts'
+import type { ProviderChange } from '../../http/page/page-api.ts'
+import { harmless } from '../../observe/text.ts'
+
+const faultsShownMax = 5
+
+/** Options of {@link changeFile}. */
+export interface ProviderFileOptions {
+  /** Path of providers.json. */
+  readonly file: string
+  readonly environment: Environment
+  /** Command name of this program, for advice. */
+  readonly program: string
+}
+
+/** The fingerprint of the file's text; `undefined` without a readable file. */
+export async function fileVersion(file: string): Promise<string | undefined> {
+  try {
+    const text = await readConfigText(file)
+    return text === undefined ? undefined : fingerprint(text)
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Makes one change in providers.json, if the file still has the expected version and the result is valid.
+ *
+ * @returns whether the file was changed
+ * @throws {WireError} 409 `no_file`, `conflict`, `faulty_file`, `not_writable`; 404 for an unknown provider
+ */
+export async function changeFile(change: ProviderChange, options: ProviderFileOptions): Promise<boolean> {
+  const { file, program } = options
+  const text = await readConfigText(file).catch(asFaults)
+  if (text === undefined) {
+    throw new WireError(
+      409,
+      'invalid_request_error',
+      'no_file',
+      `There is no ${harmless(file)}, so there is nothing to change: '${program} init' writes one`,
+    )
+  }
+  if (fingerprint(text) !== change.version) throw conflict()
+  const edited = editText(text, change, options)
+  if (edited === text) return false
+  await writeConfig(file, edited, change.version).catch(asRefusal)
+  return true
+}
+
+/** Applies a change to the text. @throws {WireError} when the result is not valid */
+function editText(text: string, { id, change }: ProviderChange, { file, environment }: ProviderFileOptions): string {
+  try {
+    const edited = changeProvider(text, { file, id, edit: change })
+    if (edited === undefined) throw unknownProvider()
+    checkText(edited, text, { file, environment })
+    return edited
+  } catch (error) {
+    return asFaults(error)
+  }
+}
+
+/** @throws {ConfigError} with positions in the present text where it has the faults already */
+function checkText(edited: string, text: string, options: ParseOptions): void {
+  try {
+    parseConfig(edited, options)
+  } catch (error) {
+    parseConfig(text, options)
+    throw error
+  }
+}
+
+/** 404: unknown provider. */
+export function unknownProvider(): WireError {
+  return new WireError(404, 'invalid_request_error', 'not_found', 'No provider has this id', { param: 'id' })
+}
+
+function conflict(): WireError {
+  return new WireError(
+    409,
+    'invalid_request_error',
+    'conflict',
+    'providers.json was changed in the meantime: look at it as it is now, then change it',
+  )
+}
+
+/** Turns a ConfigError into 409 `faulty_file`. @throws always */
+function asFaults(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error
+  const shown = error.faults.slice(0, faultsShownMax).map(formatFault)
+  const more = error.faults.length - shown.length
+  const text = harmless([...shown, ...(more > 0 ? [`${more} more`] : [])].join('; '))
+  throw new WireError(
+    409,
+    'invalid_request_error',
+    'faulty_file',
+    `providers.json has faults, and was left as it is: ${text}`,
+    { cause: error },
+  )
+}
+
+/** Turns write errors into 409. @throws always */
+function asRefusal(error: unknown): never {
+  if (error instanceof ConfigChangedError) throw conflict()
+  const code = errorCode(error)
+  if (code === undefined) throw error
+  throw new WireError(
+    409,
+    'invalid_request_error',
+    'not_writable',
+    `providers.json cannot be written (${code}): change it by hand, or let this service's user write it and its folder`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,104 @@
+import { resolve } from 'node:path'
+import { isOwner, type VisitorIdentity } from '../../config/file/owners.ts'
+import type { Environment } from '../../config/file/resolve-provider.ts'
+import type { OpenRequests } from '../../http/entrance/open-requests.ts'
+import { bootRoute } from '../../http/page/boot.ts'
+import { modelsApi } from '../../http/page/models-api.ts'
+import { ownerCheck } from '../../http/page/owner-check.ts'
+import { pageRoutes } from '../../http/page/page-files.ts'
+import { providersApi } from '../../http/page/providers-api.ts'
+import { requestsApi } from '../../http/page/requests-api.ts'
+import type { Guard } from '../../http/pass-guards.ts'
+import type { Route } from '../../http/route.ts'
+import type { Logger } from '../../observe/log.ts'
+import type { Observer } from '../../observe/observer.ts'
+import type { ActiveConfig } from '../active-config.ts'
+import type { Dependencies } from '../assemble.ts'
+import type { RunningExtensions } from '../extensions/run-extensions.ts'
+import { packageVersion, programName } from '../package.ts'
+import type { ServeTimers } from '../timers.ts'
+import { findPage } from './page-build.ts'
+import { providerAdmin } from './provider-admin.ts'
+
+/** Options of {@link servePage}. */
+export interface ServePageOptions {
+  /** Path of providers.json, which need not exist. */
+  readonly path: string
+  readonly environment: Environment
+  readonly active: ActiveConfig
+  readonly dependencies: Dependencies
+  readonly observer: Observer
+  /** Streams of live requests to pages. */
+  readonly followers: OpenRequests
+  readonly extensions: RunningExtensions
+  /** The active guards. */
+  readonly guards: () => readonly Guard[]
+  readonly isClosing: () => boolean
+  /** Resolves when the service listens. The page is read then, so that it does not delay the start. */
+  readonly listening: Promise<void>
+  /** Builds the page if needed. */
+  readonly buildPage: () => Promise<void>
+  readonly timers: ServeTimers
+  readonly log: Logger
+}
+
+/** Routes of the page, its assets, and its API below `/api/` (docs/decisions/0008-the-page.md). */
+export function servePage({
+  path,
+  environment,
+  active,
+  dependencies,
+  observer,
+  followers,
+  extensions,
+  guards,
+  isClosing,
+  listening,
+  buildPage,
+  timers,
+  log,
+}: ServePageOptions) {
+  const file = resolve(path)
+  const mayOwn = (visitor: VisitorIdentity | undefined): boolean => isOwner(active.config.owners, visitor)
+  const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
+  const notice = () => active.notice
+  const built = listening.then(() => findPage(log, buildPage))
+  const { front, routes } = pageRoutes({ files: () => built, hasAvatars: () => guards().length > 0 })
+  const admin = providerAdmin({
+    file,
+    environment,
+    dependencies,
+    log,
+    notice,
+    program: programName(environment),
+    config: () => active.config,
+    gateway: () => active.gateway,
+    reload: () => active.reload(),
+    attemptsAt: (providers) => observer.attempts(providers),
+    now: Date.now,
+  })
+  const all: readonly Route[] = [
+    ...routes,
+    bootRoute({
+      version: packageVersion(),
+      guards,
+      mayOwn,
+      parts: () => extensions.parts,
+      moduleOf: async (name) => (await built)?.parts.get(name),
+      onMissingPart: (name) =>
+        log.warn('the build of the page lacks the part of an extension; the page shows its default', {
+          extension: name,
+        }),
+    }),
+    ...modelsApi({
+      models: () => active.gateway.models(),
+      isEchoOnly: () => active.config.source.kind === 'echo',
+      file,
+      notice,
+      isOwner: isAnOwner,
+    }),
+    ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
+    ...requestsApi({ observer, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
+  ]
+  return { front, isOwner: isAnOwner, routes: all }
+}

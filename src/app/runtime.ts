@@ -1,0 +1,47 @@
+import type { Probe } from '../config/detect.ts'
+import type { FollowFile } from '../config/watch/follow-file.ts'
+import type { Observer } from '../observe/observer.ts'
+import type { HealthBook } from '../service/health/health.ts'
+import type { Stores } from '../stores/store.ts'
+
+/**
+ * Facilities of a process that serves requests, shared with the other processes of its service: the only process
+ * (`single-runtime.ts`) or a worker (`workers/worker-runtime.ts`).
+ */
+export interface Runtime {
+  /** Port to listen on. 0: a free one. */
+  readonly port: number
+  /** Number of processes that share the port, and the limits of the configuration. */
+  readonly workers: number
+  readonly isPortShared: boolean
+  /** Whether this process logs for all processes what each of them finds in a file. */
+  readonly isReporter: boolean
+  /** Whether this process replaces another one, after the start of the service. */
+  readonly isReplacement: boolean
+  readonly health: HealthBook
+  readonly stores: Stores
+  readonly observer: Observer
+  readonly follow: FollowFile
+  /** Asks a local port for its models, with the same result for all processes. */
+  readonly probe: Probe
+  /** Builds the page if needed, once for all processes. @throws when the build fails */
+  buildPage(): Promise<void>
+  /** Aborts when this process has to end. The reason is a signal's name, or the cause. */
+  readonly stopping: AbortSignal
+  /** Whether other processes go on serving when this one ends. */
+  doOthersStay(): boolean
+  /** The server listens. @param lines text for the terminal that started the service */
+  listening(port: number, lines: string): void
+  /** Reloads all files, as SIGHUP asks for. */
+  reload(): void
+  /**
+   * Stops listening without losing connections, if other processes listen on the port. The server must serve until its
+   * connections have gone.
+   *
+   * @returns whether this process has stopped listening
+   */
+  leavePort(): Promise<boolean>
+  /** The server has stopped listening. */
+  leftPort(): void
+  close(): Promise<void>
+}

@@ -1,0 +1,220 @@
+import { configOf } from '../config/file/load-config.ts'
+import { configOfWorker } from '../config/file/share-of.ts'
+import { UnknownExtensionError } from '../extensions/load.ts'
+import { SlotError } from '../extensions/slots.ts'
+import { apiRoutes, type EntranceOptions } from '../http/entrance/api-call.ts'
+import { modelRoutes } from '../http/entrance/models.ts'
+import { openRequests, type OpenRequests } from '../http/entrance/open-requests.ts'
+import { extendedRouting } from '../http/extended-routing.ts'
+import { isLoopbackAddress } from '../http/host-names.ts'
+import type { Routing } from '../http/server.ts'
+import { statusRoutes } from '../http/status-routes.ts'
+import { errorFields, type Logger } from '../observe/log.ts'
+import type { Observer } from '../observe/observer.ts'
+import { requestLog } from '../observe/request-line.ts'
+import { httpClient } from '../transport/http-client.ts'
+import { activeConfig, type ActiveConfig } from './active-config.ts'
+import type { Dependencies } from './assemble.ts'
+import { capacityOf, type Capacity } from './capacity.ts'
+import { readCorsOrigins } from './cors-origins.ts'
+import { drain } from './drain.ts'
+import { hostFetch } from './extensions/host-fetch.ts'
+import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './extensions/run-extensions.ts'
+import { listen } from './listen.ts'
+import { programName } from './package.ts'
+import { servePage } from './page/serve-page.ts'
+import type { Runtime } from './runtime.ts'
+import type { ServeContext } from './serve-context.ts'
+import { UsageError } from './start-errors.ts'
+import { startLines } from './start-lines.ts'
+import { readTimers, type ServeTimers } from './timers.ts'
+import { untilAborted } from './until-aborted.ts'
+
+/** The service in this process: from its configuration to the last byte of its last answer. */
+export async function serveHere(
+  { given, environment, path, log, modelsCache }: ServeContext,
+  runtime: Runtime,
+): Promise<number> {
+  const timers = readTimers(environment)
+  const address = { corsOrigins: readCorsOrigins(environment), isLoopback: isLoopbackAddress(given.host) }
+  const bodyTimes = { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }
+  const transport = httpClient()
+  const { health, observer, stores, follow, stopping } = runtime
+  const warn: Logger['warn'] = runtime.isReporter ? log.warn : () => undefined
+  const requests = openRequests()
+  const capacity = capacityOf({
+    limits: () => active.config.limits,
+    upstreams: transport,
+    openRequests: requests,
+    workers: runtime.workers,
+  })
+  const dependencies: Dependencies = {
+    transport,
+    health,
+    answerBudget: capacity.answerBudget,
+    log,
+    ...(modelsCache === undefined ? {} : { modelsCache }),
+  }
+  const active = await activeConfig({
+    path,
+    dependencies,
+    log,
+    follow,
+    load: async (text) =>
+      configOfWorker(
+        await configOf(text, {
+          environment,
+          ownPort: runtime.port,
+          probe: runtime.probe,
+          warn,
+          ...(given.config === undefined ? {} : { file: given.config }),
+        }),
+        runtime.workers,
+      ),
+    onReload: (result) => observer.reloaded(result),
+  })
+  const followers = openRequests()
+  let isDraining = false
+  const isClosing = () => isDraining
+  let routing: Routing | undefined
+  const extensions = await startExtensions({
+    names: given.auth,
+    environment,
+    stores,
+    log,
+    warn,
+    follow,
+    fetch: hostFetch(transport),
+    onChange: () => {
+      routing = undefined
+    },
+    onFault: (name, error) =>
+      log.error('the extension was not reloaded; its previous state stays active', {
+        extension: name,
+        reason: reasonOf(error),
+      }),
+  })
+  const routingInForce = (): Routing =>
+    (routing ??= extendedRouting(ownRoutes, extensions.contributions, { ...address, bodyTimes, isOwner: page.isOwner }))
+  const listening = Promise.withResolvers<void>()
+  const page = servePage({
+    path,
+    environment,
+    active,
+    dependencies,
+    observer,
+    followers,
+    extensions,
+    guards: () => routingInForce().guards,
+    isClosing,
+    timers,
+    log,
+    listening: listening.promise,
+    buildPage: runtime.buildPage,
+  })
+  const ownRoutes = [
+    ...apiRoutes(entranceOptions({ active, capacity, timers, requests, observer, log })),
+    ...modelRoutes(() => active.gateway, Date.now()),
+    ...statusRoutes({
+      unready: () =>
+        isDraining && !runtime.doOthersStay()
+          ? 'stopping'
+          : active.gateway.providers.length === 0
+            ? 'no provider is usable'
+            : undefined,
+      metrics: () => observer.metricsText(),
+      isOwner: page.isOwner,
+      page: page.front,
+    }),
+    ...page.routes,
+  ]
+  const server = listen({
+    host: given.host,
+    port: runtime.port,
+    isPortShared: runtime.isPortShared,
+    routing: routingInForce,
+    isClosing,
+    onInternalError: (error, id) => log.error('internal error', { id, ...errorFields(error) }),
+  })
+  process.on('SIGHUP', runtime.reload)
+
+  runtime.listening(
+    server.port,
+    startLines({
+      host: given.host,
+      port: server.port,
+      config: active.config,
+      path,
+      program: programName(environment),
+      extensions: extensions.all,
+    }),
+  )
+  listening.resolve()
+  await untilAborted(stopping)
+  isDraining = true
+  followers.stopAll()
+  process.off('SIGHUP', runtime.reload)
+  await drain({
+    server,
+    requests,
+    log,
+    timers,
+    isImmediate: stopping.reason === 'SIGINT',
+    leavePort: runtime.leavePort,
+    leftPort: runtime.leftPort,
+  })
+  active.close()
+  active.gateway.close()
+  await extensions.close()
+  transport.close()
+  await runtime.close()
+  await log.flush()
+  return 0
+}
+
+interface EntranceDependencies {
+  readonly active: ActiveConfig
+  readonly capacity: Capacity
+  readonly timers: ServeTimers
+  readonly requests: OpenRequests
+  readonly observer: Observer
+  readonly log: Logger
+}
+
+function entranceOptions({ active, capacity, timers, requests, observer, log }: EntranceDependencies): EntranceOptions {
+  const logRequest = requestLog(log)
+  return {
+    gateway: () => active.gateway,
+    bodyLimits: () => ({
+      bytesMax: active.config.limits.bodyBytes,
+      totalMs: timers.bodyMs,
+      idleMs: timers.bodyIdleMs,
+      setting: 'limits.body_bytes',
+    }),
+    deadlineMs: () => active.config.limits.deadlineMs,
+    ...capacity,
+    timers,
+    openRequests: requests,
+    streamsOpen: observer.streamsOpen,
+    record(record) {
+      observer.record(record)
+      logRequest(record)
+      if (record.cause instanceof Error) log.error('internal error', { id: record.id, error: record.cause })
+    },
+  }
+}
+
+/** Sign-in that was asked for and does not exist must not leave the service open (docs/sign-in.md). */
+async function startExtensions(options: ExtensionsOptions): Promise<RunningExtensions> {
+  try {
+    return await runExtensions(options)
+  } catch (error) {
+    throw error instanceof UnknownExtensionError || error instanceof SlotError
+      ? new UsageError(error.message, { cause: error })
+      : error
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

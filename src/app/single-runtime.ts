@@ -1,0 +1,71 @@
+import { probeModels } from '../config/probe.ts'
+import { followHere } from '../config/watch/follow-file.ts'
+import { localObserver } from '../observe/local-observer.ts'
+import { healthBook, type HealthBook } from '../service/health/health.ts'
+import { findStores } from './find-stores.ts'
+import { packageVersion } from './package.ts'
+import { buildPage } from './page/page-build.ts'
+import type { Runtime } from './runtime.ts'
+import type { ServeContext, ServeProcess } from './serve-context.ts'
+
+/** The runtime of a service with one process. @throws as {@link findStores} does */
+export async function singleRuntime(
+  { given, log }: ServeContext,
+  { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
+): Promise<Runtime> {
+  const health = healthBook(() => performance.now())
+  const observer = localObserver(
+    { version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped },
+    Date.now,
+  )
+  const stores = await findStores(given.store, log)
+  const reloads = new Set<() => void>()
+  const follow = followHere()
+  const cannotRoll = () =>
+    log.warn('SIGUSR2 restarts workers one by one, but this service has none: start it with --workers')
+  process.on('SIGUSR2', cannotRoll)
+  return {
+    port: given.port,
+    workers: 1,
+    isPortShared: false,
+    isReporter: true,
+    isReplacement: false,
+    health,
+    stores,
+    observer,
+    follow(followed) {
+      const watch = follow(followed)
+      const reload = () => void watch.reload()
+      reloads.add(reload)
+      return {
+        ...watch,
+        close() {
+          reloads.delete(reload)
+          watch.close()
+        },
+      }
+    },
+    probe: probeModels,
+    buildPage,
+    stopping: signal,
+    listening: (_, lines) => stdout.write(lines),
+    reload() {
+      for (const reload of reloads) reload()
+    },
+    doOthersStay: () => false,
+    leavePort: async () => false,
+    leftPort: () => undefined,
+    async close() {
+      process.off('SIGUSR2', cannotRoll)
+      await stores.close()
+      await observer.flush()
+    },
+  }
+}
+
+/** The open circuit breakers, for metrics. */
+export function breakersOf(
+  health: HealthBook,
+): readonly { readonly provider: string; readonly model: string; readonly isOpen: true }[] {
+  return health.openBreakers().map(({ provider, model = '' }) => ({ provider, model, isOpen: true }))
+}

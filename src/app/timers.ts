@@ -1,0 +1,56 @@
+import { UsageError } from './start-errors.ts'
+
+/**
+ * Timers of the service in milliseconds, each with an environment variable (docs/configuration.md, "Times of the
+ * service").
+ */
+export interface ServeTimers {
+  /** Between keep-alive comments of a waiting stream. */
+  readonly heartbeatMs: number
+  /** Limit for a client to read available bytes. */
+  readonly stallMs: number
+  /** Limit for receiving a request body. */
+  readonly bodyMs: number
+  /** Limit between bytes of a request body. */
+  readonly bodyIdleMs: number
+  /** Limit for open requests after SIGTERM. */
+  readonly drainMs: number
+  /** New connections are served at least this long after SIGTERM, so that a balancer can notice. */
+  readonly drainWindowMs: number
+  /** Between pings of a worker; one that misses four is killed. */
+  readonly livenessMs: number
+}
+
+const variables: Readonly<
+  Record<keyof ServeTimers, { readonly name: string; readonly fallback: number; readonly min: number }>
+> = {
+  heartbeatMs: { name: 'SVC_HEARTBEAT_MS', fallback: 10_000, min: 10 },
+  stallMs: { name: 'SVC_STALL_MS', fallback: 30_000, min: 100 },
+  bodyMs: { name: 'SVC_BODY_TIMEOUT_MS', fallback: 30_000, min: 100 },
+  bodyIdleMs: { name: 'SVC_BODY_IDLE_MS', fallback: 10_000, min: 100 },
+  drainMs: { name: 'SVC_DRAIN_MS', fallback: 30_000, min: 0 },
+  drainWindowMs: { name: 'SVC_DRAIN_WINDOW_MS', fallback: 1_000, min: 0 },
+  livenessMs: { name: 'SVC_LIVENESS_MS', fallback: 5_000, min: 100 },
+}
+
+/** @throws {UsageError} for a value that is not a whole number between its minimum and 3,600,000 */
+export function readTimers(environment: Readonly<Record<string, string | undefined>>): ServeTimers {
+  const read = (timer: keyof ServeTimers): number => {
+    const { name, fallback, min } = variables[timer]
+    const text = environment[name]
+    if (text === undefined || text === '') return fallback
+    const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= min && value <= 3_600_000))
+      throw new UsageError(`${name} must be a whole number of milliseconds from ${min} to 3600000`)
+    return value
+  }
+  return {
+    heartbeatMs: read('heartbeatMs'),
+    stallMs: read('stallMs'),
+    bodyMs: read('bodyMs'),
+    bodyIdleMs: read('bodyIdleMs'),
+    drainMs: read('drainMs'),
+    drainWindowMs: read('drainWindowMs'),
+    livenessMs: read('livenessMs'),
+  }
+}

@@ -1,0 +1,68 @@
+import type { Channel } from '../../cluster/channel.ts'
+import type { SharedFiles } from '../../cluster/shared-files.ts'
+import type { WorkerGroup } from '../../cluster/worker-group.ts'
+import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
+import type { Probe } from '../../config/detect.ts'
+import type { ObservedWorker } from '../../observe/primary-observer.ts'
+import type { HealthBook } from '../../service/health/health.ts'
+import { answerStoreOperation } from '../../stores/remote.ts'
+import type { Stores } from '../../stores/store.ts'
+import { buildPage } from '../page/page-build.ts'
+import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
+
+/** State of a service with workers. */
+export interface WorkersState {
+  /** Port to listen on. 0: the first worker picks a free one. */
+  port: number
+  /** All workers have listened. */
+  hasStarted: boolean
+  /** All workers are draining. */
+  isStopping: boolean
+}
+
+/** Options of {@link primaryHandlers}. */
+export interface PrimaryHandlersOptions {
+  /** Number of workers. */
+  readonly count: number
+  readonly state: Readonly<WorkersState>
+  readonly group: Pick<WorkerGroup<WorkerHandlers>, 'positionOf' | 'notifyAll'>
+  /** Health as seen by all workers together. */
+  readonly health: HealthBook
+  readonly files: SharedFiles<Channel<WorkerHandlers>>
+  readonly stores: Stores
+  readonly probe: Probe
+  /** Starts a rolling restart. */
+  readonly roll: () => void
+}
+
+/** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
+export function primaryHandlers({ count, state, group, health, files, stores, probe, roll }: PrimaryHandlersOptions) {
+  let page: Promise<void> | undefined
+
+  return function handlersOf(
+    worker: Channel<WorkerHandlers>,
+    observed: ObservedWorker,
+  ): Omit<PrimaryHandlers, keyof PrimaryLifecycle> {
+    return {
+      welcome: () => ({
+        port: state.port,
+        workers: count,
+        isReplacement: state.hasStarted,
+        healthEvents: health.snapshot(),
+      }),
+      ...files.handlersOf(worker),
+      ...observed.handlers,
+      healthEvent(event) {
+        health.apply(event)
+        group.notifyAll('healthEvent', event, worker)
+      },
+      targets: health.setTargets,
+      reloadAll: () => files.reloadAll(),
+      roll,
+      store: (operation) => answerStoreOperation(stores, operation),
+      socketPosition: () => (state.isStopping ? undefined : group.positionOf(worker)),
+      probe,
+      buildPage: () => (page ??= buildPage()),
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { resolve } from 'node:path'
+import type { Channel } from '../../cluster/channel.ts'
+import { sharedFiles, type SharedFiles } from '../../cluster/shared-files.ts'
+import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervisor.ts'
+import { workerGroup } from '../../cluster/worker-group.ts'
+import { restartReason } from '../../cluster/worker-lifecycle.ts'
+import { primaryObserver } from '../../observe/primary-observer.ts'
+import { healthBook } from '../../service/health/health.ts'
+import { findStores } from '../find-stores.ts'
+import { reservePort } from '../listen.ts'
+import { packageVersion } from '../package.ts'
+import type { ServeContext, ServeProcess } from '../serve-context.ts'
+import { breakersOf } from '../single-runtime.ts'
+import { readTimers } from '../timers.ts'
+import { untilAborted } from '../until-aborted.ts'
+import { primaryHandlers, type WorkersState } from './primary-handlers.ts'
+import { sharedProbe } from './shared-probe.ts'
+import { startWorker } from './start-worker.ts'
+import type { WorkerHandlers } from './worker-messages.ts'
+
+/** A worker has its own drain timeout; it is killed this long after it. */
+const graceMs = 10_000
+
+/**
+ * The primary of a service with workers: it serves no requests, and holds the state that the workers share
+ * (docs/decisions/0009-many-processes.md).
+ *
+ * @returns exit code
+ */
+export async function servePrimary(
+  context: ServeContext,
+  { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
+): Promise<number> {
+  const releasePort = reservePort(context.given.host, context.given.port)
+  const { workers, files, state, roll, close } = await primaryOf(context)
+  const unhandle = onSignals({ SIGUSR2: roll, SIGHUP: () => void files.reloadAll() })
+  // A second signal ends this process at once, and its workers with it.
+  process.on('exit', () => workers.kill())
+  try {
+    const started = workers.start().then(({ lines }) => {
+      state.hasStarted = true
+      if (!signal.aborted) stdout.write(lines)
+    })
+    // A worker that never listens must not prevent the service from ending.
+    await Promise.race([started, untilAborted(signal)])
+    await untilAborted(signal)
+    state.isStopping = true
+    unhandle()
+    releasePort()
+    await workers.stop(String(signal.reason))
+    return 0
+  } catch (error) {
+    if (error instanceof StartFailed) return error.exitCode
+    throw error
+  } finally {
+    unhandle()
+    await close()
+  }
+}
+
+interface Primary {
+  readonly workers: Supervisor
+  readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'reloadAll'>
+  readonly state: WorkersState
+  /** Starts a rolling restart. */
+  roll(): void
+  close(): Promise<void>
+}
+
+/** The workers, not started yet, and the state that they share. */
+async function primaryOf({ given, environment, path, log }: ServeContext): Promise<Primary> {
+  const timers = readTimers(environment)
+  const count = given.workers ?? 1
+  const state: WorkersState = { port: given.port, hasStarted: false, isStopping: false }
+  const stores = await findStores(given.store, log)
+  const group = workerGroup<WorkerHandlers>()
+  const health = healthBook(() => performance.now())
+  const observer = primaryObserver({
+    version: packageVersion(),
+    breakers: () => breakersOf(health),
+    logLinesDropped: () => log.dropped,
+    now: Date.now,
+  })
+  const local = sharedProbe()
+  const isOurs = (file: string): boolean => resolve(file) === resolve(path)
+  const files = sharedFiles<Channel<WorkerHandlers>>({
+    onChange: (file) => {
+      if (isOurs(file)) local.forget()
+    },
+    onOutcome(file, outcome) {
+      if (isOurs(file)) observer.reloaded(outcome)
+      // A worker that ended while the file was faulty could not be restarted.
+      if (outcome === 'ok') workers.retryNow()
+    },
+    onDifference(worker) {
+      log.error('a worker could not use a file that another one uses; it is replaced')
+      worker.notify('drain', restartReason)
+    },
+  })
+  const handlersOf = primaryHandlers({ count, state, group, health, files, stores, probe: local.probe, roll })
+  const workers: Supervisor = supervisor({
+    count,
+    log,
+    start(slot) {
+      const worker = startWorker(slot, {
+        environment,
+        livenessMs: timers.livenessMs,
+        log,
+        group,
+        observer,
+        files,
+        handlersOf,
+      })
+      // The first worker may have picked a free port.
+      worker.listening.then(
+        ({ port }) => {
+          state.port = port
+        },
+        () => undefined,
+      )
+      return worker
+    },
+    drainMsMax: timers.drainMs + graceMs,
+    onCount: observer.workersReady,
+    onCrash: observer.workerRestarted,
+    now: () => performance.now(),
+    sleep: (ms) => Bun.sleep(ms),
+  })
+  function roll(): void {
+    // The new workers use the local servers that run now.
+    local.forget()
+    void workers.roll()
+  }
+
+  return {
+    workers,
+    files,
+    state,
+    roll,
+    async close() {
+      files.close()
+      await stores.close()
+      await log.flush()
+    },
+  }
+}
+
+/** Handles signals. @returns removes the handlers */
+function onSignals(handlers: Readonly<Partial<Record<NodeJS.Signals, () => void>>>): () => void {
+  const all = Object.entries(handlers)
+  for (const [signal, handler] of all) process.on(signal, handler)
+  return () => {
+    for (const [signal, handler] of all) process.off(signal, handler)
+  }
+}

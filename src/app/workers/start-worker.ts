@@ -1,0 +1,55 @@
+import type { Channel } from '../../cluster/channel.ts'
+import type { SharedFiles } from '../../cluster/shared-files.ts'
+import { spawnWorker, type SpawnedWorker } from '../../cluster/spawn-worker.ts'
+import type { WorkerGroup } from '../../cluster/worker-group.ts'
+import { errorFields, type Logger } from '../../observe/log.ts'
+import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
+import { ownCommand } from '../own-command.ts'
+import type { primaryHandlers } from './primary-handlers.ts'
+import type { WorkerHandlers } from './worker-messages.ts'
+
+/** Options of {@link startWorker}. */
+export interface StartWorkerOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly livenessMs: number
+  readonly log: Logger
+  readonly group: WorkerGroup<WorkerHandlers>
+  readonly observer: Pick<PrimaryObserver, 'joined'>
+  readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'forget'>
+  readonly handlersOf: ReturnType<typeof primaryHandlers>
+}
+
+/** Starts a worker and registers it until it ends. @param slot from 0 */
+export function startWorker(
+  slot: number,
+  { environment, livenessMs, log, group, observer, files, handlersOf }: StartWorkerOptions,
+): SpawnedWorker<WorkerHandlers> {
+  let observed: ObservedWorker | undefined
+
+  function join(worker: Channel<WorkerHandlers>) {
+    group.add(worker)
+    observed = observer.joined({
+      flushRecords: () => worker.call('flushRecords', undefined),
+      requestsRecorded: async (recorded) => worker.notify('requestsRecorded', recorded),
+    })
+    return handlersOf(worker, observed)
+  }
+
+  function forget(worker: Channel<WorkerHandlers>): void {
+    group.remove(worker)
+    files.forget(worker)
+    observed?.left()
+  }
+
+  return spawnWorker<WorkerHandlers>({
+    command: ownCommand(),
+    environment,
+    slot,
+    livenessMs,
+    handlersOf: join,
+    onPort: group.setListening,
+    onHung: () => log.error('a worker does not answer; it is killed', { worker: slot }),
+    onError: (error) => log.error('internal error', errorFields(error)),
+    onEnd: forget,
+  })
+}

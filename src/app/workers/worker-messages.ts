@@ -1,0 +1,47 @@
+import type { FollowerHandlers, SharedFileHandlers } from '../../cluster/shared-files.ts'
+import type { SocketPosition } from '../../cluster/socket-order.ts'
+import type { SpreadHandler } from '../../cluster/worker-group.ts'
+import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
+import type { Probe } from '../../config/detect.ts'
+import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
+import type { HealthEvent } from '../../service/health/health-event.ts'
+import type { StoreAnswer, StoreOperation } from '../../stores/remote.ts'
+
+/** Sent to a worker when it starts. */
+export interface Welcome {
+  /** Port to listen on. 0: the first worker picks a free one. */
+  readonly port: number
+  readonly workers: number
+  /** Whether the service has started: this worker replaces another one. */
+  readonly isReplacement: boolean
+  /** Events that bring the health of providers up to date. */
+  readonly healthEvents: readonly HealthEvent[]
+}
+
+/** Handled by the primary. */
+export type PrimaryHandlers = PrimaryLifecycle &
+  SharedFileHandlers &
+  PrimaryObserverHandlers & {
+    welcome(nothing: undefined): Welcome
+    /** Reloads all files in all workers. */
+    reloadAll(nothing: undefined): Promise<void>
+    /** Starts a rolling restart, as SIGUSR2 does. */
+    roll(nothing: undefined): void
+    /** Performs an operation on the primary's stores. */
+    store(operation: StoreOperation): Promise<StoreAnswer>
+    healthEvent(event: HealthEvent): void
+    /** The targets of the active configuration: provider → target. */
+    targets(targets: ReadonlyMap<string, string>): void
+    /** The position of this worker's listening socket; `undefined` while the service stops. */
+    socketPosition(nothing: undefined): SocketPosition | undefined
+    /** The models of a server at this port of 127.0.0.1. Cached until the configuration is reloaded. */
+    probe(port: number): ReturnType<Probe>
+    /** Resolves when the page is built. */
+    buildPage(nothing: undefined): Promise<void>
+  }
+
+/** Handled by a worker. */
+export type WorkerHandlers = WorkerLifecycle &
+  FollowerHandlers &
+  WorkerObserverHandlers &
+  SpreadHandler & { healthEvent(event: HealthEvent): void }

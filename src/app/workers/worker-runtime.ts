@@ -1,0 +1,115 @@
+import type { Handlers } from '../../cluster/channel.ts'
+import { followShared } from '../../cluster/shared-files.ts'
+import { sharedPort, type SharedPort } from '../../cluster/shared-port.ts'
+import { restartReason, type WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
+import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
+import { errorFields } from '../../observe/log.ts'
+import { workerObserver } from '../../observe/worker-observer.ts'
+import { healthBook } from '../../service/health/health.ts'
+import { withinMs } from '../../service/within.ts'
+import { remoteStores, type StoreAnswer, type StoreOperation } from '../../stores/remote.ts'
+import { findStores } from '../find-stores.ts'
+import type { Runtime } from '../runtime.ts'
+import type { ServeContext } from '../serve-context.ts'
+import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
+
+/** Timeout of store operations at the primary, as for a Redis server. */
+const storeMs = 2_000
+
+/** The runtime of a worker: shared state is in the primary, or in Redis. @throws as {@link findStores} does */
+export async function workerRuntime({ given, environment, log }: ServeContext, signal: AbortSignal): Promise<Runtime> {
+  const health = healthBook(() => performance.now())
+  const onError = (error: unknown) => log.error('internal error', errorFields(error))
+  const ours: Record<string, Handlers[string]> = {}
+  const { primary, stopping } = linkToPrimary<PrimaryHandlers>(ours, onError)
+  const files = followShared(primary)
+  const observer = workerObserver({
+    primary: {
+      takeRecords: (batch) => primary.call('takeRecords', batch),
+      metricsText: () => primary.call('metricsText', undefined),
+      rememberedRequests: (wanted) => primary.call('rememberedRequests', wanted),
+      findRequest: (wanted) => primary.call('findRequest', wanted),
+      attemptsAt: (providers) => primary.call('attemptsAt', providers),
+      followRequests: (isFollowing) => primary.call('followRequests', isFollowing),
+    },
+    logLinesDropped: () => log.dropped,
+  })
+  // `pidof -s` may return a worker; SIGUSR2 there restarts the service too.
+  process.on('SIGUSR2', () => primary.notify('roll', undefined))
+  let shared: SharedPort | undefined
+  const handlers: Omit<WorkerHandlers, keyof WorkerLifecycle> = {
+    ...files.handlers,
+    ...observer.handlers,
+    healthEvent: health.apply,
+    spread: () => shared?.spread(),
+  }
+  Object.assign(ours, handlers)
+
+  const { port, workers, isReplacement, healthEvents } = await primary.call('welcome', undefined)
+  for (const event of healthEvents) health.apply(event)
+  health.subscribe((event) => primary.notify('healthEvent', event))
+  const stores =
+    given.store === undefined || given.store === 'memory'
+      ? remoteStores(failFast((operation) => primary.call('store', operation)))
+      : await findStores(given.store, log, isReplacement)
+  return {
+    port,
+    workers,
+    isPortShared: true,
+    isReporter: isFirstWorker(environment),
+    isReplacement,
+    health: {
+      ...health,
+      setTargets(targets) {
+        health.setTargets(targets)
+        primary.notify('targets', targets)
+      },
+    },
+    stores,
+    observer,
+    follow: files.follow,
+    probe: (port) => primary.call('probe', port),
+    buildPage: () => primary.call('buildPage', undefined),
+    // A signal to this process drains it too; the primary then replaces it.
+    stopping: AbortSignal.any([stopping, signal]),
+    // Only the primary's reason tells whether the whole service stops.
+    doOthersStay: () => (stopping.aborted ? stopping.reason === restartReason : workers > 1),
+    listening(ownPort, lines) {
+      shared = sharedPort({
+        port: ownPort,
+        onUnable: (reason) => log.debug('connections may be lost when a worker leaves', { reason }),
+      })
+      primary.notify('listening', { port: ownPort, lines })
+    },
+    reload: () => void primary.call('reloadAll', undefined).catch(() => undefined),
+    async leavePort() {
+      const position = await primary.call('socketPosition', undefined).catch(() => undefined)
+      return shared !== undefined && position !== undefined && (await shared.leave(position))
+    },
+    leftPort: () => primary.notify('leftPort', undefined),
+    async close() {
+      await observer.flush()
+      await stores.close()
+    },
+  }
+}
+
+/** After a timeout, operations fail at once until the primary has answered: otherwise they would pile up. */
+function failFast(
+  perform: (operation: StoreOperation) => Promise<StoreAnswer>,
+): (operation: StoreOperation) => Promise<StoreAnswer> {
+  let unanswered = 0
+  return async function performInTime(operation) {
+    if (unanswered > 0) throw new Error('the primary does not answer')
+    const pending = perform(operation)
+    const answer = await withinMs(pending, storeMs)
+    if (answer !== undefined) return answer
+    unanswered += 1
+    pending
+      .catch(() => undefined)
+      .finally(() => {
+        unanswered -= 1
+      })
+    throw new Error(`no answer within ${storeMs} ms`)
+  }
+}

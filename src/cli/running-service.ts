@@ -1,0 +1,97 @@
+import { UsageError } from '../app/start-errors.ts'
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import type { Transport, UpstreamResponse } from '../transport/transport.ts'
+import { show } from './arguments.ts'
+
+/** One request to a running service. */
+export interface ServiceRequest {
+  /** Path relative to the base URL, beginning with `/`. */
+  readonly path: string
+  /** JSON for a POST request. Absent: a GET request. */
+  readonly body?: string
+  /** Session token. */
+  readonly token?: string
+}
+
+/** A running service answered with a status other than 200. */
+export class ServiceRefusal extends Error {
+  override readonly name = 'ServiceRefusal'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+const connectMs = 10_000
+const answerBytesMax = 256 * 1024 * 1024
+
+/**
+ * Sends a request to a running service. Uses the transport for providers, since `fetch` would use HTTP_PROXY even for
+ * 127.0.0.1.
+ *
+ * @throws {ServiceRefusal} with the service's own message, if it has one
+ */
+export async function askService(
+  base: URL,
+  { path, body, token }: ServiceRequest,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<UpstreamResponse> {
+  const response = await transport
+    .request(
+      {
+        origin: parseOrigin(base),
+        method: body === undefined ? 'GET' : 'POST',
+        path: `${base.pathname.replace(/\/$/, '')}${path}`,
+        headers: headerBlock({
+          accept: '*/*',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { 'x-session-token': token }),
+        }),
+        body: body === undefined ? [] : [new TextEncoder().encode(body)],
+        connectMs,
+        bodyBytesMax: answerBytesMax,
+      },
+      signal,
+    )
+    .catch((error: unknown) => {
+      throw new Error(`no answer from ${base.href}: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      })
+    })
+  const { status } = response
+  if (status === 200) return response
+  const message = errorMessage(tryParseJson(await response.body.readAll()))
+  throw new ServiceRefusal(status, message ?? `${base.href} answered with status ${status}`)
+}
+
+/** Checks the value of `--url`. @throws {UsageError} */
+export function serviceUrl(url: string): string {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new UsageError(`--url: found ${show(url)}, allowed: an http or https URL`)
+  return url
+}
+
+/** The message of an error in the shape of docs/errors.md. */
+export function errorMessage(value: unknown): string | undefined {
+  const message = member(member(value, 'error'), 'message')
+  return typeof message === 'string' ? message : undefined
+}
+
+/** An own member of an object; `undefined` for other values. */
+export function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.getOwnPropertyDescriptor(value, name)?.value
+}
+
+/** Parses JSON; `undefined` for other bytes, which are not from the service. */
+export function tryParseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    // Not from the service: callers find no members in `undefined`.
+    return undefined
+  }
+}

@@ -1,0 +1,168 @@
+import { fileApplier, requireText, type FileApplier, type FollowFile } from '../config/watch/follow-file.ts'
+import { watchFile, type FileContent, type FileWatch, type WatchTiming } from '../config/watch/watch-file.ts'
+import { withinMs } from '../service/within.ts'
+import type { Channel } from './channel.ts'
+
+/** A worker waits this long for a reload; a primary that takes longer is stopped. */
+const reloadMs = 90_000
+
+/** Handled by the primary. */
+export type SharedFileHandlers = {
+  /**
+   * Follows a file; later contents come by `takeFile`.
+   *
+   * @throws when the file is gone, but the other workers still use its last content
+   */
+  follow(path: string): Promise<FileContent>
+  unfollow(path: string): void
+  /** Has all workers take a file over, changed or not. Resolves when that is done. */
+  reload(path: string): Promise<void>
+}
+
+/** Handled by a worker. */
+export type FollowerHandlers = {
+  /**
+   * Takes a content over.
+   *
+   * @returns whether it is active; `undefined`: the worker no longer follows the file
+   */
+  takeFile(order: {
+    readonly path: string
+    readonly content: FileContent
+    readonly isReporter: boolean
+  }): Promise<boolean | undefined>
+}
+
+/** A worker, as far as files are concerned. */
+export type FileWorker = Pick<Channel<FollowerHandlers>, 'call'>
+
+/** The files that workers follow, watched and read by the primary alone, so that all workers get the same text. */
+export interface SharedFiles<Worker extends FileWorker> {
+  handlersOf(worker: Worker): SharedFileHandlers
+  /** The worker has ended. */
+  forget(worker: Worker): void
+  /** Every file, changed or not, as SIGHUP asks for. */
+  reloadAll(): Promise<void>
+  close(): void
+}
+
+/** Options of {@link sharedFiles}. */
+export interface SharedFilesOptions<Worker extends FileWorker> {
+  /** Called before a text is sent to the workers. */
+  readonly onChange?: (path: string) => void
+  /** `failed`: no worker uses the text. */
+  readonly onOutcome?: (path: string, outcome: 'ok' | 'failed') => void
+  /** A worker could not use a text that another one uses: its configuration differs. */
+  readonly onDifference?: (worker: Worker) => void
+  readonly timing?: WatchTiming
+  /** How long a worker may take for a text, in milliseconds. Default 60,000. */
+  readonly answerMs?: number
+}
+
+interface SharedFile<Worker> {
+  readonly watch: FileWatch
+  readonly workers: Set<Worker>
+  /** Workers have found the file, sound or not, and have not been sent its absence since. */
+  isNeeded: boolean
+}
+
+/** Watches files for workers. */
+export function sharedFiles<Worker extends FileWorker>({
+  onChange,
+  onOutcome,
+  onDifference,
+  timing,
+  answerMs = 60_000,
+}: SharedFilesOptions<Worker> = {}): SharedFiles<Worker> {
+  const files = new Map<string, SharedFile<Worker>>()
+
+  function fileOf(path: string): SharedFile<Worker> {
+    const known = files.get(path)
+    if (known !== undefined) return known
+    const made: SharedFile<Worker> = {
+      workers: new Set(),
+      isNeeded: false,
+      watch: watchFile(path, (content) => share(path, made, content), timing),
+    }
+    files.set(path, made)
+    return made
+  }
+
+  async function share(path: string, file: SharedFile<Worker>, content: FileContent): Promise<void> {
+    onChange?.(path)
+    const answers = await Promise.all(
+      Array.from(file.workers, async (worker, index) => ({
+        worker,
+        // A worker that ended has no answer, nor has one that hangs: that one is ended by its liveness check.
+        isTaken: await withinMs(worker.call('takeFile', { path, content, isReporter: index === 0 }), answerMs).catch(
+          () => undefined,
+        ),
+      })),
+    )
+    const refusing = answers.filter(({ isTaken }) => isTaken === false)
+    const isTaken = refusing.length === 0 || answers.some((answer) => answer.isTaken)
+    if (isTaken) for (const { worker } of refusing) onDifference?.(worker)
+    file.isNeeded = isThere(content) || (!isTaken && file.isNeeded)
+    onOutcome?.(path, isTaken ? 'ok' : 'failed')
+  }
+
+  return {
+    handlersOf: (worker) => ({
+      async follow(path) {
+        const file = fileOf(path)
+        const content = await file.watch.look()
+        file.workers.add(worker)
+        // The file may configure sign-in: a worker that starts without it would serve without sign-in.
+        if (file.isNeeded && !isThere(content))
+          throw new Error(
+            `${path} is gone, and its last content stays active: put it back, or start the whole service again`,
+          )
+        file.isNeeded ||= isThere(content)
+        return content
+      },
+      unfollow: (path) => void files.get(path)?.workers.delete(worker),
+      reload: async (path) => await files.get(path)?.watch.reload(),
+    }),
+    forget(worker) {
+      for (const { workers } of files.values()) workers.delete(worker)
+    },
+    async reloadAll() {
+      await Promise.all(Array.from(files.values(), ({ watch }) => watch.reload()))
+    },
+    close() {
+      for (const { watch } of files.values()) watch.close()
+      files.clear()
+    },
+  }
+}
+
+function isThere({ text, faults }: FileContent): boolean {
+  return text !== undefined || faults !== undefined
+}
+
+/** Follows files in a worker; the primary watches them. */
+export function followShared(primary: Pick<Channel<SharedFileHandlers>, 'call' | 'notify'>): {
+  readonly follow: FollowFile
+  readonly handlers: FollowerHandlers
+} {
+  const appliers = new Map<string, FileApplier>()
+  return {
+    follow(followed) {
+      const { path } = followed
+      const applier = fileApplier(followed)
+      appliers.set(path, applier)
+      return {
+        text: primary.call('follow', path).then(requireText),
+        reload: () => withinMs(primary.call('reload', path), reloadMs).catch(() => undefined),
+        close() {
+          applier.close()
+          appliers.delete(path)
+          primary.notify('unfollow', path)
+        },
+      }
+    },
+    handlers: {
+      takeFile: async ({ path, content, isReporter }) => await appliers.get(path)?.apply(content, isReporter),
+    },
+  }
+}

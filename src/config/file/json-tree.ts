@@ -1,0 +1,133 @@
+import { getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import type { Findings } from './findings.ts'
+
+/** Most levels of objects and arrays. Checked before parsing, since the parser is recursive. */
+const depthMax = 64
+
+const locatedMax = 20
+
+/** Syntax errors that do not affect the rest of the tree. */
+const recoverable: ReadonlySet<string> = new Set(['CommaExpected'])
+
+/** The tree of a JSON text. */
+export interface JsonTree {
+  /** `undefined` when the text has no value, or too many levels. */
+  readonly root: Node | undefined
+  /** Whether the tree is reliable; false after a syntax error that affects the rest of the text. */
+  readonly isSound: boolean
+}
+
+/**
+ * Parses JSON with comments and trailing commas. Syntax errors are added to `findings`, one for each line, without
+ * quoting the text, which may be a key.
+ */
+export function parseJsonTree(text: string, findings: Findings): JsonTree {
+  // The parser does not accept a byte order mark; a blank in its place keeps the offsets.
+  const unmarked = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text
+  const tooDeep = findDepthExcess(unmarked)
+  if (tooDeep !== undefined) {
+    findings.add(
+      { offset: tooDeep, path: '' },
+      `more than ${depthMax} levels of objects and arrays`,
+      `at most ${depthMax}`,
+    )
+    return { root: undefined, isSound: false }
+  }
+  const errors: ParseError[] = []
+  const root = parseTree(unmarked, errors, { allowTrailingComma: true })
+  if (root === undefined) {
+    findings.add({ offset: 0, path: '' }, 'no value', 'an object')
+    return { root, isSound: false }
+  }
+  const lines = new Set<number>()
+  for (const error of errors) {
+    const line = findings.lineOf(error.offset)
+    if (lines.has(line)) continue
+    lines.add(line)
+    // Finding a path reads the text from its start, so the number of paths is limited.
+    const path = lines.size > locatedMax ? '' : pathOf(unmarked, error.offset)
+    findings.add({ offset: error.offset, path }, describeToken(unmarked, error), describeExpected(error))
+  }
+  return { root, isSound: errors.every((error) => recoverable.has(printParseErrorCode(error.error))) }
+}
+
+/**
+ * The path of the field at an offset. Before a field's name it is the path of the enclosing object; empty at the root.
+ */
+function pathOf(text: string, offset: number): string {
+  const { path, isAtPropertyKey } = getLocation(text, offset)
+  return formatPath(isAtPropertyKey && path.at(-1) === '' ? path.slice(0, -1) : path)
+}
+
+/** Formats a path of keys and indexes, such as `providers[1].headers["x y"]`. */
+export function formatPath(segments: readonly (string | number)[]): string {
+  return segments.reduce<string>((path, segment) => joinPath(path, segment), '')
+}
+
+/** Adds a key or index to a path. Keys with special characters are quoted; keys are cut at 40 characters. */
+export function joinPath(path: string, segment: string | number): string {
+  if (typeof segment === 'number') return `${path}[${segment}]`
+  if (/^[\w$-]{1,40}$/.test(segment)) return path === '' ? segment : `${path}.${segment}`
+  const shown = segment.length > 40 ? `${segment.slice(0, 39)}…` : segment
+  return `${path}[${JSON.stringify(shown)}]`
+}
+
+/**
+ * Strings, comments and brackets, as the parser separates them: a string ends with its line, unless the line break is
+ * escaped.
+ */
+const structure = /"[^"\\\n\r]*(?:\\[\s\S][^"\\\n\r]*)*"?|\/\/[^\n\r]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]]/g
+
+function findDepthExcess(text: string): number | undefined {
+  const open: string[] = []
+  for (const { 0: token, index } of text.matchAll(structure)) {
+    if (token === '{' || token === '[') open.push(token)
+    // Like the parser: only "}" ends an object, and only "]" ends an array.
+    else if ((token === '}' && open.at(-1) === '{') || (token === ']' && open.at(-1) === '[')) open.pop()
+    if (open.length > depthMax) return index
+  }
+  return undefined
+}
+
+function describeToken(text: string, error: ParseError): string {
+  const token = text.slice(error.offset, error.offset + Math.max(error.length, 1))
+  if (token === '') return 'the end of the file'
+  if (/^[{}[\],:]$/.test(token)) return `"${token}"`
+  if (token.startsWith('"')) return 'a string'
+  if (token.startsWith('/')) return 'a comment'
+  return /^[-\d]/.test(token) ? 'a number' : 'an unquoted word'
+}
+
+function describeExpected(error: ParseError): string {
+  switch (printParseErrorCode(error.error)) {
+    case 'InvalidSymbol':
+      return 'a string in double quotes, a number, true, false, null, an object or an array'
+    case 'InvalidNumberFormat':
+    case 'UnexpectedEndOfNumber':
+      return 'a number such as 5 or 0.5'
+    case 'PropertyNameExpected':
+      return 'the name of a field in double quotes'
+    case 'ValueExpected':
+      return 'a value'
+    case 'ColonExpected':
+      return '":" after the name of a field'
+    case 'CommaExpected':
+      return '"," between two values'
+    case 'CloseBraceExpected':
+      return '"}" at the end of an object'
+    case 'CloseBracketExpected':
+      return '"]" at the end of an array'
+    case 'EndOfFileExpected':
+      return 'nothing after the end of the object'
+    case 'UnexpectedEndOfComment':
+    case 'InvalidCommentToken':
+      return 'a comment such as // … or /* … */'
+    case 'UnexpectedEndOfString':
+      return 'a string that ends with a double quote on the same line'
+    case 'InvalidUnicode':
+    case 'InvalidEscapeCharacter':
+      return 'only the escapes \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX'
+    default:
+      return 'no control characters within a string'
+  }
+}

@@ -1,0 +1,31 @@
+import { hostname } from 'node:os'
+import type { ProviderConfig } from '../config.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
+
+/**
+ * Computes a fingerprint of a provider's protocol, base URL, key and headers: 12 hex digits. Health and cached model
+ * lists are kept under it, so that another provider with the same id starts without them. For loopback addresses it
+ * includes the machine, since the cache may be in a shared home folder.
+ *
+ * Only 16 bits depend on key and headers: enough to distinguish two keys, too few to confirm a guess from the cache.
+ *
+ * @param machine host name
+ */
+export function providerTarget(
+  { protocol, baseUrl, apiKey, headers }: Pick<ProviderConfig, 'protocol' | 'baseUrl' | 'apiKey' | 'headers'>,
+  machine = hostname(),
+): string {
+  const named = Object.entries(headers)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return digits(8, [protocol, baseUrl, isLoopback(baseUrl) ? machine : '']) + digits(4, [apiKey ?? '', named])
+}
+
+function digits(count: number, parts: readonly unknown[]): string {
+  return fingerprint(JSON.stringify(parts)).slice(0, count)
+}
+
+function isLoopback(baseUrl: string): boolean {
+  const host = URL.parse(baseUrl)?.hostname ?? ''
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f.*\])$/.test(host)
+}

@@ -1,0 +1,140 @@
+import { table } from '../../base/table.ts'
+import type { ReasoningHistory } from '../../formats/chat/request-reasoning.ts'
+import type { OfferedModel } from '../../formats/model.ts'
+import type { Brand } from '../brand.ts'
+import { findBrand } from '../catalogue.ts'
+import type { ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
+import { defaultTimeouts, noQuirks } from '../defaults.ts'
+import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
+
+/** Variables by name, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * A parsed provider, not yet completed from the catalogue and the environment. Absent fields get their defaults.
+ */
+export interface ParsedProvider {
+  readonly id: string
+  readonly brand?: string | undefined
+  readonly enabled?: boolean | undefined
+  readonly protocol?: ProtocolName | undefined
+  readonly baseUrl?: string | undefined
+  readonly apiKey?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly models?: '*' | readonly OfferedModel[] | undefined
+  readonly timeouts?: Partial<Timeouts> | undefined
+  readonly retries?: number | undefined
+  readonly maxConcurrent?: number | undefined
+  readonly overrides?: Readonly<Record<string, unknown>> | undefined
+  readonly reasoningHistory?: ReasoningHistory | undefined
+}
+
+/** A value with `$NAME` resolved, or the reason why that is not possible. */
+type Resolved =
+  | { readonly value: string; readonly problem?: never }
+  | { readonly value?: never; readonly problem: string }
+
+/** The brand of an entry: that of its `brand`, else of its id. */
+export function brandOf(entry: Pick<ParsedProvider, 'id' | 'brand'>): Brand | undefined {
+  return findBrand(entry.brand ?? entry.id)
+}
+
+/** Reads a variable without surrounding blanks; `undefined` when it is unset or empty. */
+export function readVariable(environment: Environment, name: string): string | undefined {
+  const value = Object.hasOwn(environment, name) ? environment[name]?.trim() : undefined
+  return value === '' ? undefined : value
+}
+
+/**
+ * Completes an entry from the catalogue and the environment. Missing variables make the provider unavailable, not
+ * invalid (docs/configuration.md).
+ */
+export function resolveProvider(entry: ParsedProvider, environment: Environment): ProviderConfig {
+  const brand = brandOf(entry)
+  const protocol = entry.protocol ?? brand?.protocol ?? 'openai'
+  const problems: string[] = []
+
+  function settle(resolved: Resolved | undefined): string | undefined {
+    if (resolved?.problem !== undefined) problems.push(resolved.problem)
+    return resolved?.value
+  }
+
+  const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
+  const apiKey = protocol === 'echo' ? undefined : settle(resolveKey(entry, brand, baseUrl, environment))
+  const headers = table<string>()
+  for (const [name, text] of Object.entries(entry.headers ?? {})) {
+    const value = settle(resolveText(text, environment, headerValueRule.pattern))
+    if (value !== undefined) headers[name.toLowerCase()] = value
+  }
+  const enabled = entry.enabled ?? true
+  return {
+    id: entry.id,
+    ...(brand === undefined ? {} : { brand: brand.id }),
+    enabled,
+    ...(problems.length > 0 ? { [enabled ? 'unavailable' : 'lacks']: [...new Set(problems)].join(', ') } : {}),
+    protocol,
+    baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    headers,
+    models: resolveModels(entry, brand, protocol),
+    timeouts: { ...defaultTimeouts, ...entry.timeouts },
+    retries: entry.retries ?? 0,
+    ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
+    overrides: entry.overrides ?? table(),
+    quirks: withReasoning(brand?.quirks ?? noQuirks, entry.reasoningHistory),
+  }
+}
+
+function withReasoning(quirks: Quirks, reasoning: ReasoningHistory | undefined): Quirks {
+  return reasoning === undefined ? quirks : { ...quirks, reasoning }
+}
+
+function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {
+  const name = variablePattern.exec(text)?.[1]
+  if (name === undefined) return { value: text }
+  const value = readVariable(environment, name)
+  if (value === undefined) return { problem: `${name} is not set` }
+  // `$NAME` in a variable's value is not resolved again, so it must not pass for a value.
+  const isUsable = pattern.test(value) && !variablePattern.test(value)
+  return isUsable ? { value } : { problem: `${name} has an invalid value` }
+}
+
+function resolveBaseUrl(entry: ParsedProvider, brand: Brand | undefined, environment: Environment): Resolved {
+  const text = entry.baseUrl ?? brand?.baseUrl
+  if (text === undefined) return { problem: 'base_url is missing' }
+  const resolved = resolveText(text, environment, baseUrlRule.pattern)
+  if (resolved.value === undefined) return resolved
+  return URL.canParse(resolved.value)
+    ? { value: trimUrl(resolved.value) }
+    : { problem: `${text.slice(1)} is not a valid URL` }
+}
+
+function resolveKey(
+  entry: ParsedProvider,
+  brand: Brand | undefined,
+  baseUrl: string,
+  environment: Environment,
+): Resolved | undefined {
+  if (entry.apiKey !== undefined) return resolveText(entry.apiKey, environment, apiKeyRule.pattern)
+  // A brand's key is sent to the brand's own host only.
+  if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined
+  const name = brand.keys.find((candidate) => readVariable(environment, candidate) !== undefined)
+  if (name !== undefined) return resolveText(`$${name}`, environment, apiKeyRule.pattern)
+  return {
+    problem: brand.keys.length === 1 ? `${brand.keys[0]} is not set` : `none of ${brand.keys.join(', ')} is set`,
+  }
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).origin === new URL(other).origin
+}
+
+function resolveModels(
+  entry: ParsedProvider,
+  brand: Brand | undefined,
+  protocol: ProtocolName,
+): '*' | readonly OfferedModel[] {
+  if (entry.models !== undefined && entry.models !== '*') return entry.models
+  const names = brand?.models ?? (protocol === 'echo' ? ['echo'] : undefined)
+  return names?.map((name) => ({ name, upstream: name, aliases: [] })) ?? '*'
+}

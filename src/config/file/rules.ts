@@ -1,0 +1,82 @@
+import type { TextRule } from '../../base/text-rule.ts'
+
+/** `$NAME` of an environment variable, as the whole value. */
+export const variablePattern = /^\$([A-Za-z_][A-Za-z0-9_]*)$/
+
+/** A provider's id: short, and safe in headers, logs and URLs. */
+export const idRule: TextRule = {
+  allowed: 'a name of a-z, 0-9, _ and -, beginning with a letter or digit',
+  pattern: /^[a-z0-9][a-z0-9_-]*$/,
+  lengthMax: 64,
+}
+
+/** A model's name, of clients or of the provider. */
+export const modelNameRule: TextRule = {
+  allowed: 'a model name: text without line breaks, spaces at its ends or "*" alone',
+  pattern: /^(?!\*$)(?!\s)[^\u0000-\u001f\u007f]+(?<!\s)$/,
+  lengthMax: 256,
+}
+
+/**
+ * A provider's base URL. Credentials would leak into logs; query and fragment would be lost when a path is added.
+ */
+export const baseUrlRule: TextRule = {
+  allowed:
+    'an http or https URL without user name, query, fragment or "/chat/completions", ' +
+    'such as "https://api.example.com/v1", or "$NAME"',
+  pattern:
+    /^(?:\$[A-Za-z_][A-Za-z0-9_]*|https?:\/\/[^\s/?#@\\]+(?:\/(?!\S*\/chat\/completions\/?$)(?!chat\/completions\/?$)[^\s?#\\]*)?)$/,
+  lengthMax: 2048,
+}
+
+/** An API key that can be sent in a header, or `$NAME` of a variable. */
+export const apiKeyRule: TextRule = {
+  allowed:
+    '"$NAME" of an environment variable, or the key itself: visible ASCII without spaces, not beginning with "$"',
+  pattern: /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!\$)[\u0021-\u007e]+)$/,
+  lengthMax: 8192,
+}
+
+/** A header's name (RFC 9110 section 5.1). */
+export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
+
+/** A header's value: without line breaks, and `$NAME` only as the whole value, since parts are not resolved. */
+export const headerValueRule: TextRule = {
+  allowed: 'visible ASCII and spaces in one line, or "$NAME" as the whole value',
+  pattern:
+    /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!.*\$\{)(?!\$)(?!.*\s\$[A-Z_][A-Z0-9_]*$)[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?)$/,
+  lengthMax: 8192,
+}
+
+/**
+ * Headers of the message or the connection, which the service sets for each request (RFC 9110 sections 7.6.1 and 8.6).
+ */
+export const reservedHeaders: readonly string[] = [
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'accept-encoding',
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]
+
+/** Request fields that only the caller or the gateway may set. */
+export const reservedFields: readonly string[] = ['model', 'messages', 'stream']
+
+/** Modalities of a model's input. */
+export const modalities = ['text', 'image', 'audio', 'video', 'file'] as const
+
+/** A day, more than any timer needs. */
+export const durationMsMax = 86_400_000
+
+/** Removes trailing slashes of a base URL. @throws {TypeError} for an invalid URL */
+export function trimUrl(text: string): string {
+  return new URL(text).href.replace(/\/+$/, '')
+}

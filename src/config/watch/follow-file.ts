@@ -1,0 +1,93 @@
+import { ConfigError } from '../config.ts'
+import { watchFile, type FileContent, type WatchTiming } from './watch-file.ts'
+
+/** A file that is reloaded when it changes, with the callbacks for its text. */
+export interface Followed<Value> {
+  readonly path: string
+  /** Parses the text; `undefined` without a file. @throws when the text has faults */
+  load(text: string | undefined): Promise<Value>
+  /**
+   * Applies the value.
+   *
+   * @param isReporter whether this process logs the change; of several processes only one does
+   */
+  apply(value: Value, isReporter: boolean): void | Promise<void>
+  /** Reports a file that cannot be used. The active value stays. */
+  report(error: unknown, isReporter: boolean): void | Promise<void>
+}
+
+/** A followed file. */
+export interface FollowedFile {
+  /**
+   * The initial text; `undefined` without a file. Only later changes are applied.
+   *
+   * @throws {ConfigError} when it cannot be read
+   */
+  readonly text: Promise<string | undefined>
+  /** Applies the file even if it is unchanged, as for SIGHUP. Resolves when that is done; never rejects. */
+  reload(): Promise<void>
+  /** Stops following: nothing is applied or reported any more. */
+  close(): void
+}
+
+/** Follows a file, which this process or another one watches. */
+export type FollowFile = <Value>(followed: Followed<Value>) => FollowedFile
+
+/** Follows files in this process alone. */
+export function followHere(timing?: WatchTiming): FollowFile {
+  return (followed) => {
+    const applier = fileApplier(followed)
+    const watch = watchFile(followed.path, (content) => applier.apply(content, true), timing)
+    return {
+      text: watch.look().then(requireText),
+      reload: watch.reload,
+      close() {
+        applier.close()
+        watch.close()
+      },
+    }
+  }
+}
+
+/** Applies contents of a followed file, each completely or not at all. */
+export interface FileApplier {
+  /** @returns whether the content was applied; `undefined` once closed */
+  apply(content: FileContent, isReporter: boolean): Promise<boolean | undefined>
+  close(): void
+}
+
+/** Makes the applier of one file. It applies one content after the other. */
+export function fileApplier<Value>({ load, apply, report }: Followed<Value>): FileApplier {
+  let isClosed = false
+  let queue: Promise<unknown> = Promise.resolve()
+
+  async function applyNow(content: FileContent, isReporter: boolean): Promise<boolean | undefined> {
+    try {
+      const value = await load(requireText(content))
+      if (isClosed) return undefined
+      await apply(value, isReporter)
+      return true
+    } catch (error) {
+      if (isClosed) return undefined
+      await report(error, isReporter)
+      return false
+    }
+  }
+
+  return {
+    apply(content, isReporter) {
+      const applied = queue.then(() => applyNow(content, isReporter))
+      queue = applied.catch(() => undefined)
+      return applied
+    },
+    close() {
+      isClosed = true
+    },
+  }
+}
+
+/** Returns the text of a content. @throws {ConfigError} when the file cannot be read */
+export function requireText({ text, faults }: FileContent): string | undefined {
+  if (faults !== undefined) throw new ConfigError(faults)
+  return text
+}

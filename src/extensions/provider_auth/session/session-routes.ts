@@ -1,0 +1,105 @@
+import { isFromOwnPages, isJson } from '../../../base/same-site.ts'
+import { parseJsonObject } from '../../../formats/chat/parse-json-object.ts'
+import { invalidRequest, WireError } from '../../../formats/error.ts'
+import type { ExtensionLog, ExtensionRoute, RouteContext, RequestContext } from '../../extension.ts'
+import { jsonWithCookies, redirect } from '../responses.ts'
+import { showsPage } from './browser.ts'
+import { invalidSession, type Credentials } from './credentials.ts'
+import { crossSiteCookie } from './guard.ts'
+import type { SessionCookie } from './session-cookie.ts'
+import { expiryOf, type Sessions } from './sessions.ts'
+
+/** Options of {@link sessionRoutes}. */
+export interface SessionRoutesOptions {
+  readonly sessions: Sessions
+  readonly credentials: Credentials
+  readonly cookie: SessionCookie
+  readonly ownOrigin: string | undefined
+  readonly log: ExtensionLog
+}
+
+/** `GET /auth`, `GET /auth/session`, `POST /auth/logout`, and 404 for other paths below `/auth/` (docs/sign-in.md). */
+export function sessionRoutes({
+  sessions,
+  credentials,
+  cookie,
+  ownOrigin,
+  log,
+}: SessionRoutesOptions): readonly ExtensionRoute[] {
+  async function status({ request }: RequestContext): Promise<Response> {
+    const { session } = await credentials.require(request)
+    const { userId, userName, displayName, profileUrl, email } = session
+    return jsonWithCookies({
+      userId,
+      userName,
+      displayName,
+      profileUrl,
+      email,
+      authProvider: 'provider',
+      expiresAt: expiryOf(session),
+    })
+  }
+
+  async function current({ request }: RequestContext): Promise<Response> {
+    const credential = await credentials.find(request)
+    if (credential.kind !== 'valid') throw invalidSession()
+    const { userId, userName, displayName, profileUrl, email, created } = credential.session
+    return jsonWithCookies({
+      userId,
+      userName,
+      displayName,
+      profileUrl,
+      email,
+      sessionToken: credential.token,
+      created,
+    })
+  }
+
+  async function logout(context: RouteContext): Promise<Response> {
+    const { request } = context
+    const { byHeader, byCookie } = credentials.tokens(request)
+    const isOwn = isFromOwnPages(request, (origin) => origin === ownOrigin)
+    if (!isOwn && byCookie.length > 0) throw crossSiteCookie()
+    const ended = (await isForEverywhere(context)) ? await endEverywhere(request) : undefined
+    for (const token of new Set([...byHeader, ...byCookie])) {
+      const ended = await sessions.end(token)
+      if (ended !== undefined) log.info('signed out', { user: ended.userName, id: ended.userId })
+    }
+    // Another site's form is sent without the cookie (SameSite), but its response could still delete it.
+    const setCookies = isOwn ? [cookie.deletion] : []
+    return showsPage(request) ? redirect(303, '/', setCookies) : jsonWithCookies({ success: true, ended }, setCookies)
+  }
+
+  async function endEverywhere(request: Request): Promise<number> {
+    const credential = await credentials.find(request)
+    if (credential.kind !== 'valid') return 0
+    const { userId, userName } = credential.session
+    const ended = await sessions.endAllOfUserId(userId)
+    log.info('signed out', { user: userName, id: userId, sessions: ended })
+    return ended
+  }
+
+  async function notFound(): Promise<Response> {
+    throw new WireError(404, 'invalid_request_error', 'not_found', 'There is nothing at this path')
+  }
+
+  return [
+    { method: 'GET', path: '/auth', handle: status },
+    { method: 'GET', path: '/auth/session', handle: current },
+    { method: 'POST', path: '/auth/logout', handle: logout },
+    { method: 'GET', path: '/auth/', handle: notFound },
+    { method: 'POST', path: '/auth/', handle: notFound },
+  ]
+}
+
+const logoutBytesMax = 1_024
+
+/** Whether the body is JSON with `"everywhere": true`. @throws {WireError} if JSON is malformed or of a wrong type */
+async function isForEverywhere({ request, body }: RouteContext): Promise<boolean> {
+  if (!isJson(request)) return false
+  const bytes = await body(logoutBytesMax)
+  if (bytes.length === 0) return false
+  const everywhere = parseJsonObject(bytes)['everywhere'] ?? false
+  if (typeof everywhere === 'boolean') return everywhere
+  throw invalidRequest('invalid_type', "'everywhere' must be true or false.", 'everywhere')
+}

@@ -1,0 +1,257 @@
+import type { TextRule } from '../../../base/text-rule.ts'
+import type { ExtensionConfig } from '../../extension.ts'
+import { isLoopbackUrl } from '../oauth/provider-url.ts'
+import { readProvider, type ChosenProvider } from '../oauth/read-provider.ts'
+import { parseNetwork } from '../session/ip-address.ts'
+import { configFields, type ConfigFields } from './config-fields.ts'
+import { parseAllowList } from './restrict-to.ts'
+import type { Settings, UserFields } from './settings.ts'
+
+/** A parsed configuration file. */
+export interface ParsedSettings {
+  readonly settings: Settings
+  /** Log messages for the owner, the most important first. They hold no secrets. */
+  readonly warnings: readonly string[]
+}
+
+/** Members of `config.json` (docs/sign-in.md). */
+const memberNames = [
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'restrict_to',
+  'enabled',
+  'provider',
+  'base_url',
+  'tenant',
+  'issuer',
+  'authorize_url',
+  'token_url',
+  'user_url',
+  'scope',
+  'token_auth_method',
+  'pkce',
+  'user_fields',
+  'display_name',
+  'allow_insecure_http',
+  'cookie_name',
+  'requests_per_minute',
+  'trusted_proxies',
+]
+
+const requestsPerMinuteDefault = 120
+
+/**
+ * Parses the configuration of sign-in; `undefined` if `"enabled": false` switches it off.
+ *
+ * @throws {ExtensionConfigError} for the first invalid member
+ */
+export function parseSettings(config: ExtensionConfig): ParsedSettings | undefined {
+  const { client_secret: secret } = config.values
+  const fields = configFields(config, {
+    names: ['client_id', 'client_secret'],
+    texts: typeof secret === 'string' && secret !== '' ? [secret] : [],
+  })
+  if (fields.flag('enabled') === false) return undefined
+  fields.refuseOthers(memberNames)
+  refusePlaceholders(fields)
+  const allowsInsecureHttp = fields.flag('allow_insecure_http') ?? false
+  const provider = readProvider(fields, allowsInsecureHttp)
+  const clientAndRedirect = readClient(fields)
+  const userFields = readUserFields(fields, provider)
+  const hasCaselessNames = provider.hasCaselessNames && userFields.username === provider.userFields.username
+  const restrictTo = readRestriction(fields, hasCaselessNames)
+  const settings: Settings = {
+    ...clientAndRedirect,
+    endpoints: provider.endpoints,
+    scope: readScope(fields, provider),
+    tokenAuthMethod:
+      fields.word('token_auth_method', ['client_secret_post', 'client_secret_basic']) ?? 'client_secret_post',
+    hasPkce: fields.flag('pkce') ?? true,
+    userFields,
+    displayName: fields.text('display_name', displayNameRule) ?? provider.displayName,
+    hasCaselessNames,
+    ...(restrictTo === undefined ? {} : { restrictTo }),
+    allowsInsecureHttp,
+    cookieName: readCookieName(fields, clientAndRedirect.redirectUri),
+    requestsPerMinute: fields.integer('requests_per_minute', 0, 1_000_000) ?? requestsPerMinuteDefault,
+    trustedProxies: readTrustedProxies(fields),
+  }
+  return { settings, warnings: warningsOf(fields, settings, restrictTo?.isEmpty ?? false) }
+}
+
+const placeholders = ['PROVIDER_CLIENT_ID', 'PROVIDER_CLIENT_SECRET', 'PROVIDER_USERS']
+
+/** Refuses variable names without `$`: they would be sent to the identity provider, or allow a user of that name. */
+function refusePlaceholders(fields: ConfigFields): void {
+  for (const name of ['client_id', 'client_secret', 'restrict_to']) {
+    const placeholder = fields
+      .texts(name, name === 'restrict_to' ? restrictionAllowed : credentialRule.allowed)
+      ?.find((text) => placeholders.includes(text.trim()))
+    if (placeholder !== undefined)
+      fields.refuse(
+        name,
+        `"$${placeholder.trim()}", for the environment variable of that name`,
+        'the name of a variable without its "$"',
+      )
+  }
+}
+
+const credentialRule: TextRule = {
+  allowed: 'the value from the identity provider: visible characters, or "$NAME" of a variable that holds it',
+  pattern: /^(?:[\u0021-\u007e](?:[\u0020-\u007e]*[\u0021-\u007e])?)?$/,
+  lengthMax: 4096,
+}
+
+const redirectRule: TextRule = {
+  allowed:
+    'an http or https URL with exactly the path /auth/provider/callback, without user name, query or fragment, ' +
+    'such as "https://chat.example.org/auth/provider/callback"',
+  pattern: /^https?:\/\/[^\s/?#\\@]+\/auth\/provider\/callback$/,
+  lengthMax: 2048,
+}
+
+function readClient(fields: ConfigFields): Pick<Settings, 'client' | 'redirectUri'> {
+  const id = fields.text('client_id', credentialRule) ?? ''
+  const secret = fields.text('client_secret', credentialRule) ?? ''
+  const redirectUri = fields.text('redirect_uri', redirectRule)
+  if (redirectUri !== undefined && !URL.canParse(redirectUri)) fields.refuse('redirect_uri', redirectRule.allowed)
+  if (id === '' || secret === '') return redirectUri === undefined ? {} : { redirectUri }
+  return { client: { id, secret }, redirectUri: redirectUri ?? fields.refuse('redirect_uri', redirectRule.allowed) }
+}
+
+/** RFC 6749 section 3.3. */
+const scopeRule: TextRule = {
+  allowed: 'scopes separated by spaces',
+  pattern: /^[\u0021\u0023-\u005b\u005d-\u007e ]*$/,
+  lengthMax: 1024,
+}
+
+function readScope(fields: ConfigFields, { scope, endpoints }: ChosenProvider): string {
+  const scopes = (fields.text('scope', scopeRule) ?? scope).split(' ').filter((each) => each !== '')
+  if (endpoints.kind === 'openid' && !scopes.includes('openid'))
+    fields.refuse('scope', 'scopes separated by spaces, "openid" among them')
+  return scopes.join(' ')
+}
+
+const memberRule: TextRule = { allowed: 'the name of a member', pattern: /^[^\u0000-\u001f\u007f]+$/, lengthMax: 128 }
+const optionalMemberRule: TextRule = {
+  allowed: 'the name of a member, or "" for none',
+  pattern: /^[^\u0000-\u001f\u007f]*$/,
+  lengthMax: 128,
+}
+
+function readUserFields(fields: ConfigFields, { userFields, neverUsername }: ChosenProvider): UserFields {
+  const variable = fields.unset('user_fields')
+  if (variable !== undefined)
+    fields.refuse('user_fields', 'a variable that is set, or this member left out', `$${variable}, which is not set`)
+  const members = fields.object('user_fields')
+  if (members === undefined) return userFields
+  members.refuseOthers(['id', 'username', 'display_name', 'avatar', 'email'])
+  const username = members.text('username', memberRule) ?? userFields.username
+  if (neverUsername.includes(username))
+    members.refuse('username', `a member that users cannot set freely, such as "${userFields.username}"`)
+  return {
+    id: members.text('id', memberRule) ?? userFields.id,
+    username,
+    displayName: members.text('display_name', optionalMemberRule) ?? userFields.displayName,
+    avatar: members.text('avatar', optionalMemberRule) ?? userFields.avatar,
+    email: members.text('email', optionalMemberRule) ?? userFields.email,
+  }
+}
+
+const displayNameRule: TextRule = {
+  allowed: 'a name for the button, as in "GitHub"',
+  pattern: /^(?=.*\S)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u,
+  lengthMax: 64,
+}
+
+const restrictionAllowed = 'user names in one text, separated by commas or blanks, or in an array of texts'
+
+function readRestriction(fields: ConfigFields, isCaseless: boolean): ReturnType<typeof parseAllowList> | undefined {
+  const texts = fields.texts('restrict_to', restrictionAllowed)
+  // An empty text means no restriction, as an empty variable does; an empty array allows no user.
+  return texts === undefined || fields.isEmpty('restrict_to') ? undefined : parseAllowList(texts, isCaseless)
+}
+
+/** RFC 6265 section 4.1.1. `svc_flow_` is the prefix of flow cookies. */
+const cookieNameRule: TextRule = {
+  allowed: 'a cookie name: letters, digits and any of !#$%&\'*+-.^_`|~, not beginning with "svc_flow_"',
+  pattern: /^(?!(?:__Host-)?svc_flow_)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i,
+  lengthMax: 64,
+}
+
+function readCookieName(fields: ConfigFields, redirectUri: string | undefined): string {
+  const name = fields.text('cookie_name', cookieNameRule) ?? 'token'
+  const isHttps = redirectUri !== undefined && URL.parse(redirectUri)?.protocol === 'https:'
+  if (/^__(?:Host|Secure)-/i.test(name) && !isHttps)
+    fields.refuse(
+      'cookie_name',
+      'a name without prefix: browsers take "__Host-" and "__Secure-" over https only, and redirect_uri is not https',
+    )
+  return name
+}
+
+const networksAllowed = 'IP addresses or networks such as "10.0.0.0/8", in an array or separated by commas or spaces'
+
+function readTrustedProxies(fields: ConfigFields): readonly string[] {
+  const entries = (fields.texts('trusted_proxies', networksAllowed) ?? [])
+    .flatMap((text) => text.split(/[,\s]+/))
+    .filter((entry) => entry !== '')
+  const faulty = entries.find((entry) => parseNetwork(entry) === undefined)
+  return faulty === undefined
+    ? entries
+    : fields.refuse('trusted_proxies', networksAllowed, `${fields.shown(faulty)} in the list`)
+}
+
+function warningsOf(
+  fields: ConfigFields,
+  { client, redirectUri, restrictTo, displayName, allowsInsecureHttp, trustedProxies }: Settings,
+  isEmptyList: boolean,
+): readonly string[] {
+  const users = fields.unset('restrict_to')
+  const redirect = redirectUri === undefined ? undefined : new URL(redirectUri)
+  return [
+    ...(client === undefined ? ['client_id', 'client_secret'] : [])
+      .filter((name) => !fields.has(name) || fields.isEmpty(name))
+      .map((name) => `Provider OAuth not configured, all sign-ins fail: ${absence(fields, name)}`),
+    ...(restrictTo !== undefined
+      ? []
+      : [`anyone with an account at ${displayName} may sign in: ${absence(fields, 'restrict_to')}`]),
+    ...(isEmptyList ? ['no user may sign in: restrict_to contains no name'] : []),
+    ...(restrictTo !== undefined && users !== undefined
+      ? [`restrict_to lacks the users of $${users}, which is not set`]
+      : []),
+    ...(redirect?.protocol === 'http:' && !isLoopbackUrl(redirect)
+      ? ['sessions are sent unencrypted: redirect_uri is http and not a loopback address']
+      : []),
+    ...(allowsInsecureHttp
+      ? ['responses of the identity provider can be read and changed on the network: allow_insecure_http is true']
+      : []),
+    ...(trustedProxies.some((network) => /\/0+$/.test(network))
+      ? ['any client can claim any address: trusted_proxies contains a network of all addresses']
+      : []),
+    ...optionalNames
+      .filter((name) => fields.unset(name) !== undefined && !fields.has(name))
+      .map((name) => `${name} has its default value: $${fields.unset(name)} is not set`),
+  ]
+}
+
+/** Members with a safe default. */
+const optionalNames = [
+  'enabled',
+  'scope',
+  'token_auth_method',
+  'pkce',
+  'display_name',
+  'allow_insecure_http',
+  'cookie_name',
+  'requests_per_minute',
+  'trusted_proxies',
+]
+
+function absence(fields: ConfigFields, name: string): string {
+  const variable = fields.unset(name)
+  if (variable !== undefined) return `${name} is $${variable}, which is not set`
+  return fields.has(name) ? `${name} is empty` : `${name} is missing`
+}

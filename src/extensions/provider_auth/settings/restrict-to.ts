@@ -1,0 +1,47 @@
+import type { Identity } from '../oauth/identity-provider.ts'
+import type { AllowList } from './settings.ts'
+
+/** Commas and white space of any script. */
+const separators = /[,\s]+/
+
+/** An allow-list that knows whether it is empty. */
+export interface ParsedAllowList extends AllowList {
+  /** An empty list allows no user. */
+  readonly isEmpty: boolean
+}
+
+/**
+ * Parses `restrict_to` (docs/sign-in.md): user names separated by commas or white space, with or without a leading `@`,
+ * and user ids such as `id:583231`. Ids are compared exactly, and so are names unless `isCaseless`.
+ *
+ * @param isCaseless ignores the case of ASCII letters only: `\u212A` (the Kelvin sign) does not equal `k`
+ */
+export function parseAllowList(texts: readonly string[], isCaseless: boolean): ParsedAllowList {
+  const keyOf = nameKey(isCaseless)
+  const names = new Set<string>()
+  const ids = new Set<string>()
+  for (const entry of texts.flatMap((text) => text.split(separators))) {
+    const { userId, userName } = parsePerson(entry)
+    if (userId !== '') ids.add(userId)
+    if (userName !== '') names.add(keyOf(userName))
+  }
+  return {
+    isEmpty: names.size === 0 && ids.size === 0,
+    allows: ({ userId, userName }) => ids.has(userId) || names.has(keyOf(userName)),
+  }
+}
+
+/** Parses one entry: `id:VALUE` is a user id, anything else a user name, with or without a leading `@`. */
+export function parsePerson(text: string): Pick<Identity, 'userId' | 'userName'> {
+  const userId = /^id:(.*)$/is.exec(text)?.[1]
+  return userId === undefined ? { userId: '', userName: text.replace(/^@/, '') } : { userId, userName: '' }
+}
+
+/** Returns the function that maps user names to the key they are compared by. */
+export function nameKey(isCaseless: boolean): (name: string) => string {
+  return isCaseless ? foldCase : (name) => name
+}
+
+function foldCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}

@@ -1,0 +1,26 @@
+/** The formats that callers speak. Metrics and logs have their names as `api`. */
+export type FormatName = 'chat' | 'embeddings'
+
+/** A member of the request's top-level object, by its offsets in the body. Ends are exclusive. */
+export interface Member {
+  /** Decoded; empty when it takes more than 1,024 bytes. */
+  readonly name: string
+  /** Offset of the name's opening quote. */
+  readonly start: number
+  readonly valueStart: number
+  /** Offset after the value. */
+  readonly end: number
+}
+
+/** A request that its format has checked in place. The caller's bytes pass through. */
+export interface Ask {
+  readonly format: FormatName
+  /** The caller's bytes, complete. */
+  readonly body: Uint8Array
+  /** The model asked for. */
+  readonly model: string
+  /** The caller asked for a stream. */
+  readonly stream: boolean
+  /** Top-level members in the order of the body. */
+  readonly members: readonly Member[]
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../../base/json-value.ts'
+import { answerContract } from '../testing.ts'
+import { chatAnswerReader, readChatAnswer } from './answer-reader.ts'
+
+const text = fc.constantFrom('', 'Good ', 'morning 🌅', '{"city":', '"Paris"}')
+const call = fc.record(
+  {
+    index: fc.nat(2),
+    id: text,
+    type: fc.constantFrom('function', 'custom'),
+    function: fc.record({ name: text, arguments: text }, { requiredKeys: [] }),
+    extra_content: fc.constant({ google: { thought_signature: 's' } }),
+  },
+  { requiredKeys: ['index'] },
+)
+const message = fc.record(
+  {
+    role: fc.constant('assistant'),
+    content: fc.option(text),
+    refusal: fc.option(text),
+    reasoning_content: text,
+    reasoning: fc.option(text),
+    tool_calls: fc.uniqueArray(call, { maxLength: 2, selector: ({ index }) => index }),
+    thinking_blocks: fc.constantFrom(
+      [{ type: 'thinking', thinking: 'a', signature: 's' }],
+      [{ type: 'thinking', thinking: 'a' }],
+      [{ type: 'redacted_thinking', data: 'd' }],
+    ),
+    images: fc.constantFrom([image('data:image/png;base64,aGk=')], [image('https://example.com/a.png')]),
+    unknown: fc.jsonValue({ maxDepth: 1 }),
+  },
+  { requiredKeys: [] },
+)
+const choice = fc.record({
+  index: fc.nat(1),
+  delta: message,
+  message,
+  finish_reason: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom('stop', 'tool_calls', 'odd')),
+})
+const usage = fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat(), total_tokens: fc.nat() })
+const events = fc.record(
+  { id: text, choices: fc.uniqueArray(choice, { maxLength: 2, selector: ({ index }) => index }), usage },
+  { requiredKeys: ['choices'] },
+)
+
+function image(url: string): JsonObject {
+  return { type: 'image_url', image_url: { url } }
+}
+
+function chunk(delta: JsonObject, finishReason: string | null = null): JsonObject {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }]
+  return { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices }
+}
+
+function called(index: number, name: string): JsonObject {
+  return { index, id: `call_${index}`, type: 'function', function: { name, arguments: '' } }
+}
+
+function more(index: number, piece: string): JsonObject {
+  return { index, function: { arguments: piece } }
+}
+
+const talk = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Good ' }), chunk({ content: 'day' }, 'stop')]
+const calls = [
+  chunk({ role: 'assistant', reasoning_content: 'Two calls.' }),
+  chunk({ tool_calls: [called(0, 'find'), called(1, 'look')] }),
+  chunk({ tool_calls: [more(1, '{"a"'), more(0, '{}')] }),
+  chunk({ tool_calls: [more(1, ':1}')] }),
+  chunk({}, 'tool_calls'),
+]
+const whole = {
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [
+    {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: 'Good day',
+        refusal: null,
+        reasoning_content: 'Two. Blocks.',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"big":12345678901234567890}' } }],
+        thinking_blocks: [
+          { type: 'thinking', thinking: 'Two. ', signature: 's' },
+          { type: 'thinking', thinking: 'Blocks.', signature: 't' },
+        ],
+      },
+      logprobs: null,
+      finish_reason: 'tool_calls',
+    },
+  ],
+  usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+}
+
+answerContract(
+  { readAnswer: readChatAnswer, answerReader: chatAnswerReader },
+  { streams: [talk, calls], wholes: [whole], events },
+)
+
+describe('the reader of chunks', () => {
+  const read = (...chunks: readonly JsonObject[]) => {
+    const reader = chatAnswerReader()
+    return chunks.flatMap((each) => reader.read(each)).filter(({ kind }) => kind !== 'start')
+  }
+
+  test('begins a call with its name', () => {
+    const nameless = { index: 0, id: 'a', type: 'function', function: { arguments: '{"a"' } }
+    const named = { index: 0, function: { name: 'find', arguments: ':1}' } }
+    const events = read(chunk({ tool_calls: [nameless] }), chunk({ tool_calls: [named] }))
+    expect(events.filter(({ kind }) => kind !== 'own')).toEqual([
+      { kind: 'call', choice: 0, call: 0, id: 'a', name: 'find', opaque: undefined },
+      { kind: 'arguments', choice: 0, call: 0, text: '{"a":1}' },
+    ])
+  })
+
+  test('reads reasoning by its other names, and keeps them for chat completions', () => {
+    expect(read(chunk({ reasoning: 'Hm.' }))).toEqual([
+      { kind: 'reasoning', choice: 0, text: 'Hm.' },
+      {
+        kind: 'own',
+        at: 'message',
+        choice: 0,
+        format: 'chat',
+        fields: { reasoning: 'Hm.', reasoning_content: undefined },
+      },
+    ])
+  })
+
+  test('puts each block of reasoning before its signature', () => {
+    expect(readChatAnswer(whole).slice(1, 5)).toMatchObject([
+      { kind: 'reasoning', text: 'Two. ' },
+      { kind: 'sealed', text: 'Two. ', opaque: { maker: 'anthropic', data: 's' } },
+      { kind: 'reasoning', text: 'Blocks.' },
+      { kind: 'sealed', text: 'Blocks.', opaque: { maker: 'anthropic', data: 't' } },
+    ])
+  })
+
+  test('leaves a custom tool call to chat completions', () => {
+    const custom = { index: 0, id: 'a', type: 'custom', custom: { name: 'run', input: 'ls' } }
+    expect(read(chunk({ tool_calls: [custom] }))).toEqual([
+      { kind: 'own', at: 'message', choice: 0, format: 'chat', fields: { tool_calls: [custom] } },
+    ])
+  })
+
+  test('ignores a second finish_reason', () => {
+    expect(read(chunk({}, 'stop'), chunk({}, 'length')).map(({ kind }) => kind)).toEqual(['finish'])
+  })
+
+  test('names a finish_reason that is not common to the formats', () => {
+    expect(read(chunk({}, 'odd'))).toEqual([{ kind: 'finish', choice: 0, reason: 'other', raw: 'odd' }])
+  })
+})

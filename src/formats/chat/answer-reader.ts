@@ -1,0 +1,229 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerEvent, FinishReason, OwnEvent, TextEvent } from '../answer.ts'
+import type { Opaque } from '../conversation.ts'
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
+import { readThinkingBlock } from '../thinking-block.ts'
+import type { AnswerReader } from '../upstream-format.ts'
+import { readCallSignature } from './call-signature.ts'
+
+const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length', 'tool_calls', 'content_filter'])
+
+/** Reads a whole, checked and repaired chat completion (docs/api.md). */
+export function readChatAnswer(completion: JsonObject): readonly AnswerEvent[] {
+  const states = new Map<number, ChoiceState>()
+  const events = readTop(completion, false)
+  for (const choice of objectsOf(completion['choices'])) readChoice(events, choice, choice['message'], states)
+  readUsage(events, completion['usage'])
+  return events
+}
+
+/** Reads chunks. `[DONE]` must not be passed to it. */
+export interface ChunkAnswerReader extends AnswerReader {
+  read(chunk: JsonObject): readonly AnswerEvent[]
+}
+
+/**
+ * Starts reading a stream of checked and repaired chunks. Calls end with the finish of their choice: chunks do not mark
+ * the end of a call.
+ */
+export function chatAnswerReader(): ChunkAnswerReader {
+  const states = new Map<number, ChoiceState>()
+  let hasStarted = false
+  return {
+    // Choices without a finish_reason got one when the stream was checked.
+    end: () => [],
+    read(chunk) {
+      const events = readTop(chunk, hasStarted)
+      hasStarted = true
+      for (const choice of objectsOf(chunk['choices'])) readChoice(events, choice, choice['delta'], states)
+      readUsage(events, chunk['usage'])
+      return events
+    },
+  }
+}
+
+/** The start, and the members that belong to no choice. */
+function readTop(answer: JsonObject, hasStarted: boolean): AnswerEvent[] {
+  const { id, model, created, object: _object, choices: _choices, usage, ...fields } = answer
+  const events: AnswerEvent[] = []
+  if (!hasStarted) events.push({ kind: 'start', id: textOf(id), model: textOf(model), created: numberOf(created) })
+  addOwn(events, 'answer', 0, usage === null ? { ...fields, usage } : fields)
+  return events
+}
+
+/** State of a choice between chunks. */
+interface ChoiceState {
+  /** Its calls by index: begun, or held until they have a name. A call that never gets a name is dropped. */
+  readonly calls: Map<number, 'begun' | HeldCall>
+  isFinished: boolean
+}
+
+interface HeldCall {
+  readonly id: string | undefined
+  readonly opaque: Opaque | undefined
+  readonly text: string
+}
+
+/** @param message the whole message, or a delta */
+function readChoice(
+  events: AnswerEvent[],
+  given: JsonObject,
+  message: unknown,
+  states: Map<number, ChoiceState>,
+): void {
+  const { index, message: _message, delta: _delta, logprobs, finish_reason: reason, ...own } = given
+  const choice = numberOf(index) ?? 0
+  let state = states.get(choice)
+  if (state === undefined) states.set(choice, (state = { calls: new Map(), isFinished: false }))
+  readMessage(events, choice, objectOf(message), state)
+  addOwn(events, 'choice', choice, own)
+  readLogprobs(events, choice, logprobs)
+  if (typeof reason === 'string') finish(events, choice, reason, state)
+}
+
+function readMessage(events: AnswerEvent[], choice: number, message: JsonObject, state: ChoiceState): void {
+  const { role: _role, content, refusal, reasoning_content, tool_calls, thinking_blocks, images, ...fields } = message
+  const own: Record<string, unknown> = fields
+  const otherName = textOf(fields['reasoning']) ?? textOf(fields['thinking'])
+  // Other names of reasoning are kept as they came, and so are lists with more content than the events have.
+  if (otherName !== undefined) own['reasoning_content'] = reasoning_content
+  const seals = objectsOf(thinking_blocks).map((block) => readSeal(choice, block))
+  if (!seals.every(isAllSaid)) own['thinking_blocks'] = thinking_blocks
+  addReasoning(events, choice, textOf(reasoning_content) ?? otherName, eventsOf(seals))
+  addText(events, 'text', choice, content)
+  addText(events, 'refusal', choice, refusal)
+  const pictures = objectsOf(images).map((image) => readImage(choice, image))
+  if (!pictures.every(isAllSaid)) own['images'] = images
+  const called = objectsOf(tool_calls).map((entry, position) => readCall(choice, entry, position, state))
+  if (!called.every(isAllSaid)) own['tool_calls'] = tool_calls
+  events.push(...eventsOf(pictures), ...eventsOf(called))
+  addOwn(events, 'message', choice, own)
+}
+
+/** Adds each block of reasoning before its seal if the blocks make up the reasoning, else all reasoning first. */
+function addReasoning(
+  events: AnswerEvent[],
+  choice: number,
+  reasoning: string | undefined,
+  seals: readonly AnswerEvent[],
+): void {
+  const texts = seals.map((event) => (event.kind === 'sealed' ? (event.text ?? '') : ''))
+  if (texts.join('') !== reasoning) {
+    addText(events, 'reasoning', choice, reasoning)
+    events.push(...seals)
+    return
+  }
+  for (const [position, seal] of seals.entries()) {
+    addText(events, 'reasoning', choice, texts[position])
+    events.push(seal)
+  }
+}
+
+/** An entry of a list. */
+interface Entry {
+  readonly events: readonly AnswerEvent[]
+  /** The events have all its content. */
+  readonly isAllSaid: boolean
+}
+
+function eventsOf(entries: readonly Entry[]): readonly AnswerEvent[] {
+  return entries.flatMap(({ events }) => events)
+}
+
+function isAllSaid(entry: Entry): boolean {
+  return entry.isAllSaid
+}
+
+function hasOnly(object: JsonObject, ...names: readonly string[]): boolean {
+  return Object.keys(object).every((name) => names.includes(name))
+}
+
+function readCall(choice: number, entry: JsonObject, position: number, { calls, isFinished }: ChoiceState): Entry {
+  const call = numberOf(entry['index']) ?? position
+  const known = calls.get(call)
+  // Only functions have JSON as input.
+  const isFunction = entry['type'] !== 'custom' && (known !== undefined || isObject(entry['function']))
+  if (!isFunction || isFinished) return { events: [], isAllSaid: false }
+  const called = objectOf(entry['function'])
+  const name = textOf(called['name']) ?? ''
+  const opaque = readCallSignature(entry)
+  const isSigned = opaque !== undefined && known !== 'begun'
+  const isAllSaid =
+    // A call without a name has its events later.
+    (known === 'begun' || (known === undefined && name !== '')) &&
+    hasOnly(entry, 'index', 'id', 'type', 'function', ...(isSigned ? ['extra_content'] : [])) &&
+    hasOnly(called, 'name', 'arguments')
+  const text = textOf(called['arguments']) ?? ''
+  if (known === 'begun') return { events: argumentEvents(choice, call, text), isAllSaid }
+  const first = known ?? { id: textOf(entry['id']), opaque: undefined, text: '' }
+  const held = { ...first, opaque: opaque ?? first.opaque, text: first.text + text }
+  calls.set(call, name === '' ? held : 'begun')
+  return { events: name === '' ? [] : beginCall(choice, call, name, held), isAllSaid }
+}
+
+function beginCall(choice: number, call: number, name: string, { id, opaque, text }: HeldCall): readonly AnswerEvent[] {
+  return [{ kind: 'call', choice, call, id, name, opaque }, ...argumentEvents(choice, call, text)]
+}
+
+function argumentEvents(choice: number, call: number, text: string): readonly AnswerEvent[] {
+  return text === '' ? [] : [{ kind: 'arguments', choice, call, text }]
+}
+
+function readSeal(choice: number, block: JsonObject): Entry {
+  const sealed = readThinkingBlock(block)
+  const isAllSaid =
+    sealed !== undefined && hasOnly(block, 'type', sealed.text === undefined ? 'data' : 'thinking', 'signature')
+  return { events: sealed === undefined ? [] : [{ kind: 'sealed', choice, ...sealed }], isAllSaid }
+}
+
+/** Reads an image that is data. One at a URL stays a member of this format. */
+function readImage(choice: number, image: JsonObject): Entry {
+  const { url, ...others } = objectOf(image['image_url'])
+  const [, mediaType, base64] = /^data:([^;,]*);base64,(.*)$/s.exec(textOf(url) ?? '') ?? []
+  const isData = mediaType !== undefined && base64 !== undefined
+  return {
+    events: isData ? [{ kind: 'image', choice, mediaType, base64 }] : [],
+    isAllSaid: isData && hasOnly(image, 'type', 'image_url') && hasOnly(others),
+  }
+}
+
+function finish(events: AnswerEvent[], choice: number, raw: string, state: ChoiceState): void {
+  if (state.isFinished) return
+  state.isFinished = true
+  for (const [call, begun] of state.calls) if (begun === 'begun') events.push({ kind: 'callEnd', choice, call })
+  events.push({ kind: 'finish', choice, reason: isFinishReason(raw) ? raw : 'other', raw })
+}
+
+function isFinishReason(reason: unknown): reason is FinishReason {
+  return finishReasons.has(reason)
+}
+
+function readLogprobs(events: AnswerEvent[], choice: number, logprobs: unknown): void {
+  if (!isObject(logprobs)) return
+  const { content, refusal } = logprobs
+  const tokens = Array.isArray(content) ? objectsOf(content) : undefined
+  const refusalTokens = Array.isArray(refusal) ? objectsOf(refusal) : undefined
+  events.push({ kind: 'logprobs', choice, tokens, refusalTokens })
+}
+
+function readUsage(events: AnswerEvent[], usage: unknown): void {
+  if (!isObject(usage)) return
+  const { cached_tokens, cache_write_tokens } = objectOf(usage['prompt_tokens_details'])
+  const counts = {
+    prompt: numberOf(usage['prompt_tokens']) ?? 0,
+    completion: numberOf(usage['completion_tokens']) ?? 0,
+    total: numberOf(usage['total_tokens']),
+    cached: numberOf(cached_tokens) ?? numberOf(usage['prompt_cache_hit_tokens']),
+    cacheWrite: numberOf(cache_write_tokens),
+    reasoning: numberOf(objectOf(usage['completion_tokens_details'])['reasoning_tokens']),
+  }
+  events.push({ kind: 'usage', counts, own: { format: 'chat', fields: usage } })
+}
+
+function addText(events: AnswerEvent[], kind: TextEvent['kind'], choice: number, text: unknown): void {
+  if (typeof text === 'string' && text !== '') events.push({ kind, choice, text })
+}
+
+function addOwn(events: AnswerEvent[], at: OwnEvent['at'], choice: number, fields: JsonObject): void {
+  if (Object.keys(fields).length > 0) events.push({ kind: 'own', at, choice, format: 'chat', fields })
+}

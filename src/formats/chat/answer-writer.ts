@@ -1,0 +1,201 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerEvent, FinishEvent, StartEvent, UsageEvent } from '../answer.ts'
+import { encodeJson } from '../json-value.ts'
+import type { Part } from '../part.ts'
+import type { Usage } from '../usage.ts'
+import {
+  addEvent,
+  carriesAnything,
+  countedUsage,
+  carriesMore,
+  carriesText,
+  headOf,
+  writeChunkChoice,
+  writeMessageChoice,
+  writeFinishReason,
+  writeUsage,
+  type Content,
+  type ContentEvent,
+} from './answer-message.ts'
+import type { ChunkHead } from './chunk.ts'
+
+/** Options of {@link answerWriter}. */
+export interface AnswerWriterOptions {
+  /** The model's name if the answer has none. */
+  readonly model: string
+  /**
+   * The place of usage: in a part of its own, in {@link Part.usage} only, or in the part of the choice that it came
+   * with.
+   */
+  readonly usage: 'separate' | 'hidden' | 'beside'
+  /** The head of a stream whose beginning the client has. Default: a new stream. */
+  readonly continued?: ChunkHead | undefined
+}
+
+/** Writes one stream of chunks. */
+export interface AnswerWriter {
+  /** Writes the events of one piece of an answer. The content of one choice, up to its finish, becomes one part. */
+  write(events: readonly AnswerEvent[]): readonly Part[]
+}
+
+/** A whole answer in the format of docs/api.md. */
+export interface WrittenAnswer {
+  readonly body: Uint8Array
+  readonly usage: Usage | undefined
+  /** All choices finished with `stop`, without content (failover.md row 27). */
+  readonly isEmpty: boolean
+}
+
+/** Writes the events of a whole answer as a chat completion. `model` is the model's name if the answer has none. */
+export function writeAnswer(events: readonly AnswerEvent[], { model }: { readonly model: string }): WrittenAnswer {
+  const { drafts, start, usage, own } = gather(events, draftOfChoice)
+  const head = headOf(start, model)
+  const body = {
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
+    choices: drafts.map(({ content, finish }) => writeMessageChoice(content, finish)),
+    ...withUsage(own, usage),
+  }
+  return {
+    body: encodeJson(body),
+    usage: usage && countedUsage(usage.counts),
+    isEmpty: drafts.every(({ content, finish }) => finish?.reason === 'stop' && !carriesAnything(content)),
+  }
+}
+
+/** Starts writing a stream. */
+export function answerWriter({ model, usage: usagePlace, continued }: AnswerWriterOptions): AnswerWriter {
+  const open = new Set<number>()
+  const finished = new Set<number>()
+  let envelope = continued && envelopeOf(continued)
+
+  function partOf({ content, finish }: Draft, more: JsonObject | undefined, usage: UsageEvent | undefined): Part {
+    const isOfFirst = content.choice === 0
+    const hasText = carriesText(content)
+    const hasMore = carriesMore(content)
+    note(content.choice, finish !== undefined)
+    return {
+      kind: 'part',
+      data: write([writeChunkChoice(content, finish)], usagePlace === 'hidden' ? more : withUsage(more, usage)),
+      isMeaningful: hasText || hasMore || finish !== undefined,
+      text: (isOfFirst && content.text) || '',
+      // Resume can repeat only text of the first choice.
+      isBeyondText: hasMore || (hasText && !isOfFirst),
+      finishReason: finish && writeFinishReason(finish),
+      hasOpenChoice: open.size > 0,
+      usage: usage && countedUsage(usage.counts),
+    }
+  }
+
+  function partWithoutChoice(more: JsonObject | undefined, usage: UsageEvent | undefined): Part {
+    return {
+      kind: 'part',
+      data: usage !== undefined && usagePlace === 'hidden' ? noData : write([], withUsage(more, usage)),
+      isMeaningful: false,
+      text: '',
+      isBeyondText: false,
+      finishReason: undefined,
+      hasOpenChoice: open.size > 0,
+      usage: usage && countedUsage(usage.counts),
+    }
+  }
+
+  function note(choice: number, isFinished: boolean): void {
+    if (isFinished) {
+      open.delete(choice)
+      finished.add(choice)
+    } else if (!finished.has(choice)) open.add(choice)
+  }
+
+  function write(choices: readonly JsonObject[], more: JsonObject | undefined): Uint8Array {
+    envelope ??= envelopeOf(headOf(undefined, model))
+    if (more !== undefined) return encodeJson({ ...envelope.members, choices, ...more })
+    return encoder.encode(`${envelope.beginning}${JSON.stringify(choices)}}`)
+  }
+
+  return {
+    write(events) {
+      const { start, drafts, usage, own } = gather(events, draftOfPiece)
+      const parts: Part[] = []
+      if (start !== undefined && envelope === undefined) {
+        envelope = envelopeOf(headOf(start, model))
+        parts.push(partOf(opening, undefined, undefined))
+      }
+      const last = drafts.at(-1)
+      const isUsageApart = usage !== undefined && (usagePlace === 'separate' || last === undefined)
+      for (const draft of drafts) parts.push(partOf(draft, own, isUsageApart || draft !== last ? undefined : usage))
+      if (isUsageApart || (own !== undefined && parts.length === 0)) parts.push(partWithoutChoice(own, usage))
+      return parts
+    },
+  }
+}
+
+/** A choice before it is written: whole, or a piece of it. */
+interface Draft {
+  readonly content: Content
+  finish?: FinishEvent
+}
+
+const noData = new Uint8Array()
+const encoder = new TextEncoder()
+/** The first chunk of a stream has the role. */
+const opening: Draft = { content: { choice: 0, ownOfMessage: { role: 'assistant', content: '' } } }
+
+/** Events by their place in the answer. */
+interface Gathered {
+  readonly drafts: Draft[]
+  start?: StartEvent
+  usage?: UsageEvent
+  /** Members that belong to no choice. */
+  own?: JsonObject
+}
+
+/** Finds or begins the draft for an event. */
+type FindDraft = (drafts: Draft[], event: ContentEvent | FinishEvent) => Draft
+
+function gather(events: readonly AnswerEvent[], findDraft: FindDraft): Gathered {
+  const gathered: Gathered = { drafts: [] }
+  for (const event of events) {
+    if (event.kind === 'start') gathered.start = event
+    else if (event.kind === 'usage') gathered.usage = event
+    else if (event.kind === 'own' && event.at === 'answer') gathered.own = { ...gathered.own, ...event.fields }
+    else if (event.kind === 'finish') findDraft(gathered.drafts, event).finish = event
+    else if (event.kind !== 'callEnd') addEvent(findDraft(gathered.drafts, event).content, event)
+  }
+  return gathered
+}
+
+/** The draft of the event's choice, for whole answers. */
+function draftOfChoice(drafts: Draft[], { choice }: ContentEvent | FinishEvent): Draft {
+  return drafts.find(({ content }) => content.choice === choice) ?? begin(drafts, choice)
+}
+
+/** The draft of the choice's current piece, for streams. A finish gets its own draft if the piece has content. */
+function draftOfPiece(drafts: Draft[], { choice, kind }: ContentEvent | FinishEvent): Draft {
+  const last = drafts.at(-1)
+  const isOpen = last?.content.choice === choice && last.finish === undefined
+  return isOpen && (kind !== 'finish' || !carriesAnything(last.content)) ? last : begin(drafts, choice)
+}
+
+function begin(drafts: Draft[], choice: number): Draft {
+  const draft: Draft = { content: { choice } }
+  drafts.push(draft)
+  return draft
+}
+
+function withUsage(more: JsonObject | undefined, usage: UsageEvent | undefined): JsonObject | undefined {
+  return usage === undefined ? more : { ...more, usage: writeUsage(usage) }
+}
+
+interface Envelope {
+  readonly members: JsonObject
+  /** The JSON of a chunk up to the value of `choices`. */
+  readonly beginning: string
+}
+
+function envelopeOf({ id, created, model }: ChunkHead): Envelope {
+  const members = { id, object: 'chat.completion.chunk', created, model }
+  return { members, beginning: `${JSON.stringify(members).slice(0, -1)},"choices":` }
+}

@@ -1,0 +1,481 @@
+import { flattenParts, insertMembers, isDigits, readIndex, readInteger, removeMember } from '../../bytes/fill.ts'
+import { isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { join, splice, type Edit } from '../../bytes/splice.ts'
+import { encode, utf8 } from '../../bytes/text.ts'
+import { errorWithin } from '../error-body.ts'
+import type { AnsweredError } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Part } from '../part.ts'
+import { readUsage, type Usage } from '../usage.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import { readLogprobs } from './logprobs.ts'
+import { readRefusal, removeToolCalls } from './message-fields.ts'
+import { toolCallNumbers, type ToolCallNumbers } from './tool-call-numbers.ts'
+
+/** Reads the events of one stream, one after the other. */
+export interface ChunkReader {
+  /** @throws {MalformedAnswer} for an event that is not a chunk (failover.md row 34) */
+  (data: Uint8Array): Part | AnsweredError
+  /**
+   * Call after the end marker. Returns a last part for each choice without a finish_reason: `tool_calls` if it has tool
+   * calls, else `stop` (failover.md row 36).
+   */
+  finish(): readonly Part[]
+}
+
+/** The members that all chunks of one stream have in common. */
+export interface ChunkHead {
+  readonly id: string
+  /** Unix time in seconds. */
+  readonly created: number
+  readonly model: string
+}
+
+/** Defaults for members that the upstream leaves out. */
+export interface ChunkDefaults {
+  /** Default: empty. */
+  readonly model?: string
+  /** Unix time in seconds. Default: now. */
+  readonly created?: number
+  /** Default: random, beginning with `chatcmpl-`. */
+  readonly id?: string
+}
+
+const topNames = ['id', 'object', 'created', 'model', 'choices', 'usage', 'error'] as const
+const topTable = nameTable(topNames)
+const choiceNames = ['index', 'delta', 'finish_reason', 'error', 'logprobs'] as const
+const choiceTable = nameTable(choiceNames)
+const deltaNames = [
+  'content',
+  'tool_calls',
+  'refusal',
+  'role',
+  'audio',
+  'function_call',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'thinking',
+] as const
+const deltaTable = nameTable(deltaNames)
+const roleTable = nameTable(['assistant'])
+const objectTable = nameTable(['chat.completion.chunk', 'error'])
+
+/**
+ * Creates a reader for one stream of an OpenAI-compatible upstream. It checks each event, and repairs it in the
+ * upstream's own bytes: fills in missing members and fixes those of a wrong type (docs/api.md). `id`, `created` and
+ * `model` keep their first value (failover.md row 39). Content in parts becomes text. Unknown members are kept.
+ */
+export function chunkReader(defaults: ChunkDefaults = {}): ChunkReader {
+  const stream = streamState(defaults)
+  function readChunk(data: Uint8Array): Part | AnsweredError {
+    try {
+      return readTop(new JsonCursor(data), stream)
+    } catch (error) {
+      if (error instanceof MalformedAnswer) return errorInstead(data, error)
+      if (error instanceof JsonSyntaxError)
+        throw new MalformedAnswer('malformed', `an event is not JSON: ${error.message}`, { cause: error })
+      throw error
+    }
+  }
+  return Object.assign(readChunk, { finish: () => finishingParts(stream) })
+}
+
+function finishingParts(stream: StreamState): readonly Part[] {
+  return [...stream.open]
+    .sort((one, other) => one - other)
+    .flatMap((index) => {
+      const reason = stream.toolCalls.hasCall(index) ? 'tool_calls' : 'stop'
+      const text = `{"choices":[{"index":${index},"delta":{},"finish_reason":"${reason}"}]}`
+      const chunk = readTop(new JsonCursor(encode(text)), stream)
+      return chunk.kind === 'part' ? [chunk] : []
+    })
+}
+
+/** State between the chunks of a stream. */
+interface StreamState {
+  /** The JSON of `id`, `created` and `model`, once the upstream has sent them. */
+  readonly head: [Uint8Array | undefined, Uint8Array | undefined, Uint8Array | undefined]
+  readonly defaults: ChunkDefaults
+  readonly toolCalls: ToolCallNumbers
+  /** Choices that have begun and not finished. */
+  readonly open: Set<number>
+  readonly finished: Set<number>
+  /** The beginning of the last chunk, up to the value of `choices`, if it needs no edits and has no facts. */
+  opening: { readonly bytes: Uint8Array; readonly seen: number } | undefined
+}
+
+/** Facts of one chunk. */
+interface Findings {
+  readonly edits: Edit[]
+  isMeaningful: boolean
+  isBeyondText: boolean
+  text: string
+  finishReason: string | undefined
+  hasError: boolean
+  /** Facts of the last delta. */
+  delta: DeltaFacts
+}
+
+/** Facts of a delta for adding its role. */
+interface DeltaFacts {
+  /** Offset of its first byte. */
+  readonly start: number
+  /** Offset of its closing brace; of the end of a null. */
+  readonly end: number
+  readonly isNull: boolean
+  readonly hasMembers: boolean
+  readonly hasRole: boolean
+}
+
+/** Whether the next chunk may skip its beginning if it is the same: it has no facts, and no other choices. */
+function isPlainOpening(cursor: JsonCursor, seen: number, findings: Findings): boolean {
+  return (seen & 0b1110000) === 0 && !findings.hasError && !cursor.hasHighBytes && !cursor.hasLineBreaks
+}
+
+function streamState(defaults: ChunkDefaults): StreamState {
+  return {
+    head: [undefined, undefined, undefined],
+    defaults,
+    toolCalls: toolCallNumbers(),
+    open: new Set(),
+    finished: new Set(),
+    opening: undefined,
+  }
+}
+
+function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError {
+  if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
+  const findings: Findings = {
+    edits: [],
+    isMeaningful: false,
+    isBeyondText: false,
+    text: '',
+    finishReason: undefined,
+    hasError: false,
+    delta: noDelta,
+  }
+  const { edits } = findings
+  let usage: Usage | undefined
+  let seen = 0
+  let hasMembers = false
+  let more: boolean
+  const { opening } = stream
+  if (opening !== undefined && isAt(cursor.bytes, 0, opening.bytes)) {
+    // Chunks of a stream usually have the same beginning, which needs no second check.
+    cursor.resume(opening.bytes.length)
+    readChoices(cursor, stream, findings)
+    seen = opening.seen
+    hasMembers = true
+    more = cursor.nextMember()
+  } else {
+    stream.opening = undefined
+    more = cursor.firstMember()
+  }
+  for (; more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(topTable)
+    hasMembers = true
+    if (code === 4 && edits.length === 0 && isPlainOpening(cursor, seen, findings)) {
+      stream.opening = { bytes: cursor.bytes.slice(0, cursor.position), seen: seen | 16 }
+    }
+    if (code !== -1) seen |= 1 << code
+    switch (code) {
+      case 0:
+        keepHead(cursor, stream, edits, 0)
+        break
+      case 1:
+        keepObject(cursor, findings)
+        break
+      case 2:
+        keepHead(cursor, stream, edits, 1)
+        break
+      case 3:
+        keepHead(cursor, stream, edits, 2)
+        break
+      case 4:
+        readChoices(cursor, stream, findings)
+        break
+      case 5: {
+        if (cursor.skipNull()) break
+        cursor.peek()
+        const start = cursor.position
+        usage = readUsage(cursor, edits)
+        if (usage === undefined) edits.push({ start, end: cursor.position, replacement: nullText })
+        break
+      }
+      case 6:
+        if (cursor.isFilled()) findings.hasError = true
+        break
+      default:
+        cursor.skip()
+    }
+  }
+  const end = cursor.position - 1
+  cursor.finish()
+  if (findings.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
+  if ((seen & 31) !== 31) {
+    const missing: string[] = []
+    if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
+    if ((seen & 2) === 0) missing.push('"object":"chat.completion.chunk"')
+    if ((seen & 4) === 0) missing.push(`"created":${headText(stream, 1)}`)
+    if ((seen & 8) === 0) missing.push(`"model":${headText(stream, 2)}`)
+    if ((seen & 16) === 0) missing.push('"choices":[]')
+    insertMembers(edits, end, missing, hasMembers)
+  }
+  if (edits.length > 1) edits.sort((one, other) => one.start - other.start)
+  const data = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
+  return {
+    kind: 'part',
+    data: cursor.hasLineBreaks ? withoutLineBreaks(data) : data,
+    isMeaningful: findings.isMeaningful,
+    text: findings.text,
+    isBeyondText: findings.isBeyondText,
+    finishReason: findings.finishReason,
+    hasOpenChoice: stream.open.size > 0,
+    usage,
+  }
+}
+
+/** Keeps the first `id`, `created` or `model`. Empty ones pass until another one comes. */
+function keepHead(cursor: JsonCursor, stream: StreamState, edits: Edit[], slot: 0 | 1 | 2): void {
+  const kind = cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  const end = cursor.position
+  const bytes = cursor.bytes
+  const kept = stream.head[slot]
+  const isRight = slot === 1 ? kind === 'number' && isDigits(bytes, start, end) : kind === 'string'
+  if (kept === undefined) {
+    if (!isRight && slot === 1) keepCreated(bytes.subarray(start, end), stream)
+    if (!isRight) edits.push({ start, end, replacement: encode(headText(stream, slot)) })
+    else if (slot === 1 ? !(end === start + 1 && bytes[start] === 0x30) : end - start > 2)
+      stream.head[slot] = bytes.slice(start, end)
+    return
+  }
+  if (end - start !== kept.length || !isAt(bytes, start, kept)) edits.push({ start, end, replacement: kept })
+}
+
+/** Keeps a time that is a string or a number in another spelling. */
+function keepCreated(value: Uint8Array, stream: StreamState): void {
+  const created = readInteger(new JsonCursor(value), [])
+  if (created !== undefined && created > 0) stream.head[1] = encode(String(created))
+}
+
+/** Returns the JSON for a missing `id`, `created` or `model`: the kept one, else the default, which is kept. */
+function headText(stream: StreamState, slot: 0 | 1 | 2): string {
+  const kept = stream.head[slot]
+  if (kept !== undefined) return utf8(kept)
+  const { id, created, model } = headOf(stream.defaults)
+  const text = JSON.stringify(slot === 0 ? id : slot === 1 ? created : model)
+  if (text !== '""') stream.head[slot] = encode(text)
+  return text
+}
+
+function headOf(defaults: ChunkDefaults): ChunkHead {
+  return {
+    id: defaults.id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`,
+    created: defaults.created ?? Math.floor(Date.now() / 1000),
+    model: defaults.model ?? '',
+  }
+}
+
+function keepObject(cursor: JsonCursor, findings: Findings): void {
+  const kind = cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  const end = cursor.position
+  const code = kind === 'string' ? cursor.stringCode(objectTable, start, end) : -1
+  if (code === 1) findings.hasError = true
+  else if (code !== 0) findings.edits.push({ start, end, replacement: chunkObject })
+}
+
+function readChoices(cursor: JsonCursor, stream: StreamState, findings: Findings): void {
+  const kind = cursor.peek()
+  if (kind === 'null') {
+    const start = cursor.position
+    cursor.skip()
+    findings.edits.push({ start, end: cursor.position, replacement: emptyArray })
+    return
+  }
+  if (kind !== 'array') throw new MalformedAnswer('malformed', `'choices' of an event is not an array`)
+  let position = 0
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `a choice of an event is not an object`)
+    readChoice(cursor, stream, findings, position++)
+  }
+}
+
+function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings, position: number): void {
+  const { edits } = findings
+  let seen = 0
+  let hasMembers = false
+  let index = position
+  let isFinished = false
+  const textBefore = findings.text
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(choiceTable)
+    hasMembers = true
+    if (code !== -1) seen |= 1 << code
+    switch (code) {
+      case 0:
+        index = readIndex(cursor, edits, position)
+        break
+      case 1:
+        readDelta(cursor, stream, findings, index)
+        break
+      case 2:
+        isFinished = readFinishReason(cursor, findings)
+        break
+      case 3:
+        if (cursor.isFilled()) findings.hasError = true
+        break
+      case 4:
+        if (!cursor.skipNull()) readLogprobs(cursor, edits)
+        break
+      default:
+        cursor.skip()
+    }
+  }
+  const isFirst = isNew(stream, index)
+  if ((seen & 2) !== 0) completeDelta(findings, isFirst)
+  if ((seen & 7) !== 7) {
+    const missing: string[] = []
+    if ((seen & 1) === 0) missing.push(`"index":${position}`)
+    if ((seen & 2) === 0) missing.push(isFirst ? `"delta":{${roleMember}}` : '"delta":{}')
+    if ((seen & 4) === 0) missing.push('"finish_reason":null')
+    insertMembers(edits, cursor.position - 1, missing, hasMembers)
+  }
+  if (isFinished) finish(stream, index)
+  else if (isFirst) stream.open.add(index)
+  if (index === 0) return
+  findings.text = textBefore
+  findings.isBeyondText = true
+}
+
+function finish({ open, finished }: StreamState, index: number): void {
+  open.delete(index)
+  finished.add(index)
+}
+
+/** Passes a `finish_reason` and returns whether the choice is finished. */
+function readFinishReason(cursor: JsonCursor, findings: Findings): boolean {
+  const kind = cursor.peek()
+  const start = cursor.position
+  if (kind === 'string') {
+    const reason = finishReasonOf(cursor, findings.edits)
+    if (reason !== '') {
+      findings.finishReason = reason
+      findings.isMeaningful = true
+      return true
+    }
+  } else cursor.skip()
+  if (kind !== 'null') findings.edits.push({ start, end: cursor.position, replacement: nullText })
+  return false
+}
+
+function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, choice: number): void {
+  let hasRole = false
+  let hasMembers = false
+  const kind = cursor.peek()
+  const start = cursor.position
+  if (kind === 'null') {
+    cursor.skip()
+    findings.delta = { start, end: cursor.position, isNull: true, hasMembers, hasRole }
+    return
+  }
+  if (kind !== 'object') throw new MalformedAnswer('malformed', `'delta' of an event is not an object`)
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(deltaTable)
+    let isKept = true
+    if (code === -1) cursor.skip()
+    else if (code === 0) readContent(cursor, findings)
+    else if (code === 1) {
+      isKept = cursor.peek() === 'array'
+      if (!isKept) removeToolCalls(cursor, findings.edits)
+      else if (stream.toolCalls.read(cursor, choice, findings.edits)) beyondText(findings)
+    } else if (code === 2) {
+      if (readRefusal(cursor, findings.edits)) beyondText(findings)
+    } else if (code === 3) isKept = hasRole = readRole(cursor, findings.edits)
+    else if (cursor.isFilled()) beyondText(findings)
+    if (isKept) hasMembers = true
+  }
+  findings.delta = { start, end: cursor.position - 1, isNull: false, hasMembers, hasRole }
+}
+
+/** Adds the role to the first delta of a choice, where clients expect it, and replaces null by an object. */
+function completeDelta({ edits, delta }: Findings, isFirst: boolean): void {
+  const { start, end, isNull, hasMembers, hasRole } = delta
+  if (isNull) edits.push({ start, end, replacement: isFirst ? roleObject : emptyObject })
+  else if (isFirst && !hasRole) insertMembers(edits, end, [roleMember], hasMembers)
+}
+
+/** Whether the choice had no chunk before. */
+function isNew({ open, finished }: StreamState, choice: number): boolean {
+  return !open.has(choice) && !finished.has(choice)
+}
+
+/** Passes a role, removes an empty one, and returns whether it has one. */
+function readRole(cursor: JsonCursor, edits: Edit[]): boolean {
+  const { nameStart } = cursor
+  const kind = cursor.peek()
+  const start = cursor.position
+  const isFilled = cursor.isFilled()
+  if (!isFilled) {
+    removeMember(cursor, edits, nameStart)
+    return false
+  }
+  if (kind !== 'string' || cursor.stringCode(roleTable, start, cursor.position) === -1) {
+    edits.push({ start, end: cursor.position, replacement: assistantText })
+  }
+  return true
+}
+
+function beyondText(findings: Findings): void {
+  findings.isMeaningful = true
+  findings.isBeyondText = true
+}
+
+function readContent(cursor: JsonCursor, findings: Findings): void {
+  const kind = cursor.peek()
+  if (kind === 'string') {
+    const text = cursor.string()
+    if (text === '') return
+    findings.text = text
+    findings.isMeaningful = true
+    return
+  }
+  const start = cursor.position
+  cursor.skip()
+  if (kind === 'null') return
+  const parts: unknown = kind === 'array' ? JSON.parse(utf8(cursor.bytes, start, cursor.position)) : undefined
+  if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `'content' of an event is a ${kind}`)
+  const { text, reasoning } = flattenParts(parts)
+  const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
+  findings.edits.push({ start, end: cursor.position, replacement: encode(JSON.stringify(text) + added) })
+  if (text !== '') {
+    findings.text = text
+    findings.isMeaningful = true
+  }
+  if (reasoning !== '') beyondText(findings)
+}
+
+/** Returns the error that the event contains; throws `malformed` without one. */
+function errorInstead(data: Uint8Array, malformed: MalformedAnswer): AnsweredError {
+  const error = errorWithin(data)
+  if (error === undefined) throw malformed
+  return { kind: 'error', error }
+}
+
+/** Replaces line breaks, which in JSON are always between tokens. */
+function withoutLineBreaks(data: Uint8Array): Uint8Array {
+  return data.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte))
+}
+
+const chunkObject = encode('"chat.completion.chunk"')
+const assistantText = encode('"assistant"')
+const emptyArray = encode('[]')
+const noDelta: DeltaFacts = { start: 0, end: 0, isNull: false, hasMembers: false, hasRole: false }
+const roleMember = '"role":"assistant"'
+const roleObject = encode(`{${roleMember}}`)
+const emptyObject = encode('{}')
+const nullText = encode('null')

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerEvent, LogprobsEvent } from '../answer.ts'
+import type { Continuation } from '../format.ts'
+import { numberOf, objectOf, parseJson, textOf } from '../json-value.ts'
+import type { Part } from '../part.ts'
+import { chatAnswerReader } from './answer-reader.ts'
+import { answerWriter } from './answer-writer.ts'
+import type { ChunkHead } from './chunk.ts'
+
+/** Reads the head of a chunk. */
+function headOf(part: Part): ChunkHead {
+  const { id, created, model } = parse(part)
+  return { id: textOf(id) ?? '', created: numberOf(created) ?? 0, model: textOf(model) ?? '' }
+}
+
+/** Starts the rest of a stream. All its parts have the head of `first` (failover.md row 39). */
+export function continuation(first: Part | undefined): Continuation {
+  const head = first === undefined ? undefined : headOf(first)
+  const reader = chatAnswerReader()
+  const writer = answerWriter({ model: head?.model ?? '', usage: 'beside', continued: head })
+  return {
+    write(part, text = part.text) {
+      if (part.data.length === 0) return [part]
+      const events = reader.read(parse(part))
+      const parts = writer.write(text === part.text ? events : events.flatMap((event) => endOf(event, text)))
+      return parts.map((written) => (written.usage === undefined ? written : { ...written, usage: part.usage }))
+    },
+  }
+}
+
+/** Shortens a text event, and its log probabilities, to `text`: the end that is new to the client. */
+function endOf(event: AnswerEvent, text: string): readonly AnswerEvent[] {
+  if (event.kind === 'text' && event.choice === 0) return [{ ...event, text }]
+  if (event.kind === 'logprobs' && event.choice === 0) return logprobsOfEnd(event, text)
+  return [event]
+}
+
+/** The log probabilities of the last tokens, if they make up `text`; else none. */
+function logprobsOfEnd(event: LogprobsEvent, text: string): readonly LogprobsEvent[] {
+  const tokens = event.tokens ?? []
+  let start = tokens.length
+  let end = ''
+  while (end.length < text.length && start > 0) end = (textOf(tokens[--start]?.['token']) ?? '') + end
+  return text !== '' && end === text ? [{ ...event, tokens: tokens.slice(start) }] : []
+}
+
+function parse(part: Part): JsonObject {
+  return objectOf(parseJson(new TextDecoder().decode(part.data)))
+}

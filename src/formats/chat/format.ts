@@ -1,0 +1,80 @@
+import { doneEvent, formatEvent, formatEvents, keepAliveEvent, type ServerSentEvent } from '../../bytes/event-stream.ts'
+import { encode } from '../../bytes/text.ts'
+import { readErrorBody } from '../error-body.ts'
+import { promptTokensOf } from '../estimate-tokens.ts'
+import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat } from '../format.ts'
+import type { Part } from '../part.ts'
+import { chunkReader } from './chunk.ts'
+import { readCompletion } from './completion.ts'
+import { continuation } from './continuation.ts'
+import { partGatherer, completionToParts } from './conversion.ts'
+import { isDone } from './done.ts'
+import {
+  appendMessage,
+  encodeChatRequest,
+  parseChatRequest,
+  parseLargeChatRequest,
+  type ChatRequest,
+} from './request.ts'
+
+/** The widely used chat-completions format (docs/api.md). */
+export const chat: Format & { readonly stream: StreamFormat } = {
+  name: 'chat',
+  path: '/v1/chat/completions',
+  check: parseChatRequest,
+  checkLarge: parseLargeChatRequest,
+  promptTokens: promptTokensOf,
+  needsSameModel: false,
+  errorBody: (error) => JSON.stringify(error),
+
+  passThrough: {
+    write(request: ChatRequest, model, target) {
+      const { overrides, rename, drop, reasoning } = target
+      const added = asksUsage(request, target) ? { stream_options: { include_usage: true }, ...overrides } : overrides
+      return encodeChatRequest(request, { model, overrides: added, rename, drop, reasoning })
+    },
+
+    readWhole: (body, { model }) => readCompletion(body, { model }),
+    reader: partReader,
+  },
+
+  stream: {
+    frame: formatEvents,
+    end: doneEvent,
+    keepAlive: keepAliveEvent,
+    error: (error) => formatEvent(encode(JSON.stringify(error))),
+    split: (body, { includeUsage }: ChatRequest) => completionToParts(body, { includeUsage }),
+    gatherer: partGatherer,
+    continuation,
+    continued: (request: ChatRequest, text) =>
+      appendMessage(request, encode(JSON.stringify({ role: 'assistant', content: text }))),
+  },
+}
+
+function partReader(request: ChatRequest, target: PassThroughTarget): PartReader {
+  const read = chunkReader({ model: request.model })
+  const isUsageOurs = asksUsage(request, target)
+  return {
+    hasOneChoice: !Object.hasOwn(target.overrides, 'n') && request.members.every(({ name }) => name !== 'n'),
+    read({ event, data }: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
+      if (isDone(data)) return 'done'
+      if (event === 'error') return { kind: 'error', error: readErrorBody(data) }
+      const part = read(data)
+      if (part.kind === 'error') return part
+      return [isUsageOurs && isUsageOnly(part) ? { ...part, data: nothing } : part]
+    },
+    finish: read.finish,
+  }
+}
+
+const nothing = new Uint8Array()
+
+/** The caller has no `stream_options`, and the provider counts only when asked. */
+function asksUsage({ stream, members }: ChatRequest, { streamUsage }: PassThroughTarget): boolean {
+  return streamUsage && stream && !members.some(({ name }) => name === 'stream_options')
+}
+
+/** Whether a part is the chunk without choices that has the usage of a stream. */
+function isUsageOnly({ usage, isMeaningful, data }: Part): boolean {
+  return usage !== undefined && !isMeaningful && /"choices"\s*:\s*\[\s*\]/.test(new TextDecoder().decode(data))
+}

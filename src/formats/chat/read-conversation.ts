@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerFormat, Conversation, Effort } from '../conversation.ts'
+import { isObject, listOf, numberOf, objectOf, parseJsonBytes, textOf } from '../json-value.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { readTools } from './read-tools.ts'
+import { readTurns } from './read-turns.ts'
+
+const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+
+/**
+ * Reads a checked request (docs/api.md). `null` counts as absent.
+ *
+ * @param drop names of top-level fields that the provider refuses: they count as absent
+ * @throws {UpstreamFailure} `bad_request` for content that a conversation cannot carry
+ */
+export function readConversation(body: Uint8Array, drop: readonly string[]): Conversation {
+  const fields = readFields(body, drop)
+  const {
+    messages,
+    tools,
+    functions,
+    tool_choice,
+    function_call,
+    parallel_tool_calls,
+    response_format,
+    modalities,
+    reasoning_effort,
+    enable_thinking,
+    max_completion_tokens,
+    max_tokens,
+    stop,
+    n,
+    temperature,
+    top_p,
+    top_k,
+    presence_penalty,
+    frequency_penalty,
+    seed,
+    logprobs,
+    top_logprobs,
+    metadata,
+    user,
+    service_tier,
+    ...own
+  } = fields
+  return {
+    turns: readTurns(messages),
+    tools: readTools(fields),
+    answerFormat: readAnswerFormat(objectOf(response_format)),
+    modalities: listOf(modalities).filter((modality) => typeof modality === 'string'),
+    effort: readEffort(reasoning_effort, enable_thinking),
+    maxTokens: numberOf(max_completion_tokens) ?? numberOf(max_tokens),
+    stops: readStops(stop),
+    choices: numberOf(n),
+    temperature: numberOf(temperature),
+    topP: numberOf(top_p),
+    topK: numberOf(top_k),
+    presencePenalty: numberOf(presence_penalty),
+    frequencyPenalty: numberOf(frequency_penalty),
+    seed: numberOf(seed),
+    logprobs: logprobs === true ? { alternatives: numberOf(top_logprobs) } : undefined,
+    user: textOf(objectOf(metadata)['user_id']) ?? textOf(user),
+    serviceTier: textOf(service_tier),
+    own,
+  }
+}
+
+function readFields(bytes: Uint8Array, drop: readonly string[]): JsonObject {
+  const body = parseBody(bytes)
+  if (!isObject(body)) throw untranslatable('A request other than a JSON object')
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && !drop.includes(name)))
+}
+
+function parseBody(bytes: Uint8Array): unknown {
+  try {
+    return parseJsonBytes(bytes)
+  } catch {
+    // The request was checked before, so a detailed message would not help the caller.
+    throw untranslatable('This request')
+  }
+}
+
+/** `stop` as a list, without blank ones, which upstreams refuse. */
+function readStops(stop: unknown): readonly string[] {
+  const stops = typeof stop === 'string' ? [stop] : listOf(stop)
+  return stops.filter((value) => typeof value === 'string').filter((value) => value.trim() !== '')
+}
+
+/** `reasoning_effort`, else `medium` or `none` by `enable_thinking`. */
+function readEffort(effort: unknown, isEnabled: unknown): Effort | undefined {
+  if (isEffort(effort)) return effort
+  if (isEnabled === true) return 'medium'
+  return isEnabled === false ? 'none' : undefined
+}
+
+function isEffort(value: unknown): value is Effort {
+  return efforts.has(value)
+}
+
+function readAnswerFormat({ type, json_schema }: JsonObject): AnswerFormat {
+  if (type === 'json_object') return { kind: 'json' }
+  if (type !== 'json_schema') return { kind: 'text' }
+  const { schema } = objectOf(json_schema)
+  return isObject(schema) ? { kind: 'schema', schema } : { kind: 'json' }
+}

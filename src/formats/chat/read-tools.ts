@@ -1,0 +1,60 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
+import { isObject, objectOf, objectsOf, textOf } from '../json-value.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { cacheControlOf } from './read-turns.ts'
+
+/**
+ * Reads `tools`, `tool_choice` and `parallel_tool_calls`, and their deprecated forms `functions` and `function_call`.
+ * With `allowed_tools`, only allowed functions are kept.
+ *
+ * @throws {UpstreamFailure} for custom tools
+ */
+export function readTools(body: JsonObject): Tools {
+  const tools = objectsOf(body['tools'])
+  if (tools.some((tool) => tool['type'] === 'custom')) throw untranslatable('A custom tool')
+  const functions = [
+    ...tools.filter(isFunction).map((tool) => readFunction(objectOf(tool['function']), cacheControlOf(tool))),
+    ...objectsOf(body['functions']).map((declared) => readFunction(declared, undefined)),
+  ]
+  const { choice, allowed } = readChoice(body['tool_choice'] ?? body['function_call'])
+  return {
+    functions: allowed === undefined ? functions : functions.filter(({ name }) => allowed.has(name)),
+    own: tools.filter((tool) => !isFunction(tool)),
+    choice,
+    oneAtATime: body['parallel_tool_calls'] === false,
+  }
+}
+
+function isFunction(tool: JsonObject): boolean {
+  return tool['type'] === 'function' || isObject(tool['function'])
+}
+
+function readFunction(declared: JsonObject, cacheControl: JsonObject | undefined): FunctionTool {
+  return {
+    name: textOf(declared['name']) ?? '',
+    description: textOf(declared['description']),
+    parameters: isObject(declared['parameters']) ? declared['parameters'] : undefined,
+    isStrict: declared['strict'] === true,
+    cacheControl,
+  }
+}
+
+interface Choice {
+  readonly choice: ToolChoice | undefined
+  /** Names of the only functions that may be called. */
+  readonly allowed?: ReadonlySet<string>
+}
+
+function readChoice(choice: unknown): Choice {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { choice: { kind: choice } }
+  if (!isObject(choice)) return { choice: undefined }
+  if (choice['type'] === 'custom') throw untranslatable('The choice of a custom tool')
+  if (choice['type'] === 'allowed_tools') {
+    const { mode, tools } = objectOf(choice['allowed_tools'])
+    const allowed = new Set(objectsOf(tools).map((tool) => textOf(objectOf(tool['function'])['name']) ?? ''))
+    return { choice: { kind: mode === 'required' ? 'required' : 'auto' }, allowed }
+  }
+  const name = textOf(objectOf(choice['function'])['name']) ?? textOf(choice['name'])
+  return { choice: name === undefined ? undefined : { kind: 'function', name } }
+}

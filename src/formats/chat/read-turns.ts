@@ -1,0 +1,164 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, Turn } from '../conversation.ts'
+import { isObject, objectOf, objectsOf, parseJson, textOf } from '../json-value.ts'
+import { readThinkingBlock } from '../thinking-block.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { readCallSignature } from './call-signature.ts'
+
+/**
+ * Reads `messages` (docs/api.md, and the roles `developer`, `tool` and `function`).
+ *
+ * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a custom tool call,
+ *   a file by id
+ */
+export function readTurns(messages: unknown): readonly Turn[] {
+  const names = new Map<string, string>()
+  let lastCall = ''
+  return objectsOf(messages).map((message, index): Turn => {
+    const parts = readParts(message['content'])
+    switch (message['role']) {
+      case 'system':
+      case 'developer':
+        return { role: 'system', parts }
+      case 'user':
+        return { role: 'user', parts }
+      case 'assistant': {
+        const calls = readCalls(message, index)
+        for (const { id, name } of calls) names.set(id, name)
+        lastCall = calls.at(-1)?.id ?? lastCall
+        return { role: 'assistant', parts: readAssistantParts(message, parts, calls) }
+      }
+      case 'tool':
+      case 'function': {
+        const callId = textOf(message['tool_call_id']) ?? lastCall
+        const name = names.get(callId) ?? textOf(message['name'])
+        return { role: 'tool', callId, name, parts, cacheControl: cacheControlOf(message) }
+      }
+      default:
+        throw untranslatable('A message of this role')
+    }
+  })
+}
+
+/** Anthropic's `cache_control` of a message, part or tool. */
+export function cacheControlOf({ cache_control }: JsonObject): JsonObject | undefined {
+  return isObject(cache_control) ? cache_control : undefined
+}
+
+function readAssistantParts(
+  message: JsonObject,
+  parts: readonly ContentPart[],
+  calls: readonly CallPart[],
+): readonly AssistantPart[] {
+  const refusal = textOf(message['refusal'])
+  const said = parts.length === 0 && refusal !== undefined ? readParts(refusal) : parts
+  return [...readReasoning(message), ...said, ...calls]
+}
+
+function readReasoning({ thinking_blocks }: JsonObject): readonly ReasoningPart[] {
+  return objectsOf(thinking_blocks).flatMap((block) => {
+    const sealed = readThinkingBlock(block)
+    return sealed === undefined ? [] : [{ kind: 'reasoning', ...sealed }]
+  })
+}
+
+function readParts(content: unknown): readonly ContentPart[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content, cacheControl: undefined }]
+  return objectsOf(content).map(readPart)
+}
+
+function readPart(part: JsonObject): ContentPart {
+  const cacheControl = cacheControlOf(part)
+  switch (part['type']) {
+    case 'text':
+      return { kind: 'text', text: textOf(part['text']) ?? '', cacheControl }
+    case 'refusal':
+      return { kind: 'text', text: textOf(part['refusal']) ?? '', cacheControl }
+    case 'image_url': {
+      const image = part['image_url']
+      return readUrl(textOf(image) ?? textOf(objectOf(image)['url']) ?? '', { cacheControl })
+    }
+    case 'input_audio': {
+      const { data, format } = objectOf(part['input_audio'])
+      const base64 = textOf(data) ?? ''
+      if (base64.startsWith('data:')) return readUrl(base64, { cacheControl })
+      const mediaType = `audio/${textOf(format) ?? 'wav'}`.toLowerCase()
+      return { kind: 'media', mediaType, base64, filename: undefined, cacheControl }
+    }
+    case 'file':
+      return readFile(objectOf(part['file']), cacheControl)
+    default:
+      throw untranslatable('A content part of this type')
+  }
+}
+
+/** Facts about the content at a URL. */
+interface Linked {
+  readonly isFile?: boolean
+  readonly filename?: string | undefined
+  readonly cacheControl: JsonObject | undefined
+}
+
+function readFile(file: JsonObject, cacheControl: JsonObject | undefined): ContentPart {
+  const data = textOf(file['file_data'])
+  if (data === undefined) throw untranslatable('A file that is named only by its id')
+  const filename = textOf(file['filename'])
+  if (/^[a-z]+:/i.test(data)) return readUrl(data, { isFile: true, filename, cacheControl })
+  if (filename?.toLowerCase().endsWith('.pdf') !== true) throw untranslatable('A file without a media type')
+  return { kind: 'media', mediaType: 'application/pdf', base64: data, filename, cacheControl }
+}
+
+function readUrl(url: string, linked: Linked): ContentPart {
+  const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase()
+  if (scheme === 'data') return readDataUrl(url, linked)
+  if (scheme === 'http' || scheme === 'https' || scheme === 'gs') {
+    return { kind: 'link', url, isFile: linked.isFile === true, cacheControl: linked.cacheControl }
+  }
+  throw untranslatable('An address that is neither data: nor http(s):')
+}
+
+/** Media type, then parameters, then `base64`, up to the first comma (RFC 2397). */
+function readDataUrl(url: string, { filename, cacheControl }: Linked): ContentPart {
+  const comma = url.indexOf(',')
+  if (comma === -1) throw untranslatable('A data: address without a comma')
+  const [type = '', ...parameters] = url
+    .slice('data:'.length, comma)
+    .split(';')
+    .map((field) => field.trim().toLowerCase())
+  const payload = url.slice(comma + 1)
+  const mediaType = type === '' ? 'text/plain' : type === 'image/jpg' ? 'image/jpeg' : type
+  const base64 = parameters.includes('base64') ? payload : percentToBase64(payload)
+  return { kind: 'media', mediaType, base64, filename, cacheControl }
+}
+
+function percentToBase64(payload: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(payload)).toString('base64')
+  } catch (error) {
+    if (error instanceof URIError) throw untranslatable('A data: address with broken percent signs')
+    throw error
+  }
+}
+
+function readCalls(message: JsonObject, index: number): readonly CallPart[] {
+  const legacy = message['function_call']
+  if (isObject(legacy)) return [readCall(`call_${index}`, legacy, undefined)]
+  return objectsOf(message['tool_calls']).map((call, position) => {
+    if (!isObject(call['function'])) throw untranslatable('A call of a custom tool')
+    return readCall(textOf(call['id']) ?? `call_${index}_${position}`, call['function'], readCallSignature(call))
+  })
+}
+
+function readCall(id: string, called: JsonObject, opaque: Opaque | undefined): CallPart {
+  const input = readArguments(textOf(called['arguments']) ?? '')
+  return { kind: 'call', id, name: textOf(called['name']) ?? '', input, opaque }
+}
+
+function readArguments(text: string): JsonObject {
+  try {
+    return objectOf(parseJson(text))
+  } catch {
+    // Models write broken arguments at times; the conversation continues without them.
+    return {}
+  }
+}

@@ -1,0 +1,147 @@
+import { JsonCursor } from '../../bytes/json-cursor.ts'
+import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import { join, splice } from '../../bytes/splice.ts'
+import { encode } from '../../bytes/text.ts'
+import type { Ask, Member } from '../ask.ts'
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { invalidRequest } from '../error.ts'
+import { checkChoice, checkNumber, readBoolean, readModel } from '../fields.ts'
+import { missing } from '../request-fault.ts'
+import { spliceRequest, type RequestChanges } from '../splice-request.ts'
+import { checkStop, fieldNames, fieldRules, fields, readStreamOptions } from './request-fields.ts'
+import { checkMessages } from './request-messages.ts'
+import { reasoningEdits, type MessageReasoning, type ReasoningHistory } from './request-reasoning.ts'
+
+/** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
+export interface ChatRequest extends Ask {
+  readonly format: 'chat'
+  /** `stream_options.include_usage`. */
+  readonly includeUsage: boolean
+  /** Offsets of the reasoning of earlier answers in its messages. */
+  readonly reasoning: MessageReasoning
+}
+
+/** Changes of a chat request for one upstream. */
+export interface ChatRequestChanges extends RequestChanges {
+  /** Default: `keep`. */
+  readonly reasoning?: ReasoningHistory
+}
+
+/**
+ * Checks a request (docs/api.md) in place. For bodies up to 1 MiB; {@link parseLargeChatRequest} takes larger ones
+ * without blocking other requests. Unknown members pass unread; 10,000 members at most. Of a repeated member the last
+ * counts, and all are checked. `model` must not be repeated, since readers could take different ones.
+ *
+ * @throws {WireError} 400: `invalid_json` first, then the first fault in the body
+ */
+export function parseChatRequest(body: Uint8Array): ChatRequest {
+  return checkBody(body, readRequest)
+}
+
+/**
+ * As parseChatRequest, awaiting `pause` between pieces of work of a few milliseconds.
+ *
+ * @throws {WireError} as parseChatRequest
+ */
+export function parseLargeChatRequest(body: Uint8Array, pause: () => Promise<void>): Promise<ChatRequest> {
+  return checkLargeBody(body, readRequest, pause)
+}
+
+/**
+ * Returns the request's body for one upstream, in pieces: the caller's bytes with the changes. Without changes it is
+ * the caller's bytes.
+ */
+export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChanges): readonly Uint8Array[] {
+  const edits = reasoningEdits(request.body, request.reasoning, changes.reasoning ?? 'keep')
+  return spliceRequest(request, changes, { member: 'messages', edits })
+}
+
+/** Adds a message after the last one: an assistant message without reasoning, as JSON. */
+export function appendMessage(request: ChatRequest, message: Uint8Array): ChatRequest {
+  const last = request.members.findLast((member) => member.name === 'messages')
+  if (last === undefined) return request
+  const place = last.end - 1
+  const replacement = join([comma, message])
+  const added = replacement.length
+  const members = request.members.map((member) => {
+    if (member.end <= place) return member
+    if (member === last) return { ...member, end: member.end + added }
+    return {
+      name: member.name,
+      start: member.start + added,
+      valueStart: member.valueStart + added,
+      end: member.end + added,
+    }
+  })
+  const body = join(splice(request.body, [{ start: place, end: place, replacement }]))
+  const { reasoning } = request
+  return { ...request, body, members, reasoning: { ...reasoning, bare: [...reasoning.bare, place + comma.length] } }
+}
+
+const comma = encode(',')
+
+/** Limit of top-level members, whose offsets are kept in memory. */
+const membersMax = 10_000
+/** Names longer than this are not decoded. */
+const nameBytesMax = 1024
+
+function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
+  if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+  const members: Member[] = []
+  const reasoning = { members: [], bare: [] }
+  let model: string | undefined
+  let hasMessages = false
+  let stream = false
+  let includeUsage = false
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const start = cursor.nameStart
+    const code = cursor.nameCode(fields)
+    const rule = fieldRules[code]
+    const name = fieldNames[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
+    const valueStart = cursor.position
+    switch (rule?.kind) {
+      case undefined:
+        if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        break
+      case 'model':
+        if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
+        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        model = readModel(cursor, valueStart)
+        break
+      case 'messages':
+        yield* checkMessages(cursor, pace, reasoning)
+        hasMessages = true
+        break
+      case 'stop':
+        yield* checkStop(cursor, pace)
+        break
+      case 'stream_options':
+        includeUsage = yield* readStreamOptions(cursor, pace)
+        break
+      case 'boolean': {
+        const value = readBoolean(cursor, name)
+        if (name === 'stream') stream = value
+        break
+      }
+      case 'choice':
+        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        checkChoice(cursor, valueStart, name, rule.values)
+        break
+      case 'number':
+      case 'integer':
+        checkNumber(cursor, name, rule)
+        break
+      default:
+        rule satisfies never
+    }
+    if (members.length === membersMax) {
+      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
+    }
+    members.push({ name, start, valueStart, end: cursor.position })
+    if (cursor.position >= pace.limit) yield pace
+  }
+  cursor.end()
+  if (model === undefined) throw missing('model')
+  if (!hasMessages) throw missing('messages')
+  return { format: 'chat', body: cursor.bytes, model, stream, includeUsage, members, reasoning }
+}

@@ -1,0 +1,112 @@
+import { insertMembers, replaceValue } from '../../bytes/fill.ts'
+import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { join, splice, type Edit } from '../../bytes/splice.ts'
+import { encode, latin1 } from '../../bytes/text.ts'
+import { errorWithin } from '../error-body.ts'
+import type { AnsweredError } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { WholeReply } from '../reply.ts'
+import { readUsage, type Usage } from '../usage.ts'
+import type { EmbeddingsRequest } from './request.ts'
+
+const topNames = nameTable(['object', 'data', 'model', 'usage', 'error'])
+const dataNames = nameTable(['object', 'index', 'embedding'])
+
+/**
+ * Inspects and repairs an answer in the upstream's own bytes. Fills in required members, and encodes floats as base64
+ * if the request asks for it.
+ *
+ * @throws {MalformedAnswer} for a malformed answer, and for one without one embedding per input
+ */
+export function readEmbeddings(body: Uint8Array, request: EmbeddingsRequest): WholeReply | AnsweredError {
+  try {
+    return readTop(new JsonCursor(body), request)
+  } catch (error) {
+    const answered = errorWithin(body)
+    if (answered !== undefined) return { kind: 'error', error: answered }
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw new MalformedAnswer('malformed', `the answer is not JSON: ${error.message}`, { cause: error })
+  }
+}
+
+function readTop(cursor: JsonCursor, request: EmbeddingsRequest): WholeReply {
+  if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'the answer is not a JSON object')
+  const edits: Edit[] = []
+  let usage: Usage | undefined
+  let count = 0
+  const seen = new Set<number>()
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(topNames)
+    const kind = cursor.peek()
+    if (code === 0 || code === 2) {
+      if (kind === 'string') cursor.skip()
+      else replaceValue(cursor, edits, code === 0 ? '"list"' : JSON.stringify(request.model))
+    } else if (code === 1) count = readData(cursor, edits, request)
+    else if (code === 3) usage = readUsage(cursor, [])
+    else if (code === 4) {
+      if (cursor.isFilled()) throw new MalformedAnswer('malformed', 'the answer is an error')
+    } else cursor.skip()
+    if (code !== -1) seen.add(code)
+  }
+  const end = cursor.position - 1
+  cursor.finish()
+  if (count !== request.inputs)
+    throw new MalformedAnswer('malformed', `the answer has ${count} embeddings for ${request.inputs} inputs`)
+  const absent = seen.has(0) ? [] : ['"object":"list"']
+  if (!seen.has(2)) absent.push(`"model":${JSON.stringify(request.model)}`)
+  insertMembers(edits, end, absent, true)
+  const body = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
+  return { kind: 'whole', body, usage: usage && { ...usage, completionTokens: 0 }, isEmpty: false }
+}
+
+/** Passes `data`, an array of embeddings, and counts them. */
+function readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsRequest): number {
+  const kind = cursor.peek()
+  if (kind !== 'array') throw new MalformedAnswer('malformed', `data is a ${kind}`)
+  let count = 0
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `data[${count}] is no object`)
+    let hasEmbedding = false
+    let hasIndex = false
+    let hasObject = false
+    for (let member = cursor.firstMember(); member; member = cursor.nextMember()) {
+      const code = cursor.nameCode(dataNames)
+      if (code === 2) hasEmbedding = readEmbedding(cursor, edits, isBase64)
+      else if (code === 1 && cursor.peek() !== 'number') replaceValue(cursor, edits, String(count))
+      else cursor.skip()
+      hasIndex ||= code === 1
+      hasObject ||= code === 0
+    }
+    if (!hasEmbedding) throw new MalformedAnswer('malformed', `data[${count}] has no embedding`)
+    const absent = hasObject ? [] : ['"object":"embedding"']
+    if (!hasIndex) absent.push(`"index":${count}`)
+    insertMembers(edits, cursor.position - 1, absent, true)
+    count++
+  }
+  return count
+}
+
+/** Passes an embedding: an array of numbers, base64, or an object of both. Returns whether it is one. */
+function readEmbedding(cursor: JsonCursor, edits: Edit[], isBase64: boolean): boolean {
+  const kind = cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  if (kind === 'string' || kind === 'object') return true
+  if (kind !== 'array') return false
+  if (!isBase64) return true
+  const numbers: unknown = JSON.parse(latin1(cursor.bytes, start, cursor.position))
+  if (!isNumbers(numbers)) return false
+  edits.push({ start, end: cursor.position, replacement: encode(`"${base64Of(numbers)}"`) })
+  return true
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'number')
+}
+
+/** Encodes numbers as base64 of little-endian 32-bit floats, for `encoding_format: base64`. */
+export function base64Of(numbers: readonly number[]): string {
+  const bytes = new DataView(new ArrayBuffer(numbers.length * 4))
+  for (const [index, number] of numbers.entries()) bytes.setFloat32(index * 4, number, true)
+  return Buffer.from(bytes.buffer).toString('base64')
+}

@@ -1,0 +1,24 @@
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import type { Format } from '../format.ts'
+import { spliceRequest } from '../splice-request.ts'
+import { readEmbeddings } from './answer.ts'
+import { readRequest, type EmbeddingsRequest } from './request.ts'
+
+/** Embeddings in the widely used format (docs/api.md). */
+export const embeddings: Format = {
+  name: 'embeddings',
+  path: '/v1/embeddings',
+  check: (body) => checkBody(body, readRequest),
+  checkLarge: (body, pause) => checkLargeBody(body, readRequest, pause),
+  promptTokens: ({ body }) => Math.ceil(body.length / bytesPerToken),
+  // Vectors of different models cannot be compared.
+  needsSameModel: true,
+  errorBody: (error) => JSON.stringify(error),
+
+  passThrough: {
+    write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
+    readWhole: (body, request: EmbeddingsRequest) => readEmbeddings(body, request),
+  },
+}
+
+const bytesPerToken = 4

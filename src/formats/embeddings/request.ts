@@ -1,0 +1,89 @@
+import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import type { Ask, Member } from '../ask.ts'
+import { invalidRequest } from '../error.ts'
+import { checkChoice, checkNumber, readModel } from '../fields.ts'
+import { missing, wrongType } from '../request-fault.ts'
+
+/** A checked request for embeddings (docs/api.md). */
+export interface EmbeddingsRequest extends Ask {
+  readonly format: 'embeddings'
+  readonly stream: false
+  /** Number of embeddings that the answer must have. */
+  readonly inputs: number
+  /** The caller asked for embeddings as base64 of little-endian 32-bit floats. */
+  readonly isBase64: boolean
+}
+
+const fields = nameTable(['model', 'input', 'encoding_format', 'dimensions', 'user'])
+const membersMax = 1_000
+const nameBytesMax = 1024
+const encodings = ['float', 'base64']
+
+/** Checks a request in place. Members that docs/api.md does not name pass unread. */
+export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsRequest> {
+  if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+  const members: Member[] = []
+  let model: string | undefined
+  let inputs: number | undefined
+  let isBase64 = false
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const start = cursor.nameStart
+    const code = cursor.nameCode(fields)
+    const name = cursor.nameEnd - start <= nameBytesMax ? cursor.name() : ''
+    const valueStart = cursor.position
+    switch (code) {
+      case 0:
+        if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
+        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        model = readModel(cursor, valueStart)
+        break
+      case 1:
+        inputs = yield* readInput(cursor, pace)
+        break
+      case 2:
+        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        checkChoice(cursor, valueStart, 'encoding_format', encodings)
+        // Only `"base64"` is longer than `"float"`.
+        isBase64 = cursor.position - valueStart > '"float"'.length
+        break
+      case 3:
+        checkNumber(cursor, 'dimensions', { kind: 'integer', min: 1, max: Number.MAX_SAFE_INTEGER })
+        break
+      default:
+        if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    }
+    if (members.length === membersMax)
+      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
+    members.push({ name, start, valueStart, end: cursor.position })
+    if (cursor.position >= pace.limit) yield pace
+  }
+  cursor.end()
+  if (model === undefined) throw missing('model')
+  if (inputs === undefined) throw missing('input')
+  return { format: 'embeddings', body: cursor.bytes, model, stream: false, members, inputs, isBase64 }
+}
+
+/** Passes `input` and counts its inputs: a text, or an array of texts, of tokens, or of arrays of tokens. */
+function* readInput(cursor: JsonCursor, pace: Pace): Walk<number> {
+  const kind = cursor.peek()
+  if (kind === 'string') {
+    if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    return 1
+  }
+  if (kind !== 'array') throw wrongType('input', 'a string or an array', kind)
+  let count = 0
+  let isTokens = false
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    const element = cursor.peek()
+    if (count === 0) isTokens = element === 'number'
+    // Some providers embed pictures: their inputs are objects.
+    if (isTokens ? element !== 'number' : !['string', 'array', 'object'].includes(element))
+      throw wrongType(`input[${count}]`, isTokens ? 'a number' : 'a string or an array of numbers', element)
+    if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    if (cursor.position >= pace.limit) yield pace
+    count++
+  }
+  if (count === 0) throw invalidRequest('invalid_value', "'input' must not be an empty array.", 'input')
+  return isTokens ? 1 : count
+}

@@ -1,0 +1,233 @@
+import { isRecord, type JsonObject } from '../base/json-value.ts'
+import { utf8 } from '../bytes/text.ts'
+
+/** An upstream's error, read from any usual shape. `message` is raw: {@link redact} it before it is shown. */
+export interface ErrorBody {
+  /** At most 2,048 characters; may be empty. */
+  readonly message: string
+  /** Such as `rate_limit_error`. */
+  readonly type?: string | undefined
+  /** Such as `insufficient_quota`; a code that is an HTTP status is also the `status`. */
+  readonly code?: string | undefined
+  /** The HTTP status in the body, for errors inside a 200. */
+  readonly status?: number | undefined
+  /** Gemini's `retryDelay`. */
+  readonly retryDelayMs?: number | undefined
+}
+
+/** Fields longer than this are cut. */
+const fieldCharactersMax = 2048
+/** The beginning of a longer body is read as text. */
+const parsedBytesMax = 1024 * 1024
+
+/**
+ * Reads the error out of a body: OpenAI `{error:{message,type,code}}`, Anthropic `{type:"error",error:{…}}`, Gemini
+ * `{error:{code,status,details}}` (also in an array), Azure `{code,message}`, Ollama `{error:"…"}`, FastAPI `{detail}`,
+ * Amazon `{Message}`, vLLM `{object:"error",…}`, plain text and HTML. Undefined for an empty body and for JSON without
+ * an error.
+ */
+export function readErrorBody(body: Uint8Array): ErrorBody | undefined {
+  const text = utf8(body, 0, Math.min(body.length, parsedBytesMax)).trim()
+  if (text === '') return undefined
+  if (!/^[[{"]/.test(text)) return textError(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return textError(text) // Invalid or truncated JSON.
+  }
+  return errorOf(value)
+}
+
+/** As {@link readErrorBody}, for parsed JSON. */
+export function errorOf(value: unknown): ErrorBody | undefined {
+  if (Array.isArray(value)) return errorOf(value[0])
+  if (typeof value === 'string') return textError(value)
+  if (!isRecord(value)) return undefined
+  const error: unknown = Array.isArray(value['error']) ? value['error'][0] : value['error']
+  if (typeof error === 'string' && error !== '') {
+    const { message, code } = { message: value['message'], code: value['code'] }
+    return errorFields(typeof message === 'string' ? { message, code, type: error } : { message: error, code })
+  }
+  if (isRecord(error)) return errorFields({ ...outerFields(value), ...error })
+  const errors = value['errors']
+  if (Array.isArray(errors) && errors.length > 0)
+    return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
+  const { message, detail } = { message: value['message'] ?? value['Message'], detail: value['detail'] }
+  if (typeof message === 'string' || typeof value['code'] === 'string') return errorFields(value)
+  if (typeof detail === 'string') return errorFields({ ...value, message: detail })
+  if (isRecord(detail)) return errorOf(isRecord(detail['error']) ? detail : { error: detail })
+  if (Array.isArray(detail)) return errorFields({ message: detail.map(describeDetail).join('; ') })
+  return undefined
+}
+
+/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter). */
+export function errorWithin(data: Uint8Array): ErrorBody | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8(data))
+  } catch {
+    return undefined // The caller reports invalid JSON, with its position.
+  }
+  if (!isRecord(value)) return undefined
+  if (value['object'] === 'error' || isError(value['error'])) return errorOf(value)
+  const choices: readonly unknown[] = Array.isArray(value['choices']) ? value['choices'] : []
+  const failed = choices.find((choice) => isRecord(choice) && isError(choice['error']))
+  return failed === undefined ? undefined : errorOf(failed)
+}
+
+function isError(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value)
+  return Object.keys(value).length > 0
+}
+
+/** Members of the object around the error that the error may lack: LiteLLM and OpenRouter put `code` there. */
+function outerFields(value: JsonObject): JsonObject {
+  const names = ['code', 'status', 'message'].filter((name) => value[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, value[name]]))
+}
+
+function errorFields(fields: JsonObject): ErrorBody {
+  const { code, status } = { code: fields['code'], status: fields['status'] }
+  const text = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
+  const type = textOf(fields['type']) ?? (typeof status === 'string' ? textOf(status) : undefined)
+  return {
+    message: textOf(fields['message']) ?? textOf(fields['Message']) ?? textOf(fields['msg']) ?? '',
+    type,
+    code: textOf(text),
+    status: statusOf(code) ?? statusOf(status) ?? statusOf(fields['status_code']),
+    retryDelayMs: retryDelayOf(fields['details']),
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return cut(value)
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'object' ? cut(JSON.stringify(value)) : String(value)
+}
+
+function statusOf(value: unknown): number | undefined {
+  const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
+}
+
+/** `details[].retryDelay` of google.rpc.RetryInfo, such as `34.4s`. */
+function retryDelayOf(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details) {
+    const delay: unknown = isRecord(detail) ? detail['retryDelay'] : undefined
+    const seconds = typeof delay === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000)
+  }
+  return undefined
+}
+
+/** One entry of FastAPI's `detail`: `{loc:["body","model"],msg:"field required"}`. */
+function describeDetail(detail: unknown): string {
+  if (!isRecord(detail)) return textOf(detail) ?? ''
+  const location = Array.isArray(detail['loc']) ? `${detail['loc'].join('.')}: ` : ''
+  return `${location}${textOf(detail['msg']) ?? ''}`
+}
+
+/** An error of plain text or HTML. The title of an HTML page is its message, else its text. */
+function textError(text: string): ErrorBody {
+  const beginning = text.slice(0, 16_384)
+  const message = cut(
+    (beginning.trimStart().startsWith('<') ? textOfHtml(beginning) : beginning).replace(/\s+/g, ' ').trim(),
+  )
+  return { message, type: undefined, code: undefined, status: undefined, retryDelayMs: undefined }
+}
+
+/** The title, or the text without markup. A single walk: regular expressions can take quadratic time here. */
+function textOfHtml(html: string): string {
+  let plain = ''
+  let position = 0
+  for (let open = html.indexOf('<'); open !== -1; open = html.indexOf('<', position)) {
+    plain += `${html.slice(position, open)} `
+    const close = html.indexOf('>', open)
+    if (close === -1) return plain
+    position = close + 1
+    const name = /^[a-z]{1,10}/i.exec(html.slice(open + 1, open + 12))?.[0].toLowerCase()
+    if (name === 'title') {
+      const end = html.indexOf('<', position)
+      const title = html.slice(position, end === -1 ? undefined : end).trim()
+      if (title !== '') return title
+    }
+    if (name === 'script' || name === 'style') {
+      const end = html.indexOf(`</${name}`, position)
+      if (end === -1) return plain
+      position = end
+    }
+  }
+  return plain + html.slice(position)
+}
+
+function cut(text: string): string {
+  return text.length <= fieldCharactersMax ? text : text.slice(0, fieldCharactersMax).toWellFormed()
+}
+
+/** Longer redacted texts are shortened. */
+const shownCharactersMax = 200
+
+/** Patterns to redact, in this order: the more specific first. */
+const secrets: readonly (readonly [RegExp, string])[] = [
+  // URLs, with credentials and paths; also without a scheme.
+  [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>`]+/gi, '[url]'],
+  [/\bwww\.[^\s"'<>`]+/gi, '[url]'],
+  [/[\w.+%-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+/g, '[email]'],
+  // Header values and assignments: "authorization: Bearer …", "x-api-key=…", "api key provided: …", "password":"…".
+  [/\b(?:proxy-)?(authorization|(?:set-)?cookie|x-[a-z0-9-]{1,40})\b["']?\s*[:=]\s*[^\r\n,;]+/gi, '$1: [redacted]'],
+  [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [redacted]'],
+  [
+    /\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*(?!\d{1,9}\b)(?:"[^"]*"?|'[^']*'?|`[^`]*`?|[^\s"',;`]+)/gi,
+    '$1: [redacted]',
+  ],
+  // Keys in their usual forms: a short prefix, then letters and digits; also masked ones ("sk-ab***yz").
+  [/\b(?:sk|pk|rk|gsk|xai|hf|gh[a-z]|github_pat|glpat|xox[a-z])[-_][\w*.-]{4,}/g, '[redacted]'],
+  [/\b(?:AKIA|ASIA|AIza|ya29\.|eyJ)[\w*.-]{8,}/g, '[redacted]'],
+  // Hosts with a port, and IP addresses of both kinds.
+  [/\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z][a-z0-9-]{1,62}:\d{2,5}\b/gi, '[address]'],
+  [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g, '[address]'],
+  [
+    /(?<![\w:])(?:[0-9a-f]{1,4}:){1,7}(?::[0-9a-f]{0,4}(?::[0-9a-f]{1,4}){0,6}|(?:[0-9a-f]{1,4}:){3}[0-9a-f]{1,4})(?![\w:])/gi,
+    '[address]',
+  ],
+]
+
+/**
+ * Redacts an upstream's text for clients: keys, bearer tokens, URLs, e-mail and IP addresses, header values, long hex
+ * and base64 runs. Replaces control characters and invisible ones. Returns one line of at most 200 characters. Prefers
+ * to redact too much.
+ */
+export function redact(text: string): string {
+  // Redacted before it is shortened, so that no half of a secret remains. The bound limits the cost of the patterns.
+  const isCut = text.length > fieldCharactersMax
+  let clean = (isCut ? text.slice(0, fieldCharactersMax) : text)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu, ' ')
+  for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement)
+  clean = clean.replace(/[A-Za-z0-9+/_=*.-]{16,}/g, (run) => (isRandom(run) ? '[redacted]' : run))
+  clean = clean.replace(/ {2,}/g, ' ').trim()
+  return clean.length > shownCharactersMax ? `${clean.slice(0, shownCharactersMax - 1).toWellFormed()}…` : clean
+}
+
+/**
+ * Whether a long run of letters, digits and separators looks random, like hexadecimal or base64. Names of models, such
+ * as `meta-llama/llama-4-scout-17b`, do not.
+ */
+function isRandom(run: string): boolean {
+  if (run.length >= 24 && /\+|=$/.test(run)) return true
+  if (run.includes('**') || /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(run)) return true
+  let pairs = 0
+  let changes = 0
+  for (const piece of run.split(/[^A-Za-z0-9]+/)) {
+    const hasBoth = /\d/.test(piece) && /[A-Za-z]/.test(piece)
+    if (piece.length >= 16 && (hasBoth || !/[A-Za-z]/.test(piece))) return true
+    if ((piece.length >= 24 && /[a-z][A-Z]/.test(piece)) || piece.length >= 40) return true
+    pairs += Math.max(piece.length - 1, 0)
+    changes += piece.match(/(?:[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z]))/g)?.length ?? 0
+  }
+  // Random text changes between small letters, capitals and digits at three of five characters. Names do at one of three
+  // at most, short names at more.
+  return pairs >= 12 && changes / pairs >= (pairs >= 24 ? 0.38 : 0.45)
+}

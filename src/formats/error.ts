@@ -1,0 +1,56 @@
+/** `error.type` values this service answers with (docs/errors.md). */
+export type WireErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'api_error'
+  | 'overloaded_error'
+
+/** An error for the client: status, and the body `{"error":{message,type,param,code}}`. */
+export class WireError extends Error {
+  override readonly name = 'WireError'
+  readonly status: number
+  readonly type: WireErrorType
+  readonly code: string
+  readonly param: string | null
+  /** Extra response headers, such as `allow` or `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Help for people, for an error shown as a page: a sentence or two. */
+  readonly advice: string | undefined
+
+  constructor(
+    status: number,
+    type: WireErrorType,
+    code: string,
+    message: string,
+    options: {
+      readonly param?: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly advice?: string
+      readonly cause?: unknown
+    } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.status = status
+    this.type = type
+    this.code = code
+    this.param = options.param ?? null
+    this.headers = options.headers ?? {}
+    this.advice = options.advice
+  }
+
+  /** The body of the response. */
+  toJSON(): { error: { message: string; type: string; param: string | null; code: string } } {
+    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } }
+  }
+}
+
+/** 400: the request itself is at fault. `param` names the field, as in `messages[0].content`. */
+export function invalidRequest(
+  code: 'invalid_json' | 'invalid_value' | 'invalid_type' | 'missing_required_parameter',
+  message: string,
+  param?: string,
+): WireError {
+  return new WireError(400, 'invalid_request_error', code, message, param === undefined ? {} : { param })
+}

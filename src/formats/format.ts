@@ -1,0 +1,137 @@
+import type { ServerSentEvent } from '../bytes/event-stream.ts'
+import type { Ask, FormatName } from './ask.ts'
+import type { ReasoningHistory } from './chat/request-reasoning.ts'
+import type { ErrorBody } from './error-body.ts'
+import type { WireError } from './error.ts'
+import type { Part } from './part.ts'
+import type { StreamReply, WholeReply } from './reply.ts'
+
+/**
+ * A language of requests and answers that callers speak (docs/decisions/0011-formats.md). Methods that take an
+ * {@link Ask} are only given those of their own `check`.
+ */
+export interface Format {
+  readonly name: FormatName
+  /** Path of its requests, which are POST. */
+  readonly path: string
+  /**
+   * Checks a body of up to 1 MiB.
+   *
+   * @throws {WireError} 400
+   */
+  check(body: Uint8Array): Ask
+  /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
+  checkLarge(body: Uint8Array, pause: () => Promise<void>): Promise<Ask>
+  /** Estimated prompt tokens, for a stream that ends before its provider counts them. */
+  promptTokens(ask: Ask): number
+  /** Answers of different models cannot be compared: failover stays among providers of the same model. */
+  readonly needsSameModel: boolean
+  /** An error as the body of a response. */
+  errorBody(error: WireError): string
+  readonly passThrough: PassThrough
+  readonly stream?: StreamFormat
+}
+
+/** For providers that speak the same format: requests pass through, answers are inspected and repaired. */
+export interface PassThrough {
+  /** Returns the request body in pieces: the caller's bytes with the upstream's model and the changes of `target`. */
+  write(ask: Ask, model: string, target: PassThroughTarget): readonly Uint8Array[]
+  /**
+   * Inspects and repairs a complete 200 answer.
+   *
+   * @throws {MalformedAnswer}
+   */
+  readWhole(body: Uint8Array, ask: Ask): WholeReply | AnsweredError
+  /** Starts reading a stream. Absent: the format has none. */
+  reader?(ask: Ask, target: PassThroughTarget): PartReader
+}
+
+/** Changes of a request that passes through, for one provider. */
+export interface PassThroughTarget {
+  /** Configured request fields: field → JSON value. */
+  readonly overrides: Readonly<Record<string, unknown>>
+  /** Request fields with another name at the provider: the caller's name → the provider's. */
+  readonly rename: Readonly<Record<string, string>>
+  /** Request fields the provider refuses. */
+  readonly drop: readonly string[]
+  /** The provider counts the tokens of a stream only when asked to. */
+  readonly streamUsage: boolean
+  /** Handling of reasoning in earlier answers. */
+  readonly reasoning: ReasoningHistory
+}
+
+/** An error inside a 200 answer or a stream (failover.md rows 22 and 33). */
+export interface AnsweredError {
+  readonly kind: 'error'
+  /** `undefined`: it has no description. */
+  readonly error: ErrorBody | undefined
+}
+
+/** Reads the events of one stream, one after the other. */
+export interface PartReader {
+  /** The answer has one choice, so its finish is the end. */
+  readonly hasOneChoice: boolean
+  /**
+   * Returns the parts of one event: none for an event without content, `'done'` for the end marker.
+   *
+   * @throws {MalformedAnswer} for an event that is not of the format (failover.md row 34)
+   */
+  read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError
+  /** Call after `'done'`. Returns last parts for choices without a finish (failover.md row 36). */
+  finish(): readonly Part[]
+}
+
+/** Streams answers of a format to callers. */
+export interface StreamFormat {
+  /** Returns the bytes of these parts; empty if all of them are for the record only. */
+  frame(parts: readonly Part[]): Uint8Array
+  /** The end marker of a complete stream. */
+  readonly end: Uint8Array
+  /** Sent while no provider has answered, so that clients do not time out. */
+  readonly keepAlive: Uint8Array
+  /** The last event of a stream that failed. */
+  error(error: WireError): Uint8Array
+  /**
+   * Converts a whole answer to the parts of a stream (failover.md row 30).
+   *
+   * @throws {MalformedAnswer}
+   */
+  split(body: Uint8Array, ask: Ask): readonly Part[]
+  /** Gathers a stream into a whole answer (failover.md row 31). */
+  gatherer(): { add(part: Part): void; finish(): Uint8Array }
+  /** Adds the text sent so far as an assistant message at the end, for providers that continue it. */
+  continued(ask: Ask, text: string): Ask
+  /**
+   * Starts the rest of a stream that was cut.
+   *
+   * @param first a part that the client has; undefined: it has none
+   */
+  continuation(first: Part | undefined): Continuation
+}
+
+/** Writes parts of another stream as the rest of a stream whose beginning the client has. */
+export interface Continuation {
+  /**
+   * Rewrites one part of the other stream; none if nothing is left of it.
+   *
+   * @param text the end of the part's text, which replaces it; only log probabilities of its tokens are kept
+   */
+  write(part: Part, text?: string): readonly Part[]
+}
+
+/** A stream reply that gives all these parts at once. */
+export function streamOf(parts: readonly Part[]): StreamReply {
+  let pending: readonly Part[] | undefined = parts
+  return {
+    kind: 'stream',
+    isEmpty: false,
+    async read() {
+      const all = pending
+      pending = undefined
+      return all
+    },
+    cancel() {
+      pending = undefined
+    },
+  }
+}

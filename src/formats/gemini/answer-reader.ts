@@ -1,0 +1,198 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import type { AnswerEvent, FinishReason, UsageEvent } from '../answer.ts'
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
+import type { AnswerReader } from '../upstream-format.ts'
+
+const filtered: ReadonlySet<string> = new Set([
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'MODEL_ARMOR',
+])
+/** Gemini discarded the model's output. */
+const broken: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
+])
+
+/**
+ * Reads a whole GenerateContentResponse (https://ai.google.dev/api/generate-content). A blocked prompt is an empty
+ * answer that finished with `content_filter`.
+ *
+ * @throws {UpstreamFailure} `malformed` without candidates, and for a function call that Gemini discarded
+ */
+export function readGeminiAnswer(response: JsonObject): readonly AnswerEvent[] {
+  const usage = readUsage(addUsage(undefined, response['usageMetadata']))
+  const candidates = objectsOf(response['candidates']).flatMap((candidate, position) => {
+    const reader = candidateReader(numberOf(candidate['index']) ?? position)
+    return [...reader.read(candidate), ...readLogprobs(reader.choice, candidate), reader.finish(finishOf(candidate))]
+  })
+  if (candidates.length > 0) return [readStart(response), ...candidates, ...usage]
+  if (!isBlocked(response)) throw new UpstreamFailure('malformed', 'the answer has no candidates', { status: 200 })
+  return [readStart(response), candidateReader(0).finish('SAFETY'), ...usage]
+}
+
+/**
+ * Starts reading a stream of GenerateContentResponses. It has no end marker: the body ends after the response that has
+ * a `finishReason`, and usage comes with the finish. Of several candidates the first is read.
+ */
+export function geminiAnswerReader(): AnswerReader {
+  const reader = candidateReader(0)
+  let hasStarted = false
+  let isFinished = false
+  let usage: JsonObject | undefined
+
+  function finish(reason: string | undefined): readonly AnswerEvent[] {
+    if (isFinished || reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return []
+    const end = reader.finish(reason)
+    isFinished = true
+    return [end, ...readUsage(usage)]
+  }
+
+  return {
+    end: () => [],
+    read(response) {
+      usage = addUsage(usage, response['usageMetadata'])
+      const [candidate] = objectsOf(response['candidates'])
+      if (candidate === undefined && !isBlocked(response)) return []
+      const opening = hasStarted ? [] : [readStart(response)]
+      hasStarted = true
+      return candidate === undefined
+        ? [...opening, ...finish('SAFETY')]
+        : [...opening, ...reader.read(candidate), ...finish(finishOf(candidate))]
+    },
+  }
+}
+
+/** Reads one candidate, whole or piece by piece. */
+interface CandidateReader {
+  readonly choice: number
+  /** @throws {UpstreamFailure} for a function call in pieces, which Gemini sends only on request */
+  read(candidate: JsonObject): readonly AnswerEvent[]
+  /**
+   * Returns the finish. A `STOP` after function calls is `tool_calls`; an unknown reason is `stop`.
+   *
+   * @throws {UpstreamFailure} `malformed` when Gemini discarded a call and there is no other content
+   */
+  finish(reason: string | undefined): AnswerEvent
+}
+
+function candidateReader(choice: number): CandidateReader {
+  let callCount = 0
+  /** It has text, calls or images, not only reasoning. */
+  let hasOutput = false
+
+  /** Reads a part. Code that ran at Google is left out. */
+  function readPart(part: JsonObject): readonly AnswerEvent[] {
+    const { text, thought, functionCall, inlineData } = part
+    const events: AnswerEvent[] = []
+    if (typeof text === 'string' && text !== '') {
+      events.push({ kind: thought === true ? 'reasoning' : 'text', choice, text })
+    }
+    if (isObject(functionCall)) events.push(...readCall(choice, callCount++, functionCall, part['thoughtSignature']))
+    if (isObject(inlineData) && thought !== true) {
+      const mediaType = textOf(inlineData['mimeType']) ?? 'image/png'
+      events.push({ kind: 'image', choice, mediaType, base64: textOf(inlineData['data']) ?? '' })
+    }
+    return events
+  }
+
+  function finishReasonOf(reason: string | undefined): FinishReason {
+    if (reason === 'MAX_TOKENS') return 'length'
+    if (reason !== undefined && (filtered.has(reason) || reason.startsWith('IMAGE_'))) return 'content_filter'
+    if (reason !== undefined && broken.has(reason) && !hasOutput) {
+      throw new UpstreamFailure('malformed', `the answer ended with ${reason}`, { status: 200 })
+    }
+    return callCount > 0 ? 'tool_calls' : 'stop'
+  }
+
+  return {
+    choice,
+    read(candidate) {
+      const events = objectsOf(objectOf(candidate['content'])['parts']).flatMap(readPart)
+      hasOutput ||= events.some(({ kind }) => kind !== 'reasoning')
+      return events
+    },
+    finish: (reason) => ({ kind: 'finish', choice, reason: finishReasonOf(reason), raw: reason }),
+  }
+}
+
+function readStart(response: JsonObject): AnswerEvent {
+  return {
+    kind: 'start',
+    id: textOf(response['responseId']),
+    model: textOf(response['modelVersion']),
+    created: undefined,
+  }
+}
+
+function readCall(choice: number, call: number, called: JsonObject, signature: unknown): readonly AnswerEvent[] {
+  if (called['willContinue'] === true || called['partialArgs'] !== undefined) {
+    throw new UpstreamFailure('malformed', 'the answer has an incomplete function call', { status: 200 })
+  }
+  const data = textOf(signature)
+  return [
+    {
+      kind: 'call',
+      choice,
+      call,
+      id: textOf(called['id']) || undefined,
+      name: textOf(called['name']) ?? '',
+      opaque: data === undefined ? undefined : { maker: 'google', data },
+    },
+    { kind: 'arguments', choice, call, text: JSON.stringify(objectOf(called['args'])) },
+    { kind: 'callEnd', choice, call },
+  ]
+}
+
+/** Whether the prompt was refused, so that there are no candidates. */
+function isBlocked(response: JsonObject): boolean {
+  const reason = textOf(objectOf(response['promptFeedback'])['blockReason'])
+  return reason !== undefined && reason !== 'BLOCK_REASON_UNSPECIFIED'
+}
+
+function finishOf(candidate: JsonObject): string | undefined {
+  return textOf(candidate['finishReason'])
+}
+
+/** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
+function addUsage(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
+  if (!isObject(usage) || numberOf(usage['promptTokenCount'] ?? usage['totalTokenCount']) === undefined) return known
+  return { ...known, ...usage }
+}
+
+/** Reads usage. Gemini counts thoughts apart from the candidates; other formats include them. */
+function readUsage(usage: JsonObject | undefined): readonly UsageEvent[] {
+  if (usage === undefined) return []
+  const reasoning = numberOf(usage['thoughtsTokenCount'])
+  const counts = {
+    prompt: numberOf(usage['promptTokenCount']) ?? 0,
+    completion: (numberOf(usage['candidatesTokenCount']) ?? 0) + (reasoning ?? 0),
+    total: numberOf(usage['totalTokenCount']),
+    cached: numberOf(usage['cachedContentTokenCount']),
+    reasoning,
+  }
+  return [{ kind: 'usage', counts, own: undefined }]
+}
+
+function readLogprobs(choice: number, candidate: JsonObject): readonly AnswerEvent[] {
+  const { chosenCandidates, topCandidates } = objectOf(candidate['logprobsResult'])
+  if (!Array.isArray(chosenCandidates)) return []
+  const tops = objectsOf(topCandidates)
+  const tokens = objectsOf(chosenCandidates).map((chosen, position) => ({
+    ...readToken(chosen),
+    top_logprobs: objectsOf(tops[position]?.['candidates']).map(readToken),
+  }))
+  return [{ kind: 'logprobs', choice, tokens, refusalTokens: undefined }]
+}
+
+function readToken({ token, logProbability }: JsonObject): JsonObject {
+  return { token: textOf(token) ?? '', logprob: numberOf(logProbability) ?? 0, bytes: null }
+}

@@ -1,0 +1,21 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { isObject, objectOf } from '../json-value.ts'
+import type { UpstreamFormat } from '../upstream-format.ts'
+import { geminiAnswerReader, readGeminiAnswer } from './answer-reader.ts'
+import { writeGeminiRequest } from './write-request.ts'
+
+/** Google's generateContent and streamGenerateContent. */
+export const generateContent: UpstreamFormat = {
+  writeRequest: writeGeminiRequest,
+  override,
+  readAnswer: readGeminiAnswer,
+  answerReader: geminiAnswerReader,
+}
+
+/** Overrides replace whole fields; those of `generationConfig` are replaced one by one. */
+function override(request: JsonObject, overrides: JsonObject): JsonObject {
+  const { generationConfig } = overrides
+  if (!isObject(generationConfig)) return { ...request, ...overrides }
+  const merged = { ...objectOf(request['generationConfig']), ...generationConfig }
+  return { ...request, ...overrides, generationConfig: merged }
+}

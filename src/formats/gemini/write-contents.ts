@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AssistantPart, CallPart, ContentPart, ToolTurn } from '../conversation.ts'
+import { isObject, parseJson } from '../json-value.ts'
+import { joinTexts, mergeNeighbours, type Message, type SplitTurns, type SpokenTurn } from '../turns.ts'
+import { untranslatable } from '../untranslatable.ts'
+
+/** `systemInstruction` and `contents` of a request to Gemini. */
+export interface GeminiContents {
+  readonly systemInstruction: { readonly parts: readonly JsonObject[] } | undefined
+  /** Roles alternate; never empty. */
+  readonly contents: readonly { readonly role: 'user' | 'model'; readonly parts: readonly JsonObject[] }[]
+}
+
+/**
+ * Google's placeholder for the signature of a call by another model
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+const foreignSignature = 'skip_thought_signature_validator'
+
+const mediaTypes: ReadonlyMap<string, string> = new Map([
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['pdf', 'application/pdf'],
+])
+
+/**
+ * Writes turns for Gemini. Merges neighbours of one role, and puts results of parallel calls together and first. A
+ * conversation of system messages alone becomes a user message.
+ *
+ * @param signsCalls the model requires signatures and has ids (Gemini 3 and later)
+ * @throws {UpstreamFailure} for a conversation without content, and for a result of a call that is not in it
+ */
+export function writeContents({ system, spoken }: SplitTurns, signsCalls: boolean): GeminiContents {
+  const contents = mergeNeighbours(spoken.map((turn) => writeTurn(turn, signsCalls))).map(({ role, pieces }) => ({
+    role,
+    parts: responsesFirst(pieces),
+  }))
+  const instructions = system.flatMap(writePart)
+  if (contents.length > 0) {
+    return { systemInstruction: instructions.length === 0 ? undefined : { parts: instructions }, contents }
+  }
+  if (instructions.length === 0) throw untranslatable('A conversation without content')
+  return { systemInstruction: undefined, contents: [{ role: 'user', parts: instructions }] }
+}
+
+function writeTurn(turn: SpokenTurn, signsCalls: boolean): Message<'user' | 'model', JsonObject> {
+  switch (turn.role) {
+    case 'user':
+      return { role: 'user', pieces: turn.parts.flatMap(writePart) }
+    case 'assistant':
+      return { role: 'model', pieces: assistantPieces(turn.parts, signsCalls) }
+    case 'tool': {
+      const others = turn.parts.filter((part) => part.kind !== 'text').flatMap(writePart)
+      return { role: 'user', pieces: [functionResponse(turn, signsCalls), ...others] }
+    }
+  }
+}
+
+function writePart(part: ContentPart): readonly JsonObject[] {
+  switch (part.kind) {
+    case 'text':
+      return part.text === '' ? [] : [{ text: part.text }]
+    case 'media':
+      return [{ inlineData: { mimeType: part.mediaType, data: part.base64 } }]
+    case 'link': {
+      const mimeType = mediaTypes.get(/\.([a-z0-9]+)(?:[?#]|$)/i.exec(part.url)?.[1]?.toLowerCase() ?? '')
+      return [{ fileData: { fileUri: part.url, ...(mimeType === undefined ? {} : { mimeType }) } }]
+    }
+  }
+}
+
+/** Writes an assistant turn without its reasoning: Gemini only needs the signatures of calls. */
+function assistantPieces(parts: readonly AssistantPart[], signsCalls: boolean): readonly JsonObject[] {
+  const firstCall = parts.find((part) => part.kind === 'call')
+  return parts.flatMap((part) => {
+    if (part.kind === 'reasoning') return []
+    return part.kind === 'call' ? [functionCall(part, signsCalls, part === firstCall)] : writePart(part)
+  })
+}
+
+/** Gemini signs only the first of parallel calls. If that has no signature, another model made them. */
+function functionCall({ id, name, input, opaque }: CallPart, signsCalls: boolean, isFirst: boolean): JsonObject {
+  const foreign = signsCalls && isFirst ? foreignSignature : undefined
+  const signature = opaque?.maker === 'google' ? opaque.data : foreign
+  return {
+    functionCall: { ...(signsCalls ? { id } : {}), name, args: input },
+    ...(signature === undefined ? {} : { thoughtSignature: signature }),
+  }
+}
+
+function functionResponse({ callId, name, parts }: ToolTurn, signsCalls: boolean): JsonObject {
+  if (name === undefined) throw untranslatable('A result of a function call that is not in the conversation')
+  return { functionResponse: { ...(signsCalls ? { id: callId } : {}), name, response: responseOf(joinTexts(parts)) } }
+}
+
+/** Wraps a result in an object, as Gemini requires, unless it is one. */
+function responseOf(text: string): JsonObject {
+  try {
+    const value = parseJson(text)
+    return isObject(value) ? value : { result: value }
+  } catch {
+    // Most results are plain text, not JSON.
+    return { result: text }
+  }
+}
+
+function responsesFirst(parts: readonly JsonObject[]): readonly JsonObject[] {
+  const isResponse = (part: JsonObject): boolean => 'functionResponse' in part
+  return [...parts.filter(isResponse), ...parts.filter((part) => !isResponse(part))]
+}

@@ -1,0 +1,228 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import type { AnswerEvent, FinishEvent, FinishReason, UsageEvent } from '../answer.ts'
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
+import { readThinkingBlock } from '../thinking-block.ts'
+import type { AnswerReader } from '../upstream-format.ts'
+
+/** All others, such as `end_turn`, `stop_sequence` and `pause_turn`, are `stop`. */
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])
+
+const choice = 0
+
+/**
+ * Reads a whole Message (https://platform.claude.com/docs/en/api/messages).
+ *
+ * @throws {UpstreamFailure} `malformed` when it has no content
+ */
+export function readMessagesAnswer(message: JsonObject): readonly AnswerEvent[] {
+  if (!Array.isArray(message['content'])) {
+    throw new UpstreamFailure('malformed', 'the answer has no content', { status: 200 })
+  }
+  return [
+    readStart(message),
+    ...readBlocks(objectsOf(message['content'])),
+    readFinish(textOf(message['stop_reason'])),
+    ...readUsage(addUsage(undefined, message['usage'])),
+  ]
+}
+
+/** A content block that has not ended. */
+type OpenBlock =
+  | { readonly kind: 'call'; readonly call: number; readonly input: JsonObject; hasArguments: boolean }
+  | { readonly kind: 'reasoning'; readonly begun: JsonObject; thinking: string; signature: string }
+
+/**
+ * Starts reading a Messages stream (https://platform.claude.com/docs/en/build-with-claude/streaming). A second
+ * `message_start` only updates usage. Usage comes with the finish.
+ */
+export function messagesAnswerReader(): AnswerReader {
+  const open = new Map<unknown, OpenBlock>()
+  let hasStarted = false
+  let isFinished = false
+  let callCount = 0
+  let usage: JsonObject | undefined
+
+  /** Puts a `start` before the first events. */
+  function begun(events: readonly AnswerEvent[], message: JsonObject = {}): readonly AnswerEvent[] {
+    if (hasStarted) return events
+    hasStarted = true
+    return [readStart(message), ...events]
+  }
+
+  function startMessage(message: JsonObject): readonly AnswerEvent[] {
+    usage = addUsage(usage, message['usage'])
+    if (hasStarted) return []
+    const opening = begun([], message)
+    // After tools that ran at Anthropic, the first event may have whole blocks, and even the end.
+    const blocks = readBlocks(objectsOf(message['content']))
+    callCount = blocks.filter(({ kind }) => kind === 'call').length
+    const prefilled: readonly AnswerEvent[] = blocks.length === 0 ? [] : [{ kind: 'text', choice, text: '' }, ...blocks]
+    return [...opening, ...prefilled, ...finish(message['stop_reason'])]
+  }
+
+  /** Starts a block. An open block with the same index ends. */
+  function startBlock(key: unknown, block: JsonObject): readonly AnswerEvent[] {
+    const before = endBlock(key)
+    switch (block['type']) {
+      case 'text':
+        return begun([...before, ...readText('text', block['text'])])
+      case 'thinking':
+      case 'redacted_thinking': {
+        const thinking = textOf(block['thinking']) ?? ''
+        open.set(key, { kind: 'reasoning', begun: block, thinking, signature: textOf(block['signature']) ?? '' })
+        return begun([...before, ...readText('reasoning', thinking)])
+      }
+      case 'tool_use': {
+        const call = callCount++
+        open.set(key, { kind: 'call', call, input: objectOf(block['input']), hasArguments: false })
+        return begun([...before, readCall(call, block)])
+      }
+      default:
+        return begun(before)
+    }
+  }
+
+  function continueBlock(key: unknown, delta: JsonObject): readonly AnswerEvent[] {
+    switch (delta['type']) {
+      case 'text_delta':
+        return begun(readText('text', delta['text']))
+      case 'thinking_delta': {
+        const block = open.get(key)
+        if (block?.kind === 'reasoning') block.thinking += textOf(delta['thinking']) ?? ''
+        return begun(readText('reasoning', delta['thinking']))
+      }
+      case 'signature_delta': {
+        const block = open.get(key)
+        if (block?.kind === 'reasoning') block.signature += textOf(delta['signature']) ?? ''
+        return begun([])
+      }
+      case 'input_json_delta': {
+        const block = open.get(key)
+        const text = textOf(delta['partial_json']) ?? ''
+        if (block?.kind !== 'call' || text === '') return begun([])
+        block.hasArguments = true
+        return begun([{ kind: 'arguments', choice, call: block.call, text }])
+      }
+      default:
+        return begun([])
+    }
+  }
+
+  function endBlock(key: unknown): readonly AnswerEvent[] {
+    const block = open.get(key)
+    open.delete(key)
+    if (block === undefined) return []
+    if (block.kind === 'reasoning') {
+      return readSeal({ ...block.begun, thinking: block.thinking, signature: block.signature })
+    }
+    const end: AnswerEvent = { kind: 'callEnd', choice, call: block.call }
+    if (block.hasArguments) return [end]
+    return [{ kind: 'arguments', choice, call: block.call, text: JSON.stringify(block.input) }, end]
+  }
+
+  function finish(stopReason: unknown): readonly AnswerEvent[] {
+    if (typeof stopReason !== 'string' || isFinished) return []
+    isFinished = true
+    return begun([...[...open.keys()].flatMap(endBlock), readFinish(stopReason), ...readUsage(usage)])
+  }
+
+  return {
+    end: () => finish(callCount > 0 ? 'tool_use' : 'end_turn'),
+    read(event) {
+      switch (event['type']) {
+        case 'message_start':
+          return startMessage(objectOf(event['message']))
+        case 'content_block_start':
+          return startBlock(numberOf(event['index']), objectOf(event['content_block']))
+        case 'content_block_delta':
+          return continueBlock(numberOf(event['index']), objectOf(event['delta']))
+        case 'content_block_stop':
+          return endBlock(numberOf(event['index']))
+        case 'message_delta':
+          usage = addUsage(usage, event['usage'])
+          return finish(objectOf(event['delta'])['stop_reason'])
+        case 'message_stop':
+          return 'done'
+        default:
+          return []
+      }
+    },
+  }
+}
+
+function readStart(message: JsonObject): AnswerEvent {
+  return { kind: 'start', id: textOf(message['id']), model: textOf(message['model']), created: undefined }
+}
+
+/** Reads whole blocks. Those of tools that ran at Anthropic are left out. */
+function readBlocks(blocks: readonly JsonObject[]): readonly AnswerEvent[] {
+  let callCount = 0
+  return blocks.flatMap((block): readonly AnswerEvent[] => {
+    switch (block['type']) {
+      case 'text':
+        return readText('text', block['text'])
+      case 'thinking':
+      case 'redacted_thinking':
+        return [...readText('reasoning', block['thinking']), ...readSeal(block)]
+      case 'tool_use': {
+        const call = callCount++
+        const text = JSON.stringify(objectOf(block['input']))
+        return [readCall(call, block), { kind: 'arguments', choice, call, text }, { kind: 'callEnd', choice, call }]
+      }
+      default:
+        return []
+    }
+  })
+}
+
+function readText(kind: 'text' | 'reasoning', value: unknown): readonly AnswerEvent[] {
+  return typeof value !== 'string' || value === '' ? [] : [{ kind, choice, text: value }]
+}
+
+function readSeal(block: JsonObject): readonly AnswerEvent[] {
+  const sealed = readThinkingBlock(block)
+  return sealed === undefined ? [] : [{ kind: 'sealed', choice, ...sealed }]
+}
+
+function readCall(call: number, block: JsonObject): AnswerEvent {
+  return { kind: 'call', choice, call, id: textOf(block['id']), name: textOf(block['name']) ?? '', opaque: undefined }
+}
+
+function readFinish(stopReason: string | undefined): FinishEvent {
+  return { kind: 'finish', choice, reason: finishReasons.get(stopReason) ?? 'stop', raw: stopReason }
+}
+
+/** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
+function addUsage(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
+  if (!isObject(usage)) return known
+  return { ...known, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
+}
+
+/** Reads usage. Anthropic counts cached tokens apart from `input_tokens`; other formats include them. */
+function readUsage(usage: JsonObject | undefined): readonly UsageEvent[] {
+  if (usage === undefined) return []
+  const cached = numberOf(usage['cache_read_input_tokens'])
+  const written = objectOf(usage['cache_creation'])
+  const cacheWriteHour = numberOf(written['ephemeral_1h_input_tokens'])
+  const cacheWriteMinutes = numberOf(written['ephemeral_5m_input_tokens'])
+  const cacheWrite = numberOf(usage['cache_creation_input_tokens']) ?? sumOf(cacheWriteMinutes, cacheWriteHour)
+  const counts = {
+    prompt: (numberOf(usage['input_tokens']) ?? 0) + (cached ?? 0) + (cacheWrite ?? 0),
+    completion: numberOf(usage['output_tokens']) ?? 0,
+    cached,
+    cacheWrite,
+    cacheWriteHour,
+    reasoning: numberOf(objectOf(usage['output_tokens_details'])['thinking_tokens']),
+  }
+  return [{ kind: 'usage', counts, own: undefined }]
+}
+
+function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0)
+}

@@ -1,0 +1,190 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerFormat, Conversation, Effort, FunctionTool, Tools } from '../conversation.ts'
+import { objectOf, objectsOf, pick, textOf } from '../json-value.ts'
+import { asksForAudio, splitSystem } from '../turns.ts'
+import { untranslatable } from '../untranslatable.ts'
+import type { Target } from '../upstream-format.ts'
+import { messagesModel, type MessagesModel } from './models.ts'
+import { lacksThinking, writeTurns } from './write-turns.ts'
+
+/** Anthropic's own top-level fields. They pass through unchanged and replace translated fields. */
+const ownFields: ReadonlySet<string> = new Set([
+  'cache_control',
+  'container',
+  'context_management',
+  'inference_geo',
+  'mcp_servers',
+  'output_config',
+  'speed',
+  'stop_sequences',
+  'thinking',
+])
+
+const budgetTokensMin = 1_024
+const budgets: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: budgetTokensMin,
+  low: budgetTokensMin,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+}
+
+/**
+ * Writes a request of the Messages API. Leaves out settings that have no counterpart and only tune the answer.
+ *
+ * @throws {UpstreamFailure} `bad_request` for settings that would change the answer: several choices, sound, and media
+ *   that Anthropic does not read
+ */
+export function writeMessagesRequest(conversation: Conversation, { model: modelName, isStream }: Target): JsonObject {
+  const { answerFormat, effort, stops, tools, own } = conversation
+  if ((conversation.choices ?? 1) > 1) throw untranslatable('A request for several choices')
+  if (asksForAudio(conversation)) throw untranslatable('A request for sound')
+  const model = messagesModel(modelName)
+  const turns = splitSystem(conversation.turns)
+  const { system, messages } = writeTurns(turns)
+  const maxTokens = conversation.maxTokens ?? model.maxTokens
+  const mayThink = !isForced(tools) && !(model.thinking === 'budget' && lacksThinking(turns))
+  const thinking = own['thinking'] ?? thinkingFor(model, effort, maxTokens, mayThink)
+  const { outputConfig, instruction } = answerShape(answerFormat, model, effort)
+
+  return {
+    model: modelName,
+    max_tokens: maxTokens,
+    ...withInstruction(system ?? ownSystem(own), instruction),
+    messages,
+    ...toolFields(tools),
+    ...sampling(conversation, model, isOn(thinking)),
+    ...(stops.length === 0 ? {} : { stop_sequences: stops }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
+    ...accounting(conversation),
+    ...pick(own, ownFields),
+    ...(isStream ? { stream: true } : {}),
+  }
+}
+
+/** Anthropic's own `system` field, used when there are no system messages. */
+function ownSystem({ system }: JsonObject): string | readonly JsonObject[] | undefined {
+  return Array.isArray(system) ? objectsOf(system) : textOf(system)
+}
+
+function withInstruction(
+  system: string | readonly JsonObject[] | undefined,
+  instruction: string | undefined,
+): JsonObject {
+  if (instruction === undefined) return system === undefined ? {} : { system }
+  if (system === undefined) return { system: instruction }
+  if (typeof system === 'string') return { system: `${system}\n${instruction}` }
+  return { system: [...system, { type: 'text', text: instruction }] }
+}
+
+interface AnswerShape {
+  readonly outputConfig: JsonObject
+  /** An instruction in place of a schema, for models without schemas. */
+  readonly instruction: string | undefined
+}
+
+function answerShape(format: AnswerFormat, model: MessagesModel, effort: Effort | undefined): AnswerShape {
+  const isNative = format.kind === 'schema' && model.schemas
+  return {
+    outputConfig: {
+      ...(model.thinking === 'adaptive' && effort !== undefined ? effortField(model, effort) : {}),
+      ...(isNative ? { format: { type: 'json_schema', schema: format.schema } } : {}),
+    },
+    instruction: isNative ? undefined : instructionFor(format),
+  }
+}
+
+function instructionFor(format: AnswerFormat): string | undefined {
+  switch (format.kind) {
+    case 'text':
+      return undefined
+    case 'json':
+      return 'Answer with one JSON object and nothing else.'
+    case 'schema':
+      return `Answer with JSON that matches this JSON Schema, and nothing else: ${JSON.stringify(format.schema)}`
+  }
+}
+
+function effortField(model: MessagesModel, effort: Effort): JsonObject {
+  if (effort === 'none') return model.mayNotThink ? {} : { effort: 'low' }
+  if (effort === 'minimal') return { effort: 'low' }
+  return { effort: effort === 'xhigh' && !model.xhigh ? 'high' : effort }
+}
+
+/** `thinking` for an effort; undefined where none is asked for, known, or possible with so few tokens. */
+function thinkingFor(
+  model: MessagesModel,
+  effort: Effort | undefined,
+  maxTokens: number,
+  mayThink: boolean,
+): JsonObject | undefined {
+  if (effort === undefined || model.thinking === 'none') return undefined
+  if (effort === 'none') return model.mayNotThink ? { type: 'disabled' } : undefined
+  if (!mayThink) return undefined
+  if (model.thinking === 'adaptive') return { type: 'adaptive' }
+  const budget = Math.min(budgets[effort], Math.floor(maxTokens / 2))
+  return budget < budgetTokensMin ? undefined : { type: 'enabled', budget_tokens: budget }
+}
+
+function isOn(thinking: unknown): boolean {
+  const { type } = objectOf(thinking)
+  return type === 'enabled' || type === 'adaptive'
+}
+
+/** Temperature is 0 to 1 here, and with thinking none but 1; with a temperature, `top_p` is refused. */
+function sampling({ temperature, topP, topK }: Conversation, model: MessagesModel, isThinking: boolean): JsonObject {
+  if (!model.sampling || isThinking) return {}
+  return {
+    ...(temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(topP === undefined || temperature !== undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+  }
+}
+
+/** The caller's id of the user, and the service tiers that Anthropic has; other formats have tiers of other meanings. */
+function accounting({ user, serviceTier }: Conversation): JsonObject {
+  return {
+    ...(user === undefined ? {} : { metadata: { user_id: user } }),
+    ...(serviceTier === 'auto' || serviceTier === 'standard_only' ? { service_tier: serviceTier } : {}),
+  }
+}
+
+function toolFields(tools: Tools): JsonObject {
+  const declared = [...tools.functions.map(declaration), ...tools.own]
+  if (declared.length === 0) return {}
+  const choice = toolChoice(tools)
+  return { tools: declared, ...(choice === undefined ? {} : { tool_choice: choice }) }
+}
+
+function declaration({ name, description, parameters, cacheControl }: FunctionTool): JsonObject {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: parameters === undefined ? { type: 'object', properties: {} } : { type: 'object', ...parameters },
+    ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
+  }
+}
+
+function toolChoice({ choice, oneAtATime }: Tools): JsonObject | undefined {
+  const once = oneAtATime ? { disable_parallel_tool_use: true } : {}
+  switch (choice?.kind) {
+    case undefined:
+      return oneAtATime ? { type: 'auto', ...once } : undefined
+    case 'auto':
+      return { type: 'auto', ...once }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any', ...once }
+    case 'function':
+      return { type: 'tool', name: choice.name, ...once }
+  }
+}
+
+/** A forced choice of tool and thinking exclude each other. */
+function isForced({ choice }: Tools): boolean {
+  return choice?.kind === 'required' || choice?.kind === 'function'
+}

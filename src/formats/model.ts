@@ -1,0 +1,27 @@
+/** A model as a provider offers it. */
+export interface OfferedModel {
+  /** Name that clients use. */
+  readonly name: string
+  /** The provider's name for the model. */
+  readonly upstream: string
+  readonly aliases: readonly string[]
+  /** The aliases under which the model gives the same embeddings as the model of that name. */
+  readonly embeddingAliases?: readonly string[]
+  /** Context size in tokens. */
+  readonly context?: number
+  /** Maximum of output tokens. */
+  readonly maxOutput?: number
+  /** Modalities such as `text`, `image`. */
+  readonly input?: readonly string[]
+  readonly price?: Price
+  /** The model is from the provider's own list, not from the configuration. */
+  readonly isLearned?: true
+}
+
+/** USD per million tokens. */
+export interface Price {
+  readonly input: number
+  readonly output: number
+  /** Price of prompt tokens that the provider had in its cache. Default: `input`. */
+  readonly cachedInput?: number
+}

@@ -1,0 +1,19 @@
+import type { Usage } from './usage.ts'
+
+/** A piece of a streamed answer in the caller's format: bytes for the client, and facts for layers. */
+export interface Part {
+  readonly kind: 'part'
+  /** JSON without framing and without line breaks. Empty: a part for the record only, which is not sent. */
+  readonly data: Uint8Array
+  /** Has content, a tool call, reasoning, a refusal, audio or an end in any choice: the stream commits here. */
+  readonly isMeaningful: boolean
+  /** New text of the first choice; may be empty. */
+  readonly text: string
+  /** Has content that a resumed stream cannot repeat: a tool call, reasoning, a refusal, audio, a second choice. */
+  readonly isBeyondText: boolean
+  /** The finish reason of a choice; of the last one if several finish. */
+  readonly finishReason: string | undefined
+  /** A choice that began in this part or before has not finished. */
+  readonly hasOpenChoice: boolean
+  readonly usage: Usage | undefined
+}

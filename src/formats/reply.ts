@@ -1,0 +1,30 @@
+import type { Part } from './part.ts'
+import type { Usage } from './usage.ts'
+
+/** A complete answer in the caller's format. */
+export interface WholeReply {
+  readonly kind: 'whole'
+  /** JSON: the upstream's own bytes if it speaks the same format, repaired. */
+  readonly body: Uint8Array
+  readonly usage: Usage | undefined
+  /** Well-formed but without content, finish `stop`: another candidate is tried first (failover.md row 27). */
+  readonly isEmpty: boolean
+}
+
+/** A streamed answer. */
+export interface StreamReply {
+  readonly kind: 'stream'
+  /** As for a whole reply; `false` until it is known. */
+  readonly isEmpty: boolean
+  /**
+   * Returns the next parts, at least one; `undefined` at the end of a complete stream.
+   *
+   * @throws {UpstreamFailure} when the stream fails
+   */
+  read(): Promise<readonly Part[] | undefined>
+  /** Aborts the upstream's work. May be called at any time, more than once. */
+  cancel(): void
+}
+
+/** The answer of a provider. Its kind may differ from the request; the gateway converts it. */
+export type Reply = WholeReply | StreamReply

@@ -1,0 +1,89 @@
+import { JsonCursor } from '../bytes/json-cursor.ts'
+import { splice, type Edit } from '../bytes/splice.ts'
+import { encode } from '../bytes/text.ts'
+import type { Ask, Member } from './ask.ts'
+
+/** Changes of a request for one upstream. Names are those of top-level members; only `model` changes `model`. */
+export interface RequestChanges {
+  /** The upstream's name for the model. */
+  readonly model: string
+  /** The upstream's name → JSON value. Replaces the caller's value, or is added. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+  /** The caller's name → the upstream's. The member is removed if another one has the upstream's name. */
+  readonly rename?: Readonly<Record<string, string>>
+  /** Names of members to remove, as the caller spells them. */
+  readonly drop?: readonly string[]
+}
+
+/** Edits inside one member of a request. Ignored if the member is replaced or removed. */
+export interface InnerEdits {
+  readonly member: string
+  readonly edits: readonly Edit[]
+}
+
+/** Returns the body of a request for one upstream, in pieces: the caller's bytes with the changes. */
+export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEdits): readonly Uint8Array[] {
+  const { body, members } = ask
+  const { model, overrides = {}, rename = {}, drop = [] } = changes
+  const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
+  const names = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
+  const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
+  const edits: Edit[] = []
+  let isFirst = true
+  members.forEach((member, index) => {
+    const { start, valueStart, end } = member
+    const name = names[index]
+    if (name === undefined) {
+      // Removed with the comma before it, or with the one after it if no member before it stays. `model` always stays.
+      if (isFirst) edits.push({ start, end: members[index + 1]?.start ?? end, replacement: nothing })
+      else edits.push({ start: members[index - 1]?.end ?? start, end, replacement: nothing })
+      return
+    }
+    isFirst = false
+    if (name === 'model') {
+      if (model !== ask.model) edits.push({ start: valueStart, end, replacement: encodeJson(model) })
+      const added = forced.filter(([forcedName]) => !names.includes(forcedName))
+      if (added.length > 0) edits.push({ start: end, end, replacement: encodeMembers(added) })
+      return
+    }
+    if (name !== member.name) edits.push({ start, end: nameEnd(body, start), replacement: encodeJson(name) })
+    const override = forced.find(([forcedName]) => forcedName === name)
+    if (override !== undefined) edits.push({ start: valueStart, end, replacement: encodeJson(override[1]) })
+    else if (member.name === inner?.member)
+      for (const edit of inner.edits) if (edit.start >= valueStart && edit.end <= end) edits.push(edit)
+  })
+  return splice(body, edits)
+}
+
+/** The upstream's name of each member; undefined for removed ones. */
+function upstreamNames(
+  members: readonly Member[],
+  rename: Readonly<Record<string, string>>,
+  drop: readonly string[],
+): readonly (string | undefined)[] {
+  const isDropped = (name: string) => name !== 'model' && drop.includes(name)
+  const present = new Set(members.map(({ name }) => name))
+  return members.map(({ name }) => {
+    if (isDropped(name)) return undefined
+    const target = name !== 'model' && Object.hasOwn(rename, name) ? rename[name] : undefined
+    if (target === undefined || target === name) return name
+    return present.has(target) && !isDropped(target) ? undefined : target
+  })
+}
+
+function encodeMembers(members: readonly (readonly [string, unknown])[]): Uint8Array {
+  return encode(members.map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`).join(''))
+}
+
+function encodeJson(value: unknown): Uint8Array {
+  return encode(JSON.stringify(value))
+}
+
+function nameEnd(body: Uint8Array, start: number): number {
+  const cursor = new JsonCursor(body)
+  cursor.position = start
+  cursor.skip()
+  return cursor.position
+}
+
+const nothing = new Uint8Array(0)

@@ -1,0 +1,23 @@
+import type { JsonObject } from '../base/json-value.ts'
+import type { Sealed } from './conversation.ts'
+import { textOf } from './json-value.ts'
+
+/**
+ * Reads a block of Anthropic's thinking. Chat completions carry it unchanged in `thinking_blocks` (docs/protocols.md).
+ * Undefined for other blocks, and for one without a signature, which Anthropic would refuse.
+ */
+export function readThinkingBlock({ type, thinking, signature, data }: JsonObject): Sealed | undefined {
+  const opaque = textOf(type === 'redacted_thinking' ? data : type === 'thinking' ? signature : undefined)
+  if (opaque === undefined || opaque === '') return undefined
+  const text = type === 'thinking' ? (textOf(thinking) ?? '') : undefined
+  return { text, opaque: { maker: 'anthropic', data: opaque } }
+}
+
+/** Writes a block of Anthropic's thinking. Undefined for reasoning of another maker. */
+export function writeThinkingBlock({ text, opaque }: Sealed): JsonObject | undefined {
+  if (opaque.maker !== 'anthropic') return undefined
+  const { data } = opaque
+  return text === undefined
+    ? { type: 'redacted_thinking', data }
+    : { type: 'thinking', thinking: text, signature: data }
+}

@@ -1,0 +1,46 @@
+import type { ContentPart, Conversation, Turn } from './conversation.ts'
+
+/** A turn other than a system message. */
+export type SpokenTurn = Exclude<Turn, { readonly role: 'system' }>
+
+/** System messages apart from the other turns, for formats that have them only at the top. */
+export interface SplitTurns {
+  readonly system: readonly ContentPart[]
+  readonly spoken: readonly SpokenTurn[]
+}
+
+/** Separates the system messages of a conversation from its other turns. */
+export function splitSystem(turns: readonly Turn[]): SplitTurns {
+  const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts : []))
+  return { system, spoken: turns.filter((turn) => turn.role !== 'system') }
+}
+
+/** Joins the texts of the parts with line breaks; other kinds of parts are left out. */
+export function joinTexts(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
+}
+
+/** One message of an upstream's format. */
+export interface Message<Role extends string, Piece> {
+  readonly role: Role
+  readonly pieces: readonly Piece[]
+}
+
+/** Joins neighbours with the same role, and leaves out messages without pieces. */
+export function mergeNeighbours<Role extends string, Piece>(
+  messages: readonly Message<Role, Piece>[],
+): readonly Message<Role, Piece>[] {
+  const merged: { role: Role; pieces: Piece[] }[] = []
+  for (const { role, pieces } of messages) {
+    if (pieces.length === 0) continue
+    const last = merged.at(-1)
+    if (last?.role === role) for (const piece of pieces) last.pieces.push(piece)
+    else merged.push({ role, pieces: [...pieces] })
+  }
+  return merged
+}
+
+/** Whether the caller asks for audio in the answer. */
+export function asksForAudio({ modalities }: Conversation): boolean {
+  return modalities.some((modality) => modality.toLowerCase() === 'audio')
+}

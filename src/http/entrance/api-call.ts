@@ -1,0 +1,113 @@
+import { nextTurn } from '../../base/next-turn.ts'
+import type { WireError } from '../../formats/error.ts'
+import type { Format } from '../../formats/format.ts'
+import { formats } from '../../formats/known.ts'
+import { overloaded } from '../../gateway/all-failed.ts'
+import type { Gateway } from '../../gateway/gateway.ts'
+import type { RequestRecord } from '../../observe/record.ts'
+import { callController } from '../../service/call-controller.ts'
+import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
+import { withinMs } from '../../service/within.ts'
+import { errorResponse, type Exchange } from '../exchange.ts'
+import type { Route } from '../route.ts'
+import { refusalOf, type AdmissionOptions } from './admission.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { streamResponse, wholeResponse, type DeliveryOptions } from './delivery.ts'
+import type { OpenRequests } from './open-requests.ts'
+import { begin, describe, outcomeOfError, recordOf, type Outcome } from './progress.ts'
+import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
+import { attemptHeaders } from './reply-headers.ts'
+
+/** Bodies up to this size are checked in one go, larger ones in slices. */
+const sliceBytes = 1024 * 1024
+
+/** Options of {@link apiRoute}. */
+export interface EntranceOptions extends AdmissionOptions, DeliveryOptions {
+  /** The gateway in force: a request keeps the one it began with. */
+  readonly gateway: () => Gateway
+  readonly bodyLimits: () => BodyLimits
+  /** Whole request over all attempts, in milliseconds. */
+  readonly deadlineMs: () => number
+  /** What bodies may hold, over all requests; beyond, 503. */
+  readonly bodyBudget: BodyBudget
+  readonly openRequests: OpenRequests
+  readonly record: (record: RequestRecord) => void
+}
+
+/** The routes of all formats. */
+export function apiRoutes(options: EntranceOptions): readonly Route[] {
+  return Object.values(formats).map((format) => apiRoute(format, options))
+}
+
+/** The route of a format, such as `POST /v1/chat/completions` (docs/api.md). */
+export function apiRoute(format: Format, options: EntranceOptions): Route {
+  return { method: 'POST', path: format.path, isPublic: false, format, handle }
+
+  function handle(exchange: Exchange): Response | Promise<Response> {
+    const refusal = refusalOf(exchange.request, options)
+    return refusal === undefined ? answer(exchange, format, options) : refuse(exchange, format, refusal, options)
+  }
+}
+
+/** Turns a request away: at once, for little, and not without a record. */
+function refuse(exchange: Exchange, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
+  const progress = begin(exchange, format)
+  record(recordOf(progress, undefined, { status: refusal.status, error: refusal.code }))
+  return errorResponse(refusal, exchange.id, { format, headers: attemptHeaders(progress) })
+}
+
+async function answer(exchange: Exchange, format: Format, options: EntranceOptions): Promise<Response> {
+  const { request, started } = exchange
+  const progress = begin(exchange, format)
+  const controller = callController()
+  let gateway: Gateway | undefined
+  const leave = () => controller.abort(new ClientLeft('the client left'))
+  const forget = options.openRequests.begin(
+    () => controller.abort(overloaded('The service is shutting down')),
+    exchange.peerPort,
+  )
+  const reservation = options.bodyBudget.reservation()
+  let timer: Timer | undefined
+
+  function settle(outcome: Outcome): void {
+    clearTimeout(timer)
+    request.signal.removeEventListener('abort', leave)
+    forget()
+    reservation.release()
+    exchange.resetIdleLimit()
+    options.record(recordOf(progress, gateway?.listedName(progress.model), outcome))
+  }
+
+  try {
+    request.signal.addEventListener('abort', leave, { once: true })
+    exchange.keepOpen()
+    const body = await readBody(request, options.bodyLimits(), reservation)
+    const ask = body.length > sliceBytes ? await format.checkLarge(body, nextTurn) : format.check(body)
+    progress.model = ask.model
+    progress.stream = ask.stream
+    if (ask.stream) progress.promptTokens = format.promptTokens(ask)
+    const ms = Math.min(options.deadlineMs(), requestedTimeoutMs(request)) - (performance.now() - started)
+    timer = setTimeout(() => controller.abort(new DeadlineExceeded('the whole request took too long')), Math.max(1, ms))
+    if (request.signal.aborted) leave()
+    gateway = options.gateway()
+    const answering = gateway.answer(ask, { signal: controller.signal, trail: progress.trail }, reservation.release)
+    const served = ask.stream ? await withinMs(answering, options.timers.heartbeatMs) : await answering
+    if (served?.reply.kind === 'whole') {
+      reservation.release()
+      // The time was for the answer; its reader has one of its own.
+      clearTimeout(timer)
+      return wholeResponse(served.reply, { served, progress, controller, settle, options })
+    }
+    return streamResponse({ served, answering, progress, controller, settle, options })
+  } catch (error) {
+    const told = describe(error, progress)
+    settle({ status: told.status, ...outcomeOfError(told, error) })
+    return errorResponse(told, exchange.id, { format, headers: attemptHeaders(progress) })
+  }
+}
+
+/** `x-svc-timeout-ms` may only lower the time for the whole request; nonsense is ignored. */
+function requestedTimeoutMs(request: Request): number {
+  const given = request.headers.get('x-svc-timeout-ms')
+  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,286 @@
+import { afterEach, describe, expect, jest, test } from 'bun:test'
+import { chat } from '../../formats/chat/format.ts'
+import { WireError } from '../../formats/error.ts'
+import type { StreamReply } from '../../formats/reply.ts'
+import { writtenStream, type FakeStream } from '../../gateway/testing.ts'
+import { chunks, readPieces } from '../testing.ts'
+import { eventStreamBody, type StreamOutcome } from './event-stream-body.ts'
+
+afterEach(() => void jest.useRealTimers())
+
+const heartbeatMs = 10_000
+const stallMs = 30_000
+const keepAlive = ': keep-alive\n\n'
+const done = 'data: [DONE]\n\n'
+
+function subject(reply: StreamReply | Promise<StreamReply>) {
+  const outcomes: StreamOutcome[] = []
+  let aborts = 0
+  const stream = eventStreamBody({
+    reply,
+    format: chat.stream,
+    heartbeatMs,
+    stallMs,
+    describe: (error) =>
+      error instanceof WireError
+        ? error
+        : new WireError(502, 'api_error', 'provider_error', `told: ${error instanceof Error ? error.message : ''}`),
+    abort() {
+      aborts += 1
+      if (!(reply instanceof Promise)) reply.cancel()
+    },
+    onEnd: (outcome) => outcomes.push(outcome),
+  })
+  return { ...stream, outcomes, aborts: () => aborts }
+}
+
+function eventOf(chunk: { readonly data: Uint8Array }): string {
+  return `data: ${new TextDecoder().decode(chunk.data)}\n\n`
+}
+
+const errorEvent = (message: string) =>
+  `data: {"error":{"message":"${message}","type":"api_error","param":null,"code":"provider_error"}}\n\n`
+
+/** Lets everything happen that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+}
+
+/** Reads one piece as text. */
+async function readOne(reader: {
+  read(): Promise<{ readonly value?: Uint8Array | undefined }>
+}): Promise<string | undefined> {
+  const { value } = await reader.read()
+  return value === undefined ? undefined : new TextDecoder().decode(value)
+}
+
+describe('a stream to a client', () => {
+  test('gives chunks as they come, several in one piece, and [DONE] after a proper end', async () => {
+    const { body, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo'), chunks.finish()]]))
+    expect(await readPieces(body)).toEqual([
+      eventOf(chunks.text('Hel')),
+      eventOf(chunks.text('lo')) + eventOf(chunks.finish()),
+      done,
+    ])
+    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
+  })
+
+  test('ends with an error event and no [DONE] when it fails (failover.md rule 4)', async () => {
+    const { body, outcomes, aborts } = subject(writtenStream([[chunks.text('Hel')], new Error('cut')]))
+    expect(await readPieces(body)).toEqual([eventOf(chunks.text('Hel')), errorEvent('told: cut')])
+    expect(outcomes).toMatchObject([{ hasClientLeft: false, error: { code: 'provider_error' } }])
+    expect(aborts()).toBe(1)
+  })
+
+  test('tells usage when it has ended', async () => {
+    const { body, outcomes } = subject(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]]))
+    await readPieces(body)
+    expect(outcomes[0]?.usage).toEqual({ promptTokens: 1, completionTokens: 2, totalTokens: 3 })
+  })
+
+  test('reads as fast as the client and no faster', async () => {
+    const reply = writtenStream([[chunks.text('a')], [chunks.text('b')], [chunks.text('c')]])
+    const { body, leave } = subject(reply)
+    await settle()
+    expect(reply.reads).toBe(0)
+    const reader = body.getReader()
+    await reader.read()
+    await settle()
+    expect(reply.reads).toBe(1)
+    leave()
+  })
+
+  test('leaves no timer when it has ended', async () => {
+    jest.useFakeTimers()
+    const { body } = subject(writtenStream([[chunks.text('a')]]))
+    await readPieces(body)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+})
+
+describe('a stream that is not decided yet', () => {
+  function undecided() {
+    let decide = (_reply: StreamReply): void => undefined
+    let refuse = (_error: Error): void => undefined
+    const reply = new Promise<StreamReply>((resolve, reject) => {
+      decide = resolve
+      refuse = reject
+    })
+    return { ...subject(reply), decide: (given: StreamReply) => decide(given), refuse: (error: Error) => refuse(error) }
+  }
+
+  test('is kept alive with a comment at once, which takes the headers with it, and one every 10 s', async () => {
+    jest.useFakeTimers()
+    const { body, decide } = undecided()
+    const reader = body.getReader()
+    const comments: string[] = []
+    const note = async () => {
+      comments.push(String(await readOne(reader)))
+    }
+    const counts: number[] = []
+    for (const waitMs of [1, heartbeatMs, heartbeatMs]) {
+      const reading = note()
+      await settle()
+      jest.advanceTimersByTime(waitMs - 1)
+      await settle()
+      counts.push(comments.length)
+      jest.advanceTimersByTime(1)
+      await reading
+      counts.push(comments.length)
+    }
+    expect(comments).toEqual([keepAlive, keepAlive, keepAlive])
+    expect(counts.slice(1)).toEqual([1, 1, 2, 2, 3])
+    decide(writtenStream([[chunks.text('Hi')]]))
+    expect(await readOne(reader)).toBe(eventOf(chunks.text('Hi')))
+    expect(await readOne(reader)).toBe(done)
+  })
+
+  test('begins as soon as it is decided', async () => {
+    const { body, decide } = undecided()
+    const reading = readPieces(body)
+    decide(writtenStream([[chunks.text('Hi')]]))
+    expect(await reading).toEqual([eventOf(chunks.text('Hi')), done])
+  })
+
+  test('ends with an error event when all have failed', async () => {
+    const { body, refuse, outcomes } = undecided()
+    const reading = readPieces(body)
+    refuse(new Error('all failed'))
+    expect(await reading).toEqual([errorEvent('told: all failed')])
+    expect(outcomes).toHaveLength(1)
+  })
+
+  test('ends with the error it is told to end with', async () => {
+    const { body, fail, refuse } = undecided()
+    const reading = readPieces(body)
+    await settle()
+    fail(new WireError(504, 'api_error', 'provider_error', 'time is up'))
+    refuse(new Error('aborted'))
+    expect(await reading).toEqual([errorEvent('time is up')])
+  })
+})
+
+describe('a stream that must end', () => {
+  const stop = new WireError(503, 'api_error', 'provider_error', 'the service stops')
+
+  test('while it waits for the upstream ends with an error event', async () => {
+    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
+    const { body, fail, outcomes } = subject(reply)
+    const reading = readPieces(body)
+    await settle()
+    fail(stop)
+    expect(await reading).toEqual([eventOf(chunks.text('Hel')), errorEvent('the service stops')])
+    expect(reply.isCancelled).toBe(true)
+    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
+  })
+
+  test('while the client does not read ends with an error event after what it has', async () => {
+    const { body, fail, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo')]]))
+    const reader = body.getReader()
+    expect(await readOne(reader)).toBe(eventOf(chunks.text('Hel')))
+    fail(stop)
+    expect(outcomes).toHaveLength(1)
+    expect(await readOne(reader)).toBe(errorEvent('the service stops'))
+    expect(await readOne(reader)).toBeUndefined()
+  })
+
+  test('before it was read at all ends with an error event', async () => {
+    const { body, fail } = subject(writtenStream([[chunks.text('Hel')]]))
+    fail(stop)
+    expect(await readPieces(body)).toEqual([errorEvent('the service stops')])
+  })
+
+  test('but has ended is left alone', async () => {
+    const { body, fail, outcomes, aborts } = subject(writtenStream([[chunks.text('Hel')]]))
+    await readPieces(body)
+    fail(stop)
+    expect(outcomes).toHaveLength(1)
+    expect(aborts()).toBe(0)
+  })
+
+  test('ends once, whatever else comes', async () => {
+    const { body, fail, leave, outcomes } = subject(writtenStream([[chunks.text('Hel')]], { hangs: true }))
+    const reading = readPieces(body)
+    await settle()
+    fail(stop)
+    await reading
+    leave()
+    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
+  })
+})
+
+describe('a client that', () => {
+  function served(): { readonly reply: FakeStream } & ReturnType<typeof subject> {
+    const reply = writtenStream([[chunks.text('Hel')], [chunks.usage()], [chunks.text('lo')]], { hangs: true })
+    return { reply, ...subject(reply) }
+  }
+
+  test("leaves ends the work, and is nobody's failure", async () => {
+    const { body, reply, outcomes, aborts } = served()
+    const reader = body.getReader()
+    await reader.read()
+    await reader.read()
+    await reader.cancel()
+    expect(outcomes).toEqual([{ hasClientLeft: true, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } }])
+    expect(aborts()).toBe(1)
+    expect(reply.isCancelled).toBe(true)
+  })
+
+  test('leaves before anything came ends the work', async () => {
+    const { body, outcomes, reply } = served()
+    await body.cancel()
+    expect(outcomes).toMatchObject([{ hasClientLeft: true }])
+    expect(reply.isCancelled).toBe(true)
+  })
+
+  test('leaves while the upstream is waited for ends the work', async () => {
+    const reply = writtenStream([], { hangs: true })
+    const { body, outcomes } = subject(reply)
+    const reader = body.getReader()
+    void reader.read().catch(() => undefined)
+    await settle()
+    await reader.cancel()
+    await settle()
+    expect(outcomes).toEqual([{ hasClientLeft: true, usage: undefined }])
+    expect(reply.isCancelled).toBe(true)
+  })
+
+  test('does not read for 30 s is taken to have left', async () => {
+    jest.useFakeTimers()
+    const { body, outcomes, reply } = served()
+    const reader = body.getReader()
+    await reader.read()
+    // The watchdog counts from the last piece that was taken: it fires at most twice its limit later.
+    jest.advanceTimersByTime(stallMs - 1)
+    expect(outcomes).toEqual([])
+    jest.advanceTimersByTime(stallMs + 1)
+    expect(outcomes).toMatchObject([{ hasClientLeft: true }])
+    expect(reply.isCancelled).toBe(true)
+    await expect(reader.read()).rejects.toThrow('the client does not read')
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('waits for the upstream is not taken to have left', async () => {
+    jest.useFakeTimers()
+    const { body, outcomes, leave } = subject(writtenStream([], { hangs: true }))
+    void body
+      .getReader()
+      .read()
+      .catch(() => undefined)
+    await settle()
+    jest.advanceTimersByTime(10 * stallMs)
+    expect(outcomes).toEqual([])
+    leave()
+  })
+
+  test('does not read the keep-alive comments is taken to have left', async () => {
+    jest.useFakeTimers()
+    const { body, outcomes } = subject(new Promise<StreamReply>(() => undefined))
+    const reading = readOne(body.getReader())
+    await settle()
+    jest.advanceTimersByTime(heartbeatMs)
+    expect(await reading).toBe(keepAlive)
+    jest.advanceTimersByTime(2 * stallMs)
+    expect(outcomes).toMatchObject([{ hasClientLeft: true }])
+  })
+})

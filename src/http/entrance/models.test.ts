@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'bun:test'
+import { WireError } from '../../formats/error.ts'
+import type { ListedModel } from '../../gateway/directory.ts'
+import { router } from '../route.ts'
+import { exchangeOf, fakeGateway } from '../testing.ts'
+import { modelRoutes } from './models.ts'
+
+const listed: readonly ListedModel[] = [
+  {
+    name: 'gpt-4o',
+    offers: [
+      {
+        provider: 'openai',
+        model: {
+          name: 'gpt-4o',
+          upstream: 'gpt-4o',
+          aliases: [],
+          context: 128_000,
+          maxOutput: 4_096,
+          input: ['text', 'image'],
+          price: { input: 2.5, output: 10, cachedInput: 1.25 },
+        },
+      },
+      { provider: 'azure', model: { name: 'gpt-4o', upstream: 'mine', aliases: [] } },
+    ],
+  },
+  {
+    name: 'openai/gpt-4o',
+    offers: [
+      {
+        provider: 'openrouter',
+        model: { name: 'openai/gpt-4o', upstream: 'x', aliases: [], price: { input: 1, output: 2 } },
+      },
+    ],
+  },
+]
+const gateway = {
+  ...fakeGateway(() => Promise.reject(new Error('no chat'))),
+  models: () => listed,
+  model: (name: string) => listed.find((model) => model.name === name),
+}
+const routes = router(modelRoutes(() => gateway, 1_700_000_000_999))
+
+async function get(path: string): Promise<unknown> {
+  // As the server does: the path goes unescaped.
+  const response = await routes.find('GET', path).handle({ ...exchangeOf(new Request('http://x/')), path })
+  expect(response.headers.get('x-request-id')).toBe('request-1')
+  return response.json()
+}
+
+function failure(path: string): Promise<unknown> {
+  return get(path).catch((error: unknown) => error)
+}
+
+const first = {
+  id: 'gpt-4o',
+  object: 'model',
+  created: 1_700_000_000,
+  owned_by: 'openai',
+  providers: ['openai', 'azure'],
+  context: 128_000,
+  max_output: 4_096,
+  input: ['text', 'image'],
+  price: { input: 2.5, output: 10, cached_input: 1.25 },
+}
+const second = {
+  id: 'openai/gpt-4o',
+  object: 'model',
+  created: 1_700_000_000,
+  owned_by: 'openrouter',
+  providers: ['openrouter'],
+  price: { input: 1, output: 2 },
+}
+
+describe('the models', () => {
+  test('are listed with who serves them', async () => {
+    expect(await get('/v1/models')).toEqual({ object: 'list', data: [first, second] })
+  })
+
+  test.each(['/v1/models/openai/gpt-4o', '/v1/models/openai%2Fgpt-4o', '/v1/models/openai%2fgpt%2D4o'])(
+    'are found one by one: %s',
+    async (path) => {
+      expect(await get(path)).toEqual(second)
+    },
+  )
+
+  test.each([
+    ['/v1/models/claude', "The model 'claude' was not found in any enabled provider"],
+    ['/v1/models/%ff', 'The model was not found in any enabled provider'],
+    ['/v1/models/a%0d%0ab', 'The model was not found in any enabled provider'],
+    [`/v1/models/${'x'.repeat(300)}`, 'The model was not found in any enabled provider'],
+  ])('are not found: %s', async (path, message) => {
+    const error = await failure(path)
+    expect(error).toBeInstanceOf(WireError)
+    expect(error).toMatchObject({
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'model',
+      message,
+    })
+  })
+})

@@ -1,0 +1,42 @@
+import { encodeHeaderText } from '../../bytes/header-text.ts'
+import type { ServedReply } from '../../gateway/gateway.ts'
+import { formatTrail } from '../../service/trail.ts'
+import type { Progress } from './progress.ts'
+
+/** Headers of an answer (docs/api.md). @param served absent: no provider has answered yet */
+export function replyHeaders(
+  progress: Progress,
+  contentType: string,
+  served: ServedReply | undefined,
+): Record<string, string> {
+  const { exchange, trail } = progress
+  if (served === undefined)
+    return { 'content-type': contentType, 'x-request-id': exchange.id, ...attemptHeaders(progress) }
+  // One literal: an object that grows member by member costs a multiple of it.
+  return {
+    'content-type': contentType,
+    'x-request-id': exchange.id,
+    'x-svc-provider': served.provider,
+    'x-svc-model': encodeHeaderText(served.model),
+    'x-svc-attempts': String(trail.length),
+    'x-svc-trail': formatTrail(trail),
+    'server-timing': ownTime(progress),
+  }
+}
+
+/** Headers about the attempts, of answers and errors. */
+export function attemptHeaders(progress: Progress): Record<string, string> {
+  const { trail } = progress
+  return {
+    'x-svc-attempts': String(trail.length),
+    'server-timing': ownTime(progress),
+    ...(trail.length === 0 ? {} : { 'x-svc-trail': formatTrail(trail) }),
+  }
+}
+
+/** `gw;dur=0.4`: milliseconds in this service, without those of the upstreams. */
+function ownTime({ exchange, trail }: Progress): string {
+  let upstreamMs = 0
+  for (const { ms } of trail) upstreamMs += ms
+  return `gw;dur=${Math.max(0, performance.now() - exchange.started - upstreamMs).toFixed(2)}`
+}

@@ -1,0 +1,94 @@
+import type { PartClaim, Profile, Visitor } from '../../extensions/extension.ts'
+import { WireError } from '../../formats/error.ts'
+import { jsonResponse, type Exchange } from '../exchange.ts'
+import { passGuards, type Guard } from '../pass-guards.ts'
+import type { Route } from '../route.ts'
+import type { Boot, PartEntry, User } from './page-api.ts'
+
+/** A part of the page, with the name of its extension. */
+export interface NamedPart extends PartClaim {
+  readonly extension: string
+}
+
+/** Sources of {@link bootRoute}, read at every request. */
+export interface BootOptions {
+  readonly version: string
+  /** The current guards. */
+  readonly guards: () => readonly Guard[]
+  /** Whether a visitor that the guards let pass is an owner. */
+  readonly mayOwn: (visitor: Partial<Visitor>) => boolean
+  readonly parts: () => readonly NamedPart[]
+  /** URL path of an extension's module in the built page; `undefined`: the build has none. */
+  readonly moduleOf: (extension: string) => Promise<string | undefined>
+  /** Called once for each extension whose part is missing in the build. */
+  readonly onMissingPart: (extension: string) => void
+}
+
+/** `GET /api/boot`: data that the page needs to start (docs/api.md). A public route, so it asks the guards itself. */
+export function bootRoute(options: BootOptions): Route {
+  const partsOf = builtParts(options)
+
+  async function boot(exchange: Exchange): Promise<Response> {
+    const guards = options.guards()
+    const [visitor, parts] = await Promise.all([findVisitor(guards, exchange), partsOf(options.parts())])
+    return jsonResponse(bootOf(visitor, guards.length, parts), exchange.id)
+  }
+
+  function bootOf(visitor: Passed | undefined, guards: number, parts: readonly PartEntry[]): Boot {
+    const user = visitor?.user === undefined ? undefined : userOf(visitor.user, visitor.profile)
+    return {
+      version: options.version,
+      // A visitor that the guards let pass without a name, for instance by address, need not sign in.
+      isClosed: guards > 0 && (visitor === undefined || user !== undefined),
+      ...(user === undefined ? {} : { user }),
+      isOwner: guards === 0 || (visitor !== undefined && options.mayOwn(visitor)),
+      parts,
+    }
+  }
+
+  return { method: 'GET', path: '/api/boot', isPublic: true, handle: boot }
+}
+
+/** A visitor that every guard lets pass, with or without a name. */
+type Passed = Partial<Visitor>
+
+/**
+ * Asks the guards, as the server does for routes that are not public.
+ *
+ * @returns `undefined` when a guard requires sign-in (401)
+ * @throws other errors of the guards
+ */
+async function findVisitor(guards: readonly Guard[], exchange: Exchange): Promise<Passed | undefined> {
+  try {
+    return await passGuards(guards, exchange)
+  } catch (error) {
+    if (error instanceof WireError && error.status === 401) return undefined
+    throw error
+  }
+}
+
+function userOf(
+  user: string,
+  profile: Profile = { id: user, userName: user, displayName: user, email: '', avatarUrl: '' },
+): User {
+  const { id, userName, displayName, email, avatarUrl } = profile
+  return { id, userName, displayName, email, avatarUrl: avatarUrl.startsWith('https:') ? avatarUrl : '' }
+}
+
+/** The parts that can be loaded. */
+function builtParts({
+  moduleOf,
+  onMissingPart,
+}: BootOptions): (parts: readonly NamedPart[]) => Promise<readonly PartEntry[]> {
+  const missing = new Set<string>()
+
+  async function entryOf({ extension, slots, settings }: NamedPart): Promise<readonly PartEntry[]> {
+    const module = await moduleOf(extension)
+    if (module !== undefined) return [{ extension, module, slots, settings }]
+    if (!missing.has(extension)) onMissingPart(extension)
+    missing.add(extension)
+    return []
+  }
+
+  return async (parts) => (await Promise.all(parts.map(entryOf))).flat()
+}

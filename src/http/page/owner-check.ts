@@ -1,0 +1,24 @@
+import type { Visitor } from '../../extensions/extension.ts'
+import { WireError } from '../../formats/error.ts'
+import type { Exchange } from '../exchange.ts'
+
+/** Whether a request is from an owner, who may change providers, and see the metrics and the requests of all users. */
+export type OwnerCheck = (exchange: Exchange) => boolean
+
+/**
+ * Without guards, every request is from an owner.
+ *
+ * @param mayOwn decides for a request that the guards let pass; `undefined`: they named no user
+ */
+export function ownerCheck(
+  isGuarded: () => boolean,
+  mayOwn: (visitor: Partial<Visitor> | undefined) => boolean,
+): OwnerCheck {
+  return ({ visitor }) => !isGuarded() || mayOwn(visitor)
+}
+
+/** @throws {WireError} 403 unless the request is from an owner */
+export function checkOwner(isOwner: OwnerCheck, exchange: Exchange): void {
+  if (isOwner(exchange)) return
+  throw new WireError(403, 'permission_error', 'owners_only', 'Only owners of this service may do this')
+}

@@ -1,0 +1,228 @@
+import type { Price } from '../../formats/model.ts'
+/**
+ * Messages between the page and the service under `/api/` (docs/api.md). Types only: the page imports no other file of
+ * this room. Times are Unix milliseconds, durations milliseconds, prices USD per million tokens, costs USD.
+ */
+
+/** `GET /api/boot`, public: data that the page needs to start. */
+export interface Boot {
+  readonly version: string
+  /** The service can be used only after sign-in. */
+  readonly isClosed: boolean
+  /** The signed-in user; absent without sign-in. */
+  readonly user?: User
+  /** May change the providers and see the requests of all users. */
+  readonly isOwner: boolean
+  /** Parts of the page that extensions bring. */
+  readonly parts: readonly PartEntry[]
+}
+
+/** The signed-in user, as shown to themselves. */
+export interface User {
+  /** Separates their conversations from those of other users. */
+  readonly id: string
+  readonly userName: string
+  readonly displayName: string
+  /** Empty if unknown. */
+  readonly email: string
+  /** An https URL; empty if unknown. */
+  readonly avatarUrl: string
+}
+
+/** A part of the page that an extension brings. */
+export interface PartEntry {
+  /** Name of the extension. */
+  readonly extension: string
+  /** URL path of its module, whose export `part` is a `PagePart` of web/slots.ts. */
+  readonly module: string
+  /** The slots that it replaces; others are ignored. */
+  readonly slots: readonly string[]
+  /** Settings of the part, such as a display name. Public, so without secrets. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** `GET /api/models`. */
+export interface ModelsAnswer {
+  readonly models: readonly ModelEntry[]
+  /** Default model: the first that can chat. Absent without models. */
+  readonly firstModel?: string
+  /** No provider is configured or was found: the built-in echo answers. */
+  readonly isEchoOnly: boolean
+  /** Path of providers.json, whether it exists or not; for owners only. */
+  readonly file?: string
+  /** Faults of a changed file that was not applied; for owners only. */
+  readonly notice?: ReloadNotice
+}
+
+/** One model, under the name that clients request. */
+export interface ModelEntry {
+  readonly name: string
+  /** The providers that serve it, in try-order. */
+  readonly offers: readonly ModelOffer[]
+  /** Not offered for chats: by its name a model for embeddings, images or audio, and not configured by the owner. */
+  readonly isHidden?: true
+}
+
+/** A model as one provider offers it. */
+export interface ModelOffer {
+  readonly provider: string
+  readonly upstream: string
+  readonly context?: number
+  readonly maxOutput?: number
+  /** `text`, `image`, … */
+  readonly input?: readonly string[]
+  readonly price?: Price
+}
+
+/** A changed configuration file that was not applied. */
+export interface ReloadNotice {
+  readonly time: number
+  /** One line for each fault: file, line, field, found value, allowed values. */
+  readonly faults: readonly string[]
+}
+
+/** `GET /api/providers`, and the answer to every change. */
+export interface ProvidersAnswer {
+  /** Version of the file's text that a change is based on. Absent without a file; nothing can be changed then. */
+  readonly version?: string
+  readonly source: 'file' | 'detected' | 'echo'
+  /** Path of providers.json, whether it exists or not; for owners only. */
+  readonly file?: string
+  readonly notice?: ReloadNotice
+  /** In try-order. */
+  readonly providers: readonly ProviderEntry[]
+}
+
+/** How a provider is doing. */
+export type ProviderState =
+  /** Available. */
+  | { readonly kind: 'ok' }
+  /** Skipped until then while another provider is available. */
+  | { readonly kind: 'cooling'; readonly until: number; readonly why: string }
+  /** Available, but its last attempts failed. */
+  | { readonly kind: 'failing'; readonly why: string }
+  /** Disabled. */
+  | { readonly kind: 'off' }
+  /** Enabled but unusable, for instance without a key. */
+  | { readonly kind: 'unavailable'; readonly why: string }
+
+/** One provider, for its owner. No key, no header. */
+export interface ProviderEntry {
+  readonly id: string
+  readonly protocol: string
+  /** Name of the brand, if known. */
+  readonly brand?: string
+  /** Scheme, host, port and path; for owners only. */
+  readonly baseUrl?: string
+  readonly enabled: boolean
+  readonly state: ProviderState
+  /**
+   * Models that cool down while the provider as a whole does not. At most 1,000; for owners also models that it does
+   * not list.
+   */
+  readonly coolingModels: readonly string[]
+  /** At most 1,000; absent while its model list is unknown. */
+  readonly models?: readonly string[]
+  /** Number of models that it offers. */
+  readonly modelCount?: number
+  /** Attempts of the last hour, at most the last 500. */
+  readonly attempts: AttemptSums
+  readonly lastError?: { readonly time: number; readonly why: string; readonly model: string; readonly status?: number }
+}
+
+/** Outcomes of the attempts at one provider. */
+export interface AttemptSums {
+  readonly count: number
+  /** Successful attempts. */
+  readonly ok: number
+  /** Time to first token of streams. Absent without streams. */
+  readonly firstTokenP50?: number
+  readonly firstTokenP95?: number
+}
+
+/** `POST /api/providers`: one change. 409 `conflict` when the file has another version. */
+export interface ProviderChange {
+  readonly version: string
+  readonly id: string
+  readonly change: 'enable' | 'disable' | 'up' | 'down'
+}
+
+/** `POST /api/providers/test`: requests one token from one provider. Answer: {@link ProviderTest}. */
+export interface ProviderTestRequest {
+  readonly id: string
+  /** Default: the first that the provider offers. */
+  readonly model?: string
+}
+
+/** Outcome of a test. */
+export interface ProviderTest {
+  readonly ok: boolean
+  readonly ms: number
+  readonly model?: string
+  readonly status?: number
+  /** Reason of the failure. */
+  readonly why?: string
+}
+
+/** A recent request, without its content. `GET /api/requests/{id}` returns one. */
+export interface RequestEntry {
+  readonly time: number
+  readonly id: string
+  /** User name of the caller, with sign-in. */
+  readonly user?: string
+  /** The format of the request, such as `chat` or `embeddings`. */
+  readonly api: string
+  readonly model: string
+  readonly stream: boolean
+  /** 499: the caller left. */
+  readonly status: number
+  /** Code of the error. */
+  readonly error?: string
+  /** The provider that answered. */
+  readonly provider?: string
+  readonly trail: readonly TrailEntry[]
+  readonly firstTokenMs?: number
+  readonly totalMs: number
+  readonly promptTokens?: number
+  readonly completionTokens?: number
+  /** USD. Absent if the price is unknown. */
+  readonly cost?: number
+  /** Tokens and cost are estimates: the answer was stopped or cut before its provider counted it. */
+  readonly isEstimated?: true
+}
+
+/** One attempt of a request. */
+export interface TrailEntry {
+  readonly provider: string
+  /** HTTP status of the upstream; absent when none arrived. */
+  readonly status?: number
+  /** Class of the failure, such as `rate_limit`; absent when the provider answered. */
+  readonly failure?: string
+  readonly ms: number
+}
+
+/** The requests that ended in one minute. */
+export interface MinuteEntry {
+  /** Start of the minute, Unix milliseconds. */
+  readonly time: number
+  readonly requests: number
+  /** Failed requests, except those whose caller left. */
+  readonly errors: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** Some of the tokens are estimates. */
+  readonly isEstimated?: true
+  readonly firstTokenP50?: number
+  readonly firstTokenP95?: number
+}
+
+/**
+ * `GET /api/requests`: the recent requests as JSON, or with `Accept: text/event-stream` as a stream of events: the
+ * first has all, the following only changes. Owners get the requests of all users, others their own.
+ */
+export interface RequestsAnswer {
+  /** Oldest first, at most 1,000. */
+  readonly requests: readonly RequestEntry[]
+  /** Oldest first, at most 60, without empty minutes. In a stream: changed minutes only. */
+  readonly minutes: readonly MinuteEntry[]
+}

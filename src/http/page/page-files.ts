@@ -1,0 +1,111 @@
+import { WireError } from '../../formats/error.ts'
+import { errorResponse, type Exchange } from '../exchange.ts'
+import { notFound, type Route } from '../route.ts'
+
+/** One file of the page, in each content coding. */
+export interface PageFile {
+  /** Media type. */
+  readonly type: string
+  readonly plain: Uint8Array<ArrayBuffer>
+  readonly gzip: Uint8Array<ArrayBuffer>
+  readonly brotli: Uint8Array<ArrayBuffer>
+}
+
+/** The built page (scripts/build-web.ts), in memory. */
+export interface PageFiles {
+  readonly index: PageFile
+  /** By path, such as `/assets/main-HASH.js`. The content of a path never changes. */
+  readonly assets: ReadonlyMap<string, PageFile>
+  /** Extension → path of its page part. */
+  readonly parts: ReadonlyMap<string, string>
+}
+
+/** Options of {@link pageRoutes}. */
+export interface PageOptions {
+  /** Resolves when the page is built; `undefined`: the build failed. */
+  readonly files: () => Promise<PageFiles | undefined>
+  /** Whether images of other sites may be shown, for avatars. */
+  readonly hasAvatars: () => boolean
+}
+
+const assetsPath = '/assets/'
+const immutable = 'public, max-age=31536000, immutable'
+
+/** The handler of the page at `/` (docs/decisions/0008-the-page.md), and the route of its assets. */
+export function pageRoutes({ files, hasAvatars }: PageOptions): {
+  readonly front: (exchange: Exchange) => Promise<Response>
+  readonly routes: readonly Route[]
+} {
+  async function front({ request, id }: Exchange): Promise<Response> {
+    const page = await files()
+    if (page === undefined) return errorResponse(notBuilt(), id)
+    return fileResponse(page.index, request, {
+      'cache-control': 'no-cache',
+      'content-security-policy': policy(hasAvatars()),
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+      'referrer-policy': 'no-referrer',
+      vary: 'accept, accept-encoding',
+      'x-frame-options': 'DENY',
+      'x-request-id': id,
+    })
+  }
+
+  async function asset({ request, path, id }: Exchange): Promise<Response> {
+    const file = (await files())?.assets.get(path)
+    if (file === undefined) throw notFound(path)
+    return fileResponse(file, request, { 'cache-control': immutable, 'x-request-id': id })
+  }
+
+  return { front, routes: [{ method: 'GET', path: assetsPath, isPublic: true, handle: asset }] }
+}
+
+/** Content security policy: only files of this service become script or style (docs/decisions/0008-the-page.md). */
+function policy(hasAvatars: boolean): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: blob:${hasAvatars ? ' https:' : ''}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+function fileResponse(file: PageFile, request: Request, headers: Readonly<Record<string, string>>): Response {
+  const { coding, bytes } = formFor(file, request.headers.get('accept-encoding') ?? '')
+  const etag = `"${Bun.hash(bytes).toString(36)}"`
+  const all = { vary: 'accept-encoding', ...headers, etag, 'x-content-type-options': 'nosniff' }
+  if (isKnown(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all })
+  return new Response(bytes, {
+    headers: { ...all, 'content-type': file.type, ...(coding === undefined ? {} : { 'content-encoding': coding }) },
+  })
+}
+
+function isKnown(given: string | null, etag: string): boolean {
+  return given !== null && given.split(',').some((each) => each.trim().replace(/^W\//, '') === etag)
+}
+
+/** The smallest form that the client accepts (RFC 9110 section 12.5.3); `q=0` excludes a coding. */
+function formFor(
+  { plain, gzip, brotli }: PageFile,
+  accepted: string,
+): { readonly coding?: string; readonly bytes: Uint8Array<ArrayBuffer> } {
+  const accepts = (coding: string): boolean =>
+    new RegExp(`(?:^|,)\\s*${coding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)`, 'i').test(accepted)
+  if (accepts('br')) return { coding: 'br', bytes: brotli }
+  return accepts('gzip') ? { coding: 'gzip', bytes: gzip } : { bytes: plain }
+}
+
+function notBuilt(): WireError {
+  return new WireError(
+    503,
+    'overloaded_error',
+    'page_not_built',
+    'The page is not built; the API works. The log says why',
+  )
+}

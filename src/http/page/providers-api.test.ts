@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'bun:test'
+import { WireError } from '../../formats/error.ts'
+import { router } from '../route.ts'
+import { exchangeOf } from '../testing.ts'
+import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
+import { providersApi, type ProvidersApiOptions } from './providers-api.ts'
+
+const state: ProvidersAnswer = {
+  version: 'v1',
+  source: 'file',
+  file: 'home/providers.json',
+  notice: { time: 5, faults: ['line'] },
+  providers: [
+    {
+      id: 'a',
+      protocol: 'openai',
+      baseUrl: 'http://a.test/v1',
+      enabled: true,
+      state: { kind: 'ok' },
+      models: ['m', 'n'],
+      coolingModels: ['n', 'asked-for-by-somebody'],
+      attempts: { count: 1, ok: 0 },
+      lastError: { time: 1, why: 'status 500', model: 'm', status: 500 },
+    },
+  ],
+}
+
+function subject(options: Partial<ProvidersApiOptions> = {}) {
+  const changes: [ProviderChange, string | undefined][] = []
+  const tests: ProviderTestRequest[] = []
+  const routes = router(
+    providersApi({
+      state: async () => state,
+      change: async (change, user) => (changes.push([change, user]), state),
+      test: async (request): Promise<ProviderTest> => (tests.push(request), { ok: true, ms: 1 }),
+      isOwner: () => true,
+      bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+      ...options,
+    }),
+  )
+
+  /** The status with the JSON, or with the code of the error. */
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: string | ReadableStream,
+    user?: string,
+  ): Promise<unknown> {
+    const exchange = {
+      ...exchangeOf(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })),
+      ...(user === undefined ? {} : { user }),
+    }
+    try {
+      const response = await routes.find(method, path).handle(exchange)
+      return [response.status, await response.json()]
+    } catch (error) {
+      return error instanceof WireError ? [error.status, error.type, error.code] : error
+    }
+  }
+  return { call, changes, tests }
+}
+
+const change = { version: 'v1', id: 'a', change: 'up' } as const
+
+describe('GET /api/providers', () => {
+  test('shows owners everything', async () => {
+    expect(await subject().call('GET', '/api/providers')).toEqual([200, state])
+  })
+
+  test('shows others neither the file, addresses nor models from requests', async () => {
+    expect(await subject({ isOwner: () => false }).call('GET', '/api/providers')).toEqual([
+      200,
+      {
+        source: 'file',
+        providers: [
+          {
+            id: 'a',
+            protocol: 'openai',
+            enabled: true,
+            state: { kind: 'ok' },
+            models: ['m', 'n'],
+            coolingModels: ['n'],
+            attempts: { count: 1, ok: 0 },
+          },
+        ],
+      },
+    ])
+  })
+})
+
+describe('POST /api/providers', () => {
+  test('applies the change, in the name of the user, and returns the new state', async () => {
+    const { call, changes } = subject()
+    expect(await call('POST', '/api/providers', JSON.stringify(change), 'ann')).toEqual([200, state])
+    expect(changes).toEqual([[change, 'ann']])
+  })
+
+  test('refuses others, whatever they send', async () => {
+    const { call, changes } = subject({ isOwner: () => false })
+    for (const body of [JSON.stringify(change), 'nonsense'])
+      expect(await call('POST', '/api/providers', body)).toEqual([403, 'permission_error', 'owners_only'])
+    expect(changes).toEqual([])
+  })
+
+  test('refuses invalid changes, and bodies that are too large, declared or not', async () => {
+    const { call, changes } = subject()
+    const large = 'x'.repeat(64 * 1024 + 1)
+    expect(await call('POST', '/api/providers', '{}')).toEqual([
+      400,
+      'invalid_request_error',
+      'missing_required_parameter',
+    ])
+    expect(await call('POST', '/api/providers', large)).toEqual([413, 'invalid_request_error', 'request_too_large'])
+    expect(await call('POST', '/api/providers', new Blob([large]).stream())).toEqual([
+      413,
+      'invalid_request_error',
+      'request_too_large',
+    ])
+    expect(changes).toEqual([])
+  })
+
+  test('answers 499 when the client leaves', async () => {
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('connection lost')) })
+    expect(await subject().call('POST', '/api/providers', broken)).toEqual([
+      499,
+      'invalid_request_error',
+      'client_left',
+    ])
+  })
+})
+
+describe('POST /api/providers/test', () => {
+  test('tests the provider, with the given model', async () => {
+    const { call, tests } = subject()
+    expect(await call('POST', '/api/providers/test', '{"id":"a"}')).toEqual([200, { ok: true, ms: 1 }])
+    await call('POST', '/api/providers/test', '{"id":"a","model":"m"}')
+    expect(tests).toEqual([{ id: 'a' }, { id: 'a', model: 'm' }])
+  })
+
+  test('keeps the connection open during the test only', async () => {
+    const limits: string[] = []
+    const routes = router(
+      providersApi({
+        state: async () => state,
+        change: async () => state,
+        isOwner: () => true,
+        bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+        async test() {
+          limits.push('tested')
+          throw new WireError(404, 'invalid_request_error', 'not_found', 'nobody')
+        },
+      }),
+    )
+    const request = new Request('http://x/api/providers/test', { method: 'POST', body: '{"id":"a"}' })
+    const exchange = {
+      ...exchangeOf(request),
+      keepOpen: () => void limits.push('open'),
+      resetIdleLimit: () => void limits.push('let close'),
+    }
+    await expect(async () => routes.find('POST', '/api/providers/test').handle(exchange)).toThrow('nobody')
+    expect(limits).toEqual(['open', 'tested', 'let close'])
+  })
+
+  test('refuses others, and invalid tests', async () => {
+    const { call, tests } = subject({ isOwner: () => false })
+    expect(await call('POST', '/api/providers/test', '{"id":"a"}')).toEqual([403, 'permission_error', 'owners_only'])
+    expect(await subject().call('POST', '/api/providers/test', '[]')).toEqual([
+      400,
+      'invalid_request_error',
+      'invalid_json',
+    ])
+    expect(tests).toEqual([])
+  })
+})
+
+test('none of the routes is public', () => {
+  const { isOwner, bodyTimes } = { isOwner: () => true, bodyTimes: { totalMs: 1, idleMs: 1 } }
+  const routes = providersApi({
+    state: async () => state,
+    change: async () => state,
+    test: async () => ({ ok: true, ms: 0 }),
+    isOwner,
+    bodyTimes,
+  })
+  expect(routes.map(({ method, path, isPublic }) => [method, path, isPublic])).toEqual([
+    ['GET', '/api/providers', false],
+    ['POST', '/api/providers', false],
+    ['POST', '/api/providers/test', false],
+  ])
+})

@@ -1,0 +1,464 @@
+import { afterEach, describe, expect, jest, test } from 'bun:test'
+import type { Visitor } from '../../extensions/extension.ts'
+import { WireError } from '../../formats/error.ts'
+import { localObserver } from '../../observe/local-observer.ts'
+import type { RequestRecord } from '../../observe/record.ts'
+import { openRequests } from '../entrance/open-requests.ts'
+import type { Exchange } from '../exchange.ts'
+import { router } from '../route.ts'
+import { exchangeOf } from '../testing.ts'
+import { requestsApi } from './requests-api.ts'
+
+afterEach(() => void jest.useRealTimers())
+
+const noon = Date.UTC(2026, 0, 1, 12)
+
+function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
+  return {
+    time: noon,
+    id: 'r1',
+    model: 'm',
+    api: 'chat',
+    stream: false,
+    status: 200,
+    provider: 'groq',
+    trail: [{ name: 'groq', status: 200, ms: 12.345 }],
+    totalMs: 20.06,
+    ...more,
+  }
+}
+
+interface Asking {
+  readonly user?: string
+  readonly method?: string
+  readonly accept?: string
+  readonly signal?: AbortSignal
+}
+
+/** `ada` is the owner; without sign-in every request is. */
+function subject({
+  isClosing = false,
+  owners = ['ada', undefined],
+}: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
+  const observer = localObserver({ version: '1' }, () => noon)
+  const followers = openRequests()
+  let drops = 0
+  let currentVisitor = async (user: string | undefined): Promise<Partial<Visitor>> =>
+    user === undefined ? {} : { user }
+  const routes = router(
+    requestsApi({
+      observer,
+      isOwner: ({ user }) => owners.includes(user),
+      followers,
+      isClosing: () => isClosing,
+      stallMs: 30_000,
+    }),
+  )
+
+  function handle(path: string, { user, method = 'GET', accept, signal }: Asking = {}): Response | Promise<Response> {
+    const request = new Request('http://x/', {
+      method,
+      ...(accept === undefined ? {} : { headers: { accept } }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const exchange: Exchange = {
+      ...exchangeOf(request),
+      path,
+      currentVisitor: () => currentVisitor(user),
+      drop() {
+        drops += 1
+      },
+      ...(user === undefined ? {} : { user }),
+    }
+    return routes.find(method, path).handle(exchange)
+  }
+
+  const ask = async (path: string, asking?: Asking): Promise<Response> => handle(path, asking)
+
+  function opened(user?: string, signal?: AbortSignal, method = 'GET'): Response {
+    const response = handle('/api/requests', {
+      method,
+      accept: 'text/event-stream',
+      ...(user === undefined ? {} : { user }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    if (response instanceof Promise) throw new Error('not at once')
+    return response
+  }
+
+  return {
+    recent: observer,
+    followers,
+    ask,
+    opened,
+    drops: () => drops,
+    /** Sets the result of the guards. */
+    say(answer: () => Promise<Partial<Visitor>>) {
+      currentVisitor = answer
+    },
+    json: async (path: string, user?: string): Promise<unknown> =>
+      (await ask(path, user === undefined ? {} : { user })).json(),
+    follow: (user?: string, signal?: AbortSignal) => follow(opened(user, signal)),
+  }
+}
+
+function follow(response: Response) {
+  const reader = response.body?.getReader()
+  return {
+    response,
+    /** The next event; `undefined` at the end. */
+    async next(): Promise<unknown> {
+      const read = await reader?.read()
+      if (read?.value === undefined) return undefined
+      const text = new TextDecoder().decode(read.value)
+      expect(text).toMatch(/^data: [^\n]*\n\n$/)
+      return JSON.parse(text.slice(6))
+    },
+    cancel: () => reader?.cancel(),
+  }
+}
+
+/** Runs all pending microtasks and timers of 0 ms. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+}
+
+function thrown(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+const bare = {
+  time: noon,
+  id: 'r1',
+  model: 'm',
+  api: 'chat',
+  stream: false,
+  status: 200,
+  provider: 'groq',
+  trail: [{ provider: 'groq', status: 200, ms: 12.3 }],
+  totalMs: 20.1,
+}
+
+describe('the requests', () => {
+  test('are empty at first', async () => {
+    expect(await subject().json('/api/requests')).toEqual({ requests: [], minutes: [] })
+  })
+
+  test('have all public fields, and no others', async () => {
+    const { recent, json } = subject()
+    recent.record(recordOf())
+    recent.record(
+      recordOf({
+        id: 'r2',
+        api: 'chat',
+        stream: true,
+        user: 'ada',
+        firstTokenMs: 3.333,
+        error: 'provider_error',
+        price: { input: 1, output: 2 },
+        usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 },
+        cause: new Error('ours'),
+        trail: [
+          { name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 },
+          { name: 'openai', status: 200, ms: 1 },
+        ],
+      }),
+    )
+    const full = {
+      ...bare,
+      id: 'r2',
+      api: 'chat',
+      stream: true,
+      user: 'ada',
+      firstTokenMs: 3.3,
+      error: 'provider_error',
+      promptTokens: 1_000_000,
+      completionTokens: 500_000,
+      cost: 2,
+      trail: [
+        { provider: 'groq', failure: 'timeout', ms: 5 },
+        { provider: 'openai', status: 200, ms: 1 },
+      ],
+    }
+    const minute = {
+      time: noon,
+      requests: 2,
+      errors: 1,
+      promptTokens: 1_000_000,
+      completionTokens: 500_000,
+      firstTokenP50: 3.3,
+      firstTokenP95: 3.3,
+    }
+    expect(await json('/api/requests')).toStrictEqual({ requests: [bare, full], minutes: [minute] })
+  })
+
+  test('are not cached', async () => {
+    const { headers } = await subject().ask('/api/requests')
+    expect([headers.get('cache-control'), headers.get('content-type'), headers.get('x-request-id')]).toEqual([
+      'no-store',
+      'application/json',
+      'request-1',
+    ])
+  })
+
+  test('are found by their id', async () => {
+    const { recent, json } = subject()
+    recent.record(recordOf())
+    expect(await json('/api/requests/r1')).toStrictEqual(bare)
+  })
+
+  test.each(['r2', 'r1/', 'r1/x', '%72%31', '..', '__proto__', 'x'.repeat(5_000), "'<script>"])(
+    'are not found by %s',
+    async (id) => {
+      const { recent, ask } = subject()
+      recent.record(recordOf())
+      const error = await ask(`/api/requests/${id}`).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(WireError)
+      expect(error).toMatchObject({ status: 404, code: 'not_found', message: 'No request with this id is remembered' })
+    },
+  )
+
+  test('of others are not found unless the visitor is an owner', async () => {
+    const { recent, json, ask } = subject()
+    recent.record(recordOf({ id: 'a', user: 'ada' }))
+    recent.record(recordOf({ id: 'b', user: 'bob' }))
+    recent.record(recordOf({ id: 'n' }))
+    expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
+    expect(await json('/api/requests', 'ada')).toMatchObject({
+      requests: [{ id: 'a' }, { id: 'b' }, { id: 'n' }],
+      minutes: [{ requests: 3 }],
+    })
+    expect(await ask('/api/requests/a', { user: 'bob' }).catch((reason: unknown) => reason)).toMatchObject({
+      status: 404,
+    })
+    expect(await json('/api/requests/b', 'bob')).toMatchObject({ id: 'b' })
+  })
+
+  test('are empty for a visitor without a name who is no owner', async () => {
+    const { recent, json } = subject({ owners: [] })
+    recent.record(recordOf())
+    expect(await json('/api/requests')).toEqual({ requests: [], minutes: [] })
+  })
+})
+
+describe('a stream of requests', () => {
+  test('is sent for Accept: text/event-stream', async () => {
+    const { follow: open, ask } = subject()
+    expect(Object.fromEntries(open().response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': 'request-1',
+    })
+    expect((await ask('/api/requests', { accept: 'application/json' })).headers.get('content-type')).toBe(
+      'application/json',
+    )
+  })
+
+  test('has everything first, then new requests and changed minutes', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    recent.record(recordOf({ id: 'old', time: noon - 60_000 }))
+    const { next } = open()
+    expect(await next()).toMatchObject({ requests: [{ id: 'old' }], minutes: [{ time: noon - 60_000, requests: 1 }] })
+    const news = next()
+    for (const id of ['new-1', 'new-2']) recent.record(recordOf({ id }))
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({
+      requests: [{ id: 'new-1' }, { id: 'new-2' }],
+      minutes: [{ time: noon, requests: 2 }],
+    })
+  })
+
+  test('continues for each reader from its own position', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const [early, other] = [open(), open()]
+    for (const { next } of [early, other]) expect(await next()).toEqual({ requests: [], minutes: [] })
+    recent.record(recordOf())
+    const late = open()
+    expect(await late.next()).toMatchObject({ requests: [{ id: 'r1' }] })
+    jest.advanceTimersByTime(250)
+    recent.record(recordOf({ id: 'r2' }))
+    expect(await early.next()).toMatchObject({ requests: [{ id: 'r1' }, { id: 'r2' }] })
+    expect(await other.next()).toMatchObject({ requests: [{ id: 'r1' }, { id: 'r2' }] })
+    const news = late.next()
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ id: 'r2' }], minutes: [{ requests: 2 }] })
+  })
+
+  test('has only the last thousand for a reader that was not ready', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const { next } = open()
+    await next()
+    for (let index = 0; index < 5_000; index += 1) recent.record(recordOf({ id: String(index) }))
+    jest.advanceTimersByTime(250)
+    const news = await next()
+    expect(news).toMatchObject({ minutes: [{ requests: 5_000 }] })
+    expect(Object(news).requests).toHaveLength(1_000)
+  })
+
+  test('has only own requests for others than owners', async () => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const { next } = open('bob')
+    expect(await next()).toEqual({ requests: [], minutes: [] })
+    const news = next()
+    recent.record(recordOf({ id: 'a', user: 'ada' }))
+    jest.advanceTimersByTime(250)
+    recent.record(recordOf({ id: 'b', user: 'bob' }))
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ id: 'b' }], minutes: [{ requests: 1 }] })
+  })
+
+  test.each([
+    ['ada', 'bob'],
+    ['bob', 'ada'],
+  ])('tells %s and %s, who are at the same place, each what they may see', async (first, second) => {
+    jest.useFakeTimers()
+    const { recent, follow: open } = subject()
+    const readers = [first, second].map((user) => ({ user, ...open(user) }))
+    for (const { next } of readers) expect(await next()).toEqual({ requests: [], minutes: [] })
+    for (const user of ['ada', 'bob']) recent.record(recordOf({ id: `by-${user}`, user }))
+    jest.advanceTimersByTime(250)
+    for (const { user, next } of readers) {
+      expect(Object(await next()).requests.map(({ id }: { readonly id: string }) => id)).toEqual(
+        user === 'ada' ? ['by-ada', 'by-bob'] : ['by-bob'],
+      )
+    }
+  })
+
+  test('has no requests of others after its reader stopped being an owner', async () => {
+    jest.useFakeTimers()
+    const owners = ['ada']
+    const { recent, follow: open } = subject({ owners })
+    recent.record(recordOf({ user: 'bob' }))
+    const { next } = open('ada')
+    expect(await next()).toMatchObject({ requests: [{ user: 'bob' }] })
+    owners.pop()
+    const news = next()
+    recent.record(recordOf({ user: 'bob' }))
+    recent.record(recordOf({ user: 'ada' }))
+    jest.advanceTimersByTime(250)
+    expect(await news).toMatchObject({ requests: [{ user: 'ada' }], minutes: [{ requests: 1 }] })
+  })
+
+  test.each([
+    [
+      'no guard lets its reader pass',
+      async () => {
+        throw new WireError(401, 'authentication_error', 'invalid_session', 'no')
+      },
+    ],
+    [
+      'its reader has no name',
+      async () => {
+        throw new Error('the store is gone')
+      },
+    ],
+    ['its reader is another user', async () => ({ user: 'bob' })],
+    ['its reader has no name', async () => ({})],
+  ] satisfies readonly [string, () => Promise<Partial<Visitor>>][])(
+    'ends within seconds when %s any more',
+    async (_, answer) => {
+      jest.useFakeTimers()
+      const { follow: open, followers, drops, say } = subject()
+      const { next } = open('ada')
+      await next()
+      const last = next()
+      jest.advanceTimersByTime(5_000)
+      await settle()
+      expect(followers.count).toBe(1)
+      say(answer)
+      jest.advanceTimersByTime(5_000)
+      await settle()
+      expect([await last, followers.count, drops()]).toEqual([undefined, 0, 0])
+    },
+  )
+
+  test('ends within seconds when a guard is added', async () => {
+    jest.useFakeTimers()
+    const { follow: open, followers, say } = subject()
+    await open().next()
+    say(async () => {
+      throw new WireError(401, 'authentication_error', 'authentication_required', 'no')
+    })
+    jest.advanceTimersByTime(5_000)
+    await settle()
+    expect(followers.count).toBe(0)
+  })
+
+  test('counts as open until its reader leaves', async () => {
+    const { follow: open, followers } = subject()
+    const controller = new AbortController()
+    const [first] = [open(), open(undefined, controller.signal)]
+    expect(followers.count).toBe(2)
+    await first?.cancel()
+    expect(followers.count).toBe(1)
+    controller.abort()
+    expect(followers.count).toBe(0)
+  })
+
+  test('drops the connection of a stalled reader, and keeps it after a proper end', async () => {
+    jest.useFakeTimers()
+    const { follow: open, followers, drops } = subject()
+    await open().next()
+    jest.advanceTimersByTime(30_001)
+    expect([followers.count, drops()]).toEqual([0, 1])
+    await open().next()
+    followers.stopAll()
+    expect([followers.count, drops()]).toEqual([0, 1])
+  })
+
+  test('is not opened for a client that has left, nor for HEAD', () => {
+    const { opened, follow: open, followers } = subject()
+    open(undefined, AbortSignal.abort())
+    const head = opened(undefined, undefined, 'HEAD')
+    expect([followers.count, head.body, head.headers.get('content-type')]).toEqual([
+      0,
+      null,
+      'text/event-stream; charset=utf-8',
+    ])
+  })
+
+  test('is refused when a hundred are open', async () => {
+    const { follow: open, followers } = subject()
+    const opened = Array.from({ length: 100 }, () => open())
+    expect(thrown(() => open())).toMatchObject({ status: 503, code: 'overloaded', headers: { 'retry-after': '1' } })
+    await opened[0]?.cancel()
+    open()
+    expect(followers.count).toBe(100)
+    followers.stopAll()
+    expect(followers.count).toBe(0)
+  })
+
+  test('is refused when its user has twenty, which does not affect others', async () => {
+    const { follow: open, followers } = subject()
+    const opened = Array.from({ length: 20 }, () => open('bob'))
+    expect(thrown(() => open('bob'))).toMatchObject({ status: 503, code: 'overloaded' })
+    open('ada')
+    await opened[0]?.cancel()
+    open('bob')
+    expect(thrown(() => open('bob'))).toMatchObject({ status: 503 })
+    followers.stopAll()
+    open('bob')
+    expect(followers.count).toBe(1)
+    followers.stopAll()
+  })
+
+  test('ends when the service stops, and is not opened any more', async () => {
+    const { follow: open, followers } = subject()
+    const { next } = open()
+    await next()
+    followers.stopAll()
+    expect(await next()).toBeUndefined()
+    expect(thrown(() => subject({ isClosing: true }).follow())).toMatchObject({ status: 503, code: 'overloaded' })
+  })
+})

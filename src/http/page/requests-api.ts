@@ -1,0 +1,224 @@
+import { WireError } from '../../formats/error.ts'
+import { overloaded } from '../../gateway/all-failed.ts'
+import { costOf } from '../../observe/cost.ts'
+import type { MinuteSums } from '../../observe/minute-sums.ts'
+import type { Observer } from '../../observe/observer.ts'
+import type { RecentRequest, Remembered, Scope } from '../../observe/recent-requests.ts'
+import type { OpenRequests } from '../entrance/open-requests.ts'
+import { jsonResponse, type Exchange } from '../exchange.ts'
+import type { Route } from '../route.ts'
+import { liveEvents } from './live-events.ts'
+import type { MinuteEntry, RequestEntry, RequestsAnswer, TrailEntry } from './page-api.ts'
+import { requestEvents } from './request-events.ts'
+
+const requestPath = '/api/requests/'
+const followersMax = 100
+/** Limit of one user, so that one user cannot use up all streams. */
+const followersPerUserMax = 20
+const heartbeatMs = 15_000
+/** Lifetime of a stream; its client then asks again. */
+const lifeMs = 15 * 60_000
+/** Interval of asking the guards again, so that a stream ends soon after its user signs out. */
+const guardIntervalMs = 5_000
+
+/** Options of {@link requestsApi}. */
+export interface RequestsApiOptions {
+  readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe'>
+  /** Owners see the requests of all users, others only their own. */
+  readonly isOwner: (exchange: Exchange) => boolean
+  /** Open streams: at most 100, and 20 of one user. A shutdown ends them. */
+  readonly followers: OpenRequests
+  readonly isClosing: () => boolean
+  /** Milliseconds a reader may take to read an event. */
+  readonly stallMs: number
+}
+
+/** `GET /api/requests`, also as a stream of events, and `GET /api/requests/{id}` (docs/api.md). */
+export function requestsApi(options: RequestsApiOptions): readonly Route[] {
+  const { observer, isOwner } = options
+  const follow = followRequests(options)
+
+  async function all(exchange: Exchange): Promise<Response> {
+    return jsonResponse(answerOf(await observer.remembered(scopeOf(exchange, isOwner), 0)), exchange.id)
+  }
+
+  async function one(exchange: Exchange): Promise<Response> {
+    const found = await observer.find(scopeOf(exchange, isOwner), exchange.path.slice(requestPath.length))
+    if (found === undefined)
+      throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
+    return jsonResponse(requestEntry(found), exchange.id)
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/api/requests',
+      isPublic: false,
+      handle: (exchange) => (wantsEvents(exchange.request) ? follow(exchange) : all(exchange)),
+    },
+    { method: 'GET', path: requestPath, isPublic: false, handle: one },
+  ]
+}
+
+/** A visitor without a name has no requests of their own. */
+function scopeOf(exchange: Exchange, isOwner: RequestsApiOptions['isOwner']): Scope {
+  return isOwner(exchange) ? 'everybody' : { user: exchange.user ?? '' }
+}
+
+function wantsEvents({ headers }: Request): boolean {
+  return (headers.get('accept') ?? '').includes('text/event-stream')
+}
+
+function followRequests({
+  observer,
+  isOwner,
+  followers,
+  isClosing,
+  stallMs,
+}: RequestsApiOptions): (exchange: Exchange) => Response {
+  const eventAfter = requestEvents(observer, answerOf)
+  const ofUser = new Map<string, number>()
+
+  function enter({ user = '' }: Exchange, end: () => void): () => void {
+    const own = ofUser.get(user) ?? 0
+    if (followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
+      throw overloaded('Too many pages follow the requests')
+    const forget = followers.begin(end)
+    ofUser.set(user, own + 1)
+    return () => {
+      forget()
+      const left = (ofUser.get(user) ?? 1) - 1
+      if (left === 0) ofUser.delete(user)
+      else ofUser.set(user, left)
+    }
+  }
+
+  function changesFor(exchange: Exchange) {
+    let mark = 0
+    let announced = 0
+    let isFirst = true
+    return {
+      async take(): Promise<Uint8Array | undefined> {
+        const event = await eventAfter({ scope: scopeOf(exchange, isOwner), after: mark, announced })
+        const isWanted = isFirst || event.hasRequests
+        mark = event.mark
+        isFirst = false
+        return isWanted ? event.bytes() : undefined
+      },
+      subscribe: (wake: () => void) =>
+        observer.subscribe((count) => {
+          announced = count
+          wake()
+        }),
+    }
+  }
+
+  return function follow(exchange) {
+    const { request, id } = exchange
+    const headers = {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': id,
+    }
+    if (request.method === 'HEAD') return new Response(null, { headers })
+    if (isClosing()) throw overloaded('The service is shutting down')
+    const exit = enter(exchange, () => end())
+    const guardTimer = setInterval(
+      () =>
+        void mayStay(exchange).then((may) => {
+          if (!may) end()
+        }),
+      guardIntervalMs,
+    )
+    exchange.keepOpen()
+    const { body, end, leave } = liveEvents({
+      ...changesFor(exchange),
+      heartbeatMs,
+      stallMs,
+      lifeMs,
+      onEnd({ hasClientLeft }) {
+        exit()
+        clearInterval(guardTimer)
+        request.signal.removeEventListener('abort', leave)
+        if (hasClientLeft) exchange.drop()
+        else exchange.resetIdleLimit()
+      },
+    })
+    request.signal.addEventListener('abort', leave, { once: true })
+    if (request.signal.aborted) leave()
+    return new Response(body, { headers })
+  }
+}
+
+/** Whether the guards still let the reader pass, as the same user. */
+async function mayStay({ user, currentVisitor }: Exchange): Promise<boolean> {
+  try {
+    return (await currentVisitor()).user === user
+  } catch {
+    return false // The client learns the reason at its next request.
+  }
+}
+
+function answerOf({ requests, minutes }: Remembered): RequestsAnswer {
+  return { requests: requests.map(requestEntry), minutes: minutes.map(minuteEntry) }
+}
+
+function requestEntry({
+  time,
+  id,
+  api,
+  user,
+  model,
+  stream,
+  status,
+  error,
+  provider,
+  trail,
+  firstTokenMs,
+  totalMs,
+  usage,
+  price,
+}: RecentRequest): RequestEntry {
+  const cost = costOf(usage, price)
+  return {
+    time,
+    id,
+    api,
+    model,
+    stream,
+    status,
+    ...(user === undefined ? {} : { user }),
+    ...(error === undefined ? {} : { error }),
+    ...(provider === undefined ? {} : { provider }),
+    trail: trail.map(trailEntry),
+    ...(firstTokenMs === undefined ? {} : { firstTokenMs: tenths(firstTokenMs) }),
+    totalMs: tenths(totalMs),
+    ...(usage?.promptTokens === undefined ? {} : { promptTokens: usage.promptTokens }),
+    ...(usage?.completionTokens === undefined ? {} : { completionTokens: usage.completionTokens }),
+    ...(cost === undefined ? {} : { cost }),
+    ...(usage?.isEstimated === true ? { isEstimated: true } : {}),
+  }
+}
+
+function trailEntry({ name, status, failure, ms }: RecentRequest['trail'][number]): TrailEntry {
+  return {
+    provider: name,
+    ...(status === undefined ? {} : { status }),
+    ...(failure === undefined ? {} : { failure }),
+    ms: tenths(ms),
+  }
+}
+
+function minuteEntry({ firstTokenP50, firstTokenP95, isEstimated, ...sums }: MinuteSums): MinuteEntry {
+  return {
+    ...sums,
+    ...(isEstimated ? { isEstimated } : {}),
+    ...(firstTokenP50 === undefined ? {} : { firstTokenP50: tenths(firstTokenP50) }),
+    ...(firstTokenP95 === undefined ? {} : { firstTokenP95: tenths(firstTokenP95) }),
+  }
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10
+}

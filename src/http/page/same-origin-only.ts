@@ -1,0 +1,60 @@
+import { isFromOwnPages, isJson } from '../../base/same-site.ts'
+import { WireError } from '../../formats/error.ts'
+import type { Exchange } from '../exchange.ts'
+import { hostNames, hostNotAllowed } from '../host-names.ts'
+import { crossSiteRequest, isOwnOrigin, type OriginFacts } from '../origin-policy.ts'
+import type { Route } from '../route.ts'
+
+/** Routes below it are for the pages of this service. */
+const prefix = '/api/'
+
+/**
+ * Restricts routes below `/api/` to the pages of this service and to programs (docs/decisions/0008-the-page.md); other
+ * routes are returned unchanged. The answers allow no CORS. A POST must prove that no page of another site sends it.
+ */
+export function sameOriginOnly({
+  isGuarded,
+  ownOrigins,
+  corsOrigins,
+}: Omit<OriginFacts, 'isLoopback'>): (route: Route) => Route {
+  const isKnownHost = hostNames(corsOrigins)
+  // Without a guard, listed origins include the addresses of this service. Pages of the others cannot send JSON, since
+  // their preflights fail here.
+  const origins = isGuarded ? ownOrigins : [...ownOrigins, ...corsOrigins]
+
+  function check({ request, user }: Exchange, { isPublic }: Route): void {
+    // Cookies and tokens are not sent to another host name. A request with neither may be from a page whose host name
+    // was pointed here (DNS rebinding).
+    const mayBeRebound = user === undefined && !(isGuarded && isPublic)
+    if (mayBeRebound && !isKnownHost(request)) throw hostNotAllowed(request)
+    if (request.method !== 'POST') return
+    if (!isJson(request))
+      throw new WireError(
+        415,
+        'invalid_request_error',
+        'unsupported_media_type',
+        'The body must be sent as content-type: application/json',
+      )
+    if (!isFromOwnPages(request, (origin) => isOwnOrigin(request, origin, origins))) throw crossSiteRequest()
+  }
+
+  return function restricted(route) {
+    if (!route.path.startsWith(prefix)) return route
+    return {
+      ...route,
+      async handle(exchange) {
+        check(exchange, route)
+        const response = await route.handle(exchange)
+        for (const [name, value] of Object.entries(protection)) response.headers.set(name, value)
+        return response
+      },
+    }
+  }
+}
+
+/** Keeps other sites from reading an answer, and browsers from guessing its type. */
+const protection = {
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}

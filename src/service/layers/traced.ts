@@ -1,0 +1,45 @@
+import { DeadlineExceeded } from '../deadline-exceeded.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { Layer } from '../service.ts'
+
+/** Options of {@link traced}. */
+export interface TracedOptions {
+  /** The provider's id. */
+  readonly name: string
+  /** Milliseconds on a monotonic clock. */
+  readonly now: () => number
+}
+
+/** Appends each attempt to the call's trail when it has answered or failed, unless the caller has left. */
+export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Request, Reply> {
+  return (inner) =>
+    async function tracedAttempt(request, call) {
+      const started = now()
+      try {
+        const reply = await inner(request, call)
+        call.trail.push({ name, status: 200, ms: now() - started })
+        return reply
+      } catch (error) {
+        const ms = now() - started
+        if (error instanceof UpstreamFailure && !call.signal.aborted) {
+          call.trail.push({
+            name,
+            ms,
+            failure: error.failure,
+            reason: error.message,
+            ...(error.status === undefined ? {} : { status: error.status }),
+            ...(error.ambiguous ? { ambiguous: true } : {}),
+          })
+        } else if (call.signal.reason instanceof DeadlineExceeded) {
+          call.trail.push({
+            name,
+            ms,
+            failure: 'timeout',
+            reason: 'request deadline exceeded',
+            ambiguous: true,
+          })
+        }
+        throw error
+      }
+    }
+}

@@ -1,0 +1,4 @@
+/** The text with JSON escapes: lone surrogates, which UTF-8 cannot encode, stay distinct. */
+export function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}

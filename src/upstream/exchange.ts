@@ -1,0 +1,241 @@
+import type { Ask, FormatName } from '../formats/ask.ts'
+import type { Reply } from '../formats/reply.ts'
+import type { Endpoint, Dialect, Protocol } from '../protocols/protocol.ts'
+import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { Call, Service } from '../service/service.ts'
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import {
+  responseMemoryError,
+  TransportError,
+  type Transport,
+  type UpstreamBody,
+  type UpstreamResponse,
+} from '../transport/transport.ts'
+import { hideSecrets } from './hide-secrets.ts'
+import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
+import { bodyFailure, exchangeFailure } from './transport-failure.ts'
+
+const bodyBytesMax = 32 * 1024 * 1024
+/** Length of `event:`, the longest field name that can begin an event stream. */
+const fieldNameBytes = 6
+const beginningBytesMax = 4 * 1024
+const errorBodyBytesMax = 64 * 1024
+/** Time limit for the body of an error. Its status is known, so the body can be missing. */
+const errorBodyMs = 1_000
+
+/** Options of {@link upstreamExchange}. */
+export interface ExchangeOptions {
+  readonly transport: Transport
+  readonly protocol: Protocol
+  readonly endpoint: Endpoint
+  /** The upstream's name for the model. */
+  readonly model: string
+  readonly connectMs: number
+  /** Milliseconds between two reads of a stream that has begun. */
+  readonly idleMs: number
+  /** Memory budget of answers that are read as a whole. */
+  readonly answerBudget: AnswerBudget
+}
+
+/** A provider over HTTP: one request, one answer, classified failures (failover.md). */
+export function upstreamExchange({
+  transport,
+  protocol,
+  endpoint,
+  model,
+  connectMs,
+  idleMs,
+  answerBudget,
+}: ExchangeOptions): Service<Ask, Reply> {
+  const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
+  const headers = headerBlock(protocol.headers(endpoint))
+  const spoken = new Map<FormatName, Spoken>()
+  for (const [format, dialect] of Object.entries(protocol.dialects) as [FormatName, Dialect][])
+    spoken.set(format, {
+      dialect,
+      wholePath: dialect.path(endpoint, model, false),
+      streamPath: dialect.path(endpoint, model, true),
+    })
+  const secrets = hideSecrets(endpoint)
+
+  return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
+    const speech = spoken.get(request.format)
+    if (speech === undefined)
+      throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
+    const { dialect } = speech
+    let response: UpstreamResponse
+    try {
+      response = await transport.request(
+        {
+          origin,
+          method: 'POST',
+          path: request.stream ? speech.streamPath : speech.wholePath,
+          headers,
+          body: dialect.encode(request, model, endpoint),
+          connectMs,
+          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
+        },
+        call.signal,
+      )
+    } catch (error) {
+      throw exchangeFailure(error)
+    }
+    if (response.status === 200)
+      return readAnswer(response, request, {
+        dialect,
+        endpoint,
+        idleMs,
+        answerBudget,
+        hidden: secrets.inFailure,
+      })
+    if (response.status === 204) {
+      response.body.cancel()
+      throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
+    }
+    throw secrets.inFailure(
+      protocol.failure(response.status, response.headers, secrets.inBody(await readError(response.body))),
+    )
+  }
+}
+
+/** A dialect of the protocol, with its paths for one model. */
+interface Spoken {
+  readonly dialect: Dialect
+  readonly wholePath: string
+  readonly streamPath: string
+}
+
+interface AnswerOptions
+  extends Pick<ExchangeOptions, 'endpoint' | 'idleMs' | 'answerBudget'>, Pick<StreamReplyOptions, 'hidden'> {
+  readonly dialect: Dialect
+}
+
+async function readAnswer(
+  response: UpstreamResponse,
+  request: Ask,
+  { dialect, endpoint, idleMs, answerBudget, hidden }: AnswerOptions,
+): Promise<Reply> {
+  const { body } = response
+  const reservation = answerBudget.reservation()
+  const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
+
+  function asStream(bytes: StreamBody, first?: Uint8Array): Reply {
+    const decoder = dialect.stream?.(request, endpoint)
+    if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
+    return streamReply(bytes, decoder, { idleMs, hidden, ...(first === undefined ? {} : { first }) })
+  }
+
+  try {
+    if (!saysStream && !request.stream) {
+      const bytes = await body.readAll(reservation.reserve)
+      return looksLikeEvents(bytes) ? asStream(bodyOf(bytes)) : decodeWhole(dialect, bytes, request)
+    }
+    const first = await readBeginning(body)
+    if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
+    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first))
+      return decodeWhole(dialect, await collect(first, body, reservation), request)
+    return asStream(body, first)
+  } catch (error) {
+    throw hidden(bodyFailure(error))
+  } finally {
+    reservation.release()
+  }
+}
+
+function decodeWhole(dialect: Dialect, bytes: Uint8Array, request: Ask): Reply {
+  if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
+  return dialect.decode(bytes, request)
+}
+
+/** Reads enough of a body to tell events from JSON: six bytes of text, or a line. `undefined`: it is empty. */
+async function readBeginning(body: UpstreamBody): Promise<Uint8Array | undefined> {
+  let beginning = await body.read()
+  while (beginning !== undefined && !isSufficient(beginning)) {
+    const more = await body.read()
+    if (more === undefined) break
+    beginning = Buffer.concat([beginning, more])
+  }
+  return beginning
+}
+
+function isSufficient(bytes: Uint8Array): boolean {
+  const start = textStart(bytes)
+  return (
+    bytes.length - start >= fieldNameBytes ||
+    bytes.length > beginningBytesMax ||
+    bytes.includes(0x0a, start) ||
+    bytes.includes(0x0d, start)
+  )
+}
+
+async function collect(first: Uint8Array, body: UpstreamBody, reservation: AnswerReservation): Promise<Uint8Array> {
+  const pieces = [first]
+  let length = first.length
+  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+    pieces.push(piece)
+    length += piece.length
+    const isReserved = reservation.reserve(piece.length)
+    if (isReserved && length <= bodyBytesMax) continue
+    body.cancel()
+    throw isReserved ? new TransportError('too_large', 'the answer is too large') : responseMemoryError()
+  }
+  return pieces.length === 1 ? first : Buffer.concat(pieces, length)
+}
+
+/** Reads the body of an error: at most 64 KiB, for at most a second. */
+async function readError(body: UpstreamBody): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  const timer = setTimeout(() => body.cancel(), errorBodyMs)
+  try {
+    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > errorBodyBytesMax) break
+    }
+  } catch {
+    // A broken error body is still an error, and its status says enough.
+  } finally {
+    clearTimeout(timer)
+    body.cancel()
+  }
+  return Buffer.concat(pieces).subarray(0, errorBodyBytesMax)
+}
+
+function bodyOf(bytes: Uint8Array): StreamBody {
+  let remaining: Uint8Array | undefined = bytes
+  return {
+    async read() {
+      const piece = remaining
+      remaining = undefined
+      return piece
+    },
+    hasPendingBytes: () => false,
+    cancel() {
+      remaining = undefined
+    },
+  }
+}
+
+const asciiSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+
+/** Offset of the text after a byte order mark and white space. */
+function textStart(bytes: Uint8Array): number {
+  let start = byteOrderMark.every((byte, position) => bytes[position] === byte) ? byteOrderMark.length : 0
+  while (start < bytes.length && asciiSpace.has(bytes[start] ?? 0)) start += 1
+  return start
+}
+
+function startsLikeJson(bytes: Uint8Array): boolean {
+  const first = bytes[textStart(bytes)]
+  return first === 0x7b || first === 0x5b // { [
+}
+
+/** Whether bytes begin like server-sent events: with a comment, or one of the four fields. */
+function looksLikeEvents(bytes: Uint8Array): boolean {
+  if (startsLikeJson(bytes)) return false
+  const start = textStart(bytes)
+  return /^(?::|(?:data|event|id|retry)(?::|\r|\n|$))/.test(new TextDecoder().decode(bytes.subarray(start, start + 16)))
+}

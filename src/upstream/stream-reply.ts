@@ -1,0 +1,218 @@
+import { EventTooLarge, eventStreamReader, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import type { Part } from '../formats/part.ts'
+import type { StreamReply } from '../formats/reply.ts'
+import type { StreamDecoder } from '../protocols/protocol.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import { watchdog, type Watchdog } from '../service/watchdog.ts'
+import { readBytesMax } from '../transport/read-scheduler.ts'
+import { TransportError, type UpstreamBody } from '../transport/transport.ts'
+import { bodyFailure } from './transport-failure.ts'
+
+const eventBytesMax = 1024 * 1024
+/** Time limit for the end of the body after `[DONE]`; only a connection whose body has ended can be reused. */
+const afterDoneMs = 250
+const barrenMs = 300_000
+
+/** A body that is read as a stream. */
+export type StreamBody = Pick<UpstreamBody, 'read' | 'cancel' | 'hasPendingBytes'>
+
+/** Options of {@link streamReply}. */
+export interface StreamReplyOptions {
+  /** Milliseconds of silence that end a stream. */
+  readonly idleMs: number
+  /** The beginning of the body, if it was read already. */
+  readonly first?: Uint8Array
+  /** Redacts a failure. */
+  readonly hidden: (error: unknown) => unknown
+}
+
+/**
+ * Reads a stream: bytes → events → parts, with the rules of failover.md rows 29 and 32 to 38. After its first
+ * meaningful part, silence of `idleMs`, or 300 s without a meaningful part, is a cut. Time without a reader does not
+ * count.
+ */
+export function streamReply(
+  body: StreamBody,
+  decoder: StreamDecoder,
+  { idleMs, first, hidden }: StreamReplyOptions,
+): StreamReply {
+  const events = eventStreamReader({ eventBytesMax })
+  let pending = first
+  let isOver = false
+  let isCancelled = false
+  let hasBegun = false
+  let hasFinished = false
+  let hasOpenChoice = false
+  /** The whole body was read. */
+  let hasEnded = false
+  /** The failure that ended the stream; every later read throws it too. */
+  let failure: { readonly error: unknown } | undefined
+  let idle: Watchdog | undefined
+  let barren: Watchdog | undefined
+
+  function end(): void {
+    isOver = true
+    idle?.stop()
+    barren?.stop()
+  }
+
+  /** Ends a stream that sends nothing: well if only the end of the body is missing, else as a cut. */
+  function giveUp(reason: string): void {
+    if (!decoder.hasOneChoice || !isComplete())
+      failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
+    end()
+    body.cancel()
+  }
+
+  function fail(error: unknown): void {
+    end()
+    body.cancel()
+    if (failure !== undefined || (isComplete() && error instanceof TransportError)) return
+    failure = { error: hidden(streamFailure(error, hasBegun)) }
+  }
+
+  /** Every choice that has started has its finish_reason. */
+  function isComplete(): boolean {
+    return hasFinished && !hasOpenChoice
+  }
+
+  function markMeaningful(): void {
+    if (hasBegun) {
+      barren?.touch()
+      return
+    }
+    hasBegun = true
+    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`), body.hasPendingBytes)
+    idle.pause()
+    barren = watchdog(barrenMs, () => giveUp(`no content for ${barrenMs / 1000} s`))
+  }
+
+  /** Decodes events, up to the one that ends the stream. */
+  function decode(received: readonly ServerSentEvent[]): readonly Part[] {
+    const [first] = received
+    // The usual case: one event at a time.
+    if (first !== undefined && received.length === 1) return decodeNext(first)
+    const parts: Part[] = []
+    for (const event of received) {
+      parts.push(...decodeNext(event))
+      if (isOver) break
+    }
+    return parts
+  }
+
+  /** Decodes one event. */
+  function decodeNext(event: ServerSentEvent): readonly Part[] {
+    if (event.event !== 'error' && isBlank(event.data)) return []
+    try {
+      const decoded = decoder.decode(event)
+      return decoded === 'done' ? finish() : noted(decoded)
+    } catch (error) {
+      // The answer is complete; the event that was cut off is an end marker or the usage.
+      if (hasEnded && isComplete() && error instanceof MalformedAnswer) return []
+      // Parts before the error still go to the client.
+      fail(error instanceof MalformedAnswer ? malformedEvent(error) : error)
+      return []
+    }
+  }
+
+  function noted(parts: readonly Part[]): readonly Part[] {
+    for (const part of parts) {
+      if (part.finishReason !== undefined) hasFinished = true
+      hasOpenChoice = part.hasOpenChoice
+      if (part.isMeaningful) markMeaningful()
+    }
+    return parts
+  }
+
+  /** Ends the stream after the upstream's end marker. */
+  function finish(): readonly Part[] {
+    if (!hasBegun) throw emptyStream()
+    const parts = isComplete() ? [] : noted(decoder.finish())
+    end()
+    drain(body)
+    return parts
+  }
+
+  async function read(): Promise<readonly Part[] | undefined> {
+    while (!isOver) {
+      try {
+        let bytes = pending
+        pending = undefined
+        if (bytes === undefined) {
+          idle?.touch()
+          bytes = await body.read()
+          idle?.pause()
+        }
+        if (bytes !== undefined && bytes.length > readBytesMax) {
+          // Large reads are processed in slices, so that other requests are not delayed.
+          pending = bytes.subarray(readBytesMax)
+          bytes = bytes.subarray(0, readBytesMax)
+          await new Promise((resolve) => setImmediate(resolve))
+          if (isOver) break
+        }
+        hasEnded = bytes === undefined
+        const parts = decode(bytes === undefined ? events.end() : events.push(bytes))
+        if (bytes === undefined && !isOver) atEndOfBody()
+        if (parts.length > 0) return parts
+      } catch (error) {
+        fail(error)
+      }
+    }
+    if (failure !== undefined && !isCancelled) throw failure.error
+    return undefined
+  }
+
+  /** Ends the stream at the end of its body: well if complete, else as a cut. */
+  function atEndOfBody(): void {
+    if (isComplete()) end()
+    else fail(hasBegun ? new UpstreamFailure('cut', 'the stream ended early', { status: 200 }) : emptyStream())
+  }
+
+  return {
+    kind: 'stream',
+    isEmpty: false,
+    read,
+    cancel() {
+      isCancelled = true
+      if (isOver) return
+      end()
+      body.cancel()
+    },
+  }
+}
+
+/** Whether data has only white space. Some upstreams keep the connection open with such events. */
+function isBlank(data: Uint8Array): boolean {
+  return (data[0] ?? 0) <= 0x20 && data.every((byte) => byte <= 0x20)
+}
+
+function malformedEvent(cause: MalformedAnswer): UpstreamFailure {
+  return new UpstreamFailure('malformed', 'an event is malformed', { status: 200, cause })
+}
+
+function emptyStream(): UpstreamFailure {
+  return new UpstreamFailure('empty', 'the stream has no content', { status: 200 })
+}
+
+function streamFailure(error: unknown, hasBegun: boolean): unknown {
+  if (error instanceof EventTooLarge)
+    return new UpstreamFailure('too_large', 'an event is too large', { status: 200, cause: error })
+  if (hasBegun && error instanceof TransportError)
+    return new UpstreamFailure('cut', 'the connection was lost during the stream', { status: 200, cause: error })
+  return bodyFailure(error)
+}
+
+/** Waits briefly for the end of a body after the end marker. Cancels a body that continues (failover.md row 37). */
+function drain(body: Pick<UpstreamBody, 'read' | 'cancel'>): void {
+  const timer = setTimeout(() => body.cancel(), afterDoneMs)
+  body
+    .read()
+    .then(
+      (bytes) => {
+        if (bytes !== undefined) body.cancel()
+      },
+      () => undefined,
+    )
+    .finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,220 @@
+import type { IDBPTransaction } from 'idb'
+import { isRecord } from '../../src/base/json-value.ts'
+import type { Amendment, Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
+import type { Connection, HistoryDatabase, HistorySchema } from './database.ts'
+import { fold } from './fold.ts'
+import { byTime, headOf, inOrder } from './heads.ts'
+import type { HistoryBackend } from './history-backend.ts'
+import { ConversationRemoved } from './history-error.ts'
+import { parseConversation, parseDraft, parseHead, type Parsed } from './parse-conversation.ts'
+import { writePictures, withoutData, rangeOf, readPictures, withPictures } from './pictures.ts'
+import { hasAll, hitIn, wordFolder, type Searched } from './search.ts'
+
+type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[]>
+
+const everything = ['heads', 'bodies', 'words', 'pictures', 'drafts'] as const
+
+/** Records read at once, so that other reads do not wait long. */
+const chunk = 50
+
+/**
+ * A backend in a user's database. Heads are separate from bodies, for a fast list; images are separate, so they are
+ * written once; searched words are separate, so a search reads only them. Damaged records are left out.
+ */
+export function databaseBackend({ use, close }: Connection): HistoryBackend {
+  const folded = wordFolder()
+  return {
+    heads: () => use(readHeads),
+    head: (id) => use(async (database) => valueOf(parseHead(await database.get('heads', id)))),
+    get: (id) => use((database) => readBody(database.transaction(['bodies', 'pictures']), id)),
+    put: (conversation, mustExist) => use((database) => write(database, conversation, folded(conversation), mustExist)),
+    amend: (id, changes) => use((database) => amend(database, id, changes)),
+    remove: (id) => use((database) => erase(database, id)),
+    clear: () =>
+      use(async (database) => {
+        const transaction = database.transaction(everything, 'readwrite')
+        await Promise.all([...everything.map((name) => transaction.objectStore(name).clear()), transaction.done])
+      }),
+    search: (words, limit) => use((database) => findAll(database, words, limit)),
+    all: () => use(readAll),
+    draft: (id) => use((database) => readDraft(database, id)),
+    putDraft: (id, draft) => use((database) => writeDraft(database, id, draft)),
+    close,
+  }
+}
+
+function valueOf<Value>(parsed: Parsed<Value>): Value | undefined {
+  return parsed.kind === 'ok' ? parsed.value : undefined
+}
+
+async function readHeads(database: HistoryDatabase): Promise<readonly ConversationHead[]> {
+  const records = await database.getAll('heads')
+  const heads = await Promise.all(
+    records.map(async (record) => valueOf(parseHead(record)) ?? headFromBody(database, record.id)),
+  )
+  return heads.filter((head) => head !== undefined).toSorted(inOrder)
+}
+
+/** Derives a head from the body, when the stored head is damaged. */
+async function headFromBody(database: HistoryDatabase, id: string): Promise<ConversationHead | undefined> {
+  const conversation = await readBody(database.transaction(['bodies', 'pictures']), id)
+  return conversation && headOf(conversation)
+}
+
+async function readBody(transaction: Bodies, id: string): Promise<Conversation | undefined> {
+  const body: unknown = await transaction.objectStore('bodies').get(id)
+  if (!isRecord(body) || !Array.isArray(body['messages'])) return undefined
+  const messages: readonly unknown[] = body['messages']
+  const hasPictures = messages.some(
+    (message) => isRecord(message) && Array.isArray(message['images']) && message['images'].length > 0,
+  )
+  const urls = hasPictures ? await readPictures(transaction.objectStore('pictures'), id) : new Map<string, unknown>()
+  return valueOf(
+    parseConversation({
+      ...body,
+      messages: messages.map((message) =>
+        isRecord(message) ? { ...message, images: withPictures(message['images'], urls) } : message,
+      ),
+    }),
+  )
+}
+
+async function readAll(database: HistoryDatabase): Promise<readonly Conversation[]> {
+  const ids = await database.getAllKeys('bodies')
+  const found: Conversation[] = []
+  for (let from = 0; from < ids.length; from += chunk) {
+    const transaction = database.transaction(['bodies', 'pictures'])
+    const read = await Promise.all(ids.slice(from, from + chunk).map((id) => readBody(transaction, id)))
+    found.push(...read.filter((each) => each !== undefined))
+  }
+  return found
+}
+
+async function write(
+  database: HistoryDatabase,
+  conversation: Conversation,
+  words: string,
+  mustExist: boolean,
+): Promise<void> {
+  const { id, messages } = conversation
+  const transaction = database.transaction(['heads', 'bodies', 'words', 'pictures'], 'readwrite')
+  const heads = transaction.objectStore('heads')
+  async function writeEach(): Promise<void> {
+    if (mustExist && (await heads.getKey(id)) === undefined) throw new ConversationRemoved(id)
+    const body = {
+      ...conversation,
+      messages: messages.map((message) =>
+        message.role === 'user' ? { ...message, images: message.images.map(withoutData) } : message,
+      ),
+    }
+    await Promise.all([
+      heads.put(headOf(conversation)),
+      transaction.objectStore('bodies').put(body),
+      transaction.objectStore('words').put({ id, words }),
+      writePictures(
+        transaction.objectStore('pictures'),
+        id,
+        messages.flatMap((message) => (message.role === 'user' ? message.images : [])),
+      ),
+    ])
+  }
+  await Promise.all([writeEach(), transaction.done])
+}
+
+/** Changes the head and the body. Damaged ones stay as they are. */
+async function amend(database: HistoryDatabase, id: string, changes: Amendment): Promise<void> {
+  const transaction = database.transaction(['heads', 'bodies'], 'readwrite')
+  await Promise.all([
+    ...(['heads', 'bodies'] as const).map(async (name) => {
+      const store = transaction.objectStore(name)
+      const record = await store.get(id)
+      if (record !== undefined) await store.put({ ...record, ...(name === 'heads' ? headChanges(changes) : changes) })
+    }),
+    transaction.done,
+  ])
+}
+
+function headChanges({ isTitled: _, ...changes }: Amendment): Amendment {
+  return changes
+}
+
+async function erase(database: HistoryDatabase, id: string): Promise<void> {
+  const transaction = database.transaction(everything, 'readwrite')
+  const pictures = transaction.objectStore('pictures')
+  await Promise.all([
+    ...(['heads', 'bodies', 'words', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
+    pictures.delete(rangeOf(id)),
+    pictures.delete(rangeOf(draftOwner(id))),
+    transaction.done,
+  ])
+}
+
+/** Reads the words of all conversations in chunks, and the bodies of matches only. */
+async function findAll(
+  database: HistoryDatabase,
+  words: readonly string[],
+  limit: number,
+): Promise<readonly SearchHit[]> {
+  const heads = await readHeads(database)
+  const ids = await matching(database, new Map(heads.map(({ id, title }) => [id, fold(title)])), words)
+  const shown = heads
+    .filter(({ id }) => ids.has(id))
+    .toSorted(byTime)
+    .slice(0, limit)
+  const bodies = database.transaction('bodies').store
+  return await Promise.all(
+    shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)),
+  )
+}
+
+async function matching(
+  database: HistoryDatabase,
+  titles: ReadonlyMap<string, string>,
+  wanted: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  let range: IDBKeyRange | undefined
+  for (;;) {
+    const records = await database.getAll('words', range, chunk)
+    for (const { id, words: text } of records)
+      if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
+    const last = records.at(-1)
+    if (last === undefined || records.length < chunk) return found
+    range = IDBKeyRange.lowerBound(last.id, true)
+  }
+}
+
+function searchedOf(title: string, body: unknown): Searched {
+  const messages: readonly unknown[] = isRecord(body) && Array.isArray(body['messages']) ? body['messages'] : []
+  return {
+    title,
+    messages: messages.flatMap((message) =>
+      isRecord(message) && typeof message['id'] === 'string' && typeof message['text'] === 'string'
+        ? [{ id: message['id'], text: message['text'] }]
+        : [],
+    ),
+  }
+}
+
+/** Ids of conversations contain no slash. */
+function draftOwner(id: string): string {
+  return `draft/${id}`
+}
+
+async function readDraft(database: HistoryDatabase, id: string): Promise<Draft | undefined> {
+  const transaction = database.transaction(['drafts', 'pictures'])
+  const draft: unknown = await transaction.objectStore('drafts').get(id)
+  if (!isRecord(draft)) return undefined
+  const urls = await readPictures(transaction.objectStore('pictures'), draftOwner(id))
+  return valueOf(parseDraft({ ...draft, images: withPictures(draft['images'], urls) }))
+}
+
+async function writeDraft(database: HistoryDatabase, id: string, draft: Draft | undefined): Promise<void> {
+  const transaction = database.transaction(['drafts', 'pictures'], 'readwrite')
+  const drafts = transaction.objectStore('drafts')
+  await Promise.all([
+    draft === undefined ? drafts.delete(id) : drafts.put({ ...draft, images: draft.images.map(withoutData) }, id),
+    writePictures(transaction.objectStore('pictures'), draftOwner(id), draft?.images ?? []),
+    transaction.done,
+  ])
+}
