@@ -43,6 +43,7 @@ describe('the progress of bun test', () => {
     expect(all[1]).toContain('no such luck')
     expect(all[2]).toMatch(/\(fail\) seven .*\n {2}\^ .*timed out/)
     expect(progress.counts).toEqual({ files: 4, passed: 4, failed: expect.any(Number) })
+    expect(progress.failedFiles.toSorted()).toEqual(['bad.test.ts', 'broken.test.ts', 'late.test.ts'])
   })
 
   test('counts a file as done when more files have begun than there are processes', () => {

@@ -12,6 +12,8 @@ export interface TestProgress {
   /** The output has ended. */
   end(): void
   readonly counts: TestCounts
+  /** Files with a failed test, or with an error outside of tests. */
+  readonly failedFiles: readonly string[]
 }
 
 const fileHeader = /^(\S+\.test\.tsx?):$/
@@ -29,7 +31,8 @@ const summary = /^\d+ tests? failed:$/
  *   no test
  */
 export function testProgress(workers: number, onFailure: (text: string) => void): TestProgress {
-  const files = new Set<string>()
+  const files = new Set<string>(),
+    failedFiles = new Set<string>()
   let file = '',
     passed = 0,
     failed = 0,
@@ -38,14 +41,19 @@ export function testProgress(workers: number, onFailure: (text: string) => void)
   let block: string[] = [],
     failure: string[] = []
 
+  function report(text: readonly string[]): void {
+    failedFiles.add(file)
+    onFailure([`${file}:`, ...text].join('\n'))
+  }
+
   function reportFailure(): void {
-    if (failure.length > 0) onFailure([`${file}:`, ...failure].join('\n'))
+    if (failure.length > 0) report(failure)
     failure = []
   }
 
   /** Output before a header or a passed test: an error outside of tests. */
   function reportBlock(): void {
-    if (block.some((text) => /\berror:|^# Unhandled/.test(text))) onFailure([`${file}:`, ...block].join('\n'))
+    if (block.some((text) => /^error:|^# Unhandled/.test(text))) report(block)
     block = []
   }
 
@@ -82,6 +90,9 @@ export function testProgress(workers: number, onFailure: (text: string) => void)
     },
     get counts() {
       return { files: ended ? files.size : Math.max(0, files.size - workers), passed, failed }
+    },
+    get failedFiles() {
+      return [...failedFiles]
     },
   }
 }

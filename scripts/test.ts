@@ -12,10 +12,15 @@ import { progressText, statusLine, testProgress } from './test-progress.ts'
  *
  * Arguments select tests: `npm test -- test/reload.test.ts`. `--quick` runs only tests without browser, server and long
  * waits, and installs nothing. Exits with the worst exit code.
+ *
+ * A busy machine can stall a process for seconds. So when few files of the whole run have failed, each of them runs
+ * once more, alone. A file that then passes does not fail the run: the last line counts and names it as unsteady.
  */
 
 const root = join(import.meta.dir, '..')
 const workers = 2
+/** A whole run with failures in at most this many files runs these files again, each alone. */
+const repeatedFilesMax = 5
 const given = process.argv.slice(2)
 const isQuick = given.includes('--quick')
 const options = given.filter((option) => option !== '--quick')
@@ -55,6 +60,38 @@ function skippedLine(skipped: number): readonly string[] {
   const reasons = missing()
   if (skipped === 0) return []
   return [`${skipped} skipped${reasons.length === 0 ? '' : ` (no ${reasons.join(', ')})`}`]
+}
+
+interface Repeated {
+  /** Files that passed. */
+  readonly passed: readonly string[]
+  readonly failed: number
+  /** The worst exit code. */
+  readonly code: number
+}
+
+interface Repeated {
+  /** Files that passed. */
+  readonly passed: readonly string[]
+  /** Number of failed tests. */
+  readonly failed: number
+  /** The worst exit code. */
+  readonly code: number
+}
+
+/** Runs test files alone, one after the other. */
+async function repeat(files: readonly string[]): Promise<Repeated> {
+  const passed: string[] = []
+  let failed = 0,
+    worst = 0
+  for (const file of files) {
+    status.show(`${file} once more …`)
+    const { code, output } = await run([process.execPath, 'test', '--timeout', '20000', `./${file}`])
+    if (code === 0) passed.push(file)
+    else failed += Math.max(1, count(output, 'fail'))
+    worst = Math.max(worst, code)
+  }
+  return { passed, failed, code: worst }
 }
 
 /** Number of test files that the options select. */
@@ -107,17 +144,21 @@ const tests = await run(
 )
 clearInterval(ticking)
 progress.end()
+const { failedFiles } = progress
+const isRepeated =
+  tests.code !== 0 && options.length === 0 && failedFiles.length > 0 && failedFiles.length <= repeatedFilesMax
+const firstFailed = tests.code === 0 ? 0 : Math.max(1, count(tests.output, 'fail'))
+const repeated = isRepeated ? await repeat(failedFiles) : { passed: [], failed: firstFailed, code: tests.code }
 status.clear()
-const passed = count(tests.output, 'pass'),
-  failed = count(tests.output, 'fail')
 if (tests.code !== 0 && failures.length === 0) console.log(tests.output.trimEnd())
 else if (!process.stdout.isTTY) for (const text of failures) console.log(text)
 
 console.log(
   [
-    `${passed} passed`,
-    `${tests.code === 0 ? failed : Math.max(1, failed)} failed`,
+    `${count(tests.output, 'pass')} passed`,
+    `${repeated.failed} failed`,
     ...skippedLine(count(tests.output, 'skip')),
+    ...(repeated.passed.length > 0 ? [`unsteady, passed alone: ${repeated.passed.join(', ')}`] : []),
   ].join(', '),
 )
-process.exitCode = Math.max(page.code, ...checks.map(({ code }) => code), tests.code)
+process.exitCode = Math.max(page.code, ...checks.map(({ code }) => code), repeated.code)

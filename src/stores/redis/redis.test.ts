@@ -47,10 +47,10 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
     await server.kill()
   })
 
-  storeContract('redis', async (now) => redisStores({ url: server.url, now }))
+  storeContract('redis', async (now) => redisStores({ url: server.url, now, timeoutMs: 15_000 }))
 
   limitContract('redis', async () => ({
-    stores: redisStores({ url: server.url, now: Date.now }),
+    stores: redisStores({ url: server.url, now: Date.now, timeoutMs: 15_000 }),
     // The server's clock counts: instead of the clock, its entries are moved.
     async elapse(limit, ms) {
       const key = `svc:${limit}:limit`
