@@ -250,7 +250,7 @@ describeInChromium('the providers', () => {
     await hide()
     await unhide()
     await tab.waitFor('text=The service cannot be reached')
-    await tab.waitFor('text=/What is shown here was told/')
+    await tab.waitFor('text=/Last updated/')
     expect(await tab.evaluate(order)).toBe('a b c')
     await person.setOffline(false)
     await tab.click('role=button[name="Try again"]')

@@ -3,8 +3,8 @@ import type { AssistantMessage, Conversation } from '../history/conversation.ts'
 import { lastAnswer, withMessage } from './conversation-changes.ts'
 
 /**
- * Backs up a running answer when the page is unloaded, since the asynchronous history may be too late. Lasts as long as
- * the tab.
+ * Backs up a running answer when the page is unloaded, since the asynchronous history may be too late. Ends with the
+ * tab.
  */
 export interface AnswerBackup {
   put(conversationId: string, answer: AssistantMessage): void

@@ -1,8 +1,6 @@
 import { tabStorage } from './answer-backup.ts'
 
-/**
- * Backs up a draft when the page is unloaded, since the asynchronous history may be too late. Lasts as long as the tab.
- */
+/** Backs up a draft when the page is unloaded, since the asynchronous history may be too late. Ends with the tab. */
 export interface DraftBackup {
   put(text: string): void
   /** Returns the backup and deletes it. */

@@ -75,7 +75,7 @@ describe('explainError', () => {
   test.each([
     [401, 'You are not signed in any more'],
     [413, 'The conversation is too large for the service'],
-    [503, 'The service has too much to do'],
+    [503, 'The service is overloaded'],
     [418, 'There is no answer'],
   ])('explains the status %d if the code is unknown', (status, title) => {
     expect(explainError(wire('whatever', { status }), here).title).toBe(title)

@@ -1,6 +1,6 @@
 import type { AnswerError } from '../history/conversation.ts'
 
-/** What a person can do about an error. Lists start with the most helpful. */
+/** Remedies for an error, as buttons. Lists start with the most helpful. */
 export type Remedy = 'continue' | 'retry' | 'larger-model' | 'choose-model' | 'settings' | 'edit' | 'providers'
 
 /** An error explained to a person. */
@@ -23,7 +23,7 @@ export interface ErrorContext {
 
 type Wording = Omit<Explanation, 'hasDetail'> & { readonly hasDetail?: boolean }
 
-const busy: Wording = { title: 'The service has too much to do', advice: 'Try again in a moment.', remedies: ['retry'] }
+const busy: Wording = { title: 'The service is overloaded', advice: 'Try again in a moment.', remedies: ['retry'] }
 const signedOut: Wording = {
   title: 'You are not signed in any more',
   advice: 'Sign in and retry. Nothing you wrote is lost.',

@@ -69,7 +69,7 @@ export interface FakeRequest {
 /** A client whose responses come from a test. */
 export interface FakeClient extends Pick<ApiClient, 'fetch' | 'get'> {
   readonly exchanges: readonly FakeRequest[]
-  /** The last request. @throws if there is none */
+  /** The last request. @throws without a request */
   last(): FakeRequest
   /** The service's records. */
   readonly records: Map<string, RequestEntry>

@@ -115,10 +115,10 @@ describe('a backend that opens late', () => {
     lose()
     await first
     expect([(await history.heads()).map(({ id }) => id), faults]).toEqual([['a'], ['blocked']])
-    const told = new Promise((resolve) => history.subscribe(resolve))
+    const changed = new Promise((resolve) => history.subscribe(resolve))
     arrive(durable)
     await history.put(conversationOf({ id: 'b' }))
-    await told
+    await changed
     expect([await idsOf(durable), faults]).toEqual(['a b there', ['blocked', undefined]])
   })
 

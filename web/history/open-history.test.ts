@@ -61,9 +61,9 @@ describe('a user', () => {
 describe('two tabs', () => {
   test('see and receive each other’s changes', () =>
     inTwoTabs(async (one, other) => {
-      const heard = new Promise<string>((resolve) => other.subscribe(resolve))
+      const changed = new Promise<string>((resolve) => other.subscribe(resolve))
       await one.put(conversationOf())
-      expect(await heard).toBe('c1')
+      expect(await changed).toBe('c1')
       expect(await other.get('c1')).toEqual(conversationOf())
     }))
 

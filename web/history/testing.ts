@@ -324,25 +324,25 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
   describe(`${kind}: a change`, () => {
     test('is published until unsubscribed', () =>
       within(async (history) => {
-        const heard: string[] = []
-        const stop = history.subscribe((id) => heard.push(id))
+        const changedIds: string[] = []
+        const stop = history.subscribe((id) => changedIds.push(id))
         await history.put(conversationOf())
         await history.remove('c1')
         await history.restore(conversationOf())
         await history.amend('c1', { isPinned: true })
         await history.clear()
-        expect(heard).toEqual(['c1', 'c1', 'c1', 'c1', ''])
+        expect(changedIds).toEqual(['c1', 'c1', 'c1', 'c1', ''])
         stop()
         await history.put(conversationOf({ id: 'c2' }))
-        expect(heard.length).toBe(5)
+        expect(changedIds.length).toBe(5)
       }))
 
     test('that was refused is not published', () =>
       within(async (history) => {
-        const heard: string[] = []
-        history.subscribe((id) => heard.push(id))
+        const changedIds: string[] = []
+        history.subscribe((id) => changedIds.push(id))
         await history.put(conversationOf({ id: '' })).catch(() => undefined)
-        expect(heard).toEqual([])
+        expect(changedIds).toEqual([])
       }))
   })
 }

@@ -1,15 +1,20 @@
-import type { Address, Found, Leaf } from './inline-token.ts'
+import type { AddressToken, FoundToken, TextToken } from './inline-token.ts'
 
-// Addresses that stand in the text as they are (GFM, section 6.9).
+// Addresses written in the text without markup (GFM, section 6.9).
 const domain = /[a-z0-9_-]+(?:\.[a-z0-9_-]+)+/iy
-/** Ends a sentence that has no spaces. */
+/** Punctuation of languages that put no space after a sentence. */
 const punctuation = '、。〈-】！（），：；？'
 
 /**
- * Reads the address that begins with `https://`, `http://` or `www.`. Within brackets, which may be the text of a link,
- * it ends where they do; after `**` it ends before `*`.
+ * Parses an address that starts with `https://`, `http://` or `www.`. Within brackets, which may be the text of a link,
+ * it ends at a bracket. After `*` or `~`, it ends before the same character.
  */
-export function readAddress(text: string, offset: number, beginning: string, isInBrackets: boolean): Found | undefined {
+export function readAddress(
+  text: string,
+  offset: number,
+  beginning: string,
+  isInBrackets: boolean,
+): FoundToken | undefined {
   const marks = /[*~]?$/.exec(text.slice(Math.max(0, offset - 1), offset))?.[0] ?? ''
   const address = new RegExp(`[\\p{L}\\p{N}][^\\s<${punctuation}${marks}${isInBrackets ? '[\\]' : ''}]*`, 'uy')
   address.lastIndex = offset + beginning.length
@@ -22,9 +27,9 @@ export function readAddress(text: string, offset: number, beginning: string, isI
   }
 }
 
-/** Takes the mailboxes out of text. */
-export function findMailboxes(text: string): readonly Leaf[] {
-  const leaves: Leaf[] = []
+/** Splits text into mail addresses and the text between them. */
+export function findMailboxes(text: string): readonly TextToken[] {
+  const leaves: TextToken[] = []
   let done = 0
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
     let start = at
@@ -39,13 +44,13 @@ export function findMailboxes(text: string): readonly Leaf[] {
   return [...leaves, { kind: 'source', text: text.slice(done) }]
 }
 
-function addressOf(target: string, written: string): Address {
+function addressOf(target: string, written: string): AddressToken {
   return { kind: 'address', target, text: written, source: written }
 }
 
 /**
- * An address without what belongs to the sentence around it: marks, a parenthesis that was not opened in it, a
- * reference.
+ * Removes what belongs to the surrounding sentence from the end of an address: punctuation, an unbalanced parenthesis,
+ * a character reference.
  */
 function withoutEnd(address: string): string {
   let end = address.length,
@@ -60,7 +65,9 @@ function withoutEnd(address: string): string {
   }
 }
 
-/** Where the reference begins whose semicolon stands there; it may be none. */
+/**
+ * Returns the start of the character reference that ends with this semicolon; the semicolon if there is no reference.
+ */
 function startOfReference(address: string, semicolon: number): number {
   let start = semicolon
   while (/[a-z0-9]/i.test(address.charAt(start - 1))) start -= 1

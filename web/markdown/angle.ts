@@ -1,13 +1,16 @@
-import type { Found } from './inline-token.ts'
+import type { FoundToken } from './inline-token.ts'
 
-// CommonMark 0.31, sections 6.5 and 6.6. Nothing in the patterns can be read in two ways.
+// CommonMark 0.31, sections 6.5 and 6.6. The patterns are unambiguous, so matching takes linear time.
 const address = /<([a-z][a-z0-9+.-]{1,31}:[^<>\x00-\x20]*)>/iy
 const mailbox =
   /<([a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)>/iy
 const tag =
   /<(?:\/[a-z][a-z0-9-]*\s*|[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?)>/iy
 
-/** Marks of HTML that go on to another mark, whatever is between. `from`: where that is sought. */
+/**
+ * HTML comments, processing instructions, CDATA sections and declarations. `from`: offset after the start at which the
+ * search for the closing mark begins.
+ */
 const enclosures = [
   { opening: /<!--/y, closing: '-->', from: 2 },
   { opening: /<\?/y, closing: '?>', from: 2 },
@@ -16,10 +19,11 @@ const enclosures = [
 ]
 
 /**
- * Reads what a `<` begins: an address or a mailbox in angle brackets, or HTML. @param missing what was sought before
- * and is not there any more
+ * Parses an address, a mail address or HTML that starts with `<`.
+ *
+ * @param missing closing marks that the rest of the text does not contain; keeps the total time linear
  */
-export function readAngle(text: string, offset: number, missing: Set<string>): Found | undefined {
+export function readAngle(text: string, offset: number, missing: Set<string>): FoundToken | undefined {
   const [link, linked = ''] = matchAt(address, text, offset)
   if (link !== undefined)
     return { token: { kind: 'address', target: linked, text: linked, source: link }, end: offset + link.length }

@@ -10,7 +10,7 @@ import { outlineInlines } from './testing.ts'
 
 const definitions = new Map([['k', 'https://k.example/']])
 
-/** The text as marked reads it, shown as ours. */
+/** Parses the text with marked, and converts the result. */
 function asMarked(text: string): readonly Inline[] {
   const lexer = new Lexer({ gfm: true })
   lexer.tokens.links['k'] = { href: 'https://k.example/', title: null }
@@ -21,7 +21,7 @@ function shownAll(tokens: readonly Token[] | undefined, isInLink: boolean): read
   return (tokens ?? []).flatMap((token) => (isOfMarked(token) ? shown(token, isInLink) : []))
 }
 
-/** Its own kinds, unlike those of extensions, of which there are none. */
+/** Marked has no extensions here, so all tokens are of its own kinds. */
 function isOfMarked(token: Token): token is MarkedToken {
   return ['text', 'escape', 'html', 'codespan', 'br', 'em', 'strong', 'del', 'link', 'image'].includes(token.type)
 }
@@ -53,24 +53,23 @@ function shown(token: MarkedToken, isInLink: boolean): readonly Inline[] {
   }
 }
 
-/** What marked reads otherwise than CommonMark and GFM say; there we follow these. Texts with any of it are left out. */
-const others: Readonly<Record<string, (text: string) => boolean>> = {
-  'runs of the other of `*` and `_` hide what opens and closes around them': (text) =>
+/** Differences of marked from CommonMark and GFM, by description. Texts with one of them are not compared. */
+const differences: Readonly<Record<string, (text: string) => boolean>> = {
+  'runs of the other of `*` and `_` hide openers and closers around them': (text) =>
     text.includes('*') && text.includes('_'),
   'runs of several lengths do not always find the nearest one, and close with their last marks': (text) =>
     new Set(text.match(/\*+|_+/g)?.map((run) => run.length)).size > 1,
-  'tildes hide what is beside a run': (text) => /[*_]~|~[*_]/.test(text),
+  'tildes hide the characters beside a run': (text) => /[*_]~|~[*_]/.test(text),
   'marks in a comment are marks': (text) => /<!--[^]*[*_~`]/.test(text),
-  'a back-tick in brackets keeps a link from being one, whether it begins code or not; a hard break in them is none': (
-    text,
-  ) => /\[[^]*(?:`|(?: {2}|\\)\n)/.test(text),
+  'a back-tick in brackets prevents a link, and a hard break in brackets is ignored': (text) =>
+    /\[[^]*(?:`|(?: {2}|\\)\n)/.test(text),
   'an escaped bracket hides marks as if it began a link': (text) => /\\\[/.test(text),
   'an escaped mark is part of the run beside it': (text) => /\\[*_~][*_~]/.test(text),
-  'a label of spaces is one': (text) => /\[\s*\]/.test(text),
-  'marks in what may be a label, but is none, are hidden': (text) => /\]\[[^\]]*[*_~]/.test(text),
+  'a label may be blank': (text) => /\[\s*\]/.test(text),
+  'marks in an undefined label are hidden': (text) => /\]\[[^\]]*[*_~]/.test(text),
   'white space is a destination': (text) => /\]\(\s+\)/.test(text),
   'an address or a mailbox takes in other marks around it': (text) => /[^ ](?:https:|a@)|example[^ >)"]/.test(text),
-  'a line with nothing but spaces is none': (text) => /\n\s*\n/.test(text),
+  'a line of spaces is dropped': (text) => /\n\s*\n/.test(text),
 }
 
 const parts = [
@@ -121,16 +120,16 @@ const parts = [
 const text = fc
   .array(fc.constantFrom(...parts), { maxLength: 12 })
   .map((chosen) => `x${chosen.join('')}z`)
-  .filter((written) => Object.values(others).every((isOther) => !isOther(written)))
+  .filter((written) => Object.values(differences).every((isDifferent) => !isDifferent(written)))
 
-/** Spaces around the end of a line are not seen; neither is whether text is one piece or several. */
+/** Ignores spaces at line ends, and how text is split. */
 function comparable(inlines: readonly Inline[]): string {
   return outlineInlines(inlines)
     .replace(/ *\n */g, '\n')
     .replace(/ +/g, ' ')
 }
 
-test('running text is read as marked reads it, but for what marked reads otherwise than it is specified', () => {
+test('inline text is parsed as marked parses it, except for known differences of marked from the specification', () => {
   fc.assert(
     fc.property(text, (written) =>
       expect(comparable(readInline(written, definitions))).toBe(comparable(asMarked(written))),
@@ -147,7 +146,7 @@ test.each([
   ['[one `two](https://a.example)', '{https://a.example/ one `two}'],
   ['[  \n](https://a.example)', '{https://a.example/ {break}}'],
   ['xhttps://a.example', 'xhttps://a.example'],
-])('where marked reads %p otherwise, it is read as it is specified', (written, expected) => {
+])('%p is parsed as specified, unlike marked', (written, expected) => {
   expect(outlineInlines(readInline(written, definitions))).toBe(expected)
   expect(comparable(asMarked(written))).not.toBe(expected)
 })

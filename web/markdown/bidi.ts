@@ -1,14 +1,15 @@
-// Characters that are not seen, and change the order of what is (UAX #9). In prose most have their use, and each block is a paragraph of its own for them;
-// overrides have none, and where a person decides by what is written (a link, code) all are shown.
+// Invisible characters that change the order of text (UAX #9). Prose may need most of them, and their effect ends
+// with the paragraph; only overrides are shown there. In links and code, where a reader relies on the text, all are
+// shown.
 const overrides = /[\u202D\u202E]/g
 const controls = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
 
-/** The text of prose, with overrides of the direction made visible. */
+/** Replaces direction overrides in prose by visible text. */
 export function showOverrides(text: string): string {
   return text.replace(overrides, show)
 }
 
-/** The text of a link or of code, with all that changes its order made visible. */
+/** Replaces all direction controls, in a link or code, by visible text. */
 export function showBidiControls(text: string): string {
   return text.replace(controls, show)
 }

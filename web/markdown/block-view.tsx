@@ -7,33 +7,33 @@ import { InlineText } from './inline-view.tsx'
 import { groupSize, type Sequence } from './sequence.ts'
 import { TableView } from './table-view.tsx'
 
-interface Within {
+interface DefinitionsProps {
   readonly definitions: Definitions
 }
 
 /**
- * Blocks within another block. Its direction is found in their text, so they have none by themselves; each line of text
- * still has its own.
+ * Blocks within another block. The outer block determines the base direction from its text; each line of text still has
+ * its own.
  */
-function NestedBlocks({ blocks, definitions }: Within & { readonly blocks: Sequence<Block> }): ReactNode {
+function NestedBlocks({ blocks, definitions }: DefinitionsProps & { readonly blocks: Sequence<Block> }): ReactNode {
   return blocks.groups.map((group, index) => <NestedGroup key={index} group={group} definitions={definitions} />)
 }
 
 const NestedGroup = memo(function NestedGroup({
   group,
   definitions,
-}: Within & { readonly group: readonly Block[] }): ReactNode {
+}: DefinitionsProps & { readonly group: readonly Block[] }): ReactNode {
   return group.map((block, index) => (
     <BlockView key={index} block={block} direction={undefined} definitions={definitions} />
   ))
 })
 
-/** One block. A block that is the same object is not shown anew. */
+/** Renders one block. The same object is not rendered again. */
 export const BlockView = memo(function BlockView({
   block,
   direction,
   definitions,
-}: Within & { readonly block: Block; readonly direction: 'auto' | undefined }): ReactNode {
+}: DefinitionsProps & { readonly block: Block; readonly direction: 'auto' | undefined }): ReactNode {
   switch (block.kind) {
     case 'paragraph':
       return (
@@ -84,7 +84,7 @@ interface HeadingProps {
   readonly children: ReactNode
 }
 
-/** A heading of the answer, below those of the page. It looks like what was written, and stands where it belongs. */
+/** Renders a heading below the headings of the page. Its size follows the written depth, its element the nesting. */
 function Heading({ depth, level, direction, children }: HeadingProps): ReactNode {
   const className = `pt-2 [unicode-bidi:plaintext] ${headingStyles[Math.min(depth, 4) - 1] ?? ''}`
   switch (level) {
@@ -117,8 +117,14 @@ function Heading({ depth, level, direction, children }: HeadingProps): ReactNode
 
 const groupsInList = 4
 
-/** A list. A very long one is several, one after another, so that a browser lays out only the last one anew. */
-function List({ block, definitions }: Within & { readonly block: Extract<Block, { kind: 'list' }> }): ReactNode {
+/**
+ * Renders a list. A very long list is split into several elements, so the browser lays out only the last one again as
+ * it grows.
+ */
+function List({
+  block,
+  definitions,
+}: DefinitionsProps & { readonly block: Extract<Block, { kind: 'list' }> }): ReactNode {
   const { groups } = block.items
   const digits = String(block.start + groups.length * groupSize).length
   return Array.from({ length: Math.ceil(groups.length / groupsInList) }, (_, index) => {
@@ -147,11 +153,11 @@ function List({ block, definitions }: Within & { readonly block: Extract<Block, 
 const ItemGroup = memo(function ItemGroup({
   group,
   definitions,
-}: Within & { readonly group: readonly Item[] }): ReactNode {
+}: DefinitionsProps & { readonly group: readonly Item[] }): ReactNode {
   return group.map((item, index) => <ListItem key={index} item={item} definitions={definitions} />)
 })
 
-const ListItem = memo(function ListItem({ item, definitions }: Within & { readonly item: Item }): ReactNode {
+const ListItem = memo(function ListItem({ item, definitions }: DefinitionsProps & { readonly item: Item }): ReactNode {
   const children = <NestedBlocks blocks={item.children} definitions={definitions} />
   const spacing = item.isSpaced ? 'mt-3 first:mt-0' : 'mt-1 first:mt-0'
   if (item.task === 'none') return <li className={`space-y-2 ${spacing}`}>{children}</li>

@@ -1,9 +1,9 @@
 import type { Sequence } from './sequence.ts'
 
-/** How a column of a table stands; `start` where nothing is said. */
+/** Alignment of a table column. `start`: not specified. */
 export type Alignment = 'start' | 'left' | 'center' | 'right'
 
-/** The cells of a row, as written. */
+/** Cells of a row, as Markdown. */
 export type Row = readonly string[]
 
 /** One item of a list. */
@@ -13,21 +13,16 @@ export interface Item {
   /** Of a task list: whether the task is done. */
   readonly task: 'none' | 'open' | 'done'
   /**
-   * Whether a blank line stands before it. The spacing of a list is told by item, so that what is shown already never
-   * moves when more arrives.
+   * Whether a blank line precedes the item. Spacing is stored per item, so visible items do not move as the list grows.
    */
   readonly isSpaced: boolean
 }
 
-/**
- * A part of a text, in the order of the text. Texts of paragraphs, headings and cells are Markdown still: see
- * `inline.ts`.
- */
+/** A block of a document. Texts of paragraphs, headings and cells are still Markdown; see `inline.ts`. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly text: string }
   /**
-   * `depth`: as written, from 1 to 6. `level`: how many headings it is within, itself included, so that no level is
-   * left out.
+   * `depth`: as written, 1 to 6. `level`: number of headings it is nested in, including itself, so no level is skipped.
    */
   | { readonly kind: 'heading'; readonly depth: number; readonly level: number; readonly text: string }
   | { readonly kind: 'rule' }
@@ -39,7 +34,7 @@ export type Block =
       readonly alignments: readonly Alignment[]
       readonly rows: Sequence<Row>
     }
-  /** `isOpen`: more may come. `info`: what stands after the fence; its first word is a language. */
+  /** `isOpen`: more text may follow. `info`: the text after the fence; its first word is the language. */
   | { readonly kind: 'code'; readonly info: string; readonly chunks: readonly string[]; readonly isOpen: boolean }
-  /** Raw HTML, which is shown as it is written. */
+  /** Raw HTML, shown as text. */
   | { readonly kind: 'html'; readonly chunks: readonly string[] }

@@ -1,38 +1,38 @@
 import { findMailboxes } from './address.ts'
 import { showBidiControls, showOverrides } from './bidi.ts'
 import { decodeEntities } from './entities.ts'
-import type { Leaf, Run, Token } from './inline-token.ts'
+import type { TextToken, DelimiterRun, Token } from './inline-token.ts'
 import type { Inline, Style } from './inline.ts'
 import { showAddress, showImage, showLink } from './show-link.ts'
 
 const depthMax = 16
 
-/** What has begun and not ended. */
-interface Frame {
+/** An inline element whose end was not reached yet. */
+interface OpenInline {
   readonly kind: Style | 'link' | 'image' | 'all'
   readonly target: string
   readonly children: Inline[]
   readonly isInLink: boolean
-  /** It is nested too deeply: its marks are shown, and its children are those of the frame around it. */
+  /** Nested too deeply: its marks are shown as text, and its children belong to the surrounding element. */
   readonly isFlat: boolean
 }
 
-interface Build {
-  readonly frames: Frame[]
-  /** Text as written, which may go on. */
+interface InlineBuild {
+  readonly open: OpenInline[]
+  /** Source text to be added before the next element. */
   source: string
 }
 
-/** Nests what the tokens tell. */
+/** Builds nested inline elements from a flat list of tokens. */
 export function buildInlines(tokens: readonly Token[]): readonly Inline[] {
-  const all: Frame = { kind: 'all', target: '', children: [], isInLink: false, isFlat: false }
-  const build: Build = { frames: [all], source: '' }
+  const all: OpenInline = { kind: 'all', target: '', children: [], isInLink: false, isFlat: false }
+  const build: InlineBuild = { open: [all], source: '' }
   for (const token of tokens) addToken(build, token)
   flush(build)
   return all.children
 }
 
-function addToken(build: Build, token: Token): void {
+function addToken(build: InlineBuild, token: Token): void {
   switch (token.kind) {
     case 'source':
       build.source += token.text
@@ -54,23 +54,23 @@ function addToken(build: Build, token: Token): void {
   }
 }
 
-/** What ends at a run comes first, then the marks that are text, then what begins. */
-function addRun(build: Build, run: Run): void {
+/** Closes the elements that end at the run, adds its unused marks as text, then opens the elements that begin. */
+function addRun(build: InlineBuild, run: DelimiterRun): void {
   for (const style of run.closes) close(build, marksOf(style, run))
   build.source += run.character.repeat(run.rest)
   for (const style of run.opens.toReversed()) open(build, style, marksOf(style, run), '')
 }
 
-function marksOf(style: Style, run: Run): string {
+function marksOf(style: Style, run: DelimiterRun): string {
   return run.character.repeat(style === 'strong' || (style === 'deleted' && run.length === 2) ? 2 : 1)
 }
 
-function open(build: Build, kind: Frame['kind'], marks: string, target: string): void {
-  const isFlat = build.frames.length > depthMax
+function open(build: InlineBuild, kind: OpenInline['kind'], marks: string, target: string): void {
+  const isFlat = build.open.length > depthMax
   if (isFlat) build.source += marks
   else flush(build)
   const { isInLink, children } = innermost(build)
-  build.frames.push({
+  build.open.push({
     kind,
     target,
     children: isFlat ? children : [],
@@ -79,17 +79,17 @@ function open(build: Build, kind: Frame['kind'], marks: string, target: string):
   })
 }
 
-function close(build: Build, marks: string): void {
-  const frame = innermost(build)
-  if (frame.isFlat) build.source += marks
+function close(build: InlineBuild, marks: string): void {
+  const element = innermost(build)
+  if (element.isFlat) build.source += marks
   else flush(build)
-  build.frames.pop()
-  if (frame.isFlat) return
+  build.open.pop()
+  if (element.isFlat) return
   const parent = innermost(build)
-  for (const inline of shown(frame, parent.isInLink)) add(parent, inline)
+  for (const inline of shown(element, parent.isInLink)) add(parent, inline)
 }
 
-function shown({ kind, target, children }: Frame, isInLink: boolean): readonly Inline[] {
+function shown({ kind, target, children }: OpenInline, isInLink: boolean): readonly Inline[] {
   switch (kind) {
     case 'link':
       return showLink(target, children, isInLink)
@@ -104,46 +104,48 @@ function shown({ kind, target, children }: Frame, isInLink: boolean): readonly I
   }
 }
 
-/** Adds the text that was written so far. */
-function flush(build: Build): void {
+/** Adds the collected source text to the innermost element. */
+function flush(build: InlineBuild): void {
   if (build.source === '') return
   for (const leaf of findMailboxes(build.source)) addLeaf(innermost(build), leaf)
   build.source = ''
 }
 
-function addLeaf(frame: Frame, leaf: Leaf): void {
+function addLeaf(element: OpenInline, leaf: TextToken): void {
   switch (leaf.kind) {
     case 'source':
-      return add(frame, textOf(frame, decodeEntities(leaf.text)))
+      return add(element, textOf(element, decodeEntities(leaf.text)))
     case 'text':
-      return add(frame, textOf(frame, leaf.text))
+      return add(element, textOf(element, leaf.text))
     case 'code':
-      return add(frame, { kind: 'code', text: showBidiControls(leaf.text) })
+      return add(element, { kind: 'code', text: showBidiControls(leaf.text) })
     case 'break':
-      return add(frame, leaf)
-    // No link is within another.
+      return add(element, leaf)
+    // Links do not nest.
     case 'address':
       return add(
-        frame,
-        frame.isInLink ? textOf(frame, leaf.text) : (showAddress(leaf.target, leaf.text) ?? textOf(frame, leaf.source)),
+        element,
+        element.isInLink
+          ? textOf(element, leaf.text)
+          : (showAddress(leaf.target, leaf.text) ?? textOf(element, leaf.source)),
       )
   }
 }
 
-function textOf(frame: Frame, text: string): Inline {
-  return { kind: 'text', text: frame.isInLink ? showBidiControls(text) : showOverrides(text) }
+function textOf(element: OpenInline, text: string): Inline {
+  return { kind: 'text', text: element.isInLink ? showBidiControls(text) : showOverrides(text) }
 }
 
-/** Adds to what is there; text goes on with the text before it. */
-function add(frame: Frame, inline: Inline): void {
-  const last = frame.children.at(-1)
+/** Appends an inline element. Adjacent texts are merged. */
+function add(element: OpenInline, inline: Inline): void {
+  const last = element.children.at(-1)
   if (inline.kind === 'text' && last?.kind === 'text')
-    frame.children[frame.children.length - 1] = { kind: 'text', text: last.text + inline.text }
-  else if (inline.kind !== 'text' || inline.text !== '') frame.children.push(inline)
+    element.children[element.children.length - 1] = { kind: 'text', text: last.text + inline.text }
+  else if (inline.kind !== 'text' || inline.text !== '') element.children.push(inline)
 }
 
-function innermost(build: Build): Frame {
-  const frame = build.frames.at(-1)
-  if (frame === undefined) throw new Error('There is always a frame around all.')
-  return frame
+function innermost(build: InlineBuild): OpenInline {
+  const element = build.open.at(-1)
+  if (element === undefined) throw new Error('No inline element is open')
+  return element
 }

@@ -1,7 +1,4 @@
-/**
- * Lines that keep coming, in chunks that end with a line: what is full never changes again, so a long block is not
- * shown anew for each line.
- */
+/** Lines of a growing block, in chunks of whole lines. A full chunk never changes, so it is rendered once. */
 export interface Chunks {
   readonly full: readonly string[]
   readonly open: string
@@ -13,14 +10,14 @@ const lineCharactersMax = 8_192
 /** No lines. */
 export const noLines: Chunks = { full: [], open: '' }
 
-/** The lines with one more, which is given without its end. A very long line is in several chunks. */
+/** Appends a line, given without its line end. A very long line is split into several chunks. */
 export function addLine(chunks: Chunks, line: string): Chunks {
   const open = `${chunks.open}${line}\n`
   if (open.length < chunkCharacters) return { full: chunks.full, open }
   return { full: [...chunks.full, ...cut(open)], open: '' }
 }
 
-/** All chunks; joined they are the text, every line with its end. */
+/** Returns all chunks. Joined, they are the text with a line end after each line. */
 export function allChunks(chunks: Chunks): readonly string[] {
   return chunks.open === '' ? chunks.full : [...chunks.full, chunks.open]
 }
@@ -36,7 +33,7 @@ function cut(text: string): readonly string[] {
   return parts
 }
 
-/** Not between the two halves of a character. */
+/** Moves an offset behind a surrogate pair that it would split. */
 function endOfCharacter(text: string, offset: number): number {
   return (text.codePointAt(offset - 1) ?? 0) > 0xffff ? offset + 1 : offset
 }

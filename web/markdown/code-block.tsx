@@ -8,7 +8,7 @@ import { useColours } from './use-colours.ts'
 
 const longBlockChunks = 6
 
-/** A block of code: its language, a button that copies it, and its lines, which are coloured once it is complete. */
+/** Renders a code block: language, copy button and lines. Complete code is coloured. */
 export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'code' }> }): ReactNode {
   const { chunks, info } = code,
     language = languageOf(info)
@@ -37,7 +37,7 @@ export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'cod
   )
 }
 
-/** The first word of what stands after the fence, without what some write right behind it, as in `ts{1,3}`. */
+/** Returns the language: the first word of the info string, without an attached suffix as in `ts{1,3}`. */
 function languageOf(info: string): string {
   return info.split(/[\s{,:]/, 1)[0]?.toLowerCase() ?? ''
 }

@@ -1,7 +1,10 @@
 import { memo, type ReactNode } from 'react'
 import { showBidiControls } from './bidi.ts'
 
-/** Lines in chunks. `isLong`: chunks far from what is seen are neither laid out nor painted; their lines must not wrap. */
+/**
+ * Renders chunks of lines. `isLong`: chunks far from the visible part are neither laid out nor painted, which requires
+ * lines that do not wrap.
+ */
 export function CodeLines({
   chunks,
   isLong = false,
@@ -26,7 +29,7 @@ const CodeChunk = memo(function CodeChunk({
   )
 })
 
-/** The box of a chunk. Its size is known without laying it out, since lines are not wrapped. */
+/** Box of a chunk. Lines do not wrap, so its size is known without layout. */
 export function ChunkBox({
   text,
   isLong,

@@ -1,12 +1,16 @@
-import type { Found } from './inline-token.ts'
+import type { FoundToken } from './inline-token.ts'
 
-/** Reads a span of code behind its opening back-ticks (CommonMark 0.31, section 6.1). @param last of `lastTicks` */
+/**
+ * Parses a code span after its opening back-ticks (CommonMark 0.31, section 6.1).
+ *
+ * @param last of `lastTicks`
+ */
 export function readCodeSpan(
   text: string,
   start: number,
   length: number,
   last: ReadonlyMap<number, number>,
-): Found | undefined {
+): FoundToken | undefined {
   if ((last.get(length) ?? -1) < start) return undefined
   const ticks = /`+/g
   ticks.lastIndex = start
@@ -20,12 +24,14 @@ export function readCodeSpan(
   return undefined
 }
 
-/** Where the last run of so many back-ticks begins, by their number. With it nothing is sought in vain. */
+/**
+ * Returns the offset of the last run of back-ticks, by length. Skipping searches without a match keeps the time linear.
+ */
 export function lastTicks(text: string): ReadonlyMap<number, number> {
   return new Map([...text.matchAll(/`+/g)].map(({ 0: ticks, index }) => [ticks.length, index]))
 }
 
-/** One space at each end is there so that code can begin with a back-tick. */
+/** Strips one space at each end. The spaces allow code to begin or end with a back-tick. */
 function withoutMargin(code: string): string {
   return code.startsWith(' ') && code.endsWith(' ') && /[^ ]/.test(code) ? code.slice(1, -1) : code
 }

@@ -1,19 +1,19 @@
-import type { Highlighter, Run } from './highlighter.ts'
+import type { Highlighter, ColouredRun } from './highlighter.ts'
 
-/** Some chunks of a block of code, in colours. */
+/** Consecutive chunks of a code block, with colours. */
 export interface ColouredPart {
-  /** Which chunk comes after it. */
+  /** Index of the next chunk. */
   readonly end: number
   readonly text: string
-  readonly runs: readonly Run[]
+  readonly runs: readonly ColouredRun[]
 }
 
 const partCharacters = 4_000
 const partCharactersMax = 24_000
 
 /**
- * Colours the chunks from `start`: as few as make one part, and more while the code is in the middle of something that
- * began in them, such as a comment.
+ * Colours the chunks from `start`. Takes the fewest chunks that fill a part, and more while a construct such as a
+ * comment is still open.
  */
 export function colourPart(highlight: Highlighter, chunks: readonly string[], start: number): ColouredPart {
   let end = start,
@@ -24,8 +24,8 @@ export function colourPart(highlight: Highlighter, chunks: readonly string[], st
       text += chunks[end] ?? ''
       end += 1
     }
-    const { runs, isInMiddle } = highlight(text)
-    if (!isInMiddle || end >= chunks.length || text.length >= partCharactersMax) return { end, text, runs }
+    const { runs, isIncomplete } = highlight(text)
+    if (!isIncomplete || end >= chunks.length || text.length >= partCharactersMax) return { end, text, runs }
     wanted = text.length * 2
   }
 }

@@ -1,30 +1,30 @@
 /**
- * A place in a line. A tab reaches to the next column divisible by four, and part of it can be behind us (CommonMark
- * 0.31, section 2.2).
+ * A position in a line. A tab extends to the next multiple of four columns, and the position may be within it
+ * (CommonMark 0.31, section 2.2).
  */
 export interface Cursor {
   readonly line: string
   readonly offset: number
   readonly column: number
-  /** Columns of the tab before `offset` that are still ahead. */
+  /** Remaining columns of the tab before `offset`. */
   readonly tabRest: number
 }
 
-/** White space ahead, and what follows it. */
+/** White space at the cursor, and the text after it. */
 export interface Indent {
   /** In columns. */
   readonly width: number
-  /** Where the first character that is neither space nor tab stands. */
+  /** Offset of the first character that is neither a space nor a tab. */
   readonly offset: number
   readonly isBlank: boolean
 }
 
-/** The beginning of a line. */
+/** Returns a cursor at the start of a line. */
 export function startOf(line: string): Cursor {
   return { line, offset: 0, column: 0, tabRest: 0 }
 }
 
-/** The white space ahead. */
+/** Measures the white space at the cursor. */
 export function indentAt(cursor: Cursor): Indent {
   let offset = cursor.offset,
     column = cursor.column + cursor.tabRest
@@ -37,7 +37,7 @@ export function indentAt(cursor: Cursor): Indent {
   return { width: column - cursor.column, offset, isBlank: offset === cursor.line.length }
 }
 
-/** The cursor after white space of at most so many columns. */
+/** Skips white space of at most `columns` columns. */
 export function skipColumns(cursor: Cursor, columns: number): Cursor {
   let { offset, column, tabRest } = cursor
   let left = columns
@@ -56,17 +56,17 @@ export function skipColumns(cursor: Cursor, columns: number): Cursor {
   return { line: cursor.line, offset, column, tabRest }
 }
 
-/** The cursor after all white space ahead. */
+/** Skips all white space at the cursor. */
 export function skipIndent(cursor: Cursor): Cursor {
   return skipColumns(cursor, Number.POSITIVE_INFINITY)
 }
 
-/** The cursor so many characters on; none of them is white space. */
+/** Skips `count` characters, which must not be white space. */
 export function skipCharacters(cursor: Cursor, count: number): Cursor {
   return { line: cursor.line, offset: cursor.offset + count, column: cursor.column + count, tabRest: 0 }
 }
 
-/** What is ahead; a tab that is partly behind us is spaces. */
+/** Returns the rest of the line. The rest of a partly skipped tab becomes spaces. */
 export function restOf(cursor: Cursor): string {
   return ' '.repeat(cursor.tabRest) + cursor.line.slice(cursor.offset)
 }

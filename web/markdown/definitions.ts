@@ -3,7 +3,7 @@ import { unescapeText } from './escapes.ts'
 /** Destinations by normalised label, for links such as `[text][label]`. */
 export type Definitions = ReadonlyMap<string, string>
 
-/** Definitions as they are found, the latest first. */
+/** Linked list of definitions, the latest first. */
 export interface FoundDefinition {
   readonly label: string
   readonly destination: string
@@ -13,18 +13,18 @@ export interface FoundDefinition {
 /** No definitions. */
 export const noDefinitions: Definitions = new Map()
 
-// A label of at most 999 characters; `[^1]:` is a footnote of other dialects, and stays as it is. A title is read over.
-// Sticky, and nothing in it can be read in two ways, so that it takes linear time.
+// A label of at most 999 characters, a destination, and an optional title. `[^1]:` is a footnote in other dialects,
+// and stays text. The pattern is sticky and unambiguous, so it takes linear time.
 const definition =
   /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|([^\s<]\S*))(?:[ \t]*(?:\n[ \t]*)?(?<=\s)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*(?:\n|$)/sy
 
-/** The same text for labels that mean the same (CommonMark 0.31, section 4.7). */
+/** Normalises a label, so that equivalent labels are equal (CommonMark 0.31, section 4.7). */
 export function normaliseLabel(label: string): string {
-  // Twice, because some letters have several small forms or no capital of their own.
+  // Both conversions, since some letters have several lower-case forms or no upper-case form.
   return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase().toLowerCase()
 }
 
-/** Takes the definitions from the beginning of a paragraph. */
+/** Removes definitions from the start of a paragraph. */
 export function takeDefinitions(
   text: string,
   known: FoundDefinition | undefined,
@@ -42,7 +42,7 @@ export function takeDefinitions(
   return { rest: text.slice(offset), found }
 }
 
-/** A table of what was found; the first definition of a label counts. */
+/** Builds the look-up table. The first definition of a label wins. */
 export function definitionsOf(found: FoundDefinition | undefined): Definitions {
   if (found === undefined) return noDefinitions
   const definitions = new Map<string, string>()
@@ -51,7 +51,7 @@ export function definitionsOf(found: FoundDefinition | undefined): Definitions {
   return definitions
 }
 
-/** The definitions that the text may use. So a definition that comes late touches only what uses it. */
+/** Selects the definitions that the text may use, so a late definition changes only texts that use it. */
 export function definitionsFor(text: string, definitions: Definitions): Definitions {
   if (definitions.size === 0 || !text.includes('[')) return noDefinitions
   const used = new Map<string, string>()

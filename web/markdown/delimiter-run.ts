@@ -1,13 +1,14 @@
-import type { Run } from './inline-token.ts'
+import type { DelimiterRun } from './inline-token.ts'
 import type { Style } from './inline.ts'
 
-// Emphasis, by CommonMark 0.31, section 6.2 and the appendix "An algorithm for parsing nested emphasis and links"; strikethrough by GFM, section 6.5.
+// Emphasis follows CommonMark 0.31, section 6.2 and the appendix "An algorithm for parsing nested emphasis and
+// links". Strikethrough follows GFM, section 6.5.
 
 /**
- * The run of marks that stands there. Whether it may open or close depends on what is around it, tildes left out:
- * `**~~a~~**b` (as GitHub does).
+ * Parses a delimiter run. The characters around it decide whether it may open or close. Adjacent tildes are ignored, as
+ * on GitHub: `**~~a~~**b`.
  */
-export function readRun(text: string, offset: number, marks: string): Run {
+export function readRun(text: string, offset: number, marks: string): DelimiterRun {
   const character = marks.charAt(0),
     length = marks.length
   const before = kindBefore(text, offset),
@@ -49,15 +50,15 @@ function kindOf(character: string): Neighbour {
 }
 
 interface Opener {
-  readonly run: Run
+  readonly run: DelimiterRun
   readonly index: number
 }
 
 /**
- * Tells the runs what begins and ends at each. Takes linear time: where nothing was found once, nothing is sought
- * again.
+ * Matches openers with closers, and records in each run which styles begin and end there. Linear time: `floors` bounds
+ * searches that failed before.
  */
-export function matchRuns(runs: readonly Run[]): void {
+export function matchRuns(runs: readonly DelimiterRun[]): void {
   const openers: Opener[] = [],
     floors = new Map<string, number>()
   for (const [index, run] of runs.entries()) {
@@ -68,33 +69,37 @@ export function matchRuns(runs: readonly Run[]): void {
         floors.set(key, index)
         break
       }
-      join(opener.run, run)
+      matchPair(opener.run, run)
       if (opener.run.rest > 0) openers.push(opener)
     }
     if (run.canOpen && run.rest > 0) openers.push({ run, index })
   }
 }
 
-/** The nearest opener that goes with the closer. Those between are left as text. @param floor none before it does */
-function takeOpener(openers: Opener[], closer: Run, floor: number): Opener | undefined {
-  for (let place = openers.length - 1; place >= 0; place -= 1) {
-    const opener = openers[place]
+/**
+ * Returns the nearest opener that matches the closer, and drops the openers after it; their marks stay text.
+ *
+ * @param floor index of the first run to consider
+ */
+function takeOpener(openers: Opener[], closer: DelimiterRun, floor: number): Opener | undefined {
+  for (let index = openers.length - 1; index >= 0; index -= 1) {
+    const opener = openers[index]
     if (opener === undefined || opener.index < floor) return undefined
-    if (!goTogether(opener.run, closer)) continue
-    openers.length = place
+    if (!canMatch(opener.run, closer)) continue
+    openers.length = index
     return opener
   }
   return undefined
 }
 
-function goTogether(opener: Run, closer: Run): boolean {
+function canMatch(opener: DelimiterRun, closer: DelimiterRun): boolean {
   if (opener.character !== closer.character) return false
   if (opener.character === '~') return opener.length === closer.length
-  const isEitherBoth = opener.canClose || closer.canOpen
-  return !isEitherBoth || (opener.length + closer.length) % 3 !== 0 || opener.length % 3 === 0
+  const isEitherOpenerAndCloser = opener.canClose || closer.canOpen
+  return !isEitherOpenerAndCloser || (opener.length + closer.length) % 3 !== 0 || opener.length % 3 === 0
 }
 
-function join(opener: Run, closer: Run): void {
+function matchPair(opener: DelimiterRun, closer: DelimiterRun): void {
   const length = Math.min(opener.rest, closer.rest, 2)
   opener.rest -= length
   closer.rest -= length

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { judgeDestination } from './destination.ts'
+import { classifyDestination } from './destination.ts'
 
 describe('a destination', () => {
   test.each([
@@ -10,7 +10,7 @@ describe('a destination', () => {
     ['https://a.example/ü', 'https://a.example/%C3%BC'],
     ['https://user:secret@a.example/', 'https://user:secret@a.example/'],
   ])('%p is a link', (text, address) => {
-    expect(judgeDestination(text)).toMatchObject({ kind: 'link', address })
+    expect(classifyDestination(text)).toMatchObject({ kind: 'link', address })
   })
 
   test.each([
@@ -54,11 +54,11 @@ describe('a destination', () => {
     'http://[',
     'view-source:https://a.example',
   ])('%p is none', (text) => {
-    expect(judgeDestination(text).kind).toBe('none')
+    expect(classifyDestination(text).kind).toBe('none')
   })
 
   test.each(['png', 'jpeg', 'gif', 'webp', 'avif'])('an image of type %s is one', (type) => {
-    expect(judgeDestination(`data:image/${type};base64,AA+/AA==`)).toEqual({
+    expect(classifyDestination(`data:image/${type};base64,AA+/AA==`)).toEqual({
       kind: 'image',
       source: `data:image/${type};base64,AA+/AA==`,
     })

@@ -1,26 +1,26 @@
-/** Where a link may lead. */
+/** A classified link destination. */
 export type Destination =
-  /** Another page or a mailbox; `address` is in ASCII, so it looks like what it is. */
+  /** A web page or mail address. `address` is ASCII, so look-alike letters are visible. */
   | { readonly kind: 'link'; readonly address: string; readonly host: string }
-  /** An image that is wholly in the text. */
+  /** An image as a data URL. */
   | { readonly kind: 'image'; readonly source: string }
-  /** Nowhere: it is shown as text. */
+  /** Not allowed: shown as text. */
   | { readonly kind: 'none' }
 
 /**
- * Judges a destination as it stands in a text, references decoded. Only what is plainly allowed is a link; relative
- * ones mean nothing here.
+ * Classifies a destination, given with decoded references. Only http, https, mailto and image data URLs are allowed.
+ * Relative addresses have no meaning here.
  */
-export function judgeDestination(text: string): Destination {
+export function classifyDestination(text: string): Destination {
   if (/^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(text))
     return { kind: 'image', source: text }
-  // A browser reads over white space and control characters, so nothing with any is a link.
+  // Browsers ignore white space and control characters, so an address with any is refused.
   if (!/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return { kind: 'none' }
   const url = new URL(text)
   return { kind: 'link', address: url.href, host: url.host }
 }
 
-/** Whether a link's text looks like an address, but of another host than the link leads to. */
+/** Whether the text of a link looks like an address on another host than its destination. */
 export function namesAnotherHost(text: string, host: string): boolean {
   const written = text.trim()
   if (!/^(?:https?:\/\/|www\.|[\w.-]+\.(?:com|org|net|gov|edu)(?:[/:?#]|$))/i.test(written)) return false

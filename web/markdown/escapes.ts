@@ -1,6 +1,6 @@
 import { decodeEntities } from './entities.ts'
 
-/** The text with its escapes and references replaced by what they stand for (CommonMark 0.31, sections 2.4 and 2.5). */
+/** Decodes backslash escapes and character references (CommonMark 0.31, sections 2.4 and 2.5). */
 export function unescapeText(text: string): string {
   return text
     .split(/(\\[!-/:-@[-`{-~])/)

@@ -6,8 +6,8 @@ import type { HtmlEnd } from './html-rules.ts'
 import type { Fence } from './line-rules.ts'
 import { append, isEmpty, type Sequence } from './sequence.ts'
 
-/** An open block that holds blocks. */
-export type Container =
+/** An open block that contains blocks. */
+export type ContainerFrame =
   | { readonly kind: 'document' | 'quote'; readonly children: Sequence<Block> }
   | {
       readonly kind: 'list'
@@ -15,7 +15,7 @@ export type Container =
       readonly start: number | undefined
       readonly items: Sequence<Item>
     }
-  /** `width`: the columns its content is indented by. */
+  /** `width`: columns by which its content is indented. */
   | {
       readonly kind: 'item'
       readonly width: number
@@ -24,12 +24,12 @@ export type Container =
       readonly children: Sequence<Block>
     }
 
-/** An open block that holds lines. */
-export type Leaf =
-  /** `lastLine`: it may turn out to be the header of a table. */
+/** An open block that contains lines. */
+export type LeafFrame =
+  /** `lastLine`: may become the header of a table. */
   | { readonly kind: 'paragraph'; readonly earlier: string; readonly lastLine: string }
   | { readonly kind: 'fence'; readonly fence: Fence; readonly indent: number; readonly lines: Chunks }
-  /** `blank`: blank lines, which are part of it when another line follows. */
+  /** `blank`: trailing blank lines, which belong to the block if another line follows. */
   | { readonly kind: 'indented'; readonly lines: Chunks; readonly blank: string }
   | { readonly kind: 'html'; readonly end: HtmlEnd; readonly lines: Chunks }
   | {
@@ -39,106 +39,109 @@ export type Leaf =
       readonly rows: Sequence<Row>
     }
 
-/** A block that may go on. */
-export type Frame = Container | Leaf
+/** An open block. */
+export type Frame = ContainerFrame | LeafFrame
 
-/** The frame of one kind. */
+/** The frame type of one kind. */
 export type FrameOf<Kind extends Frame['kind']> = Extract<Frame, { kind: Kind }>
 
-/** A reading while a line is added to it. */
-export interface Work {
-  /** What is open, each within the one before. The first is the document. */
+/** Mutable parser state while one line is read. */
+export interface LineState {
+  /** Open blocks, each nested in the previous one. The first is the document. */
   readonly frames: Frame[]
-  /** How many of them the line goes on with. */
+  /** Number of open blocks that the line continues. */
   matched: number
   cursor: Cursor
   found: FoundDefinition | undefined
   readonly isAfterBlankLine: boolean
-  /** The depths of the headings that what comes is within, each deeper than the one before. */
+  /** Depths of the headings above the current position, each deeper than the previous one. */
   outline: readonly number[]
 }
 
-/** The innermost open frame. */
-export function innermost(work: Work): Frame {
-  const frame = work.frames.at(-1)
-  if (frame === undefined) throw new Error('A document is always open.')
+/** Returns the innermost open frame. */
+export function innermost(state: LineState): Frame {
+  const frame = state.frames.at(-1)
+  if (frame === undefined) throw new Error('No block is open')
   return frame
 }
 
-/** Puts the frame in the place of the innermost one. */
-export function replaceInnermost(work: Work, frame: Frame): void {
-  work.frames[work.frames.length - 1] = frame
+/** Replaces the innermost frame. */
+export function replaceInnermost(state: LineState, frame: Frame): void {
+  state.frames[state.frames.length - 1] = frame
 }
 
-/** The paragraph that the line goes on with, if there is one. */
-export function openParagraph(work: Work): FrameOf<'paragraph'> | undefined {
-  const frame = innermost(work)
-  return work.matched === work.frames.length && frame.kind === 'paragraph' ? frame : undefined
+/** Returns the paragraph that the line continues, if there is one. */
+export function openParagraph(state: LineState): FrameOf<'paragraph'> | undefined {
+  const frame = innermost(state)
+  return state.matched === state.frames.length && frame.kind === 'paragraph' ? frame : undefined
 }
 
-/** Takes a paragraph away that turned out to be something else. */
-export function dropParagraph(work: Work): void {
-  work.frames.pop()
-  work.matched = work.frames.length
+/** Removes the innermost paragraph, since it became another block. */
+export function dropParagraph(state: LineState): void {
+  state.frames.pop()
+  state.matched = state.frames.length
 }
 
-/** The text of a paragraph. */
+/** Returns the text of a paragraph. */
 export function textOf(paragraph: FrameOf<'paragraph'>): string {
   return paragraph.earlier === '' ? paragraph.lastLine : `${paragraph.earlier}\n${paragraph.lastLine}`
 }
 
-/** Opens a block within what the line goes on with. */
-export function openFrame(work: Work, frame: Frame): void {
-  makeRoomFor(work, frame.kind)
-  work.frames.push(frame)
-  work.matched = work.frames.length
+/** Opens a block within the innermost matched frame. */
+export function openFrame(state: LineState, frame: Frame): void {
+  closeFramesBefore(state, frame.kind)
+  state.frames.push(frame)
+  state.matched = state.frames.length
 }
 
-/** Adds a block that is complete. */
-export function addBlock(work: Work, block: Block): void {
-  makeRoomFor(work, block.kind)
-  addTo(work, block)
+/** Adds a complete block. */
+export function addBlock(state: LineState, block: Block): void {
+  closeFramesBefore(state, block.kind)
+  addTo(state, block)
 }
 
-/** Closes what the line does not go on with. */
-export function closeUnmatched(work: Work): void {
-  while (work.frames.length > work.matched) closeInnermost(work, false)
+/** Closes the frames that the line does not continue. */
+export function closeUnmatched(state: LineState): void {
+  while (state.frames.length > state.matched) closeInnermost(state, false)
 }
 
-/** Closes the innermost frame. `isOpen`: more of it may come, and it is closed to be looked at only. */
-export function closeInnermost(work: Work, isOpen: boolean): void {
-  const frame = work.frames.pop()
+/** Closes the innermost frame. `isOpen`: a preview, since more text may follow. */
+export function closeInnermost(state: LineState, isOpen: boolean): void {
+  const frame = state.frames.pop()
   if (frame === undefined) return
-  work.matched = Math.min(work.matched, work.frames.length)
-  const block = frame.kind === 'paragraph' ? closeParagraph(work, frame, isOpen) : toBlock(frame, isOpen)
-  if (block !== undefined) addTo(work, block)
+  state.matched = Math.min(state.matched, state.frames.length)
+  const block = frame.kind === 'paragraph' ? closeParagraph(state, frame, isOpen) : toBlock(frame, isOpen)
+  if (block !== undefined) addTo(state, block)
 }
 
-/** A paragraph, or a list if no item follows, ends where another block begins. */
-function makeRoomFor(work: Work, kind: Frame['kind'] | Block['kind']): void {
-  closeUnmatched(work)
-  const frame = innermost(work)
-  const isOpenToIt =
+/**
+ * Closes the frames that cannot contain a block of this kind: unmatched ones, then a paragraph, or a list before
+ * anything but an item.
+ */
+function closeFramesBefore(state: LineState, kind: Frame['kind'] | Block['kind']): void {
+  closeUnmatched(state)
+  const frame = innermost(state)
+  const canContain =
     frame.kind === 'list'
       ? kind === 'item'
       : frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item'
-  if (!isOpenToIt) closeInnermost(work, false)
+  if (!canContain) closeInnermost(state, false)
 }
 
-function addTo(work: Work, block: Block | Item): void {
-  const frame = innermost(work)
+function addTo(state: LineState, block: Block | Item): void {
+  const frame = innermost(state)
   if (block.kind === 'item') {
-    if (frame.kind === 'list') replaceInnermost(work, { ...frame, items: append(frame.items, block) })
+    if (frame.kind === 'list') replaceInnermost(state, { ...frame, items: append(frame.items, block) })
   } else if (frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item') {
-    replaceInnermost(work, { ...frame, children: append(frame.children, block) })
+    replaceInnermost(state, { ...frame, children: append(frame.children, block) })
   }
 }
 
-function closeParagraph(work: Work, paragraph: FrameOf<'paragraph'>, isOpen: boolean): Block | undefined {
+function closeParagraph(state: LineState, paragraph: FrameOf<'paragraph'>, isOpen: boolean): Block | undefined {
   const text = textOf(paragraph)
   if (isOpen) return { kind: 'paragraph', text: text.trimEnd() }
-  const { rest, found } = takeDefinitions(text, work.found)
-  work.found = found
+  const { rest, found } = takeDefinitions(text, state.found)
+  state.found = found
   return rest.trim() === '' ? undefined : { kind: 'paragraph', text: rest.trimEnd() }
 }
 

@@ -68,7 +68,7 @@ describe('colours of code', () => {
   test('are none for a language that is not known', async () => {
     expect(await highlight('let a', 'none')).toEqual({
       runs: [{ text: 'let a', colour: undefined }],
-      isInMiddle: false,
+      isIncomplete: false,
     })
   })
 })

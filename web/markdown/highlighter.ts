@@ -16,16 +16,16 @@ import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
 import { languages } from './languages.ts'
-import { RunEmitter, type Run } from './run-emitter.ts'
+import { RunEmitter, type ColouredRun } from './run-emitter.ts'
 
-// This module is loaded when the first block of code is complete, never before.
-export type { Run } from './run-emitter.ts'
+// Loaded when the first code block is complete.
+export type { ColouredRun } from './run-emitter.ts'
 
-/** Code in colours. */
+/** Coloured code. */
 export interface Highlighted {
-  readonly runs: readonly Run[]
-  /** Its end is within something, such as a comment, that began in it. */
-  readonly isInMiddle: boolean
+  readonly runs: readonly ColouredRun[]
+  /** The code ends within a construct that it opened, such as a comment. */
+  readonly isIncomplete: boolean
 }
 
 /** Colours code of one language. */
@@ -52,7 +52,7 @@ const grammars = {
 }
 for (const [name, grammar] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar)
 
-/** Loaded when there is a block in one of them: what is written less, and what is large. */
+/** Rare or large grammars, loaded when a block needs them. */
 const others: ReadonlyMap<string, () => Promise<{ readonly default: LanguageFn }>> = new Map([
   ['csharp', () => import('highlight.js/lib/languages/csharp')],
   ['css', () => import('highlight.js/lib/languages/css')],
@@ -63,12 +63,13 @@ const others: ReadonlyMap<string, () => Promise<{ readonly default: LanguageFn }
 ])
 
 /**
- * Colours code, once what the language needs is loaded. A language that is not known has no colours. @param language as
- * after a fence
+ * Returns the highlighter of a language, after loading its grammar. Unknown languages have no colours.
+ *
+ * @param language name after the fence
  */
 export async function highlighterFor(language: string): Promise<Highlighter> {
   const grammar = languages.get(language)
-  // There is CSS in HTML.
+  // HTML contains CSS.
   const other = grammar === 'xml' ? 'css' : (grammar ?? ''),
     load = others.get(other)
   if (load !== undefined && highlighter.getLanguage(other) === undefined)
@@ -79,9 +80,9 @@ export async function highlighterFor(language: string): Promise<Highlighter> {
 function highlight(code: string, grammar: string): Highlighted {
   const result = highlighter.highlight(code, { language: grammar, ignoreIllegals: true })
   if (result.errorRaised !== undefined || !(result._emitter instanceof RunEmitter)) return plain(code)
-  return { runs: result._emitter.runs, isInMiddle: result._top !== undefined && 'parent' in result._top }
+  return { runs: result._emitter.runs, isIncomplete: result._top !== undefined && 'parent' in result._top }
 }
 
 function plain(code: string): Highlighted {
-  return { runs: [{ text: code, colour: undefined }], isInMiddle: false }
+  return { runs: [{ text: code, colour: undefined }], isIncomplete: false }
 }

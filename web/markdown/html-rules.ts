@@ -1,4 +1,4 @@
-/** What ends a block of raw HTML: a line that holds this, or a blank line. */
+/** The end of a block of raw HTML: a line that contains this text, or a blank line. */
 export type HtmlEnd = '</script>' | '-->' | '?>' | '>' | ']]>' | 'blank line'
 
 const blockNames =
@@ -9,8 +9,8 @@ const anyTag =
 const verbatimEnd = /<\/(?:script|pre|style|textarea)>/i
 
 /**
- * What ends the block of raw HTML that the line begins, or undefined (CommonMark 0.31, section 4.6). Only the beginning
- * of a very long line is looked at.
+ * Returns the end condition if the line starts a block of raw HTML (CommonMark 0.31, section 4.6). Examines the first
+ * 1,000 characters of a line.
  */
 export function readHtmlStart(line: string, isInParagraph: boolean): HtmlEnd | undefined {
   if (line[0] !== '<') return undefined

@@ -1,48 +1,45 @@
 import type { Style } from './inline.ts'
 
-/**
- * What running text is made of, one after the other. Where things begin and end is told by tokens too, so nothing is
- * nested yet.
- */
+/** A token of inline text. The list is flat: tokens mark where nested elements begin and end. */
 export type Token =
-  | Leaf
-  | Run
+  | TextToken
+  | DelimiterRun
   | Opening
-  /** The end of a link or an image. `source`: its text, from the closing bracket on. */
+  /** End of a link or image. `source`: its text, from the closing bracket on. */
   | { readonly kind: 'closing'; readonly source: string }
 
-/** What has nothing in it. */
-export type Leaf =
-  /** As written: references are still to be decoded, and mailboxes to be found. */
+/** A token without nested elements. */
+export type TextToken =
+  /** Source text: references are not decoded, mail addresses not recognised. */
   | { readonly kind: 'source'; readonly text: string }
-  /** To be shown as it is. */
+  /** Text to show unchanged. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'break' }
-  | Address
+  | AddressToken
 
-/** An address that stands in the text. */
-export interface Address {
+/** An address in the text. */
+export interface AddressToken {
   readonly kind: 'address'
   readonly target: string
-  /** What is shown. */
+  /** Text of the link. */
   readonly text: string
-  /** What is shown if it leads nowhere. */
+  /** Shown instead if the address is not allowed. */
   readonly source: string
 }
 
-/** Marks such as `**`, all of the same character. */
-export interface Run {
+/** A delimiter run such as `**`: marks of the same character. */
+export interface DelimiterRun {
   readonly kind: 'run'
   readonly character: string
   readonly length: number
   readonly canOpen: boolean
   readonly canClose: boolean
-  /** How many of the marks have no use yet. */
+  /** Number of unmatched marks. */
   rest: number
-  /** What ends here, the innermost first. */
+  /** Styles that end here, the innermost first. */
   readonly closes: Style[]
-  /** What begins here, the innermost first. */
+  /** Styles that begin here, the innermost first. */
   readonly opens: Style[]
 }
 
@@ -50,12 +47,12 @@ export interface Run {
 export interface Opening {
   readonly kind: 'opening'
   readonly mark: '[' | '!['
-  /** Its destination, once it is known to be one. */
+  /** Destination, if it opens a link or image. */
   target: string | undefined
 }
 
-/** A token, and where what it was read from ends. */
-export interface Found {
+/** A token with the end of its source. */
+export interface FoundToken {
   readonly token: Token
   readonly end: number
 }

@@ -4,7 +4,7 @@ import type { Inline } from './inline.ts'
 import { groupPieces, splitPieces, type Piece } from './pieces.ts'
 import { readInline } from './read-inline.ts'
 
-/** Running text. A piece of it is read again only when it changed; a very long text is a block for each of its parts. */
+/** Renders inline text. A piece is parsed again only if it changed. A very long text is split into several boxes. */
 export function InlineText({ text, definitions }: TextProps): ReactNode {
   const parts = groupPieces(splitPieces(text))
   return parts.map((part, index) => {

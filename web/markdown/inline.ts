@@ -1,4 +1,4 @@
-/** A part of running text, ready to be shown. */
+/** An inline element, ready to render. */
 export type Inline =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
@@ -9,10 +9,10 @@ export type Inline =
   /** `source`: a data URL of an image. */
   | { readonly kind: 'image'; readonly source: string; readonly alternative: string }
 
-/** How text is set. */
+/** Style of text. */
 export type Style = 'emphasis' | 'strong' | 'deleted'
 
-/** The text without its form. */
+/** Returns the text without formatting. */
 export function plainText(inlines: readonly Inline[]): string {
   return inlines
     .map((inline) => {

@@ -1,7 +1,4 @@
-/**
- * How each language is highlighted, by the names it is known by. A small table, so that nothing is loaded for a
- * language we do not know.
- */
+/** Grammars by language name and alias. Kept apart from the highlighter, so an unknown language loads nothing. */
 export const languages: ReadonlyMap<string, string> = new Map([
   ...names('bash', 'sh shell zsh console shell-session shellsession'),
   ...names('cpp', 'c c++ cc h hpp cxx arduino'),

@@ -1,16 +1,16 @@
 import type { Alignment, Row } from './block.ts'
 
-// What one line says, without its indentation. Each looks at a line once, however long it is (CommonMark 0.31, section 4; GFM, section 4.10).
+// Parsers of a single line without its indentation, in linear time (CommonMark 0.31, section 4; GFM, section 4.10).
 
-/** An opened fence of code. */
+/** An opening code fence. */
 export interface Fence {
   readonly character: string
   readonly length: number
-  /** What stands after it. */
+  /** The text after the fence. */
   readonly info: string
 }
 
-/** The mark before an item of a list. Items belong to one list as long as their `style` is the same. */
+/** A list marker. Consecutive items with the same `style` belong to one list. */
 export interface Marker {
   readonly style: string
   readonly length: number
@@ -18,7 +18,7 @@ export interface Marker {
   readonly number: number | undefined
 }
 
-/** A heading such as `## Title ##`, or undefined. */
+/** Parses a heading such as `## Title ##`. */
 export function readHeading(line: string): { readonly depth: number; readonly text: string } | undefined {
   const depth = runLength(line, 0, '#')
   if (depth === 0 || depth > 6 || !isSpaceOrEnd(line, depth)) return undefined
@@ -29,7 +29,7 @@ export function readHeading(line: string): { readonly depth: number; readonly te
   return { depth, text: end === 0 || isSpaceOrEnd(text, end - 1) ? text.slice(0, end).trim() : text }
 }
 
-/** A fence that opens a block of code, or undefined. */
+/** Parses an opening code fence. */
 export function readFence(line: string): Fence | undefined {
   const character = line[0]
   if (character !== '`' && character !== '~') return undefined
@@ -57,7 +57,7 @@ export function isRule(line: string): boolean {
   return count >= 3
 }
 
-/** The depth of the heading that the line makes of the paragraph before it: `===` 1, `---` 2; or undefined. */
+/** Returns the depth of the heading that this underline makes of the preceding paragraph: `===` 1, `---` 2. */
 export function readUnderline(line: string): 1 | 2 | undefined {
   const mark = line[0]
   if (mark !== '=' && mark !== '-') return undefined
@@ -65,7 +65,7 @@ export function readUnderline(line: string): 1 | 2 | undefined {
   return mark === '=' ? 1 : 2
 }
 
-/** The mark of a list's item, or undefined. */
+/** Parses a list marker. */
 export function readMarker(line: string): Marker | undefined {
   const first = line[0] ?? ''
   if ('*+-'.includes(first) && first !== '')
@@ -75,14 +75,14 @@ export function readMarker(line: string): Marker | undefined {
   return { style: match[2] ?? '', length: match[0].length, number: Number(match[1]) }
 }
 
-/** Whether a task is done, if the item's text begins with `[ ]` or `[x]` and goes on after it. */
+/** Returns the state of a task: `[ ]` or `[x]` at the start of an item, followed by text. */
 export function readTask(text: string): 'none' | 'open' | 'done' {
   const match = /^\[([ xX])\][ \t]+\S/.exec(text)
   if (match === null) return 'none'
   return match[1] === ' ' ? 'open' : 'done'
 }
 
-/** How the columns stand, if the line is the one under a table's header, or undefined. */
+/** Parses the delimiter row under the header of a table. */
 export function readAlignments(line: string): readonly Alignment[] | undefined {
   if (!/^[|:-]/.test(line) || !/[|:]/.test(line) || /[^|:\- \t]/.test(line)) return undefined
   const alignments: Alignment[] = []
@@ -100,7 +100,7 @@ function readAlignment(cell: string): Alignment | undefined {
   return cell.endsWith(':') ? 'right' : 'start'
 }
 
-/** The cells of a table's line; `\|` is a bar within one. */
+/** Splits a table row into cells. `\|` is a bar within a cell. */
 export function splitCells(line: string): Row {
   const trimmed = line.trim(),
     cells: string[] = []
@@ -120,13 +120,13 @@ function readCell(line: string, start: number, end: number): string {
   return line.slice(start, end).trim().replaceAll('\\|', '|')
 }
 
-/** A row of a table. What is more than it has columns is in the last one, so that nothing is lost. */
+/** Parses a table row. Surplus cells are joined into the last column, so no text is lost. */
 export function readRow(line: string, columns: number): Row {
   const cells = splitCells(line)
   return cells.length <= columns ? cells : [...cells.slice(0, columns - 1), cells.slice(columns - 1).join(' | ')]
 }
 
-/** How many times the character stands there. */
+/** Counts repetitions of the character from `offset`. */
 function runLength(line: string, offset: number, character: string): number {
   let end = offset
   while (line[end] === character) end += 1

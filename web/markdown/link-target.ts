@@ -1,7 +1,7 @@
 import { normaliseLabel, type Definitions } from './definitions.ts'
 import { unescapeText } from './escapes.ts'
 
-/** Where a link leads, and where what says so ends. */
+/** Destination of a link, with the end of its source. */
 export interface FoundTarget {
   readonly target: string
   readonly end: number
@@ -11,14 +11,11 @@ const spaces = /[ \t\n]*/y
 const bracketed = /<([^<>\n\\]*(?:\\.[^<>\n\\]*)*)>/y
 const title = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'|\([^()\\]*(?:\\.[^()\\]*)*\)/sy
 const label = /\[((?:[^[\]\\]|\\.){0,999})\]/sy
-/** An escape, a parenthesis, or what is in no destination. */
-const pause = /\\[!-~]|[()\x00-\x20\x7F]/g
+/** An escape, a parenthesis, or a character that ends a destination. */
+const stop = /\\[!-~]|[()\x00-\x20\x7F]/g
 const depthMax = 32
 
-/**
- * What stands behind the text of a link: `(destination "title")`, which need not have a title (CommonMark 0.31, section
- * 6.3).
- */
+/** Parses `(destination "title")` after the text of a link; the title is optional (CommonMark 0.31, section 6.3). */
 export function readTarget(text: string, offset: number): FoundTarget | undefined {
   if (text[offset] !== '(') return undefined
   const start = endOf(spaces, text, offset + 1) ?? offset,
@@ -34,8 +31,9 @@ export function readTarget(text: string, offset: number): FoundTarget | undefine
 }
 
 /**
- * What stands behind the text of a link by label: `[label]`, `[]`, or nothing. @param own the link's text as a label,
- * if it can be one
+ * Resolves `[label]`, `[]` or nothing after the text of a link.
+ *
+ * @param own the text of the link as a label; empty if it cannot be one
  */
 export function readReference(
   text: string,
@@ -55,11 +53,11 @@ function endOf(pattern: RegExp, text: string, offset: number): number | undefine
   return pattern.test(text) ? pattern.lastIndex : undefined
 }
 
-/** A destination without angle brackets ends at white space, or with the parenthesis that was not opened in it. */
+/** Finds the end of a destination without angle brackets: white space or an unbalanced closing parenthesis. */
 function endOfDestination(text: string, start: number): number | undefined {
-  pause.lastIndex = start
+  stop.lastIndex = start
   let depth = 0
-  for (let match = pause.exec(text); match !== null; match = pause.exec(text)) {
+  for (let match = stop.exec(text); match !== null; match = stop.exec(text)) {
     if (match[0] === '(') depth += 1
     else if (match[0] === ')' && depth > 0) depth -= 1
     else if (match[0].length === 1) return depth === 0 ? match.index : undefined

@@ -8,7 +8,7 @@ function markup(text: string, isStreaming = false): string {
   return renderToStaticMarkup(<Markdown text={text} isStreaming={isStreaming} />)
 }
 
-/** The markup without what is of the looks only, and without the boxes around all. */
+/** Markup without styling attributes and without the outer boxes. */
 function bare(text: string): string {
   return markup(text)
     .replace(/ (?:class|style)="[^"]*"/g, '')
@@ -20,7 +20,7 @@ interface Tag {
   readonly attributes: ReadonlyMap<string, string>
 }
 
-/** The tags of markup that React wrote, which has every attribute in quotes. */
+/** Parses the tags of markup rendered by React, which quotes every attribute. */
 function tagsOf(html: string): readonly Tag[] {
   return [...html.matchAll(/<([a-zA-Z][^\s/>]*)((?:\s+[^\s=>]+="[^"]*")*)\s*\/?>/g)].map((match) => ({
     name: match[1] ?? '',
@@ -33,7 +33,7 @@ function tagsOf(html: string): readonly Tag[] {
   }))
 }
 
-/** What a person reads. */
+/** Visible text. */
 function visibleText(html: string): string {
   return html
     .replace(/<[^>]*>/g, '')
@@ -92,7 +92,7 @@ function expectHarmless(html: string): void {
       expect([attributes.get('rel'), attributes.get('target')]).toEqual(['noreferrer noopener', '_blank'])
     if (name === 'a') expect(attributes.get('title')).toBe(href)
   }
-  // Whatever is left outside the tags cannot be read as one.
+  // The text between the tags contains no further tag.
   expect(html.replace(/<\/?[a-zA-Z][^<>]*>/g, '')).not.toContain('<')
 }
 
@@ -273,7 +273,7 @@ describe('a hostile text', () => {
     )
   })
 
-  // None takes a second; what takes the square of its length takes minutes.
+  // None takes a second; quadratic time would take minutes.
   test.each([
     '[',
     '![',

@@ -5,11 +5,11 @@ import type { Definitions } from './definitions.ts'
 import { textReader } from './read-text.ts'
 
 /**
- * Markdown (CommonMark with tables, task lists, strikethrough and addresses of GFM) as elements; nothing in it becomes
- * markup, code or a request. A text that grows costs what was added to it, and nothing that is complete is shown anew.
+ * Renders Markdown (CommonMark with GFM tables, task lists, strikethrough and addresses). The text cannot create
+ * markup, code or requests. A growing text is parsed incrementally, and complete blocks are not rendered again.
  *
- * @param text all of the text so far
- * @param isStreaming more may come. Links by label, and colours of the last block of code, wait for its end.
+ * @param text the whole text so far
+ * @param isStreaming more text may follow. Reference links, and colours of the last code block, wait for the end
  */
 export const Markdown = memo(function Markdown({
   text,
@@ -37,11 +37,11 @@ interface GroupProps {
 }
 
 /**
- * Some blocks. Complete ones that are far from what is seen are neither laid out nor painted; a browser remembers their
- * height.
+ * Renders some blocks. Complete ones far from the visible part are neither laid out nor painted; the browser remembers
+ * their height.
  */
 const BlockGroup = memo(function BlockGroup({ group, isComplete, definitions }: GroupProps): ReactNode {
-  // Its content is cut off at its edges, so there is room for the outline of what has focus.
+  // Content is clipped at the edges; the padding leaves space for focus outlines.
   const className = `-m-1 space-y-3 p-1 ${isComplete ? '[contain-intrinsic-size:auto_100rem] [content-visibility:auto]' : ''}`
   return (
     <div className={className}>

@@ -11,7 +11,7 @@ import {
   openFrame,
   openParagraph,
   textOf,
-  type Work,
+  type LineState,
 } from './frames.ts'
 import { readHtmlStart } from './html-rules.ts'
 import {
@@ -28,43 +28,48 @@ import {
 import { emptySequence, isEmpty } from './sequence.ts'
 
 /**
- * What a line may begin: something that holds blocks, something that holds what is left of the line, something that the
- * line is all of, or nothing of the kind.
+ * Kind of the block that was opened: one that contains blocks, one that takes the rest of the line as text, one that
+ * takes the whole line, or none.
  */
 type Opened = 'container' | 'lines' | 'whole line' | 'nothing'
 
-// Deeper marks of quotes and lists are text: what is nested without end would be drawn without end.
+// Deeper quote and list marks are text, which bounds the nesting of elements.
 const framesMax = 24
-// A longer paragraph is not made a heading by the line under it, nor are more columns a table: what was shown would be shown anew as a whole.
+// A longer paragraph does not become a heading, nor do more columns become a table: changing a block that is already
+// visible would render it again as a whole.
 const underlinedCharactersMax = 2_000
 const columnsMax = 100
 
-/** Opens what begins on the line, one within another. @returns whether anything is left of the line */
-export function openFrames(work: Work): 'goes on' | 'ended' {
-  const deepest = work.frames[work.matched - 1]
+/**
+ * Opens the blocks that begin on the line, each within the previous one.
+ *
+ * @returns whether part of the line remains
+ */
+export function openFrames(state: LineState): 'goes on' | 'ended' {
+  const deepest = state.frames[state.matched - 1]
   if (deepest?.kind === 'fence' || deepest?.kind === 'indented' || deepest?.kind === 'html') return 'goes on'
   for (;;) {
-    const opened = openNext(work)
+    const opened = openNext(state)
     if (opened === 'whole line') return 'ended'
     if (opened !== 'container') return 'goes on'
   }
 }
 
-function openNext(work: Work): Opened {
-  const indent = indentAt(work.cursor)
+function openNext(state: LineState): Opened {
+  const indent = indentAt(state.cursor)
   if (indent.isBlank) return 'nothing'
-  if (indent.width > 3) return openIndented(work)
-  const text = work.cursor.line.slice(indent.offset)
+  if (indent.width > 3) return openIndented(state)
+  const text = state.cursor.line.slice(indent.offset)
   if (!/^[#`~*+_=<>|:\d-]/.test(text)) return 'nothing'
   for (const open of openers) {
-    const opened = open(work, text, indent)
+    const opened = open(state, text, indent)
     if (opened !== 'nothing') return opened
   }
   return 'nothing'
 }
 
-// In the order of precedence: a line of hyphens is an underline or a table's before it is a rule, and a rule before it is an item.
-const openers: readonly ((work: Work, text: string, indent: Indent) => Opened)[] = [
+// By precedence: a line of hyphens is an underline or delimiter row before a rule, and a rule before a list item.
+const openers: readonly ((state: LineState, text: string, indent: Indent) => Opened)[] = [
   openQuote,
   openHeading,
   openFence,
@@ -75,112 +80,117 @@ const openers: readonly ((work: Work, text: string, indent: Indent) => Opened)[]
   openItem,
 ]
 
-function openIndented(work: Work): Opened {
-  // An indented line goes on with a paragraph, even with one whose marks it lacks.
-  if (innermost(work).kind === 'paragraph') return 'nothing'
-  work.cursor = skipColumns(work.cursor, 4)
-  openFrame(work, { kind: 'indented', lines: noLines, blank: '' })
+function openIndented(state: LineState): Opened {
+  // An indented line continues a paragraph, even one whose container marks are missing.
+  if (innermost(state).kind === 'paragraph') return 'nothing'
+  state.cursor = skipColumns(state.cursor, 4)
+  openFrame(state, { kind: 'indented', lines: noLines, blank: '' })
   return 'lines'
 }
 
-function openQuote(work: Work, _text: string, indent: Indent): Opened {
-  if (work.matched >= framesMax || !skipQuoteMark(work, indent)) return 'nothing'
-  openFrame(work, { kind: 'quote', children: emptySequence })
+function openQuote(state: LineState, _text: string, indent: Indent): Opened {
+  if (state.matched >= framesMax || !skipQuoteMark(state, indent)) return 'nothing'
+  openFrame(state, { kind: 'quote', children: emptySequence })
   return 'container'
 }
 
-function openHeading(work: Work, text: string): Opened {
+function openHeading(state: LineState, text: string): Opened {
   const heading = readHeading(text)
   if (heading === undefined) return 'nothing'
-  addHeading(work, heading.depth, heading.text)
+  addHeading(state, heading.depth, heading.text)
   return 'whole line'
 }
 
-function addHeading(work: Work, depth: number, text: string): void {
-  work.outline = [...work.outline.filter((each) => each < depth), depth]
-  addBlock(work, { kind: 'heading', depth, level: work.outline.length, text })
+function addHeading(state: LineState, depth: number, text: string): void {
+  state.outline = [...state.outline.filter((each) => each < depth), depth]
+  addBlock(state, { kind: 'heading', depth, level: state.outline.length, text })
 }
 
-function openFence(work: Work, text: string, indent: Indent): Opened {
+function openFence(state: LineState, text: string, indent: Indent): Opened {
   const fence = readFence(text)
   if (fence === undefined) return 'nothing'
-  openFrame(work, { kind: 'fence', fence, indent: indent.width, lines: noLines })
+  openFrame(state, { kind: 'fence', fence, indent: indent.width, lines: noLines })
   return 'whole line'
 }
 
-function openHtml(work: Work, text: string): Opened {
-  const end = readHtmlStart(text, innermost(work).kind === 'paragraph')
+function openHtml(state: LineState, text: string): Opened {
+  const end = readHtmlStart(text, innermost(state).kind === 'paragraph')
   if (end === undefined) return 'nothing'
-  openFrame(work, { kind: 'html', end, lines: noLines })
+  openFrame(state, { kind: 'html', end, lines: noLines })
   return 'lines'
 }
 
-function underline(work: Work, text: string): Opened {
-  const paragraph = openParagraph(work),
+function underline(state: LineState, text: string): Opened {
+  const paragraph = openParagraph(state),
     depth = paragraph && readUnderline(text)
   if (paragraph === undefined || depth === undefined) return 'nothing'
-  const { rest, found } = takeDefinitions(textOf(paragraph), work.found)
+  const { rest, found } = takeDefinitions(textOf(paragraph), state.found)
   if (rest.trim() === '' || rest.length > underlinedCharactersMax) return 'nothing'
-  work.found = found
-  dropParagraph(work)
-  addHeading(work, depth, rest.trim())
+  state.found = found
+  dropParagraph(state)
+  addHeading(state, depth, rest.trim())
   return 'whole line'
 }
 
-/** A table begins with the line under its header, so its header is the last line of a paragraph until then. */
-function openTable(work: Work, text: string): Opened {
-  const paragraph = openParagraph(work),
+/** A table is recognised at its delimiter row; until then its header is the last line of a paragraph. */
+function openTable(state: LineState, text: string): Opened {
+  const paragraph = openParagraph(state),
     alignments = paragraph && readAlignments(text)
   if (paragraph === undefined || alignments === undefined || alignments.length > columnsMax) return 'nothing'
   const header = splitCells(paragraph.lastLine)
   if (header.length !== alignments.length) return 'nothing'
-  dropParagraph(work)
+  dropParagraph(state)
   if (paragraph.earlier !== '') {
-    openFrame(work, { kind: 'paragraph', earlier: '', lastLine: paragraph.earlier })
-    closeInnermost(work, false)
+    openFrame(state, { kind: 'paragraph', earlier: '', lastLine: paragraph.earlier })
+    closeInnermost(state, false)
   }
-  openFrame(work, { kind: 'table', header, alignments, rows: emptySequence })
+  openFrame(state, { kind: 'table', header, alignments, rows: emptySequence })
   return 'whole line'
 }
 
-function openRule(work: Work, text: string): Opened {
+function openRule(state: LineState, text: string): Opened {
   if (!isRule(text)) return 'nothing'
-  addBlock(work, { kind: 'rule' })
+  addBlock(state, { kind: 'rule' })
   return 'whole line'
 }
 
-function openItem(work: Work, text: string, indent: Indent): Opened {
+function openItem(state: LineState, text: string, indent: Indent): Opened {
   const marker = readMarker(text)
-  if (marker === undefined || work.matched >= framesMax - 1) return 'nothing'
+  if (marker === undefined || state.matched >= framesMax - 1) return 'nothing'
   const isContentless = text.slice(marker.length).trim() === ''
-  // A number in running text begins no list: only one that starts at 1, and has content, interrupts a paragraph.
-  if (openParagraph(work) !== undefined && (isContentless || (marker.number ?? 1) !== 1)) return 'nothing'
-  const afterMarker = skipCharacters(skipIndent(work.cursor), marker.length),
+  // A number within text does not begin a list: only an item that starts at 1 and has content may interrupt a
+  // paragraph.
+  if (openParagraph(state) !== undefined && (isContentless || (marker.number ?? 1) !== 1)) return 'nothing'
+  const afterMarker = skipCharacters(skipIndent(state.cursor), marker.length),
     space = indentAt(afterMarker).width
   const padding = isContentless || space > 4 ? 1 : space
-  work.cursor = skipColumns(afterMarker, padding)
-  const isSpaced = goOnWithList(work, marker) && work.isAfterBlankLine
-  openFrame(work, {
+  state.cursor = skipColumns(afterMarker, padding)
+  const isSpaced = continueList(state, marker) && state.isAfterBlankLine
+  openFrame(state, {
     kind: 'item',
     width: indent.width + marker.length + padding,
     isSpaced,
-    task: takeTask(work),
+    task: takeTask(state),
     children: emptySequence,
   })
   return 'container'
 }
 
-/** Makes a list of such items the innermost frame. @returns whether it has items */
-function goOnWithList(work: Work, marker: Marker): boolean {
-  closeUnmatched(work)
-  const open = innermost(work)
+/**
+ * Continues the innermost list, or opens a list of this style.
+ *
+ * @returns whether the list has items
+ */
+function continueList(state: LineState, marker: Marker): boolean {
+  closeUnmatched(state)
+  const open = innermost(state)
   if (open.kind === 'list' && open.style === marker.style) return !isEmpty(open.items)
-  openFrame(work, { kind: 'list', style: marker.style, start: marker.number, items: emptySequence })
+  openFrame(state, { kind: 'list', style: marker.style, start: marker.number, items: emptySequence })
   return false
 }
 
-function takeTask(work: Work): 'none' | 'open' | 'done' {
-  const task = readTask(restOf(work.cursor))
-  if (task !== 'none') work.cursor = skipIndent(skipCharacters(work.cursor, 3))
+function takeTask(state: LineState): 'none' | 'open' | 'done' {
+  const task = readTask(restOf(state.cursor))
+  if (task !== 'none') state.cursor = skipIndent(skipCharacters(state.cursor, 3))
   return task
 }

@@ -1,10 +1,11 @@
-/** A part of a text that is read for itself. */
+/** A piece of inline text, parsed independently. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
-  /** An image whose bytes are in the text. `source` is undefined while they are arriving. */
+  /** An image as a data URL. `source` is undefined while it is incomplete. */
   | { readonly kind: 'image'; readonly alternative: string; readonly source: string | undefined }
 
-// A piece is read and shown anew with every word that arrives in it, so it is bounded; within the bound, marks such as `**` find each other.
+// A piece is parsed and rendered again for each word added to it, so its length is bounded. Marks such as `**` match
+// only within a piece.
 const sentencesLength = 8_000
 const wordsLength = 12_000
 const lengthMax = 16_000
@@ -13,8 +14,7 @@ const partLength = 16_000
 const imageLength = 2_000
 
 /**
- * The text in pieces, each small enough to be read quickly. What is before a cut does not depend on what comes after
- * it, so pieces stay while a text grows.
+ * Splits text into pieces. A cut depends only on the text before it, so earlier pieces stay equal as the text grows.
  */
 export function splitPieces(text: string): readonly Piece[] {
   const pieces: Piece[] = []
@@ -29,8 +29,8 @@ export function splitPieces(text: string): readonly Piece[] {
 }
 
 /**
- * The pieces in parts. Each is laid out for itself, so that a browser lays out only the last part of a very long text
- * anew while it grows.
+ * Groups pieces into parts with separate layout, so the browser lays out only the last part of a very long text again
+ * as it grows.
  */
 export function groupPieces(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
   const parts: Piece[][] = []
@@ -53,7 +53,7 @@ interface FoundImage {
   readonly source: string | undefined
 }
 
-/** Images with their bytes in base64. They are found before anything else, since they are far longer than a piece. */
+/** Finds images as base64 data URLs. Done first, since they are far longer than a piece. */
 function* imagesIn(text: string): Generator<FoundImage> {
   for (let at = text.indexOf('](data:image/'); at !== -1; at = text.indexOf('](data:image/', at + 1)) {
     const before = text.slice(Math.max(0, at - alternativeMax), at),
@@ -80,7 +80,9 @@ function addText(pieces: Piece[], text: string, start: number, end: number): voi
   }
 }
 
-/** Where the piece that begins at `from` ends: if it is long, after a sentence, or after a word, or where it must. */
+/**
+ * Finds the end of the piece that begins at `from`: after a sentence, else after a word, else at the maximum length.
+ */
 function findCut(text: string, from: number, end: number): number {
   for (let offset = from + sentencesLength; offset < Math.min(end, from + lengthMax); offset += 1) {
     const character = text.charAt(offset),

@@ -11,7 +11,7 @@ const definitions = new Map([
   ['a]', 'https://bracket.example/'],
 ])
 
-/** Emphasis is `{e …}`, strong `{s …}`, deleted `{d …}`, a break `{/}`, a link `{→address …}`. */
+/** Formats emphasis as `{e …}`, strong `{s …}`, deleted `{d …}`, a break `{/}`, a link `{→address …}`. */
 function read(text: string): string {
   return outlineInlines(readInline(text, definitions))
     .replaceAll('{emphasis ', '{e ')
@@ -22,17 +22,18 @@ function read(text: string): string {
     .replaceAll('{mailto', '{→mailto')
 }
 
-// Each case says what the specification says, in words and examples of our own (CommonMark 0.31, chapter 6; GFM, sections 6.5 and 6.9).
+// Each case tests a rule of the specification with an example of our own (CommonMark 0.31, chapter 6; GFM, sections
+// 6.5 and 6.9).
 describe('emphasis', () => {
   test.each([
-    ['1: `*` opens before what is no space', 'x *one two* y', 'x {e one two} y'],
+    ['1: `*` opens before a character other than a space', 'x *one two* y', 'x {e one two} y'],
     ['1: not before a space', 'x * one* y', 'x * one* y'],
     ['1: not after a letter before punctuation', 'x*"one"*', 'x*"one"*'],
     ['1: not before a wide space', '*\u00A0one *', '*\u00A0one *'],
     ['1: within words', 'un*frigging*believable 5*6*7', 'un{e frigging}believable 5{e 6}7'],
-    ['2: `_` opens before what is no space', '_one two_', '{e one two}'],
+    ['2: `_` opens before a character other than a space', '_one two_', '{e one two}'],
     [
-      '2: not within words, of whatever letters',
+      '2: not within words, in any script',
       'snake_case_name пристань_стоп_ 5_6_7',
       'snake_case_name пристань_стоп_ 5_6_7',
     ],
@@ -56,15 +57,15 @@ describe('emphasis', () => {
     ['8: `__` does not close within a word', '__one__two', '__one__two'],
     ['8: but before punctuation', '__(one)__.', '{s (one)}.'],
     [
-      '9: what is in emphasis',
+      '9: contents of emphasis',
       '*one [two](https://a.example) **three***',
       '{e one {→https://a.example/ two} {s three}}',
     ],
-    ['9: of two lengths, where three in sum are none', '*one**two**three*', '{e one{s two}three}'],
+    ['9: of two lengths, whose sum is a multiple of three', '*one**two**three*', '{e one{s two}three}'],
     ['9: where they are not next to each other', 'one**two*three**four', 'one{s two*three}four'],
     ['9: where both are of a length of three', 'one***two***three', 'one{e {s two}}three'],
     ['9: nothing within', '** is empty, **** is empty', '** is empty, **** is empty'],
-    ['10: what is in strong', '**one *two **three** four* five**', '{s one {e two {s three} four} five}'],
+    ['10: contents of strong', '**one *two **three** four* five**', '{s one {e two {s three} four} five}'],
     ['11: a `*` in it', 'one *\\** two *_*', 'one {e *} two {e _}'],
     ['11: too many at the beginning', '**one*', '*{e one}'],
     ['11: too many at the end', '*one****', '{e one}***'],
@@ -75,9 +76,9 @@ describe('emphasis', () => {
     ['13: of two characters both', '*_one_* _*two*_', '{e {e one}} {e {e two}}'],
     ['13: four are strong twice', '****one****', '{s {s one}}'],
     ['14: three are strong in emphasis', '***one*** _____two_____', '{e {s one}} {e {s {s two}}}'],
-    ['15: what closes first counts', '*one _two* three_', '{e one _two} three_'],
+    ['15: the first closer wins', '*one _two* three_', '{e one _two} three_'],
     ['15: also of strong', '*one __two *three four__ five*', '{e one {s two *three four} five}'],
-    ['16: the nearest that opens counts', '**one **two three**', '**one {s two three}'],
+    ['16: the nearest opener wins', '**one **two three**', '**one {s two three}'],
     ['16: also of one', '*one *two three*', '*one {e two three}'],
     ['17: links go before', '*[one*](https://a.example)', '*{→https://a.example/ one*}'],
     ['17: HTML goes before', '**<a href="**">', '**<a href="**">'],
@@ -101,7 +102,7 @@ describe('strikethrough', () => {
     ['as many close as open', '~~one~ two~ three~~', '{d one~ two~ three}'],
     ['not around spaces', '~~ one ~~ 5 ~ 6 ~ 7', '~~ one ~~ 5 ~ 6 ~ 7'],
     ['in emphasis and around it', '**~~one~~**two ~~*three*~~', '{s {d one}}two {d {e three}}'],
-    ['what closes first counts', '*one ~~two* three~~', '{e one ~~two} three~~'],
+    ['the first closer wins', '*one ~~two* three~~', '{e one ~~two} three~~'],
   ])('%s', (_rule, text, expected) => {
     expect(read(text)).toBe(expected)
   })
@@ -119,8 +120,8 @@ describe('code', () => {
     ['lines end as spaces', '`one\ntwo  \nthree`', '{code one two   three}'],
     ['nothing is escaped in it', '`one\\`two`', '{code one\\}two`'],
     ['as many close as open', '`one``two` ```three`` four```', '{code one``two} {code three`` four}'],
-    ['what is not closed is text', '```one`` *two*', '```one`` {e two}'],
-    ['an escaped back-tick opens none', '\\`one` two`', '`one{code  two}'],
+    ['an unclosed run is text', '```one`` *two*', '```one`` {e two}'],
+    ['an escaped back-tick opens nothing', '\\`one` two`', '`one{code  two}'],
     [
       'it goes before links, HTML and addresses',
       '[one`](k)` `<a href="`"> <https://a.example/`b`>',
@@ -144,7 +145,7 @@ describe('links', () => {
     ['a title ends', '[a](https://b.example "c" d")', '[a]({→https://b.example/ https://b.example} "c" d")'],
     ['a destination has no spaces', '[a](b c)', '[a](b c)'],
     ['but in angle brackets', '[a](<b c>) [d](<e\nf>) [g](<h\\>i>)', 'a (b c) [d](<e\nf>) g (h>i)'],
-    ['what begins so ends so', '[a](<b)c', '[a](<b)c'],
+    ['an opening angle bracket needs a closing one', '[a](<b)c', '[a](<b)c'],
     [
       'parentheses are balanced, or escaped',
       '[a](https://b.example/c(d(e)f)) [g](h\\)i) [j](k(l)',
@@ -166,7 +167,7 @@ describe('links', () => {
       '[a [b] c](https://d.example) [e\\]](https://f.example) [g] h](https://i.example)',
       '{→https://d.example/ a [b] c} {→https://f.example/ e]} [g] h]({→https://i.example/ https://i.example})',
     ],
-    ['none is in another; the inner one counts', '[a [b](https://c.example) d](e)', '[a {→https://c.example/ b} d](e)'],
+    ['links do not nest; the inner one wins', '[a [b](https://c.example) d](e)', '[a {→https://c.example/ b} d](e)'],
     [
       'nor in emphasis in another',
       '[a *b [c](https://d.example) e* f](g) [h](https://i.example)',
@@ -180,17 +181,17 @@ describe('links', () => {
     ['an exclamation mark may stand before one', '\\![a](https://b.example)', '!{→https://b.example/ a}'],
     ['marks do not cross its brackets', '*a [b* c](https://d.example)', '*a {→https://d.example/ b* c}'],
     [
-      'by label, in whatever case and spacing',
+      'by label, in any case and spacing',
       '[a][Two\n WORDS] ![b][k] [two  words][]',
       '{→https://two.example/ a} {→https://k.example/ b} {→https://two.example/ two  words}',
     ],
     ['a label has no brackets', '[a][b[k]] [[k]]', '[a][b{→https://k.example/ k}] [{→https://k.example/ k}]'],
     [
-      'what is behind a label decides',
+      'the text after a label decides',
       '[k][none] [k](none) [k] [k]',
       '[k][none] k (none) {→https://k.example/ k} {→https://k.example/ k}',
     ],
-    ['what is no destination leaves a label', '[k](not a link)', '{→https://k.example/ k}(not a link)'],
+    ['an invalid destination leaves a label', '[k](not a link)', '{→https://k.example/ k}(not a link)'],
     ['the last two of three labels', '[none][none][k]', '[none]{→https://k.example/ none}'],
   ])('%s', (_rule, text, expected) => {
     expect(read(text)).toBe(expected)
@@ -200,7 +201,7 @@ describe('links', () => {
 describe('addresses', () => {
   test.each([
     [
-      'in angle brackets, of any scheme; what leads nowhere stays',
+      'in angle brackets, of any scheme; refused ones stay text',
       '<HTTP://A.example> <made-up-scheme:b> vector<std::string>',
       '{→http://a.example/ HTTP://A.example} <made-up-scheme:b> vector<std::string>',
     ],
@@ -294,7 +295,7 @@ describe('the rest of running text', () => {
       '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
     ],
     ['nothing else can', '\\a\\ \\3\\«\\\t\\', '\\a\\ \\3\\«\\\t\\'],
-    ['what is escaped is no mark', '\\*a* \\[k] \\<br> \\&amp; \\\\*b* \\`c`', '*a* [k] <br> &amp; \\{e b} `c`'],
+    ['escaped characters are not marks', '\\*a* \\[k] \\<br> \\&amp; \\\\*b* \\`c`', '*a* [k] <br> &amp; \\{e b} `c`'],
     ['references are text', '&#42;a&#42; &lsqb;k] &lt;br>', '*a* &lsqb;k] <br>'],
     ['two spaces or a backslash break a line', 'a  \nb     \n   c\\\nd', 'a{/}b{/}c{/}d'],
     ['one space does not', 'a \n b', 'a\nb'],
@@ -327,7 +328,7 @@ describe('a hostile text', () => {
     },
   )
 
-  test('is read, whatever it is', () => {
+  test('never fails', () => {
     const anything = fc.oneof(
       markdownText,
       fc.string({ unit: 'binary', maxLength: 60 }),
@@ -353,7 +354,7 @@ describe('a hostile text', () => {
     )
   })
 
-  // A hundred thousand characters take up to 0.1 s; what takes the square of its length takes more than 10 s.
+  // 100,000 characters take up to 0.1 s; quadratic time would take more than 10 s.
   test.each([
     '[',
     '![',
@@ -486,7 +487,7 @@ const words = [
   '</l>',
 ]
 
-/** What is no mark, and so has to be seen. */
+/** Characters that are not marks, and so must stay visible. */
 function withoutMarks(text: string): string {
   return text.replace(/[*_~`[\]()<>\\!\s"'-]/g, '')
 }

@@ -3,7 +3,7 @@ import type { Definitions } from './definitions.ts'
 import type { Inline } from './inline.ts'
 import { readTokens } from './read-tokens.ts'
 
-/** Reads running text, in linear time. Labels are looked up in the definitions. */
+/** Parses inline text in linear time. */
 export function readInline(text: string, definitions: Definitions): readonly Inline[] {
   return buildInlines(readTokens(text, definitions))
 }

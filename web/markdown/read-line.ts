@@ -12,24 +12,24 @@ import {
   textOf,
   type Frame,
   type FrameOf,
-  type Work,
+  type LineState,
 } from './frames.ts'
 import { endsHtml } from './html-rules.ts'
 import { readRow } from './line-rules.ts'
 import { openFrames } from './open-frames.ts'
 import { append, emptySequence, type Sequence } from './sequence.ts'
 
-/** A text that was read so far. A value: reading on gives another one, and they share what is complete. */
-export interface Reading {
-  /** What is open, each within the one before. */
+/** Immutable parser state after complete lines. Later states share their complete blocks. */
+export interface ParsedLines {
+  /** Open blocks, each nested in the previous one. */
   readonly frames: readonly Frame[]
   readonly found: FoundDefinition | undefined
   readonly isAfterBlankLine: boolean
   readonly outline: readonly number[]
 }
 
-/** Nothing read yet. */
-export const emptyReading: Reading = {
+/** The state before the first line. */
+export const noParsedLines: ParsedLines = {
   frames: [{ kind: 'document', children: emptySequence }],
   found: undefined,
   isAfterBlankLine: false,
@@ -37,71 +37,74 @@ export const emptyReading: Reading = {
 }
 
 /**
- * Reads one line, given without its end (CommonMark 0.31, appendix A, phase 1). The time it takes depends on the line,
- * not on what was read before.
+ * Parses one line, given without its line end (CommonMark 0.31, appendix A, phase 1). The time depends on the line
+ * only.
  */
-export function readLine(reading: Reading, line: string): Reading {
-  const work: Work = { ...reading, frames: [...reading.frames], matched: 1, cursor: startOf(line) }
+export function readLine(parsed: ParsedLines, line: string): ParsedLines {
+  const state: LineState = { ...parsed, frames: [...parsed.frames], matched: 1, cursor: startOf(line) }
   let isBlank = false
-  if (continueFrames(work) === 'goes on') {
-    isBlank = indentAt(work.cursor).isBlank
-    if (openFrames(work) === 'goes on') addText(work)
+  if (continueFrames(state) === 'goes on') {
+    isBlank = indentAt(state.cursor).isBlank
+    if (openFrames(state) === 'goes on') addText(state)
   }
-  return { frames: work.frames, found: work.found, isAfterBlankLine: isBlank, outline: work.outline }
+  return { frames: state.frames, found: state.found, isAfterBlankLine: isBlank, outline: state.outline }
 }
 
-/** The blocks so far, and the definitions of links in them. `isOpen`: more may come, so the last block may go on. */
+/**
+ * Returns the blocks so far, and the definitions in them. `isOpen`: more text may follow, so the last block is
+ * incomplete.
+ */
 export function blocksOf(
-  reading: Reading,
+  parsed: ParsedLines,
   isOpen: boolean,
 ): { readonly blocks: Sequence<Block>; readonly found: FoundDefinition | undefined } {
-  const work: Work = { ...reading, frames: [...reading.frames], matched: 1, cursor: startOf('') }
-  while (work.frames.length > 1) closeInnermost(work, isOpen)
-  const document = innermost(work)
-  return { blocks: document.kind === 'document' ? document.children : emptySequence, found: work.found }
+  const state: LineState = { ...parsed, frames: [...parsed.frames], matched: 1, cursor: startOf('') }
+  while (state.frames.length > 1) closeInnermost(state, isOpen)
+  const document = innermost(state)
+  return { blocks: document.kind === 'document' ? document.children : emptySequence, found: state.found }
 }
 
-/** Adds what is left of the line to the innermost frame. */
-function addText(work: Work): void {
-  const isBlank = indentAt(work.cursor).isBlank,
-    innermostBefore = innermost(work)
-  // Also where marks of quotes or lists are missing: a paragraph goes on without them.
-  if (!isBlank && innermostBefore.kind === 'paragraph') return addToParagraph(work, innermostBefore)
-  closeUnmatched(work)
-  const frame = innermost(work)
+/** Adds the rest of the line to the innermost frame. */
+function addText(state: LineState): void {
+  const isBlank = indentAt(state.cursor).isBlank,
+    innermostBefore = innermost(state)
+  // A paragraph also continues on lines without the marks of its quotes and lists.
+  if (!isBlank && innermostBefore.kind === 'paragraph') return addToParagraph(state, innermostBefore)
+  closeUnmatched(state)
+  const frame = innermost(state)
   switch (frame.kind) {
     case 'fence':
-      return replaceInnermost(work, { ...frame, lines: addLine(frame.lines, restOf(work.cursor)) })
+      return replaceInnermost(state, { ...frame, lines: addLine(frame.lines, restOf(state.cursor)) })
     case 'indented':
-      return addToIndented(work, frame, isBlank)
+      return addToIndented(state, frame, isBlank)
     case 'html':
-      return addToHtml(work, frame)
+      return addToHtml(state, frame)
     case 'table':
-      return replaceInnermost(work, {
+      return replaceInnermost(state, {
         ...frame,
-        rows: append(frame.rows, readRow(restOf(work.cursor), frame.header.length)),
+        rows: append(frame.rows, readRow(restOf(state.cursor), frame.header.length)),
       })
     case 'document':
     case 'quote':
     case 'list':
     case 'item':
     case 'paragraph':
-      if (!isBlank) openFrame(work, { kind: 'paragraph', earlier: '', lastLine: restOf(skipIndent(work.cursor)) })
+      if (!isBlank) openFrame(state, { kind: 'paragraph', earlier: '', lastLine: restOf(skipIndent(state.cursor)) })
   }
 }
 
-function addToParagraph(work: Work, paragraph: FrameOf<'paragraph'>): void {
-  replaceInnermost(work, { kind: 'paragraph', earlier: textOf(paragraph), lastLine: restOf(skipIndent(work.cursor)) })
+function addToParagraph(state: LineState, paragraph: FrameOf<'paragraph'>): void {
+  replaceInnermost(state, { kind: 'paragraph', earlier: textOf(paragraph), lastLine: restOf(skipIndent(state.cursor)) })
 }
 
-function addToIndented(work: Work, frame: FrameOf<'indented'>, isBlank: boolean): void {
-  const line = restOf(work.cursor)
-  if (isBlank) replaceInnermost(work, { ...frame, blank: `${frame.blank}${line}\n` })
-  else replaceInnermost(work, { kind: 'indented', lines: addLine(frame.lines, frame.blank + line), blank: '' })
+function addToIndented(state: LineState, frame: FrameOf<'indented'>, isBlank: boolean): void {
+  const line = restOf(state.cursor)
+  if (isBlank) replaceInnermost(state, { ...frame, blank: `${frame.blank}${line}\n` })
+  else replaceInnermost(state, { kind: 'indented', lines: addLine(frame.lines, frame.blank + line), blank: '' })
 }
 
-function addToHtml(work: Work, frame: FrameOf<'html'>): void {
-  const line = restOf(work.cursor)
-  replaceInnermost(work, { ...frame, lines: addLine(frame.lines, line) })
-  if (endsHtml(line, frame.end)) closeInnermost(work, false)
+function addToHtml(state: LineState, frame: FrameOf<'html'>): void {
+  const line = restOf(state.cursor)
+  replaceInnermost(state, { ...frame, lines: addLine(frame.lines, line) })
+  if (endsHtml(line, frame.end)) closeInnermost(state, false)
 }

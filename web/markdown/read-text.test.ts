@@ -5,7 +5,7 @@ import { textReader } from './read-text.ts'
 import type { Sequence } from './sequence.ts'
 import { markdownText, processorMs } from './testing.ts'
 
-/** Blocks as text that is easy to compare: `ul(li(p"a"))`. */
+/** Formats blocks for comparison: `ul(li(p"a"))`. */
 function outline(blocks: Sequence<Block>): string {
   return blocks.groups.flat().map(outlineOf).join(' ')
 }
@@ -74,7 +74,7 @@ describe('reading a text', () => {
     ['tables without outer bars', 'a | b | c\n:-: | - | :-\n1 | 2', 'table(a|b|c / 1|2; center start left)'],
     ['bars within cells', '|a|b|\n|-|-|\n|`x\\|y`|z|', 'table(a|b / `x|y`|z; start start)'],
     ['more cells than columns', '|a|b|\n|-|-|\n|1|2|3|4|', 'table(a|b / 1|2 | 3 | 4; start start)'],
-    ['what ends a table', '|a|\n|-|\n|1|\n> b', 'table(a / 1; start) quote(p"b")'],
+    ['the end of a table', '|a|\n|-|\n|1|\n> b', 'table(a / 1; start) quote(p"b")'],
     ['no table: columns differ', '|a|b|\n|-|', 'p"|a|b|\\n|-|"'],
     [
       'raw HTML',
@@ -92,7 +92,7 @@ describe('reading a text', () => {
     expect(read(text)).toBe(expected)
   })
 
-  test('takes the first definition of a label, whatever its case', () => {
+  test('takes the first definition of a label, in any case', () => {
     const { definitions } = textReader().read('[A  b]: http://one\n[a B]: http://two\n\n> [c]: <http://x y>\n', false)
     expect([...definitions]).toEqual([
       ['c', 'http://x y'],
@@ -126,7 +126,7 @@ describe('reading a text that grows', () => {
     expect(read(text, true)).toBe(expected)
   })
 
-  test('ends as it is when it is read at once', () => {
+  test('ends with the same result as parsing at once', () => {
     fc.assert(
       fc.property(markdownText, fc.array(fc.nat(400), { maxLength: 12 }), (text, cuts) => {
         const reader = textReader()
@@ -137,7 +137,7 @@ describe('reading a text that grows', () => {
     )
   })
 
-  test('shows at every moment what does not depend on how it came', () => {
+  test('shows the same at any time, however the text arrived', () => {
     fc.assert(
       fc.property(markdownText, fc.nat(400), fc.nat(400), (text, one, other) => {
         const reader = textReader(),
@@ -149,7 +149,7 @@ describe('reading a text that grows', () => {
     )
   })
 
-  test('keeps what is complete as the same objects', () => {
+  test('keeps complete blocks as the same objects', () => {
     const reader = textReader()
     const before = reader.read('# a\n\nb\n\n- c\n- d\n- e', true),
       after = reader.read('# a\n\nb\n\n- c\n- d\n- e and more\n\nf', true)
@@ -184,7 +184,7 @@ describe('reading a text that grows', () => {
     for (let index = 0; index < before.length - 1; index += 1) expect(after[index]).toBe(before[index] ?? '')
   })
 
-  // A hundred thousand characters in a thousand steps take some 0.2 s; read anew at each step they take more than 5 s.
+  // 100,000 characters in 1,000 steps take some 0.2 s; parsing all again at each step takes more than 5 s.
   test.each([
     '- item and more\n',
     '> a quote\n',
@@ -194,7 +194,7 @@ describe('reading a text that grows', () => {
     '    code\n',
     'word ',
     '`',
-  ])('takes as long for a step at the end as for one at the beginning: %p', (part) => {
+  ])('takes constant time per step: %p', (part) => {
     const text = part.repeat(100_000 / part.length),
       reader = textReader()
     const readAll = () => {
@@ -203,7 +203,7 @@ describe('reading a text that grows', () => {
     expect(processorMs(readAll)).toBeLessThan(2_000)
   })
 
-  test('begins anew when it is another text', () => {
+  test('starts again for another text', () => {
     const reader = textReader()
     reader.read('# a\n\nb', true)
     expect(outline(reader.read('c', true).blocks)).toBe('p"c"')
@@ -219,7 +219,7 @@ describe('reading a text that grows', () => {
   })
 })
 
-/** The groups of the first list or table, however deep. */
+/** Groups of the first list or table, at any depth. */
 function innerGroups(blocks: Sequence<Block>): readonly unknown[] {
   const block = blocks.groups[0]?.[0]
   switch (block?.kind) {

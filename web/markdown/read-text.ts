@@ -1,47 +1,44 @@
 import type { Block } from './block.ts'
 import { definitionsOf, noDefinitions, type Definitions } from './definitions.ts'
-import { blocksOf, emptyReading, readLine, type Reading } from './read-line.ts'
+import { blocksOf, noParsedLines, readLine, type ParsedLines } from './read-line.ts'
 import type { Sequence } from './sequence.ts'
 
-/** A text as blocks. */
+/** A parsed document. */
 export interface Document {
   readonly blocks: Sequence<Block>
-  /**
-   * None while the text grows: a link by label is resolved when the text has ended, since a definition may come last
-   * and change much of what is shown.
-   */
+  /** Empty while the text grows: a late definition could change many visible links. */
   readonly definitions: Definitions
 }
 
-/** Reads a text that grows. What was read is not read again, and blocks that are complete stay the same objects. */
+/** Incremental parser of a growing text. Complete lines are parsed once, and complete blocks stay the same objects. */
 export interface TextReader {
-  /** The document, which depends on nothing but the arguments. */
+  /** Parses the text. The result depends on the arguments only. */
   read(text: string, isGrowing: boolean): Document
 }
 
-/** A reader that has read nothing. */
+/** Creates a parser. */
 export function textReader(): TextReader {
-  let reading: Reading = emptyReading,
-    seen = ''
+  let parsed: ParsedLines = noParsedLines,
+    parsedText = ''
   let last: { readonly text: string; readonly isGrowing: boolean; readonly document: Document } | undefined
 
-  /** Reads the complete lines; the text behind them is left. */
+  /** Parses the new complete lines, and returns the incomplete last one. */
   function readLines(text: string): string {
-    // Quicker than `startsWith`, which looks at one character after another.
-    if (text.slice(0, seen.length) !== seen) [reading, seen] = [emptyReading, '']
-    let start = seen.length
+    // Faster than `startsWith`, which compares character by character.
+    if (text.slice(0, parsedText.length) !== parsedText) [parsed, parsedText] = [noParsedLines, '']
+    let start = parsedText.length
     for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
-      reading = readLine(reading, cleanLine(text.slice(start, end)))
+      parsed = readLine(parsed, cleanLine(text.slice(start, end)))
       start = end + 1
     }
-    seen = text.slice(0, start)
+    parsedText = text.slice(0, start)
     return cleanLine(text.slice(start))
   }
 
   function readDocument(text: string, isGrowing: boolean): Document {
     const rest = readLines(text)
     const isShown = rest !== '' && !(isGrowing && isUndecided(rest))
-    const { blocks, found } = blocksOf(isShown ? readLine(reading, rest) : reading, isGrowing)
+    const { blocks, found } = blocksOf(isShown ? readLine(parsed, rest) : parsed, isGrowing)
     return { blocks, definitions: isGrowing ? noDefinitions : definitionsOf(found) }
   }
 
@@ -60,8 +57,8 @@ function cleanLine(line: string): string {
 }
 
 /**
- * Whether the beginning of a line may still become several things: a rule or an item, a heading or a word. Showing it
- * would flicker.
+ * Whether an incomplete line could still become different blocks, such as a rule or a list item. Showing it would
+ * flicker.
  */
 function isUndecided(line: string): boolean {
   return line.length < 40 && /^[\s>]*(?:[-+*=_#`~|: ]+|\d{1,9}[.)]?)?\s*(?:\[[ xX]?\]?)?$/.test(line)

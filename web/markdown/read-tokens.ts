@@ -3,37 +3,38 @@ import { readAngle } from './angle.ts'
 import { lastTicks, readCodeSpan } from './code-span.ts'
 import type { Definitions } from './definitions.ts'
 import { matchRuns, readRun } from './delimiter-run.ts'
-import type { Found, Opening, Run, Token } from './inline-token.ts'
+import type { FoundToken, Opening, DelimiterRun, Token } from './inline-token.ts'
 import { readReference, readTarget } from './link-target.ts'
 
-// Everything that may be more than text. An address does not begin within a word, nor `www.` just anywhere.
+// Marks that may have a meaning. An address does not begin within a word, and `www.` only after white space or
+// certain marks.
 const mark =
   /\\(?:\n *|[!-/:-@[-`{-~])?|`+|([*_~])\1*|!?\[|\]|<|(?<! ) *\n *|(?<![a-z])https?:\/\/|(?<=^|[\s*_~([])www\./gi
 
-/** A text while it is read. */
+/** Mutable tokeniser state. */
 interface Scan {
   readonly text: string
   readonly definitions: Definitions
   readonly tokens: Token[]
-  /** Those not matched yet. */
-  readonly runs: Run[]
+  /** Runs that are not matched yet. */
+  readonly runs: DelimiterRun[]
   readonly brackets: Bracket[]
-  /** A link is within so many brackets, which therefore open none. */
-  withinLink: number
+  /** Number of open brackets that contain a link, and so cannot become links themselves. */
+  bracketsAroundLink: number
   readonly missing: Set<string>
   ticks: ReadonlyMap<number, number> | undefined
 }
 
 interface Bracket {
   readonly token: Opening
-  /** Where the text between the brackets begins. */
+  /** Offset of the text within the brackets. */
   readonly start: number
-  /** How many runs were there before it. */
+  /** Number of unmatched runs before the bracket. */
   readonly runsBefore: number
   hasBrackets: boolean
 }
 
-/** Reads running text in one pass, in linear time (CommonMark 0.31, chapter 6). */
+/** Splits inline text into tokens, in one pass and linear time (CommonMark 0.31, chapter 6). */
 export function readTokens(text: string, definitions: Definitions): readonly Token[] {
   const scan: Scan = {
     text,
@@ -41,7 +42,7 @@ export function readTokens(text: string, definitions: Definitions): readonly Tok
     tokens: [],
     runs: [],
     brackets: [],
-    withinLink: 0,
+    bracketsAroundLink: 0,
     missing: new Set(),
     ticks: undefined,
   }
@@ -60,8 +61,8 @@ export function readTokens(text: string, definitions: Definitions): readonly Tok
   return scan.tokens
 }
 
-/** What the marks are, or undefined if they are text. */
-function readMark(scan: Scan, at: number, marks: string): Found | undefined {
+/** Parses the token that begins with these marks; undefined if they are text. */
+function readMark(scan: Scan, at: number, marks: string): FoundToken | undefined {
   const end = at + marks.length
   switch (marks[0]) {
     case undefined:
@@ -90,17 +91,17 @@ function readMark(scan: Scan, at: number, marks: string): Found | undefined {
   }
 }
 
-function readEscape(marks: string, end: number): Found | undefined {
+function readEscape(marks: string, end: number): FoundToken | undefined {
   if (marks.length === 1) return undefined
   return { token: marks[1] === '\n' ? { kind: 'break' } : { kind: 'text', text: marks.slice(1) }, end }
 }
 
-function addRun(scan: Scan, run: Run, end: number): Found {
+function addRun(scan: Scan, run: DelimiterRun, end: number): FoundToken {
   if (run.canOpen || run.canClose) scan.runs.push(run)
   return { token: run, end }
 }
 
-function openBracket(scan: Scan, bracket: Opening['mark'], end: number): Found {
+function openBracket(scan: Scan, bracket: Opening['mark'], end: number): FoundToken {
   const token: Opening = { kind: 'opening', mark: bracket, target: undefined },
     outer = scan.brackets.at(-1)
   if (outer !== undefined) outer.hasBrackets = true
@@ -109,22 +110,22 @@ function openBracket(scan: Scan, bracket: Opening['mark'], end: number): Found {
 }
 
 /**
- * A link or an image ends here, if the bracket that was opened last can be one. No link is within another: the inner
- * one counts.
+ * Completes the link or image of the innermost bracket, if there is a destination. Links do not nest: the inner one
+ * wins.
  */
-function closeBracket(scan: Scan, at: number): Found | undefined {
+function closeBracket(scan: Scan, at: number): FoundToken | undefined {
   const bracket = scan.brackets.pop(),
     depth = scan.brackets.length
   if (bracket === undefined) return undefined
   const isImage = bracket.token.mark === '![',
-    isWithin = depth < scan.withinLink
-  scan.withinLink = Math.min(scan.withinLink, depth)
+    isWithin = depth < scan.bracketsAroundLink
+  scan.bracketsAroundLink = Math.min(scan.bracketsAroundLink, depth)
   if (isWithin && !isImage) return undefined
   const own = bracket.hasBrackets ? '' : scan.text.slice(bracket.start, at)
   const found = readTarget(scan.text, at + 1) ?? readReference(scan.text, at + 1, own, scan.definitions)
   if (found === undefined) return undefined
   bracket.token.target = found.target
   matchRuns(scan.runs.splice(bracket.runsBefore))
-  if (!isImage) scan.withinLink = depth
+  if (!isImage) scan.bracketsAroundLink = depth
   return { token: { kind: 'closing', source: scan.text.slice(at, found.end) }, end: found.end }
 }

@@ -1,12 +1,13 @@
 import type { Emitter } from 'highlight.js'
 
 /** Text of one colour. `colour`: a class of `code.css`. */
-export interface Run {
+export interface ColouredRun {
   readonly text: string
   readonly colour: string | undefined
 }
 
-// By the first word of a scope (https://highlightjs.readthedocs.io/en/stable/css-classes-reference.html). Scopes that are not here look like what is around them.
+// Colours by the first word of a scope (https://highlightjs.readthedocs.io/en/stable/css-classes-reference.html).
+// Unlisted scopes inherit the surrounding colour.
 const colours: ReadonlyMap<string, string | undefined> = new Map([
   ...coloured('keyword', 'keyword operator selector-tag name'),
   ...coloured('string', 'string regexp char link code'),
@@ -26,29 +27,29 @@ function coloured(colour: string, scopes: string): [string, string][] {
   return scopes.split(' ').map((scope) => [scope, `code-${colour}`])
 }
 
-/** Takes what the highlighter finds as a list of runs, instead of as markup. */
+/** Collects the output of the highlighter as runs instead of markup. */
 export class RunEmitter implements Emitter {
-  /** What was found, in the order of the code. */
-  readonly runs: Run[] = []
+  /** Coloured runs, in the order of the code. */
+  readonly runs: ColouredRun[] = []
   readonly #scopes: (string | undefined)[] = []
 
-  /** Begins a scope such as `title.function`, within those that are open. */
+  /** Opens a scope such as `title.function`. */
   startScope(name: string): void {
     const scope = name.split('.', 1)[0] ?? ''
     this.#scopes.push(colours.has(scope) ? colours.get(scope) : this.#scopes.at(-1))
   }
 
-  /** Ends the innermost scope. */
+  /** Closes the innermost scope. */
   endScope(): void {
     this.#scopes.pop()
   }
 
-  /** The same as `startScope`; the highlighter calls it by both names. */
+  /** Alias of `startScope`; the highlighter uses both names. */
   openNode(name: string): void {
     this.startScope(name)
   }
 
-  /** The same as `endScope`. */
+  /** Alias of `endScope`. */
   closeNode(): void {
     this.endScope()
   }
@@ -58,22 +59,22 @@ export class RunEmitter implements Emitter {
     this.#add({ text, colour: this.#scopes.at(-1) })
   }
 
-  /** Adds what another emitter took of a language within this one. */
+  /** Adds the runs of an embedded language. */
   __addSublanguage(emitter: Emitter): void {
     if (!(emitter instanceof RunEmitter)) return
     for (const run of emitter.runs)
       this.#add(run.colour === undefined ? { text: run.text, colour: this.#scopes.at(-1) } : run)
   }
 
-  /** Nothing is left to do at the end. */
+  /** Required by the interface; does nothing. */
   finalize(): void {}
 
-  /** Nothing asks for markup. */
+  /** Required by the interface; not used. */
   toHTML(): string {
     return ''
   }
 
-  #add(run: Run): void {
+  #add(run: ColouredRun): void {
     const last = this.runs.at(-1)
     if (run.text === '') return
     if (last !== undefined && last.colour === run.colour)

@@ -1,25 +1,22 @@
-/**
- * Things in order, in groups: what is full never changes again, so a view remembers it as one piece however long the
- * whole grows.
- */
+/** A list in groups. A full group never changes, so a view renders it once, however long the list grows. */
 export interface Sequence<Item> {
   readonly groups: readonly (readonly Item[])[]
 }
 
-/** How many a full group has. */
+/** Size of a full group. */
 export const groupSize = 32
 
-/** Nothing yet. */
+/** The empty sequence. */
 export const emptySequence: Sequence<never> = { groups: [] }
 
-/** The sequence with one more at its end. The given one stays as it is; they share all full groups. */
+/** Returns the sequence with an item appended. Both share their full groups. */
 export function append<Item>(sequence: Sequence<Item>, item: Item): Sequence<Item> {
   const last = sequence.groups.at(-1)
   if (last === undefined || last.length === groupSize) return { groups: [...sequence.groups, [item]] }
   return { groups: [...sequence.groups.slice(0, -1), [...last, item]] }
 }
 
-/** Whether it holds nothing. */
+/** Whether the sequence is empty. */
 export function isEmpty(sequence: Sequence<unknown>): boolean {
   return sequence.groups.length === 0
 }

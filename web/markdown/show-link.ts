@@ -1,13 +1,12 @@
 import { showBidiControls } from './bidi.ts'
-import { judgeDestination, namesAnotherHost } from './destination.ts'
+import { classifyDestination, namesAnotherHost } from './destination.ts'
 import { plainText, type Inline } from './inline.ts'
 
 /**
- * A link, if it leads anywhere, with the name of its host where its text has another one; else its text and what was
- * written as its destination.
+ * Renders a link. A refused destination is shown as text, and so is the host if the text of the link names another one.
  */
 export function showLink(target: string, children: readonly Inline[], isInLink: boolean): readonly Inline[] {
-  const destination = judgeDestination(target)
+  const destination = classifyDestination(target)
   if (destination.kind !== 'link' || isInLink) return [...children, ...destinationAsText(target)]
   const link: Inline = {
     kind: 'link',
@@ -19,10 +18,10 @@ export function showLink(target: string, children: readonly Inline[], isInLink: 
     : [link]
 }
 
-/** An image that is in the text; one from elsewhere is a link. */
+/** Renders an image if it is a data URL. An image from elsewhere becomes a link. */
 export function showImage(target: string, children: readonly Inline[], isInLink: boolean): readonly Inline[] {
   const alternative = plainText(children),
-    destination = judgeDestination(target)
+    destination = classifyDestination(target)
   if (destination.kind === 'image') return [{ kind: 'image', source: destination.source, alternative }]
   const shown: Inline = { kind: 'text', text: alternative }
   if (destination.kind === 'none' || isInLink) return [shown, ...destinationAsText(target)]
@@ -35,9 +34,9 @@ export function showImage(target: string, children: readonly Inline[], isInLink:
   ]
 }
 
-/** An address that stands in the text, or undefined if it leads nowhere. */
+/** Renders an address in the text; undefined if it is refused. */
 export function showAddress(target: string, text: string): Inline | undefined {
-  const destination = judgeDestination(target)
+  const destination = classifyDestination(target)
   return destination.kind === 'link'
     ? { kind: 'link', address: destination.address, children: [{ kind: 'text', text: showBidiControls(text) }] }
     : undefined

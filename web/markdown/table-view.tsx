@@ -15,8 +15,8 @@ const alignmentStyles: Readonly<Record<Alignment, string>> = {
 const groupsInPart = 2
 
 /**
- * A table, which scrolls in a box of its own. A very long one is several for the browser, with columns as wide as those
- * of the first: it would lay out all rows anew for each one that is added. Roles say that it is one.
+ * Renders a table that scrolls in its own box. A very long one is split into several elements with equal column widths,
+ * since the browser would lay out all rows again for each new one. ARIA roles present them as one table.
  */
 export function TableView({
   table,

@@ -78,7 +78,7 @@ const parts = [
   '\0',
 ]
 
-/** Running text as text that is easy to compare: `a {emphasis b}`, marks of HTML as they are. */
+/** Formats inline elements for comparison: `a {emphasis b}`. */
 export function outlineInlines(inlines: readonly Inline[]): string {
   return inlines
     .map((inline) => {
@@ -102,15 +102,12 @@ export function outlineInlines(inlines: readonly Inline[]): string {
     .join('')
 }
 
-/** Text as hostile and as unlucky as Markdown can be. */
+/** Random Markdown with difficult and hostile parts. */
 export const markdownText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...parts), { maxLength: 60 })
   .map((chosen) => chosen.join(''))
 
-/**
- * What something takes of the processor in milliseconds; unlike the time it takes, it does not depend on what else the
- * machine does.
- */
+/** Measures processor time in milliseconds. Unlike elapsed time, it does not depend on other load. */
 export function processorMs(run: () => void): number {
   const before = process.cpuUsage()
   run()

@@ -14,8 +14,8 @@ interface Coloured {
 const nothing: readonly ColouredPart[] = []
 
 /**
- * The parts of a block of code that are coloured so far. It begins when the code is complete and has not changed for a
- * moment, and goes on part by part, so that nobody waits for it.
+ * Returns the coloured parts of a code block so far. Colouring starts when the code is complete and stable for a
+ * moment, and yields to the browser after each part.
  */
 export function useColours(chunks: readonly string[], language: string, isOpen: boolean): readonly ColouredPart[] {
   const text = isOpen ? '' : chunks.join('')
@@ -32,7 +32,7 @@ export function useColours(chunks: readonly string[], language: string, isOpen: 
       clearTimeout(timer)
       controller.abort()
     }
-    // The chunks are those of the text: whenever they are other objects with the same text, what was begun goes on.
+    // The effect depends on `text`, not on the identity of `chunks`: equal text continues the running work.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [text, language, isWanted])
   return isWanted && coloured?.text === text ? coloured.parts : nothing
@@ -61,7 +61,7 @@ async function loadHighlighter(language: string): Promise<Highlighter | undefine
   try {
     return await (await import('./highlighter.ts')).highlighterFor(language)
   } catch {
-    // Without it, as when the network is away, code has no colours; nothing else is missing.
+    // Loading fails without a network. The code then has no colours.
     return undefined
   }
 }

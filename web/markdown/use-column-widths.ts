@@ -2,7 +2,7 @@ import { useLayoutEffect, useState, type RefObject } from 'react'
 
 const unknown: readonly number[] = []
 
-/** The widths of a table's columns in CSS pixels, kept up to date while they are wanted; none before they are known. */
+/** Returns the column widths of a table in CSS pixels, and keeps them current while wanted. Empty until known. */
 export function useColumnWidths(table: RefObject<HTMLTableElement | null>, isWanted: boolean): readonly number[] {
   const [widths, setWidths] = useState(unknown)
   useLayoutEffect(() => {

@@ -79,7 +79,7 @@ function Empty({
   if (state.answer.models.length === 0) {
     return (
       <p className="text-center text-muted">
-        No provider offers a model. Whether one is switched off, or in trouble, is told under{' '}
+        No provider offers a model. See which are switched off or failing under{' '}
         <a className="text-accent underline" href={hrefOf({ view: 'providers' })} onClick={onLeave}>
           Providers
         </a>

@@ -189,9 +189,5 @@ function StaleNotice({
 
 function StaleWords({ time }: { readonly time: number }): ReactNode {
   const now = useNow(1_000)
-  return (
-    <>
-      What is shown here was told {formatAgo(time, now)}. It is tried again every {refreshMs / 1_000} seconds.
-    </>
-  )
+  return `Last updated ${formatAgo(time, now)}. The page retries every ${refreshMs / 1_000} seconds.`
 }
