@@ -258,14 +258,17 @@ describe('redact', () => {
 
   test.each([
     'The model `llama-3.3-70b-versatile` does not exist or you do not have access to it.',
-    'Rate limit reached for gpt-4o-mini in organization on tokens per min (TPM): Limit 200000, Used 199000. Please try again in 1.2s.',
+    'Rate limit reached for gpt-4o-mini in organization on tokens per min (TPM): Limit 200000, Used 199000. ' +
+      'Please try again in 1.2s.',
     "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
     'Unsupported parameter: max_completion_tokens is not supported with this model.',
     'Invalid value for tool_choice: extraordinarily_long_member_name_of_some_kind',
     'Überlastet: bitte später',
     'At 12:34:56 the ratio was 1:2, see std::vector and Foo::bar',
-    'model meta-llama/llama-4-scout-17b-16e-instruct is not available, try claude-3-5-sonnet-20241022 or accounts/fireworks/models/qwen3-235b-a22b-instruct-2507',
-    'try OpenGVLab/InternVL3_5-241B-A28B-Instruct, DeepSeek-R1-Distill-Qwen-32B, gemma-3n-E4B-it-Q4_K_M or Meta-Llama-3.1-8B-Instruct-FP8',
+    'model meta-llama/llama-4-scout-17b-16e-instruct is not available, try claude-3-5-sonnet-20241022 or ' +
+      'accounts/fireworks/models/qwen3-235b-a22b-instruct-2507',
+    'try OpenGVLab/InternVL3_5-241B-A28B-Instruct, DeepSeek-R1-Distill-Qwen-32B, gemma-3n-E4B-it-Q4_K_M or ' +
+      'Meta-Llama-3.1-8B-Instruct-FP8',
     'Skipping key-value pairs; keyboards and tokens: 8192, sketches',
   ])('leaves %j as it is', (text) => {
     expect(redact(text)).toBe(text)

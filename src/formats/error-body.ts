@@ -169,6 +169,12 @@ function cut(text: string): string {
 /** Longer redacted texts are shortened. */
 const shownCharactersMax = 200
 
+const secretName =
+  /(?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)/.source
+/** A value in quotes, which may be unclosed, or one word. Not a count. */
+const assignedSecret = /["']?\s*[:=]\s*(?!\d{1,9}\b)(?:"[^"]*"?|'[^']*'?|`[^`]*`?|[^\s"',;`]+)/.source
+const ipv6Rest = /(?::[0-9a-f]{0,4}(?::[0-9a-f]{1,4}){0,6}|(?:[0-9a-f]{1,4}:){3}[0-9a-f]{1,4})/.source
+
 /** Patterns to redact, in this order: the more specific first. */
 const secrets: readonly (readonly [RegExp, string])[] = [
   // URLs, with credentials and paths; also without a scheme.
@@ -178,20 +184,14 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   // Header values and assignments: "authorization: Bearer …", "x-api-key=…", "api key provided: …", "password":"…".
   [/\b(?:proxy-)?(authorization|(?:set-)?cookie|x-[a-z0-9-]{1,40})\b["']?\s*[:=]\s*[^\r\n,;]+/gi, '$1: [redacted]'],
   [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [redacted]'],
-  [
-    /\b((?:api|access|secret|private|client|auth)?[-_ ]?(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?)(?: (?:provided|given|used|was|is))?)["']?\s*[:=]\s*(?!\d{1,9}\b)(?:"[^"]*"?|'[^']*'?|`[^`]*`?|[^\s"',;`]+)/gi,
-    '$1: [redacted]',
-  ],
+  [new RegExp(`\\b(${secretName}(?: (?:provided|given|used|was|is))?)${assignedSecret}`, 'gi'), '$1: [redacted]'],
   // Keys in their usual forms: a short prefix, then letters and digits; also masked ones ("sk-ab***yz").
   [/\b(?:sk|pk|rk|gsk|xai|hf|gh[a-z]|github_pat|glpat|xox[a-z])[-_][\w*.-]{4,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA|AIza|ya29\.|eyJ)[\w*.-]{8,}/g, '[redacted]'],
   // Hosts with a port, and IP addresses of both kinds.
   [/\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z][a-z0-9-]{1,62}:\d{2,5}\b/gi, '[address]'],
   [/\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b/g, '[address]'],
-  [
-    /(?<![\w:])(?:[0-9a-f]{1,4}:){1,7}(?::[0-9a-f]{0,4}(?::[0-9a-f]{1,4}){0,6}|(?:[0-9a-f]{1,4}:){3}[0-9a-f]{1,4})(?![\w:])/gi,
-    '[address]',
-  ],
+  [new RegExp(`(?<![\\w:])(?:[0-9a-f]{1,4}:){1,7}${ipv6Rest}(?![\\w:])`, 'gi'), '[address]'],
 ]
 
 /**
@@ -227,7 +227,7 @@ function isRandom(run: string): boolean {
     pairs += Math.max(piece.length - 1, 0)
     changes += piece.match(/(?:[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z]))/g)?.length ?? 0
   }
-  // Random text changes between small letters, capitals and digits at three of five characters. Names do at one of three
-  // at most, short names at more.
+  // Random text changes between small letters, capitals and digits at three of five characters. Names do at one of
+  // three at most, short names at more.
   return pairs >= 12 && changes / pairs >= (pairs >= 24 ? 0.38 : 0.45)
 }

@@ -31,8 +31,8 @@ export interface Exchange {
    */
   readonly extendIdleLimit: () => void
   /**
-   * Closes the connection within seconds, even if the client has not read its answer. After {@link keepOpen}, an aborted
-   * body would otherwise wait for the client for ever.
+   * Closes the connection within seconds, even if the client has not read its answer. Without it, a body aborted after
+   * {@link keepOpen} would wait for the client for ever.
    */
   readonly drop: () => void
 }

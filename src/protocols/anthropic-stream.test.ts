@@ -219,7 +219,8 @@ describe('an anthropic stream', () => {
 
   test('ignores an event that is nested too deeply', () => {
     const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
-    const start = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":${deep}}}`
+    const block = `{"type":"tool_use","id":"a","name":"f","input":${deep}}`
+    const start = `{"type":"content_block_start","index":0,"content_block":${block}}`
     expect(() => read([start])).toThrow(MalformedAnswer)
   })
 })

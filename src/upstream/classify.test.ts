@@ -35,7 +35,8 @@ const real: readonly Case[] = [
     401,
     'a wrong key',
     openai(
-      'Incorrect API key provided: sk-abc***xyz. You can find your API key at https://platform.openai.com/account/api-keys.',
+      'Incorrect API key provided: sk-abc***xyz. You can find your API key at ' +
+        'https://platform.openai.com/account/api-keys.',
       'invalid_request_error',
       'invalid_api_key',
     ),
@@ -64,7 +65,8 @@ const real: readonly Case[] = [
     429,
     'too many requests',
     openai(
-      'Rate limit reached for gpt-4o in organization org-abc on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.',
+      'Rate limit reached for gpt-4o in organization org-abc on requests per min (RPM): Limit 3, Used 3, ' +
+        'Requested 1. Please try again in 20s.',
       'requests',
       'rate_limit_exceeded',
     ),
@@ -75,7 +77,9 @@ const real: readonly Case[] = [
     429,
     'too many tokens, and where to pay for more',
     openai(
-      'Rate limit reached for gpt-4 in organization org-x on tokens per min. Limit: 10000 / min. Please try again in 6ms. You can increase your rate limit by adding a payment method to your account at https://platform.openai.com/account/billing.',
+      'Rate limit reached for gpt-4 in organization org-x on tokens per min. Limit: 10000 / min. Please try ' +
+        'again in 6ms. You can increase your rate limit by adding a payment method to your account at ' +
+        'https://platform.openai.com/account/billing.',
       'tokens',
       'rate_limit_exceeded',
     ),
@@ -93,7 +97,8 @@ const real: readonly Case[] = [
     429,
     'no money left',
     openai(
-      'You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.',
+      'You exceeded your current quota, please check your plan and billing details. For more information on ' +
+        'this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.',
       'insufficient_quota',
       'insufficient_quota',
     ),
@@ -111,7 +116,8 @@ const real: readonly Case[] = [
     400,
     'too long a prompt',
     openai(
-      "This model's maximum context length is 8192 tokens. However, your messages resulted in 10023 tokens. Please reduce the length of the messages.",
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 10023 tokens. " +
+        'Please reduce the length of the messages.',
       'invalid_request_error',
       'context_length_exceeded',
       'messages',
@@ -147,7 +153,8 @@ const real: readonly Case[] = [
     400,
     'a wrong schema',
     openai(
-      "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is required to be supplied and to be false.",
+      "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is required to be " +
+        'supplied and to be false.',
       'invalid_request_error',
       null,
       'response_format',
@@ -209,7 +216,8 @@ const real: readonly Case[] = [
     'too long a prompt for the answer that is asked for',
     anthropic(
       'invalid_request_error',
-      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again',
+      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or ' +
+        '`max_tokens` and try again',
     ),
     'context_length',
   ],
@@ -239,7 +247,8 @@ const real: readonly Case[] = [
     'no money left',
     anthropic(
       'invalid_request_error',
-      'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
+      'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or ' +
+        'purchase credits.',
     ),
     'quota',
   ],
@@ -367,7 +376,8 @@ const real: readonly Case[] = [
     400,
     'a model it took away',
     openai(
-      'The model `mixtral-8x7b-32768` has been decommissioned and is no longer supported. Please refer to https://console.groq.com/docs/deprecations',
+      'The model `mixtral-8x7b-32768` has been decommissioned and is no longer supported. Please refer to ' +
+        'https://console.groq.com/docs/deprecations',
       'invalid_request_error',
       'model_decommissioned',
     ),
@@ -401,7 +411,9 @@ const real: readonly Case[] = [
     429,
     'too many tokens, and where to pay for more',
     openai(
-      'Rate limit reached for model `llama-3.3-70b-versatile` in organization `org_01` service tier `on_demand` on tokens per minute (TPM): Limit 12000, Used 11000, Requested 2000. Please try again in 5s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing',
+      'Rate limit reached for model `llama-3.3-70b-versatile` in organization `org_01` service tier ' +
+        '`on_demand` on tokens per minute (TPM): Limit 12000, Used 11000, Requested 2000. Please try again in ' +
+        '5s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing',
       'tokens',
       'rate_limit_exceeded',
     ),
@@ -498,7 +510,8 @@ const real: readonly Case[] = [
     'its filter',
     azure(
       'content_filter',
-      "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry.",
+      "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please " +
+        'modify your prompt and retry.',
       { status: 400, innererror: { code: 'ResponsibleAIPolicyViolation' } },
     ),
     'content_policy',
@@ -537,7 +550,8 @@ const real: readonly Case[] = [
     'too many tokens a minute',
     azure(
       '429',
-      'Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-06-01 have exceeded token rate limit of your current OpenAI S0 pricing tier. Please retry after 7 seconds.',
+      'Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-06-01 have ' +
+        'exceeded token rate limit of your current OpenAI S0 pricing tier. Please retry after 7 seconds.',
     ),
     'rate_limit',
   ],
@@ -548,7 +562,8 @@ const real: readonly Case[] = [
     {
       object: 'error',
       message:
-        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens in the messages. Please reduce the length of the messages.",
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens in the " +
+        'messages. Please reduce the length of the messages.',
       type: 'BadRequestError',
       param: null,
       code: 400,
@@ -677,7 +692,8 @@ describe('a refusal', () => {
     const failure = classify(
       401,
       openai(
-        `Incorrect API key provided: sk-proj-abcdefghijklmnop1234567890. See https://example.com/keys ${'x '.repeat(500)}`,
+        'Incorrect API key provided: sk-proj-abcdefghijklmnop1234567890. See https://example.com/keys ' +
+          'x '.repeat(500),
         null,
         'invalid_api_key',
       ),
@@ -806,7 +822,8 @@ const speaksOfRequest: readonly Case[] = [
       error: {
         code: 500,
         message:
-          "Conversation roles must alternate user/assistant/user/assistant/... at row 19, column 27: {{ raise_exception('…') }}",
+          'Conversation roles must alternate user/assistant/user/assistant/... at row 19, column 27: ' +
+          "{{ raise_exception('…') }}",
         type: 'server_error',
       },
     },
@@ -839,7 +856,8 @@ const speaksOfRequest: readonly Case[] = [
     'an order of roles',
     {
       error:
-        'Error rendering prompt with jinja template: "After the optional system message, conversation roles must alternate user/assistant"',
+        'Error rendering prompt with jinja template: "After the optional system message, conversation roles ' +
+        'must alternate user/assistant"',
     },
     'bad_request',
   ],

@@ -29,10 +29,15 @@ const contentFlagged = /(?:content|input|prompt|request|message|text|image)[^.]{
 /** The provider flagged the account or key, not the content. */
 const callerFlagged = /(?:account|organi[sz]ation|user|project|team|key|token)\b[^.]{0,60} flagged/
 const parameterFault = /\b(?:unknown|unrecognized|unsupported|unexpected|invalid) (?:parameter|argument|field|value)/
-const tooManyTokens =
-  /(?<!max (?:completion |output )?tokens[^.]{0,20})exceeds? the (?:model'?s )?max(?!.{0,40}(?:output|completion))[^.]{0,40}tokens/
-const namedModelGone =
-  /model:? ?[`'"]?[\w./:@-]{0,120}[`'"]? ?(?:does not exist|doesn't exist|not exist|(?:(?:was|is|could) )?not (?:be )?found|(?:has been|is|was) (?:decommissioned|deprecated|no longer|not available|not supported|not a valid))/i
+const tooManyTokens = new RegExp(
+  /(?<!max (?:completion |output )?tokens[^.]{0,20})exceeds? the (?:model'?s )?max/.source +
+    /(?!.{0,40}(?:output|completion))[^.]{0,40}tokens/.source,
+)
+const namedModel = /model:? ?[`'"]?[\w./:@-]{0,120}[`'"]?/.source
+const isUnknown = /does not exist|doesn't exist|not exist|(?:(?:was|is|could) )?not (?:be )?found/.source
+const isWithdrawn =
+  /(?:has been|is|was) (?:decommissioned|deprecated|no longer|not available|not supported|not a valid)/.source
+const namedModelGone = new RegExp(`${namedModel} ?(?:${isUnknown}|${isWithdrawn})`, 'i')
 
 /** Codes and types of error bodies → the status they stand for (failover.md row 22). */
 const statusByCode: Readonly<Record<string, number>> = {

@@ -80,7 +80,8 @@ describe('an exchange', () => {
       bodyBytesMax: 32 * 1024 * 1024,
     })
     expect(String(sent?.headers)).toBe(
-      'content-type: application/json\r\naccept: application/json, text/event-stream\r\nauthorization: Bearer key-for-tests\r\n',
+      'content-type: application/json\r\naccept: application/json, text/event-stream\r\n' +
+        'authorization: Bearer key-for-tests\r\n',
     )
     expect(jsonOf(Buffer.concat([...(sent?.body ?? [])]))).toEqual({
       model: 'theirs',

@@ -21,9 +21,8 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
   return (
     <div className="mt-2 text-sm">
       <p className="mb-1 text-xs text-muted">
-        Each token by how likely it was: <span className={`rounded px-1 text-ink ${looks.high}`}>half or more</span>{' '}
-        <span className={`rounded px-1 text-ink ${looks.middle}`}>less</span>{' '}
-        <span className={`rounded px-1 text-ink ${looks.low}`}>under a tenth</span>. Arrow keys go from token to token.
+        Each token by how likely it was: <Sample of="high">half or more</Sample> <Sample of="middle">less</Sample>{' '}
+        <Sample of="low">under a tenth</Sample>. Arrow keys go from token to token.
       </p>
       <div
         ref={tokens}
@@ -57,6 +56,10 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
       {chosen === undefined ? null : <Alternatives token={chosen} />}
     </div>
   )
+}
+
+function Sample({ of, children }: { readonly of: keyof typeof looks; readonly children: string }): ReactNode {
+  return <span className={`rounded px-1 text-ink ${looks[of]}`}>{children}</span>
 }
 
 function nextToken(key: string, at: number, count: number): number | undefined {

@@ -1,11 +1,11 @@
+import { htmlTag } from './html-tag.ts'
 import type { FoundToken } from './inline-token.ts'
 
 // CommonMark 0.31, sections 6.5 and 6.6. The patterns are unambiguous, so matching takes linear time.
 const address = /<([a-z][a-z0-9+.-]{1,31}:[^<>\x00-\x20]*)>/iy
 const mailbox =
   /<([a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*)>/iy
-const tag =
-  /<(?:\/[a-z][a-z0-9-]*\s*|[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?)>/iy
+const tag = new RegExp(htmlTag, 'iy')
 
 /**
  * HTML comments, processing instructions, CDATA sections and declarations. `from`: offset after the start at which the

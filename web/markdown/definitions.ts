@@ -15,8 +15,14 @@ export const noDefinitions: Definitions = new Map()
 
 // A label of at most 999 characters, a destination, and an optional title. `[^1]:` is a footnote in other dialects,
 // and stays text. The pattern is sticky and unambiguous, so it takes linear time.
-const definition =
-  /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|([^\s<]\S*))(?:[ \t]*(?:\n[ \t]*)?(?<=\s)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*(?:\n|$)/sy
+const labelSource = /\[(?!\^)((?:[^[\]\\]|\\.){1,999})\]/.source
+const spaceSource = /[ \t]*(?:\n[ \t]*)?/.source
+const destinationSource = /(?:<([^<>\n]*)>|([^\s<]\S*))/.source
+const titleSource = /(?<=\s)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\))/.source
+const definition = new RegExp(
+  `${labelSource}:${spaceSource}${destinationSource}(?:${spaceSource}${titleSource})?[ \\t]*(?:\\n|$)`,
+  'sy',
+)
 
 /** Normalises a label, so that equivalent labels are equal (CommonMark 0.31, section 4.7). */
 export function normaliseLabel(label: string): string {

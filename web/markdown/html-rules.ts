@@ -1,11 +1,15 @@
+import { htmlTag } from './html-tag.ts'
+
 /** The end of a block of raw HTML: a line that contains this text, or a blank line. */
 export type HtmlEnd = '</script>' | '-->' | '?>' | '>' | ']]>' | 'blank line'
 
 const blockNames =
-  'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
+  'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl' +
+  '|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link' +
+  '|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th' +
+  '|thead|title|tr|track|ul'
 const blockTag = new RegExp(`^</?(?:${blockNames})(?:\\s|/?>|$)`, 'i')
-const anyTag =
-  /^<(?:[a-z][a-z0-9-]*(?:\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?|\/[a-z][a-z0-9-]*\s*)>\s*$/i
+const anyTag = new RegExp(`^${htmlTag}\\s*$`, 'i')
 const verbatimEnd = /<\/(?:script|pre|style|textarea)>/i
 
 /**

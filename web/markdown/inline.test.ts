@@ -62,7 +62,8 @@ describe('running text', () => {
     [
       'links by label',
       '[a][k] [K] [k][] [none] [b][bad]',
-      '{https://defined.example/ a} {https://defined.example/ K} {https://defined.example/ k} [none] b (javascript:alert(1))',
+      '{https://defined.example/ a} {https://defined.example/ K} {https://defined.example/ k} [none] b ' +
+        '(javascript:alert(1))',
     ],
     [
       'images from elsewhere, as links',

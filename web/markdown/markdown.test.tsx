@@ -113,14 +113,17 @@ describe('Markdown', () => {
     [
       'tasks',
       '- [x] a',
-      '<ul dir="auto"><li><input type="checkbox" disabled="" readOnly="" aria-label="Done" checked=""/><div><p>a</p></div></li></ul>',
+      '<ul dir="auto"><li><input type="checkbox" disabled="" readOnly="" aria-label="Done" checked=""/>' +
+        '<div><p>a</p></div></li></ul>',
     ],
     ['quotes', '> a', '<blockquote dir="auto"><p>a</p></blockquote>'],
     ['rules', '---', '<hr/>'],
     [
       'tables',
       '|a|b|\n|-|-|\n|`1`|',
-      '<div role="group" tabindex="0" aria-label="Table: a, b"><div dir="auto"><table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tbody><tr><td><code dir="ltr">1</code></td><td colSpan="1"></td></tr></tbody></table></div></div>',
+      '<div role="group" tabindex="0" aria-label="Table: a, b"><div dir="auto"><table>' +
+        '<thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead>' +
+        '<tbody><tr><td><code dir="ltr">1</code></td><td colSpan="1"></td></tr></tbody></table></div></div>',
     ],
     [
       'running text',
@@ -130,7 +133,8 @@ describe('Markdown', () => {
     [
       'links',
       '[a](https://b.example)',
-      '<p dir="auto"><a href="https://b.example/" title="https://b.example/" rel="noreferrer noopener" target="_blank" dir="auto">a</a></p>',
+      '<p dir="auto"><a href="https://b.example/" title="https://b.example/" rel="noreferrer noopener" ' +
+        'target="_blank" dir="auto">a</a></p>',
     ],
     [
       'images that are in the text',
@@ -150,7 +154,8 @@ describe('Markdown', () => {
     const html = bare('```ts file.ts\nlet a = "<b>" // \u202E\n```')
     expect(html).toContain('<span>ts file.ts</span><button type="button" aria-label="Copy code"')
     expect(html).toContain(
-      '<pre role="group" tabindex="0" aria-label="Code, ts"><code><span>let a = &quot;&lt;b&gt;&quot; // ⟨U+202E⟩\n</span></code></pre>',
+      '<pre role="group" tabindex="0" aria-label="Code, ts"><code>' +
+        '<span>let a = &quot;&lt;b&gt;&quot; // ⟨U+202E⟩\n</span></code></pre>',
     )
   })
 
@@ -200,7 +205,8 @@ describe('a hostile text', () => {
     ],
     [
       'a link to a script with white space',
-      '[a](<java\tscript:alert(1)>) [b](< javascript:alert(1)>) [c](java&Tab;script:alert(1)) [d](java&#10;script:alert(1))',
+      '[a](<java\tscript:alert(1)>) [b](< javascript:alert(1)>) [c](java&Tab;script:alert(1)) ' +
+        '[d](java&#10;script:alert(1))',
     ],
     ['a link to a script by label', '[a][b]\n\n[b]: javascript:alert(1)'],
     ['a link to a script as an address', '<javascript:alert(1)> <vbscript:x> <data:text/html,x>'],

@@ -42,9 +42,9 @@ interface GroupProps {
  */
 const BlockGroup = memo(function BlockGroup({ group, isComplete, definitions }: GroupProps): ReactNode {
   // Content is clipped at the edges; the padding leaves space for focus outlines.
-  const className = `-m-1 space-y-3 p-1 ${isComplete ? '[contain-intrinsic-size:auto_100rem] [content-visibility:auto]' : ''}`
+  const skipped = isComplete ? '[contain-intrinsic-size:auto_100rem] [content-visibility:auto]' : ''
   return (
-    <div className={className}>
+    <div className={`-m-1 space-y-3 p-1 ${skipped}`}>
       {group.map((block, index) => (
         <BlockView key={index} block={block} direction="auto" definitions={definitions} />
       ))}

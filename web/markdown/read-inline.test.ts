@@ -218,17 +218,20 @@ describe('addresses', () => {
     [
       'in the text, after spaces or marks',
       'www.a.example **https://b.example** (http://c.example) xhttps://d.example xwww.e.example',
-      '{→http://www.a.example/ www.a.example} {s {→https://b.example/ https://b.example}} ({→http://c.example/ http://c.example}) xhttps://d.example xwww.e.example',
+      '{→http://www.a.example/ www.a.example} {s {→https://b.example/ https://b.example}} ' +
+        '({→http://c.example/ http://c.example}) xhttps://d.example xwww.e.example',
     ],
     [
       'without the punctuation behind them',
       'https://a.example/b.c?! https://a.example/b,c, "https://a.example/d":',
-      '{→https://a.example/b.c https://a.example/b.c}?! {→https://a.example/b,c https://a.example/b,c}, "{→https://a.example/d https://a.example/d}":',
+      '{→https://a.example/b.c https://a.example/b.c}?! {→https://a.example/b,c https://a.example/b,c}, ' +
+        '"{→https://a.example/d https://a.example/d}":',
     ],
     [
       'with balanced parentheses',
       '(https://a.example/b_(c)) (https://a.example/d)) https://a.example/(e)?f=(g)',
-      '({→https://a.example/b_(c) https://a.example/b_(c)}) ({→https://a.example/d https://a.example/d})) {→https://a.example/(e)?f=(g) https://a.example/(e)?f=(g)}',
+      '({→https://a.example/b_(c) https://a.example/b_(c)}) ({→https://a.example/d https://a.example/d})) ' +
+        '{→https://a.example/(e)?f=(g) https://a.example/(e)?f=(g)}',
     ],
     [
       'without a reference behind them',
@@ -269,7 +272,8 @@ describe('addresses', () => {
     [
       'mailboxes in the text',
       'a.b+c_d@e-f.example, g@h.example. i@j k@l.example- m@n.example_ @o.example',
-      '{→mailto:a.b+c_d@e-f.example a.b+c_d@e-f.example}, {→mailto:g@h.example g@h.example}. i@j k@l.example- m@n.example_ @o.example',
+      '{→mailto:a.b+c_d@e-f.example a.b+c_d@e-f.example}, {→mailto:g@h.example g@h.example}. i@j k@l.example- ' +
+        'm@n.example_ @o.example',
     ],
     [
       'mailboxes in emphasis, and not where an at sign is escaped',

@@ -22,17 +22,22 @@ function outlineOf(block: Block): string {
       return `quote(${outline(block.children)})`
     case 'list':
       return `${block.isOrdered ? `ol${block.start}` : 'ul'}(${block.items.groups.flat().map(outlineOfItem).join(' ')})`
-    case 'table':
-      return `table(${[block.header, ...block.rows.groups.flat()].map((row) => row.join('|')).join(' / ')}; ${block.alignments.join(' ')})`
-    case 'code':
-      return `code${block.info === '' ? '' : `:${block.info}`}${JSON.stringify(block.chunks.join(''))}${block.isOpen ? '…' : ''}`
+    case 'table': {
+      const rows = [block.header, ...block.rows.groups.flat()].map((row) => row.join('|'))
+      return `table(${rows.join(' / ')}; ${block.alignments.join(' ')})`
+    }
+    case 'code': {
+      const info = block.info === '' ? '' : `:${block.info}`
+      return `code${info}${JSON.stringify(block.chunks.join(''))}${block.isOpen ? '…' : ''}`
+    }
     case 'html':
       return `html${JSON.stringify(block.chunks.join(''))}`
   }
 }
 
 function outlineOfItem(item: Item): string {
-  return `${item.isSpaced ? '~' : ''}${item.task === 'none' ? '' : item.task === 'done' ? '[x]' : '[ ]'}li(${outline(item.children)})`
+  const box = item.task === 'none' ? '' : item.task === 'done' ? '[x]' : '[ ]'
+  return `${item.isSpaced ? '~' : ''}${box}li(${outline(item.children)})`
 }
 
 function read(text: string, isGrowing = false): string {

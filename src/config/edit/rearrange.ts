@@ -46,13 +46,15 @@ export function rearrange(
   return text.slice(0, start) + joined.join('') + rest + text.slice(end)
 }
 
+const commentsAndBlanks = /((?:\s|\/\/[^\n\r]*(?=[\n\r]|$)|\/\*[\s\S]*?\*\/)*?)/.source
+const commentsToLineEnd =
+  /((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/.source
+
 /** A gap between items: comments and blanks up to the comma, the comma, and comments after it up to the line's end. */
-const gapWithComma =
-  /^((?:\s|\/\/[^\n\r]*(?=[\n\r]|$)|\/\*[\s\S]*?\*\/)*?)(,)((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
+const gapWithComma = new RegExp(`^${commentsAndBlanks}(,)${commentsToLineEnd}`)
 
 /** The gap after a last item without comma: comments up to the line's end. */
-const gapWithoutComma =
-  /^()()((?:[ \t]*\/\*[^\n\r]*?\*\/)*[ \t]*\/\/[^\n\r]*|(?:[ \t]*\/\*[^\n\r]*?\*\/)+(?=[ \t]*[\n\r]))?/
+const gapWithoutComma = new RegExp(`^()()${commentsToLineEnd}`)
 
 function cutPieces(text: string, items: readonly Node[], start: number, end: number): CutArray {
   const pieces: Piece[] = []

@@ -3,6 +3,11 @@ import type { TextRule } from '../../base/text-rule.ts'
 /** `$NAME` of an environment variable, as the whole value. */
 export const variablePattern = /^\$([A-Za-z_][A-Za-z0-9_]*)$/
 
+/** Matches `$NAME`, or a value that matches `value` as a whole. */
+function variableOr(value: RegExp): RegExp {
+  return new RegExp(`^(?:\\$[A-Za-z_][A-Za-z0-9_]*|${value.source})$`)
+}
+
 /** A provider's id: short, and safe in headers, logs and URLs. */
 export const idRule: TextRule = {
   allowed: 'a name of a-z, 0-9, _ and -, beginning with a letter or digit',
@@ -24,8 +29,9 @@ export const baseUrlRule: TextRule = {
   allowed:
     'an http or https URL without user name, query, fragment or "/chat/completions", ' +
     'such as "https://api.example.com/v1", or "$NAME"',
-  pattern:
-    /^(?:\$[A-Za-z_][A-Za-z0-9_]*|https?:\/\/[^\s/?#@\\]+(?:\/(?!\S*\/chat\/completions\/?$)(?!chat\/completions\/?$)[^\s?#\\]*)?)$/,
+  pattern: variableOr(
+    /https?:\/\/[^\s/?#@\\]+(?:\/(?!\S*\/chat\/completions\/?$)(?!chat\/completions\/?$)[^\s?#\\]*)?/,
+  ),
   lengthMax: 2048,
 }
 
@@ -33,7 +39,7 @@ export const baseUrlRule: TextRule = {
 export const apiKeyRule: TextRule = {
   allowed:
     '"$NAME" of an environment variable, or the key itself: visible ASCII without spaces, not beginning with "$"',
-  pattern: /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!\$)[\u0021-\u007e]+)$/,
+  pattern: variableOr(/(?!\$)[\u0021-\u007e]+/),
   lengthMax: 8192,
 }
 
@@ -43,8 +49,9 @@ export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 /** A header's value: without line breaks, and `$NAME` only as the whole value, since parts are not resolved. */
 export const headerValueRule: TextRule = {
   allowed: 'visible ASCII and spaces in one line, or "$NAME" as the whole value',
-  pattern:
-    /^(?:\$[A-Za-z_][A-Za-z0-9_]*|(?!.*\$\{)(?!\$)(?!.*\s\$[A-Z_][A-Z0-9_]*$)[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?)$/,
+  pattern: variableOr(
+    /(?!.*\$\{)(?!\$)(?!.*\s\$[A-Z_][A-Z0-9_]*$)[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?/,
+  ),
   lengthMax: 8192,
 }
 

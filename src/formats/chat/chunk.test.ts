@@ -242,7 +242,10 @@ describe('chunkReader', () => {
     expect(() => read(JSON.stringify(texts[0]).slice(0, -1))).toThrow(MalformedAnswer)
     expect(() => read(`${JSON.stringify(texts[0])}x`)).toThrow(MalformedAnswer)
     expect(parsed(read(texts[1]))).toEqual(texts[1])
-    const twice = `{"id":"i","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"reasoning":"x"},"finish_reason":null}],"choices":[{"index":0,"delta":{"content":"y"},"finish_reason":"stop"}]}`
+    const twice =
+      '{"id":"i","object":"chat.completion.chunk","created":1,"model":"m",' +
+      '"choices":[{"index":0,"delta":{"reasoning":"x"},"finish_reason":null}],' +
+      '"choices":[{"index":0,"delta":{"content":"y"},"finish_reason":"stop"}]}'
     expect(read(twice)).toMatchObject({ finishReason: 'stop', isBeyondText: true })
     const other = chunkReaderOf()
     other(texts[0])
@@ -402,7 +405,7 @@ describe('chunkReader', () => {
     },
   )
 
-  test('finishes the choices that have begun, for a stream that is done without a finish_reason (failover.md row 36)', () => {
+  test('finishes the choices that have begun, for a stream without a finish_reason (failover.md row 36)', () => {
     const read = chunkReader(defaults)
     const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
     for (const [index, delta] of [{ content: 'x' }, { tool_calls: [call] }, { content: 'y' }].entries())

@@ -40,9 +40,8 @@ const answer = (of: object, others: object = {}) => ({
 
 describe('readCompletion', () => {
   test('passes a complete answer byte for byte', () => {
-    const bytes = encode(
-      `${JSON.stringify({ ...whole, service_tier: 'x', x: { y: [] } }, null, 2).replace('"x": {', '"seed": 9007199254740993, "x": {')}\n`,
-    )
+    const indented = JSON.stringify({ ...whole, service_tier: 'x', x: { y: [] } }, null, 2)
+    const bytes = encode(`${indented.replace('"x": {', '"seed": 9007199254740993, "x": {')}\n`)
     const result = readCompletion(bytes)
     expect(result).toEqual({
       kind: 'whole',

@@ -47,7 +47,8 @@ function caught(run: () => unknown): unknown {
 describe('parseChatRequest', () => {
   test('reads the facts for the gateway and keeps the bytes', () => {
     const body = encode(
-      ' {"stream": true, "messages":[{"role":"user","content":"hi"}],\n"stream_options":{"x":1,"include_usage":true},"mod\\u0065l":"a\\/b","seed":9007199254740993}',
+      ' {"stream": true, "messages":[{"role":"user","content":"hi"}],\n' +
+        '"stream_options":{"x":1,"include_usage":true},"mod\\u0065l":"a\\/b","seed":9007199254740993}',
     )
     const parsed = parseChatRequest(body)
     expect(parsed).toMatchObject({ model: 'a/b', stream: true, includeUsage: true })
@@ -284,7 +285,10 @@ describe('parseChatRequest', () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`unknown_${index}`, { deep: [index, { a: null }] }]),
     )
-    const text = `{"__proto__":{"model":"evil"},"constructor":1,"toString":[],"model":"m","messages":[{"role":"user","content":"x","__proto__":1}],"n":"many","tools":5,${JSON.stringify(unknown).slice(1)}`
+    const text =
+      '{"__proto__":{"model":"evil"},"constructor":1,"toString":[],"model":"m",' +
+      '"messages":[{"role":"user","content":"x","__proto__":1}],"n":"many","tools":5,' +
+      JSON.stringify(unknown).slice(1)
     expect(await refusal(encode(text))).toBeUndefined()
     expect(parseChatRequest(encode(text)).members).toHaveLength(47)
   })
@@ -355,7 +359,8 @@ describe('parseChatRequest', () => {
       return error instanceof WireError && error.code === 'invalid_json'
     }
     const seed =
-      '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"ä\\n"}]}],"stop":["a"],"temperature":1.5}'
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"ä\\n"}]}],' +
+      '"stop":["a"],"temperature":1.5}'
     fc.assert(
       fc.property(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), (place, removed, inserted) => {
         const bytes = [...encode(seed)]
@@ -395,7 +400,8 @@ describe('parseLargeChatRequest', () => {
   })
 
   test('finds a fault at the end of a large body', async () => {
-    const text = `{"model":"m","messages":[{"role":"user","content":"${'a\\n"'.replace('"', '\\"').repeat(150_000)}"}],"top_p":2}`
+    const content = 'a\\n\\"'.repeat(150_000)
+    const text = `{"model":"m","messages":[{"role":"user","content":"${content}"}],"top_p":2}`
     expect(await refusal(encode(text))).toEqual(['invalid_value', 'top_p'])
     expect(await refusal(encode(text.slice(0, -1)))).toEqual(['invalid_json', null])
     expect(await refusal(encode(text.replace('a\\n', 'a\\q')))).toEqual(['invalid_json', null])
@@ -404,7 +410,8 @@ describe('parseLargeChatRequest', () => {
 
 describe('encodeChatRequest', () => {
   const text =
-    '{ "model" : "m",\n"seed":9007199254740993, "temperature":1.0,"x":1,"x":2,"a\\u0062":"\\u00e9", "messages":[ {"role":"user","content":"hi"} ] ,"max_tokens":5 }'
+    '{ "model" : "m",\n"seed":9007199254740993, "temperature":1.0,"x":1,"x":2,"a\\u0062":"\\u00e9", ' +
+    '"messages":[ {"role":"user","content":"hi"} ] ,"max_tokens":5 }'
   const encoded = (changes: Partial<ChatRequestChanges>, from = text) =>
     decode(join(encodeChatRequest(parseChatRequest(encode(from)), { model: 'm', ...changes })))
 
@@ -527,7 +534,8 @@ describe('the reasoning of earlier answers', () => {
     ['drop', '{ "reasoning_content":"r", "role":"assistant","content":"a"}', '{ "role":"assistant","content":"a"}'],
     [
       'drop',
-      '{"reasoning":"r","thinking_blocks":[{"type":"thinking"}],"role":"assistant","reasoning_details":[],"reasoning_content":null}',
+      '{"reasoning":"r","thinking_blocks":[{"type":"thinking"}],"role":"assistant",' +
+        '"reasoning_details":[],"reasoning_content":null}',
       '{"role":"assistant"}',
     ],
     ['drop', '{"role":"assistant","r\\u0065asoning":"r"}', '{"role":"assistant"}'],

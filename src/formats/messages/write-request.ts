@@ -144,7 +144,9 @@ function sampling({ temperature, topP, topK }: Conversation, model: MessagesMode
   }
 }
 
-/** The caller's id of the user, and the service tiers that Anthropic has; other formats have tiers of other meanings. */
+/**
+ * The caller's id of the user, and the service tiers that Anthropic has; other formats have tiers of other meanings.
+ */
 function accounting({ user, serviceTier }: Conversation): JsonObject {
   return {
     ...(user === undefined ? {} : { metadata: { user_id: user } }),

@@ -366,7 +366,8 @@ describe('a stream', () => {
     const { post, records } = subject(serving(writtenStream([[chunks.text('Hel')], cut])))
     const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
     expect(pieces.at(-1)).toBe(
-      'data: {"error":{"message":"The answer was cut off","type":"api_error","param":null,"code":"provider_error"}}\n\n',
+      'data: {"error":{"message":"The answer was cut off","type":"api_error",' +
+        '"param":null,"code":"provider_error"}}\n\n',
     )
     expect(records).toMatchObject([{ status: 200, error: 'provider_error' }])
   })
