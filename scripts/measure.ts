@@ -73,8 +73,10 @@ function longLines(files: readonly string[]): readonly string[] {
   )
 }
 
-function count(files: readonly string[], pattern: RegExp): number {
-  return files.reduce((sum, file) => sum + (textOf(file).match(pattern)?.length ?? 0), 0)
+/** Counts the comments that exempt code from a rule of the linter. */
+function exceptions(files: readonly string[], rule: string): number {
+  const exemption = new RegExp(`^\\s*// oxlint-disable[^\\n]*\\b${rule}\\b`, 'gm')
+  return files.reduce((sum, file) => sum + (textOf(file).match(exemption)?.length ?? 0), 0)
 }
 
 /** Names that several modules export. Each name has one meaning in the project, so there should be none. */
@@ -110,8 +112,9 @@ if (process.argv[2] === 'words') {
     }),
     ['files in src/cli without tests', filesOf(['src/cli'], (file) => !isTest(file)).length],
     ['names exported more than once in src', namesExportedTwice(filesOf(['src'])).join(', ') || 0],
-    ['casts (`as`, not const or satisfies) in src', count(source, /(?<=[\w)\]}] )as (?!const\b)[A-Z{]/g)],
-    ['`any` in src', count(source, /: any\b|<any>|\bas any\b/g)],
+    // Lint refuses both, so each one has a comment that lets it pass.
+    ['casts (`as`, not const or satisfies) in src', exceptions(source, 'consistent-type-assertions')],
+    ['`any` in src', exceptions(source, 'no-explicit-any')],
   ]
   for (const [name, value] of rows) console.log(`${name.padEnd(48)} ${value}`)
 }

@@ -3,7 +3,8 @@
  * anywhere.
  */
 export function table<Value>(entries: Iterable<readonly [string, Value]> = []): Record<string, Value> {
-  const empty = Object.create(null) as Record<string, Value>
-  for (const [key, value] of entries) empty[key] = value
-  return empty
+  const values: Record<string, Value> = {}
+  Object.setPrototypeOf(values, null)
+  for (const [key, value] of entries) values[key] = value
+  return values
 }

@@ -185,6 +185,7 @@ export function parseArguments<Of extends Flags>(
     ([name, flag]) => [name, valueOf(flagName(name), flag, texts.get(flag), environment)] as const,
   )
   // Each value comes from its flag's `read` or `fallback`. Object.fromEntries loses these types.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
   return { flags: Object.fromEntries(values) as FlagValues<Of>, positionals }
 }
 

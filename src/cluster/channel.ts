@@ -32,11 +32,17 @@ export interface Channel<Theirs extends Handlers> {
   close(): void
 }
 
-type Message =
-  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
-  | { readonly kind: 'notify'; readonly name: string; readonly argument: unknown }
-  | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
+type Message<Value> =
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly argument: Value }
+  | { readonly kind: 'notify'; readonly name: string; readonly argument: Value }
+  | { readonly kind: 'result'; readonly id: number; readonly value: Value }
   | { readonly kind: 'error'; readonly id: number; readonly message: string }
+
+/** A call whose result is to come. */
+interface PendingCall {
+  resolve(value: never): void
+  reject(error: Error): void
+}
 
 /**
  * Opens one end of a channel.
@@ -50,11 +56,11 @@ export function channel<Theirs extends Handlers>(
   ours: Handlers,
   onError: (error: unknown) => void,
 ): Channel<Theirs> {
-  const pending = new Map<number, PromiseWithResolvers<unknown>>()
+  const pending = new Map<number, PendingCall>()
   let count = 0
   let isClosed = false
 
-  function post(message: Message): boolean {
+  function post(message: Message<unknown>): boolean {
     if (isClosed) return false
     try {
       send(message)
@@ -65,21 +71,20 @@ export function channel<Theirs extends Handlers>(
     }
   }
 
-  async function run(name: string, argument: unknown): Promise<unknown> {
+  async function run(name: string, argument: never): Promise<unknown> {
     const handler = Object.hasOwn(ours, name) ? ours[name] : undefined
     if (handler === undefined) throw new Error(`no handler for ${name}`)
-    // Both ends are the same program, so the argument has the type that the name asks for.
-    return await handler(argument as never)
+    return await handler(argument)
   }
 
-  function reply(id: number, name: string, argument: unknown): void {
+  function reply(id: number, name: string, argument: never): void {
     run(name, argument).then(
       (value) => post({ kind: 'result', id, value }),
       (error: unknown) => post({ kind: 'error', id, message: error instanceof Error ? error.message : String(error) }),
     )
   }
 
-  function settle(id: number): PromiseWithResolvers<unknown> | undefined {
+  function settle(id: number): PendingCall | undefined {
     const call = pending.get(id)
     pending.delete(id)
     return call
@@ -88,11 +93,11 @@ export function channel<Theirs extends Handlers>(
   return {
     call(name, argument) {
       const id = count++
-      const call = Promise.withResolvers<unknown>()
+      const call = Promise.withResolvers<ResultOf<Theirs, typeof name>>()
       pending.set(id, call)
       if (!post({ kind: 'call', id, name, argument }))
         settle(id)?.reject(new ChannelClosed('the other process has ended'))
-      return call.promise as Promise<ResultOf<Theirs, typeof name>>
+      return call.promise
     },
     notify: (name, argument) => void post({ kind: 'notify', name, argument }),
     receive(message) {
@@ -118,7 +123,10 @@ export function channel<Theirs extends Handlers>(
 
 const kinds: ReadonlySet<unknown> = new Set(['call', 'notify', 'result', 'error'])
 
-/** The runtime's own messages between parent and child have another form. */
-function isMessage(message: unknown): message is Message {
+/**
+ * Whether this is a message of a channel: the runtime's own messages between parent and child have another form. Both
+ * ends are the same program, so arguments and results have the types that the names ask for. `never` fits all of them.
+ */
+function isMessage(message: unknown): message is Message<never> {
   return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(message.kind)
 }

@@ -12,5 +12,7 @@ export const names: readonly string[] = readdirSync(import.meta.dir)
 
 /** Imports an extension. @param name one of {@link names} */
 export async function load(name: string): Promise<{ readonly extension: Extension }> {
+  // By the convention of this folder, every `extension.ts` exports its Extension.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
   return (await import(`./${name}/extension.ts`)) as { readonly extension: Extension }
 }

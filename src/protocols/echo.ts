@@ -1,6 +1,7 @@
 import { isRecord } from '../base/json-value.ts'
 import type { Ask } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
+import { objectOf, objectsOf } from '../formats/json-value.ts'
 import type { Part } from '../formats/part.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { Service } from '../service/service.ts'
@@ -63,21 +64,18 @@ function streamOf(parts: readonly Part[]): Reply {
   }
 }
 
-interface EchoChoice {
-  readonly delta: object
-}
-
 /** One part per word, with the white space that follows it. */
 function splitIntoWords(part: Part): readonly Part[] {
   const pieces = words(part.text)
   if (pieces.length < 2) return [part]
-  const parsed = JSON.parse(new TextDecoder().decode(part.data)) as { readonly choices: readonly [EchoChoice] }
-  const [choice] = parsed.choices
+  const chunk = objectOf(JSON.parse(new TextDecoder().decode(part.data)))
+  const [choice] = objectsOf(chunk['choices'])
+  const delta = objectOf(choice?.['delta'])
   return pieces.map((text) => ({
     ...part,
     text,
     data: new TextEncoder().encode(
-      JSON.stringify({ ...parsed, choices: [{ ...choice, delta: { ...choice.delta, content: text } }] }),
+      JSON.stringify({ ...chunk, choices: [{ ...choice, delta: { ...delta, content: text } }] }),
     ),
   }))
 }

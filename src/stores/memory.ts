@@ -31,6 +31,7 @@ export function memoryStores(now: () => number, later: Later = unreferencedTimer
       const store = kept.get(name) ?? new MemoryStore<unknown>(options, now, later)
       kept.set(name, store)
       // Names are unique (Stores.open): one caller put the values there and reads them.
+      // oxlint-disable-next-line typescript/consistent-type-assertions
       return store as Store<Value>
     },
     limit(name, options) {

@@ -52,6 +52,8 @@ export function headerBlock(headers: Readonly<Record<string, string>>): HeaderBl
       throw new HeaderError(name, `The header ${lowered} has a character that is not visible ASCII`)
     lines += `${lowered}: ${value.trim()}\r\n`
   }
+  // Only this function makes a HeaderBlock, after these checks.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
   return lines as HeaderBlock
 }
 

@@ -1,4 +1,4 @@
-import type { Ask, FormatName } from '../formats/ask.ts'
+import type { Ask } from '../formats/ask.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { Endpoint, Dialect, Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
@@ -50,8 +50,8 @@ export function upstreamExchange({
 }: ExchangeOptions): Service<Ask, Reply> {
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   const headers = headerBlock(protocol.headers(endpoint))
-  const spoken = new Map<FormatName, Spoken>()
-  for (const [format, dialect] of Object.entries(protocol.dialects) as [FormatName, Dialect][])
+  const spoken = new Map<string, Spoken>()
+  for (const [format, dialect] of Object.entries(protocol.dialects))
     spoken.set(format, {
       dialect,
       wholePath: dialect.path(endpoint, model, false),
