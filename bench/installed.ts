@@ -20,7 +20,7 @@ export async function diskBytes(paths: readonly string[], ...options: readonly s
   return parseDiskTotal(output)
 }
 
-/** Parses the last line of `du -c`. @throws ProgramError when there is none */
+/** Parses the last line of `du -c`. @throws ProgramError without one */
 export function parseDiskTotal(output: string): number {
   const digits = /^(\d+)\ttotal$/m.exec(output)?.[1]
   if (digits === undefined) throw new ProgramError(`du wrote no total: ${output.slice(0, 100)}`)

@@ -34,7 +34,7 @@ async function namesOf(measure: Measure, rounds: number): Promise<readonly strin
 describe('runMeasure', () => {
   test.each([
     {
-      name: 'measures everybody in every round',
+      name: 'measures every proxy in every round',
       changes: {},
       rounds: 1,
       expected: ['direct 1', 'llms-py 1', 'nginx 1', 'svc 1'],

@@ -79,7 +79,7 @@ async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): P
   })
 }
 
-/** Finds the chunk that contains a source file. @throws when there is none */
+/** Finds the chunk that contains a source file. @throws without one */
 function chunkOf(source: string, { metafile }: Bun.BuildOutput): string {
   const found = Object.entries(metafile?.outputs ?? {}).find(([, { inputs }]) =>
     Object.keys(inputs).some((input) => input.endsWith(source)),

@@ -24,11 +24,11 @@ const more = /^ +\^ /
 const summary = /^\d+ tests? failed:$/
 
 /**
- * Follows a run of `workers` processes, each with one file at a time. Their outputs alternate, a test at a time; so
+ * Follows a run of `workers` processes, each with one file at a time. Their outputs alternate, a test at a time. So
  * when a file appears, all but `workers` of the files before it have ended.
  *
- * @param onFailure called with each failed test and what it wrote, headed by its file, and with output that belongs to
- *   no test
+ * @param onFailure called for each failed test and for output that belongs to no test. It receives the output, headed
+ *   by its file
  */
 export function testProgress(workers: number, onFailure: (text: string) => void): TestProgress {
   const files = new Set<string>(),

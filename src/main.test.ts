@@ -71,7 +71,7 @@ describe('the svc process', () => {
     expect(await child.exited).toBe(0)
   })
 
-  test('ends quietly, and at once, when nobody reads on', async () => {
+  test('ends quietly, and at once, when its output is not read any more', async () => {
     // Going on, it would find no provider that answers, and exit with 1.
     const script = '{ sleep 0.1; "$0" --no-env-file "$1" check; echo "code $?" >&2; } | true'
     const child = Bun.spawn(['sh', '-c', script, process.execPath, main], {

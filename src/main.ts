@@ -19,10 +19,7 @@ const stderr = processOutput(2, environment, () => {})
 
 const { signal, stop } = interruption()
 
-/**
- * A service does not go on in a state nobody knows, but lets the requests under way finish; whoever supervises it
- * starts it again.
- */
+/** Logs an uncaught error and drains the service, whose state is unknown now. Its supervisor restarts it. */
 function uncaught(error: unknown): void {
   if (log === undefined) process.exit(reportFailure(error, argv, { stderr, environment }))
   log.error('an uncaught error; the service stops', errorFields(error))

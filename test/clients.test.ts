@@ -147,7 +147,7 @@ describe('every client, when a stream is cut', () => {
 
   for (const client of clients) {
     test.each(cuts.map((cut) => [`row ${cut.row} › ${cut.words}`, cut] as const))(
-      `${client.name} › %s › reads the whole text, or is told that it is lost`,
+      `${client.name} › %s › reads the whole text, or gets an error`,
       async (_, cut) => {
         expect(await client.ask(service.url, modelOf(client, `resumed-${cut.name}`), true)).toBe(
           goodText({ name: 'same', tokens: 6 }),

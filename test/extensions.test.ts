@@ -138,9 +138,9 @@ describe('the extension that the documentation shows', () => {
 
   test('replaces SignIn of the page, and gives it the user', async () => {
     await using service = await start({ files, environment })
-    const nobody = await boot(service.url)
-    expect(nobody).toMatchObject({ isClosed: true, isOwner: false, parts: [] })
-    expect(pick(nobody, 'user')).toBeUndefined()
+    const signedOut = await boot(service.url)
+    expect(signedOut).toMatchObject({ isClosed: true, isOwner: false, parts: [] })
+    expect(pick(signedOut, 'user')).toBeUndefined()
     expect(await boot(service.url, word)).toMatchObject({
       isClosed: true,
       isOwner: true,
@@ -158,8 +158,8 @@ describe('the extension that the documentation shows', () => {
     await using service = await start({ environment })
     expect((await fetch(`${service.url}/v1/models`)).status).toBe(200)
     await service.stop()
-    expect(service.output).toContain('password was asked for and is OFF: there is no ')
-    expect(service.output).toContain('password is OFF: everybody who reaches this address may use it.')
+    expect(service.output).toContain('password was requested and is OFF: there is no ')
+    expect(service.output).toContain('password is OFF: every client that reaches this address can use it.')
   })
 
   test('is not loaded without --auth', async () => {
@@ -228,7 +228,7 @@ describe('the part of the page that the documentation shows', () => {
   })
 })
 
-describeInChromium('in Chromium, whoever knows the word is let in', () => {
+describeInChromium('in Chromium, the right word gives access', () => {
   const chromium = useChromium()
 
   test.each([

@@ -347,7 +347,7 @@ describe('fewer descriptors than requests need', () => {
       refused = await Promise.race([answer, arrival?.then(() => undefined) ?? undefined])
       if (arrival !== undefined) under.push(arrival)
     }
-    if (refused === undefined) throw new Error('nobody was turned away')
+    if (refused === undefined) throw new Error('no request was refused')
     expectShed(refused)
     expect(errorOf(refused)?.message).toContain('descriptor')
     expect(refused.headers.get('connection')).toBe('close')

@@ -68,7 +68,7 @@ describe('a hundred streams that never pause, whose clients do not read,', () =>
   const answeredMs = 500
 
   test.each(['endless-events', 'endless-tiny-events', 'endless-bytes'])(
-    'keep nobody else waiting: %s',
+    'do not delay others: %s',
     async (mode) => {
       await using upstream = await startUpstreamProcess()
       using quick = new DisposableStack()

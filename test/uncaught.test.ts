@@ -6,7 +6,7 @@ import { startService } from './harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-uncaught-'))
 const preloaded = join(folder, 'throw.ts')
-writeFileSync(preloaded, "process.on('SIGUSR2', () => { throw new Error('nobody expected this') })\n")
+writeFileSync(preloaded, "process.on('SIGUSR2', () => { throw new Error('unexpected') })\n")
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('an uncaught error is logged, and the service drains and exits with 1', async () => {
@@ -21,7 +21,7 @@ test('an uncaught error is logged, and the service drains and exits with 1', asy
     time: expect.any(String),
     level: 'error',
     message: 'an uncaught error; the service stops',
-    error: 'Error: nobody expected this',
+    error: 'Error: unexpected',
   })
   expect(service.output).not.toContain('\nsvc: ')
 })

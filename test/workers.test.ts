@@ -337,7 +337,7 @@ describe('--workers', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'of two services that start at once on one port, one serves and one is told',
+    'of two services that start at once on one port, one serves and one reports the used port',
     async () => {
       const port = freePort()
       const begun = await Promise.allSettled([1, 2].map(() => startService({ providers: [] }, { flags: two, port })))

@@ -10,7 +10,7 @@ const root = join(import.meta.dir, '..', '..')
 /** This service. */
 export const svc: Proxy = serviceFrom(root, 'svc', 'this service, one provider, `--log-level warn`')
 
-/** Another checkout of this service, named by `SVC_BEFORE`: measured beside it to tell what a change costs. */
+/** Another checkout of this service, named by `SVC_BEFORE`, to measure the cost of a change. */
 export const svcBefore: Proxy = serviceFrom(
   process.env['SVC_BEFORE'] ?? '',
   'svc-before',

@@ -26,7 +26,7 @@ export interface AskedFailure {
 const unlisted = 'svc-check'
 
 /**
- * Asks one provider for one token, whatever its health, and counts the outcome for it. Never rejects.
+ * Asks one provider for one token, even if it would be skipped, and counts the outcome for its health. Never rejects.
  *
  * @param wanted the model, by any of its names at this provider; default: the first chat model
  */

@@ -76,8 +76,8 @@ describe('the lines of a start', () => {
         { name: 'two', isOn: false },
       ],
       [
-        'one is OFF: everybody who reaches this address may use it.',
-        'two is OFF: everybody who reaches this address may use it.',
+        'one is OFF: every client that reaches this address can use it.',
+        'two is OFF: every client that reaches this address can use it.',
       ],
     ],
     [

@@ -29,7 +29,7 @@ export function startLines({ host, port, config, path, program = 'svc', extensio
     ...advice(config, path, program, usable.length),
     ...extensions.map(
       ({ name, isOn }) =>
-        `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: everybody who reaches this address may use it.' : 'OFF.'}`,
+        `${name} is ${isOn ? 'on.' : isOpen ? 'OFF: every client that reaches this address can use it.' : 'OFF.'}`,
     ),
     '',
   ].join('\n')

@@ -1,7 +1,4 @@
-/**
- * A look-up table that holds nothing but what is put in: no `constructor`, no `toString`. Its keys may come from
- * anywhere.
- */
+/** A look-up table without inherited members such as `constructor` and `toString`, so keys may come from outside. */
 export function table<Value>(entries: Iterable<readonly [string, Value]> = []): Record<string, Value> {
   const values: Record<string, Value> = {}
   Object.setPrototypeOf(values, null)

@@ -53,7 +53,7 @@ export interface SocketCalls {
   waiting(socket: number): number
   /** The port of the other side. */
   peerPort(socket: number): number | undefined
-  /** Whether no data was transferred for so long, no received data is unread, and all sent data is acknowledged. */
+  /** Whether no data was transferred for `quietMs`, no received data is unread, and all sent data is acknowledged. */
   isQuiet(socket: number, quietMs: number): boolean
   /** Sends the end of the stream (FIN). */
   endSending(socket: number): boolean

@@ -28,8 +28,8 @@ export interface SharedPort {
    */
   leave(position: SocketPosition): Promise<boolean>
   /**
-   * Spreads new connections evenly again. To be called in one remaining process whenever another has left or died;
-   * until then some processes get more than others.
+   * Spreads new connections evenly again. To be called in one remaining process after another has left or died; before
+   * that, some processes get more than others.
    */
   spread(): void
 }

@@ -35,7 +35,7 @@ test('an unknown member leaves without effect', () => {
   expect(order.positionOf('a')).toEqual({ index: 0, count: 1 })
 })
 
-test('every position has exactly one member, whatever happens', () => {
+test('every position always has exactly one member', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ member: fc.nat(6), leaves: fc.boolean() })), (events) => {
       const order = socketOrder<number>(),

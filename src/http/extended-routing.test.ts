@@ -51,7 +51,7 @@ describe('an extension', () => {
     await expect(send('fifth')).rejects.toMatchObject({ status: 413, code: 'request_too_large' })
   })
 
-  test('has routes for owners, which are not public whatever it says', async () => {
+  test('has routes for owners, which are never public', async () => {
     const handle: ExtensionRoute['handle'] = async ({ user }) => new Response(user)
     const { router } = extendedRouting(
       own,

@@ -7,8 +7,8 @@ import type { Exchange } from './exchange.ts'
 
 const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
-/** Chunks of an answer. For tests. */
-export const chunks = {
+/** Parts of an answer. For tests. */
+export const answerParts = {
   text: (text: string) => textPart(head, text),
   finish: () => finishPart(head, 'stop'),
   usage: () => usagePart(head, 1, 2),

@@ -120,7 +120,7 @@ async function valueOf({ observer }: Process, name: string): Promise<number> {
 }
 
 async function idsAt({ observer }: Process): Promise<readonly string[]> {
-  return (await observer.remembered('everybody', 0)).requests.map(({ id }) => id)
+  return (await observer.remembered('all users', 0)).requests.map(({ id }) => id)
 }
 
 describe('a service of several processes', () => {
@@ -131,10 +131,10 @@ describe('a service of several processes', () => {
     two.observer.record(recordOf({ id: 'two' }))
     expect(await valueOf(one, 'svc_requests_total')).toBe(2)
     expect((await idsAt(two)).toSorted()).toEqual(['one', 'two'])
-    expect(await two.observer.find('everybody', 'one')).toMatchObject({ id: 'one', status: 200 })
-    expect((await one.observer.attempts(['groq', 'nobody'])).get('groq')).toMatchObject({ count: 2, ok: 2 })
-    expect((await one.observer.attempts(['nobody'])).get('nobody')).toMatchObject({ count: 0 })
-    expect((await one.observer.remembered('everybody', 0)).minutes).toMatchObject([{ time: noon, requests: 2 }])
+    expect(await two.observer.find('all users', 'one')).toMatchObject({ id: 'one', status: 200 })
+    expect((await one.observer.attempts(['groq', 'unused'])).get('groq')).toMatchObject({ count: 2, ok: 2 })
+    expect((await one.observer.attempts(['unused'])).get('unused')).toMatchObject({ count: 0 })
+    expect((await one.observer.remembered('all users', 0)).minutes).toMatchObject([{ time: noon, requests: 2 }])
   })
 
   test('keeps the requests of a worker in order', async () => {
@@ -333,7 +333,7 @@ describe('a primary that is slow', () => {
     observer.record(recordOf())
     observer.subscribe(() => undefined)()
     await observer.flush()
-    expect(await observer.remembered('everybody', 0).catch((error: unknown) => error)).toMatchObject({
+    expect(await observer.remembered('all users', 0).catch((error: unknown) => error)).toMatchObject({
       status: 503,
       code: 'overloaded',
     })
@@ -353,7 +353,7 @@ describe('a listener at a worker', () => {
     jest.advanceTimersByTime(250)
     await settle()
     expect(counts).toEqual([500])
-    expect((await two.observer.remembered('everybody', 0)).mark).toBe(500)
+    expect((await two.observer.remembered('all users', 0)).mark).toBe(500)
     stop()
     await settle()
     one.observer.record(recordOf())

@@ -29,7 +29,7 @@ function subject() {
     recordMany(count: number, more: (index: number) => Partial<RequestRecord> = () => ({})) {
       for (let index = 0; index < count; index += 1) recent.record(recordOf({ id: String(index), ...more(index) }))
     },
-    ids: (after = 0) => recent.requests('everybody', after).map(({ id }) => id),
+    ids: (after = 0) => recent.requests('all users', after).map(({ id }) => id),
   }
 }
 
@@ -50,7 +50,7 @@ describe('recent requests', () => {
         firstTokenMs: 5,
       }),
     )
-    expect(recent.requests('everybody', 0)).toStrictEqual([
+    expect(recent.requests('all users', 0)).toStrictEqual([
       {
         time: noon,
         id: 'r',
@@ -92,7 +92,7 @@ describe('recent requests', () => {
     recent.record(
       recordOf({ trail: Array.from({ length: 100 }, (_, ms) => ({ name: 'groq', failure: 'server_error', ms })) }),
     )
-    expect(recent.requests('everybody', 0)[0]?.trail.map(({ ms }) => ms)).toEqual(
+    expect(recent.requests('all users', 0)[0]?.trail.map(({ ms }) => ms)).toEqual(
       Array.from({ length: 32 }, (_, ms) => ms),
     )
   })
@@ -100,8 +100,8 @@ describe('recent requests', () => {
   test('sums all requests by the minute, also those no longer kept', () => {
     const { recent, recordMany } = subject()
     recordMany(10_000)
-    expect(recent.minutes('everybody', 0)).toMatchObject([{ time: noon, requests: 10_000 }])
-    expect(recent.minutes('everybody', recent.count)).toEqual([])
+    expect(recent.minutes('all users', 0)).toMatchObject([{ time: noon, requests: 10_000 }])
+    expect(recent.minutes('all users', recent.count)).toEqual([])
   })
 
   test('counts the attempts at a provider', () => {
@@ -113,9 +113,9 @@ describe('recent requests', () => {
   test('finds the latest with an id', () => {
     const { recent, recordMany } = subject()
     recordMany(3, (index) => ({ id: 'same', model: `m${index}` }))
-    expect(recent.find('everybody', 'same')?.model).toBe('m2')
+    expect(recent.find('all users', 'same')?.model).toBe('m2')
     recordMany(1_000)
-    expect(recent.find('everybody', 'same')).toBeUndefined()
+    expect(recent.find('all users', 'same')).toBeUndefined()
   })
 
   test.each(['__proto__', 'constructor', '..', '', 'x'.repeat(10_000), '\0', 'r/'])(
@@ -123,7 +123,7 @@ describe('recent requests', () => {
     (id) => {
       const { recent } = subject()
       recent.record(recordOf())
-      expect(recent.find('everybody', id)).toBeUndefined()
+      expect(recent.find('all users', id)).toBeUndefined()
     },
   )
 

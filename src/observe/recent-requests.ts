@@ -13,8 +13,8 @@ export interface RecentRequest extends Omit<RequestRecord, 'cause' | 'trail' | '
   readonly trail: readonly Pick<RecordedAttempt, 'name' | 'status' | 'failure' | 'ms'>[]
 }
 
-/** Whose requests are returned. */
-export type Scope = 'everybody' | { readonly user: string }
+/** The users whose requests are returned. */
+export type Scope = 'all users' | { readonly user: string }
 
 /** The remembered requests of a scope. */
 export interface Remembered {
@@ -74,7 +74,7 @@ export function recentRequests(now: () => number): RecentRequests {
   }
 
   function minutesOf(scope: Scope, after: number): readonly MinuteSums[] {
-    if (scope === 'everybody') return minutes.list(now(), after)
+    if (scope === 'all users') return minutes.list(now(), after)
     const own = minuteBook()
     for (const [request, mark] of marked(scope, 0)) own.add(request, mark)
     return own.list(now(), after)
@@ -107,7 +107,7 @@ export function recentRequests(now: () => number): RecentRequests {
 }
 
 function isOf({ user }: RecentRequest, scope: Scope): boolean {
-  return scope === 'everybody' || user === scope.user
+  return scope === 'all users' || user === scope.user
 }
 
 /** Copies the remembered members, so that no error, body or stack stays in memory. */

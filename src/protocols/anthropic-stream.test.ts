@@ -188,7 +188,7 @@ describe('an anthropic stream', () => {
     )
   })
 
-  test('with an event named error fails, whatever its data', () => {
+  test('with an event named error fails, with any data', () => {
     const decoder = chatOf(anthropic).stream(chatRequest({ stream: true }), anyone)
     for (const data of ['{"message":"No."}', '{}']) {
       expect(() => decoder.decode({ event: 'error', data: new TextEncoder().encode(data) })).toThrow(

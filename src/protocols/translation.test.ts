@@ -282,7 +282,7 @@ const dialects: readonly (readonly [string, Protocol, fc.Arbitrary<unknown>])[] 
   ['gemini', gemini, geminiAnswer],
 ]
 
-describe.each(dialects)('whatever an %s upstream answers', (_name, protocol, answer) => {
+describe.each(dialects)('any answer of an %s upstream', (_name, protocol, answer) => {
   const bytes = fc.oneof(
     { weight: 5, arbitrary: answer.map((value) => encoder.encode(JSON.stringify(value))) },
     { weight: 1, arbitrary: fc.uint8Array() },

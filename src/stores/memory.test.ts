@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores, type Later } from './memory.ts'
 import { limitContract } from './testing-limits.ts'
-import { roomy, storeContract, wallClock } from './testing.ts'
+import { ampleOptions, storeContract, wallClock } from './testing.ts'
 
 storeContract('memory', async (now) => memoryStores(now))
 
@@ -36,7 +36,7 @@ describe('memory: an expired value', () => {
     const clock = wallClock(),
       timers = timersByHand()
     const stores = memoryStores(clock.now, timers.later),
-      store = stores.open('states', roomy)
+      store = stores.open('states', ampleOptions)
     await store.set('first', 'value', 'owner')
     clock.time += 1_000
     await store.set('second', 'value', 'owner')
@@ -55,7 +55,7 @@ describe('memory: an expired value', () => {
     const clock = wallClock(),
       timers = timersByHand()
     const stores = memoryStores(clock.now, timers.later),
-      store = stores.open('states', roomy)
+      store = stores.open('states', ampleOptions)
     await Promise.all(Array.from({ length: 500 }, (_, index) => store.set(`${index}`, 'value', `${index}`)))
     expect(stores.size).toBe(500)
     clock.time += 25 * 3_600_000
@@ -67,7 +67,7 @@ describe('memory: an expired value', () => {
     const clock = wallClock(),
       timers = timersByHand()
     const stores = memoryStores(clock.now, timers.later),
-      store = stores.open('states', roomy)
+      store = stores.open('states', ampleOptions)
     await store.set('key', 'value', 'owner')
     clock.time -= 200_000
     timers.pending.shift()?.work()
@@ -80,7 +80,7 @@ describe('memory: an expired value', () => {
   test('is cleared although a timer cannot wait that long', async () => {
     const timers = timersByHand()
     await memoryStores(Date.now, timers.later)
-      .open('long', { ...roomy, ttlMs: 100 * 86_400_000 })
+      .open('long', { ...ampleOptions, ttlMs: 100 * 86_400_000 })
       .set('key', 'value', 'owner')
     expect(timers.pending.map(({ ms }) => ms)).toEqual([2 ** 31 - 1])
   })
@@ -97,14 +97,14 @@ test('memory: does not keep the process alive', async () => {
 test('memory: leaves nothing behind when it is closed', async () => {
   const timers = timersByHand()
   const stores = memoryStores(Date.now, timers.later)
-  await stores.open('states', roomy).set('key', 'value', 'owner')
+  await stores.open('states', ampleOptions).set('key', 'value', 'owner')
   await stores.close()
   expect([stores.size, timers.pending.length]).toEqual([0, 0])
 })
 
 test('memory: forgetting the oldest does not slow down with their number', async () => {
   async function timeOf(most: number): Promise<number> {
-    const store = memoryStores(Date.now).open('sessions', { ...roomy, valuesMax: most, valuesPerOwnerMax: 20 })
+    const store = memoryStores(Date.now).open('sessions', { ...ampleOptions, valuesMax: most, valuesPerOwnerMax: 20 })
     for (let index = 0; index < most; index++) await store.set(`${index}`, 'value', `${index}`)
     const started = performance.now()
     for (let index = 0; index < 10_000; index++) await store.set(`again ${index}`, 'value', `${index}`)

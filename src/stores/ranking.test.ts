@@ -26,11 +26,11 @@ describe('a ranking', () => {
     const step = fc.record({ name: fc.nat(30), points: fc.option(fc.nat(99), { nil: undefined, freq: 2 }) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-        const everybody = Array.from({ length: 31 }, (_, name): Player => ({ name, points: 0 }))
+        const players = Array.from({ length: 31 }, (_, name): Player => ({ name, points: 0 }))
         const ranking = new Ranking(isBefore),
           present = new Set<Player>()
         for (const { name, points } of steps) {
-          const player = everybody[name] ?? { name, points: 0 }
+          const player = players[name] ?? { name, points: 0 }
           if (points === undefined) {
             ranking.remove(player)
             present.delete(player)

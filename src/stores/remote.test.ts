@@ -3,7 +3,7 @@ import { memoryStores } from './memory.ts'
 import { answerStoreOperation, remoteStores, type StoreOperation } from './remote.ts'
 import { StoreUnavailable, type Store, type Stores } from './store.ts'
 import { limitContract } from './testing-limits.ts'
-import { roomy, storeContract, unusedName, wallClock } from './testing.ts'
+import { ampleOptions, storeContract, unusedName, wallClock } from './testing.ts'
 
 /** Stores of another process, through a channel that carries JSON. */
 function across(kept: Stores): Stores {
@@ -36,17 +36,17 @@ describe('remote', () => {
   test('the asking process checks a value', async () => {
     const kept = memoryStores(Date.now),
       name = unusedName()
-    await kept.open<unknown>(name, { ...roomy, parse: (value) => value }).set('key', { not: 'a text' }, 'owner')
-    expect(await across(kept).open(name, roomy).get('key')).toBeUndefined()
+    await kept.open<unknown>(name, { ...ampleOptions, parse: (value) => value }).set('key', { not: 'a text' }, 'owner')
+    expect(await across(kept).open(name, ampleOptions).get('key')).toBeUndefined()
   })
 
   test('several processes share the stores of one, and none of them closes these', async () => {
     const kept = memoryStores(Date.now),
       name = unusedName(),
       one = across(kept)
-    await one.open(name, roomy).set('key', 'value', 'owner')
+    await one.open(name, ampleOptions).set('key', 'value', 'owner')
     await one.close()
-    expect(await across(kept).open(name, roomy).take('key')).toBe('value')
+    expect(await across(kept).open(name, ampleOptions).take('key')).toBe('value')
   })
 
   test('an unavailable store there is unavailable here, with the same message', async () => {
@@ -58,7 +58,7 @@ describe('remote', () => {
       limit: () => ({ take: away }),
       close: away,
     })
-    const store = stores.open('states', roomy)
+    const store = stores.open('states', ampleOptions)
     for (const asking of [
       stores.limit('requests', { perMinute: 1 }).take('client'),
       store.get('key'),
@@ -82,7 +82,7 @@ describe('remote', () => {
     ['answers with nothing', async () => null, 'the process that keeps the store answers with something else'],
     ['answers with a text', async () => 'value', 'the process that keeps the store answers with something else'],
   ])('is unavailable when the other process %s', async (_what, ask, message) => {
-    const store: Store<string> = remoteStores(ask).open('states', roomy)
+    const store: Store<string> = remoteStores(ask).open('states', ampleOptions)
     const error = await failure(store.get('key'))
     expect(error).toBeInstanceOf(StoreUnavailable)
     expect(error).toMatchObject({ message })
@@ -98,7 +98,7 @@ describe('remote', () => {
       close: mistaken,
     }
     expect(
-      await failure(answerStoreOperation(kept, { kind: 'get', store: 'states', bounds: roomy, key: 'key' })),
+      await failure(answerStoreOperation(kept, { kind: 'get', store: 'states', bounds: ampleOptions, key: 'key' })),
     ).toBeInstanceOf(TypeError)
   })
 })

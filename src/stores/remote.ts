@@ -22,7 +22,7 @@ export type StoreOperation =
   | { readonly kind: 'takeAll'; readonly store: string; readonly bounds: StoreBounds; readonly owner: string }
   | { readonly kind: 'limit'; readonly limit: string; readonly options: LimitOptions; readonly client: string }
 
-/** The result of a {@link StoreOperation}. Plain JSON; `value` is absent where there is none. */
+/** The result of a {@link StoreOperation}. Plain JSON; `value` is absent if the store has none. */
 export type StoreAnswer = { readonly value?: unknown } | { readonly unavailable: string }
 
 /**

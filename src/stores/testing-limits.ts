@@ -10,9 +10,9 @@ export interface TimedStores {
 }
 
 /**
- * What limits of every kind of stores hold, without regard to single seconds. For tests.
+ * Tests that limits of every kind of store must pass, with a tolerance of a second. For tests.
  *
- * @param make stores, which are closed at the end of the test
+ * @param make opens stores, which are closed at the end of the test
  */
 export function limitContract(kind: string, make: () => Promise<TimedStores>): void {
   type Elapse = (ms: number) => Promise<void>

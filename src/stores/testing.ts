@@ -18,15 +18,15 @@ export function wallClock(): WallClock {
 const minute = 60_000,
   hour = 60 * minute
 
-/** Ten minutes, and room for more than a test puts there; any text may be a value. For tests. */
-export const roomy: StoreOptions<string> = {
+/** Options that no test exceeds: ten minutes, 1,000 texts. For tests. */
+export const ampleOptions: StoreOptions<string> = {
   ttlMs: 10 * minute,
   valuesMax: 1_000,
   valuesPerOwnerMax: 1_000,
   parse: (value) => (typeof value === 'string' ? value : undefined),
 }
 
-/** Texts that must not be taken for one another, nor for anything else. For tests. */
+/** Texts that stores must keep apart. For tests. */
 export const oddTexts = [
   '',
   ' ',
@@ -70,9 +70,9 @@ export function unusedName(): string {
 }
 
 /**
- * What every kind of store holds. For tests.
+ * Tests that every kind of store must pass. For tests.
  *
- * @param make stores with the clock given, which are closed at the end of the test; their names are used once
+ * @param make opens stores with the given clock, which are closed at the end of the test; their names are used once
  */
 export function storeContract(kind: string, make: (now: () => number) => Promise<Stores>): void {
   async function within(
@@ -82,7 +82,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
     const clock = wallClock(),
       stores = await make(clock.now)
     try {
-      await examine(stores.open(unusedName(), { ...roomy, ...options }), clock)
+      await examine(stores.open(unusedName(), { ...ampleOptions, ...options }), clock)
     } finally {
       await stores.close()
     }
@@ -128,10 +128,10 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         expect([await store.get('key'), await store.get('key of one')]).toEqual(['third', 'fourth'])
       }))
 
-    test('comes back unchanged, whatever it contains', async () => {
+    test('comes back unchanged, with any content', async () => {
       const clock = wallClock(),
         stores = await make(clock.now)
-      const store = stores.open<unknown>(unusedName(), { ...roomy, parse: (value) => value })
+      const store = stores.open<unknown>(unusedName(), { ...ampleOptions, parse: (value) => value })
       const json = fc
         .jsonValue({ stringUnit: 'binary', maxDepth: 2 })
         .map((value): unknown => JSON.parse(JSON.stringify(value)))
@@ -146,7 +146,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
   })
 
   describe(`${kind}: keys and owners`, () => {
-    test('may be any text, and are told apart', () =>
+    test('may be any text, and stay distinct', () =>
       within({ valuesPerOwnerMax: 1 }, async (store) => {
         await Promise.all(oddTexts.map((text) => store.set(text, `value of ${text}`, text)))
         expect(await Promise.all(oddTexts.map((text) => store.get(text)))).toEqual(
@@ -162,10 +162,10 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
     test('of one store are not those of another; the same name is the same store', async () => {
       const stores = await make(Date.now),
         name = unusedName()
-      await stores.open(name, roomy).set('key', 'value', 'owner')
-      expect(await stores.open(name, roomy).get('key')).toBe('value')
+      await stores.open(name, ampleOptions).set('key', 'value', 'owner')
+      expect(await stores.open(name, ampleOptions).get('key')).toBe('value')
       for (const other of [`${name}/`, `${name}-`, unusedName()])
-        expect(await stores.open(other, roomy).get('key')).toBeUndefined()
+        expect(await stores.open(other, ampleOptions).get('key')).toBeUndefined()
       await stores.close()
     })
   })
@@ -176,7 +176,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         for (const [key, owner] of ['ax', 'by', 'cx', 'dx', 'ez'])
           await store.set(key ?? '', `value of ${key}`, owner ?? '')
         expect(await store.takeAll('x')).toEqual(['value of c', 'value of d'])
-        expect([await store.takeAll('x'), await store.takeAll('nobody')]).toEqual([[], []])
+        expect([await store.takeAll('x'), await store.takeAll('unknown')]).toEqual([[], []])
         expect(await Promise.all([...'abcde'].map((key) => store.get(key)))).toEqual([
           undefined,
           'value of b',
@@ -188,7 +188,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
         expect(await store.takeAll('x')).toEqual(['new'])
       }))
 
-    test('are told apart, whatever the owners are called', () =>
+    test('stay distinct, with any owner names', () =>
       within({}, async (store) => {
         await Promise.all(oddTexts.map((text) => store.set(text, `value of ${text}`, text)))
         for (const text of oddTexts) expect(await store.takeAll(text)).toEqual([`value of ${text}`])
@@ -301,7 +301,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
       }))
   })
 
-  describe(`${kind}: whatever is done`, () => {
+  describe(`${kind}: any sequence of operations`, () => {
     const letter = (...letters: readonly string[]) => fc.constantFrom(...letters)
 
     test('the store agrees with a simple model', async () => {
@@ -345,7 +345,7 @@ export function storeContract(kind: string, make: (now: () => number) => Promise
     })
 
     test('nothing expired or from the future is read', async () => {
-      const { ttlMs } = roomy
+      const { ttlMs } = ampleOptions
       const step = fc.oneof(
         fc.record({ kind: letter('set', 'get', 'take'), key: letter('a', 'b', 'c') }),
         fc.record({

@@ -684,7 +684,7 @@ describe('a refusal', () => {
       expect(classify(status, body).isFinal).toBe(expected === 'content_policy')
   })
 
-  test('of a server is not a content policy, whatever its text', () => {
+  test('of a server is not a content policy, with any text', () => {
     expect(classify(500, openai('the safety content_filter crashed', null, null)).failure).toBe('server_error')
   })
 
@@ -734,7 +734,7 @@ describe('a refusal', () => {
     expect(classify(429, body, headers).retryAfterMs).toBe(expected)
   })
 
-  test('is classified, whatever is sent', () => {
+  test('is classified, with any body', () => {
     const anyBody = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json().map((text) => new TextEncoder().encode(text)),
@@ -990,7 +990,7 @@ describe('a refusal about the request does not count against the health of the p
     expect(classify(status, body).failure).toBe(expected)
   })
 
-  test('a kind of input, whatever the status', () => {
+  test('a kind of input, with any status', () => {
     for (const status of [400, 401, 403, 404, 409, 418, 422, 429, 500, 501, 503, 529])
       expect(classify(status, { error: { message: 'image input is not supported' } }).failure).toBe('bad_request')
   })

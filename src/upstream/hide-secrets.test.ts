@@ -150,7 +150,7 @@ describe('a secret of a provider', () => {
     expect(hideSecrets({ apiKey: undefined, headers: {} }).inFailure(error)).toBe(error)
   })
 
-  test('is redacted from the body of an error, whatever its shape', () => {
+  test('is redacted from the body of an error, in any shape', () => {
     const awkward = 'plain-words-10.20.30.40-ä@b.example-more'
     const { inBody } = hideSecrets({ apiKey: awkward, headers: { 'x-tenant': 'blue-whale' } })
     const shown = (text: string) => new TextDecoder().decode(inBody(new TextEncoder().encode(text)))

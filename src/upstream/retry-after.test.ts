@@ -56,7 +56,7 @@ describe('parseRetryAfter', () => {
     expect(parseRetryAfter(new Map(), now)).toBeUndefined()
   })
 
-  test('returns 0 to 600,000 or nothing, whatever it reads', () => {
+  test('returns 0 to 600,000 or nothing, for any input', () => {
     const text = fc.oneof(
       fc.string(),
       fc.double().map(String),

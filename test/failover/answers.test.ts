@@ -45,7 +45,7 @@ describe('content policy', () => {
       '200 with an error whose code is content_policy_violation',
       policy(200, { message: 'rejected', code: 'content_policy_violation' }),
     ],
-  ])('row 13 › %s › stops, and the client is told why', async (_, script) => {
+  ])('row 13 › %s › stops, and the client gets the reason', async (_, script) => {
     await using rig = await startRig([script, good()])
     const answer = await rig.ask()
     expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.type]).toEqual([
@@ -157,7 +157,7 @@ describe('a stream that fails before its first token', () => {
     ['an event above 1 MiB that has not ended', `data: ${'a'.repeat(1024 * 1024 + 10)}`],
     ['65 events that mean nothing', role.repeat(65)],
     ['256 KiB that mean nothing', event(chunk({ role: 'assistant', padding: 'a'.repeat(40_000) })).repeat(7)],
-  ])('rule 6 › with %s, and stays open › is let go before the next provider is asked', async (_, text) => {
+  ])('rule 6 › with %s, and stays open › is closed before the next provider is tried', async (_, text) => {
     await using rig = await startRig([
       async (exchange) => {
         await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(text)]))

@@ -244,7 +244,7 @@ describe('resuming', () => {
   test.each([
     ['whose breaker is open', 500, 5],
     ['that is cooling down', 401, 3],
-  ] as const)('a provider %s takes it up when nobody else is left', async (_, code, times) => {
+  ] as const)('a provider %s resumes it when no other is left', async (_, code, times) => {
     await using rig = await rigAfter(status(400), status(code))
     for (let round = 0; round < times; round++) await rig.ask()
     rig.upstreams[0]?.use(lost)

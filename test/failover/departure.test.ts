@@ -75,7 +75,7 @@ describe('row 40 › the client leaves', () => {
     ['mid-stream, in silence, with a reset', midStream, true, 'same-2', 'reset'],
     ['mid-stream, while tokens flow', steadyStream, true, 'more-0', 'close'],
   ] as const)(
-    '%s › the upstream is let go within 50 ms, and nobody else is asked',
+    '%s › the attempt is aborted within 50 ms, and no other provider is tried',
     async (_, script, stream, sign, leave) => {
       await using rig = await startRig([script, good()])
       const times: number[] = []
@@ -89,7 +89,7 @@ describe('row 40 › the client leaves', () => {
     ['before headers', silent, false, undefined],
     ['mid-stream', midStream, true, 'same-2'],
   ] as const)(
-    'after failover to the second provider, %s › that one is let go within 50 ms',
+    'after failover to the second provider, %s › its attempt is aborted within 50 ms',
     async (_, script, stream, sign) => {
       await using rig = await startRig([status(400), script, good()])
       const times: number[] = []

@@ -51,7 +51,7 @@ describe('row 18 › 429', () => {
       'an HTTP date against the provider’s own clock',
       { date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'retry-after': 'Tue, 01 Jan 2030 00:00:01 GMT' },
     ],
-  ] as const)('%s › moves on, and the provider is left alone for so long', async (_, headers) => {
+  ] as const)('%s › moves on, and the provider is skipped for that time', async (_, headers) => {
     await using rig = await startRig([status(429, headers), good()])
     await askTimes(rig, 3)
     expect(rig.hits()).toEqual([1, 3])
@@ -226,7 +226,7 @@ describe('a cool-down', () => {
   })
 
   testOnRows(
-    '%s as often as you like › puts nobody aside',
+    '%s any number of times › skips no provider',
     beforeGood([
       ['row 12 › 413', status(413)],
       ['row 17 › 425', status(425)],
@@ -243,7 +243,7 @@ describe('a cool-down', () => {
   )
 
   testOnRows(
-    'row 10 and 17 › %s as often as you like › puts nobody aside',
+    'row 10 and 17 › %s any number of times › skips no provider',
     beforeGood([400, 422, 409].map((code) => [String(code), status(code)])),
     async (rig) => {
       await askTimes(rig, 12)

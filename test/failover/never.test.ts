@@ -170,7 +170,7 @@ describe('the provider’s key', () => {
     const echoing: Script = (exchange) =>
       exchange.write(
         errorReply(401, {
-          message: `Nobody is known by ${exchange.hit.headers.get('authorization')?.slice(7) ?? 'nothing'}s`,
+          message: `Unknown key ${exchange.hit.headers.get('authorization')?.slice(7) ?? 'nothing'}s`,
         }),
       )
     await using rig = await startRig([echoing], {
@@ -178,7 +178,7 @@ describe('the provider’s key', () => {
       environment: { TEST_KEY: words, SVC_LOG_LEVEL: 'debug' },
     })
     const answer = await rig.ask()
-    expect(errorOf(answer)?.message).toContain('Nobody is known by [redacted]s')
+    expect(errorOf(answer)?.message).toContain('Unknown key [redacted]s')
     await rig.service.stop()
     expect(answer.text + rig.service.output).not.toContain(words)
   })

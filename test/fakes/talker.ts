@@ -57,7 +57,7 @@ export function talker(): Talker {
       const talk = asked.shift()
       if (talk !== undefined) return Promise.resolve(talk)
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error('nobody has asked')), nextMs)
+        const timer = setTimeout(() => reject(new Error('no request has arrived')), nextMs)
         waiting.push((next) => {
           clearTimeout(timer)
           resolve(next)

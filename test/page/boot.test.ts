@@ -31,7 +31,7 @@ describe('without sign-in', () => {
   let service: ServiceUnderTest
   beforeAll(async () => {
     service = await startService(
-      { providers: [{ id: 'echo' }], owners: ['nobody-here'] },
+      { providers: [{ id: 'echo' }], owners: ['other-user'] },
       { environment: { SVC_CORS_ORIGINS: 'https://svc.example' } },
     )
   })

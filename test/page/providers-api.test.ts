@@ -379,7 +379,7 @@ describe('POST /api/providers', () => {
 
   test('an unknown provider › 404', async () => {
     await using service = await startService(text)
-    for (const id of ['nobody', 'toString', '__proto__', '../a'])
+    for (const id of ['unknown', 'toString', '__proto__', '../a'])
       expect(await change(service, id, 'up')).toMatchObject({ status: 404, code: 'not_found' })
     expect(await readFile(service.file, 'utf8')).toBe(text)
   })
@@ -415,7 +415,7 @@ describe('POST /api/providers/test', () => {
     })
     expect((await askTest(service, 'groq')).json).toEqual({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })
     expect((await askTest(service, 'mistral')).json).toEqual({ ok: false, ms: 0, why: 'MISTRAL_API_KEY is not set' })
-    expect(await askTest(service, 'nobody')).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await askTest(service, 'unknown')).toMatchObject({ status: 404, code: 'not_found' })
 
     expect(pick((await call(service, '/api/requests')).json, 'requests')).toEqual([])
     expect(entriesOf(await state(service)).map((entry) => pick(entry, 'attempts', 'count'))).toEqual([0, 0, 0, 0, 0, 0])

@@ -297,7 +297,7 @@ describeInChromium('where people sign in', () => {
     await using rig = await startSignIn(startGithub)
     await rig.service.configure({
       providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)],
-      owners: ['somebody-else'],
+      owners: ['other-user'],
     })
     const { token } = await rig.signIn()
     await tab.goto(`${rig.service.url}/health`)

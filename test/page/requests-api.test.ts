@@ -302,7 +302,7 @@ describe('followers of the requests', () => {
   })
 })
 
-test("people who sign in see their own requests, owners everybody's", async () => {
+test('signed-in users see their own requests, owners those of all users', async () => {
   await using rig = await startSignIn(startGithub)
   const [ada, bob] = [await rig.signIn('ada'), await rig.signIn('bob')].map(({ token }) => ({
     'x-session-token': token,

@@ -77,9 +77,9 @@ describeInChromium('the requests', () => {
       ],
     ])
     expect(await tab.evaluate(`document.querySelectorAll('[role=columnheader]').length`)).toBe(8)
-    await chat(rig.service.url, question({ model: 'nobody-has-this' }))
+    await chat(rig.service.url, question({ model: 'unlisted-model' }))
     await tab.waitFor('main >> text="2 requests"')
-    expect((await rows())[0]?.slice(1, 4)).toEqual(['nobody-has-this', 'no provider was asked', 'model not found 404'])
+    expect((await rows())[0]?.slice(1, 4)).toEqual(['unlisted-model', 'no provider was asked', 'model not found 404'])
     await tab.until(
       `document.querySelector('main dl').innerText.replaceAll(/\\s+/g, ' ')
         .startsWith('Requests 2 in the last hour Errors 50 % 1 of 2 ')`,
@@ -128,7 +128,7 @@ describeInChromium('the requests', () => {
     await using rig = await startPair()
     await rig.ask()
     await rig.ask({ model: 'other' })
-    await chat(rig.service.url, question({ model: 'nobody-has-this' }))
+    await chat(rig.service.url, question({ model: 'unlisted-model' }))
     await chat(rig.service.url, '{')
     await show(rig, '4 requests')
     await choose('Status', 'Refused')
@@ -148,7 +148,7 @@ describeInChromium('the requests', () => {
     await tab.waitFor('main >> text="1 of 4 requests"')
     await tab.press('Home')
     await tab.waitFor('main >> text="4 requests"')
-    await tab.fill('main input[type=search]', 'NOBODY')
+    await tab.fill('main input[type=search]', 'UNLISTED')
     await tab.waitFor('main >> text="1 of 4 requests"')
     await tab.fill('main input[type=search]', '')
     await tab.fill('label:text-is("Takes at least, ms") + input', '60000')
@@ -226,7 +226,7 @@ describeInChromium('the requests', () => {
   test('of the last hour are charts, read minute by minute by keyboard and by pointer, with a table', async () => {
     await using rig = await startPair()
     await rig.askStream({ stream_options: { include_usage: true } })
-    await chat(rig.service.url, question({ model: 'nobody-has-this' }))
+    await chat(rig.service.url, question({ model: 'unlisted-model' }))
     await show(rig, '2 requests')
     await tab.until(
       `document.querySelector('svg[role=img]').getAttribute('aria-label')

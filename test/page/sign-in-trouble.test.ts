@@ -158,9 +158,9 @@ describeInChromium('a sign-in that does not succeed', () => {
   }, 20_000)
 
   test.each([
-    ['nobody has begun it', '?code=any&state=any', 'Invalid state parameter'],
+    ['it was never started', '?code=any&state=any', 'Invalid state parameter'],
     ['the callback is malformed', '', 'Invalid state parameter'],
-  ])('because %s is told in words', async (_, query, words) => {
+  ])('because %s is explained in words', async (_, query, words) => {
     await tab.goto(`${rig.service.url}/auth/provider/callback${query}`)
     await goBackFrom(words)
   })

@@ -29,7 +29,7 @@ async function switchTo(person: string): Promise<void> {
   await tab.waitFor('#message')
 }
 
-describeInChromium('somebody who is signed in', () => {
+describeInChromium('a signed-in user', () => {
   afterEach(async () => {
     expect(await complaintsOf(tab)).toEqual([])
   })
@@ -205,7 +205,7 @@ describeInChromium('an owner', () => {
     await tab.press('Enter')
     await tab.waitFor('dialog >> text=/^\\d+ sessions ended/')
     expect((await rig.get('/auth', { 'x-session-token': token })).status).toBe(401)
-    await tab.fill('dialog input', 'nobody here')
+    await tab.fill('dialog input', 'unknown user')
     await tab.press('Enter')
     await tab.waitFor('dialog >> text=Enter a user name or id:VALUE')
     await tab.press('Escape')

@@ -278,7 +278,7 @@ describe('credentials', () => {
       200,
     ],
     ['the same cookie twice', { cookie: 'token={token}; token={token}' }, 200],
-    ['two cookies token with different values: nobody', { cookie: 'token={token}; token=other' }, 401],
+    ['two cookies token with different values: no user', { cookie: 'token={token}; token=other' }, 401],
     ['the same, the other way round', { cookie: 'token=other; token={token}' }, 401],
     [
       'a wrong X-Session-Token and a valid cookie: no fallback',

@@ -195,10 +195,7 @@ describe('plain OAuth 2.0', () => {
         { email: 'a@zqxzq.example', primary: 'yes', verified: true },
       ]),
     ],
-    [
-      'tells of an address that nobody verified',
-      says([{ email: 'ada@victim.example', primary: true, verified: false }]),
-    ],
+    ['sends an unverified address', says([{ email: 'ada@victim.example', primary: true, verified: false }])],
   ])('the e-mail list %s › signed in, without an address', async (name, script) => {
     const back = await comeBack('emails', name, script)
     const session = new URL(back.location ?? 'about:nowhere').searchParams.get('session') ?? ''
@@ -224,7 +221,7 @@ describe('plain OAuth 2.0', () => {
     ['an address of its own', { email: 'ada@public.example' }, { email: 'ada@public.example' }],
     ['an id as text', { id: 'u-7' }, { userId: 'u-7' }],
     ['a large id', { id: 9_007_199_254_740_991 }, { userId: '9007199254740991' }],
-    ['members that nobody asked for', { userId: 'root', userName: 'root', isAdmin: true }, { userName: 'ada' }],
+    ['members that were not requested', { userId: 'root', userName: 'root', isAdmin: true }, { userName: 'ada' }],
   ])('the profile has %s › is read as specified', async (name, odd, expected) => {
     const person = `odd ${name}`,
       browser = rig.browser()
@@ -356,11 +353,11 @@ describe('OpenID Connect', () => {
       502,
       'identity_provider_unavailable',
     ],
-    ['an id_token of nobody', { idToken: { remove: ['sub'] } }, 502, 'identity_provider_unavailable'],
+    ['an id_token without a user', { idToken: { remove: ['sub'] } }, 502, 'identity_provider_unavailable'],
     ['an id_token of a number', { idToken: { set: { sub: 5 } } }, 502, 'identity_provider_unavailable'],
     ['a signature that does not fit', { signature: 'wrong' }, 502, 'identity_provider_unavailable'],
     ['alg none', { signature: 'none' }, 502, 'identity_provider_unavailable'],
-    ['a key that is nobody’s', { idTokenHeader: { set: { kid: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
+    ['an unknown key', { idTokenHeader: { set: { kid: 'zqxzq' } } }, 502, 'identity_provider_unavailable'],
     ['500 for a user', { userinfo: { status: 500 } }, 502, 'identity_provider_unavailable'],
     ['401 for a user', { userinfo: { status: 401 } }, 502, 'identity_provider_unavailable'],
     ['a user of another sub', { userinfo: { set: { sub: 'id-grace' } } }, 502, 'identity_provider_unavailable'],

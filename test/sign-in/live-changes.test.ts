@@ -89,7 +89,7 @@ describe('config.json, changed while the service runs', () => {
     const { token } = await rig.signIn()
     await settle(null, 'was not reloaded')
     expect([(await rig.ask()).status, await statusOf(token)]).toEqual([401, 200])
-    await settle({ restrict_to: 'nobody-here' })
+    await settle({ restrict_to: 'other-user' })
     expect(await statusOf(token)).toBe(401)
     await settle({})
   })

@@ -122,7 +122,7 @@ describe('off as configured › routes are 404, the service is open, with a warn
     ['enabled is "$NAME" of a variable that says false', { [configPath]: file({ enabled: '$IS_ON' }) }],
   ])('%s', async (_, files) => {
     await using service = await startProtected(upstream.url, files, { environment: { IS_ON: 'false' } })
-    await logged(service, ['"level":"warn"', 'provider_auth was asked for and is OFF'])
+    await logged(service, ['"level":"warn"', 'provider_auth was requested and is OFF'])
     const statuses = await Promise.all(
       ['/auth', '/auth/provider', '/auth/provider/callback', '/auth/session', '/v1/models'].map(
         async (path) => (await fetch(`${service.url}${path}`)).status,

@@ -124,7 +124,7 @@ describe('the settings', () => {
     expect(more).toEqual([])
   })
 
-  test('redirect_uri | must equal the registered value › sent as in the file, whatever the request', async () => {
+  test('redirect_uri | must equal the registered value › sent as in the file, for any request', async () => {
     const page = await rig
       .browser()
       .visit(

@@ -78,7 +78,7 @@ describe('explainError', () => {
     [503, 'The service is overloaded'],
     [418, 'There is no answer'],
   ])('explains the status %d if the code is unknown', (status, title) => {
-    expect(explainError(wire('whatever', { status }), here).title).toBe(title)
+    expect(explainError(wire('unknown_code', { status }), here).title).toBe(title)
   })
 
   test('offers to continue an answer that has text', () => {

@@ -32,7 +32,7 @@ describe('pickerRows', () => {
   test('shows matching models of a provider for its name and a slash, and the typed text', () => {
     expect(lines('groq/lla')).toEqual(['pin groq/llama', 'pin groq/llama-small', 'typed groq/lla'])
     expect(lines('GROQ/llama')).toEqual(['pin groq/llama', 'pin groq/llama-small'])
-    expect(lines('nobody/llama')).toEqual(['typed nobody/llama'])
+    expect(lines('unknown/llama')).toEqual(['typed unknown/llama'])
   })
 
   test('has no pin with the name of a model', () => {

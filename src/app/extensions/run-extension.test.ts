@@ -108,7 +108,7 @@ describe('an extension', () => {
     const { running, lines, flush } = await start(config)
     expect(running.contribution).toBeUndefined()
     await flush()
-    expect(lines.join('')).toContain('greeter was asked for and is OFF')
+    expect(lines.join('')).toContain('greeter was requested and is OFF')
     expect(lines.join('')).toContain(reason)
   })
 
@@ -200,7 +200,7 @@ describe('an extension', () => {
       valuesPerOwnerMax: 1,
       parse: (value: unknown) => (typeof value === 'string' ? value : undefined),
     }
-    await hosts[0]?.store('words', options).set('a', 'kept', 'somebody')
+    await hosts[0]?.store('words', options).set('a', 'kept', 'owner')
     expect(await hosts[1]?.store('words', options).get('a')).toBe('kept')
   })
 

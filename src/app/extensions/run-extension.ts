@@ -90,8 +90,8 @@ export async function runExtension({
     if (next === undefined) {
       const reason = file === undefined ? `there is no ${path}` : `${path} says so`
       warn(
-        `${name} was asked for and is OFF: ${reason}. ` +
-          'Unless another extension closes it, everybody who reaches this service may use it',
+        `${name} was requested and is OFF: ${reason}. ` +
+          'Unless another extension requires sign-in, every client that reaches this service can use it',
       )
     }
     return next

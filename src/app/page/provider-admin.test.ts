@@ -215,7 +215,7 @@ describe('a test', () => {
   })
 
   test('of an unknown provider is refused', async () => {
-    expect(await outcome(subject().admin.test({ id: 'nobody' }, never))).toBe('not_found')
+    expect(await outcome(subject().admin.test({ id: 'unknown' }, never))).toBe('not_found')
   })
 
   test('of an unusable provider says why, and sends nothing', async () => {

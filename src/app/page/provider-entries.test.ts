@@ -91,10 +91,10 @@ describe('a provider as it is shown', () => {
 describe('the state of a provider', () => {
   const open = { reason: 'open', remainingMs: 4_000.4 } as const
   test.each([
-    ['nobody asked it yet', {}, { kind: 'ok' }],
+    ['no request was sent yet', {}, { kind: 'ok' }],
     ['it answers', { health: {} }, { kind: 'ok' }],
     [
-      'it did not tell its models, and nobody asked it anything else',
+      'it did not list its models, and no other request was sent',
       { modelsFailure: 'GET /models answered 401' },
       { kind: 'failing', why: 'its models cannot be listed: GET /models answered 401' },
     ],
@@ -125,7 +125,7 @@ describe('the state of a provider', () => {
       { kind: 'cooling', until: now + 4_000, why: 'its last attempts failed' },
     ],
     [
-      'it is switched off, whatever else',
+      'it is switched off, in any other state',
       { entry: { enabled: false, apiKey: '$A_KEY' }, health: { unavailable: open } },
       { kind: 'off' },
     ],

@@ -61,7 +61,7 @@ describe('a change of the file', () => {
   })
 
   test('of an unknown provider is refused', async () => {
-    expect(await outcome(fileWith(text), { id: 'nobody' })).toEqual([404, 'not_found', 'No provider has this id'])
+    expect(await outcome(fileWith(text), { id: 'unknown' })).toEqual([404, 'not_found', 'No provider has this id'])
   })
 
   test('without a file says how to create one', async () => {

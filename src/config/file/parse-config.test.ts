@@ -159,7 +159,7 @@ describe('parseConfig', () => {
     ['"max_concurrent":0', 'providers[0].max_concurrent', '0'],
     ['"enabled":"yes"', 'providers[0].enabled', '"yes"'],
     ['"protocol":"openapi"', 'providers[0].protocol', '"openapi"'],
-    ['"brand":"nobody-knows"', 'providers[0].brand', '"nobody-knows"'],
+    ['"brand":"unknown-brand"', 'providers[0].brand', '"unknown-brand"'],
     ['"models":[]', 'providers[0].models', 'an empty array'],
     ['"models":"a"', 'providers[0].models', '"a"'],
     ['"models":[""]', 'providers[0].models[0]', '""'],

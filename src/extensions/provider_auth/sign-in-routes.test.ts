@@ -194,7 +194,7 @@ describe('GET /auth/provider/callback', () => {
       `?error=%3Cscript%3Ealert(1)%3C/script%3E&error_description=%3Cscript%3E&state=${randomToken()}`,
     ],
   ])(
-    '%s is "Invalid state parameter", asks nobody and leaves the flow as it is (docs/sign-in.md)',
+    '%s is "Invalid state parameter", sends no request and leaves the flow unchanged (docs/sign-in.md)',
     async (_, query) => {
       const subject = signInUnderTest()
       const { state, cookie } = await subject.begin()

@@ -331,7 +331,7 @@ describe('chunkReader', () => {
     expect(calls.map(({ index }) => index)).toEqual([0, 0, 1, 1, 0, 2, 2])
   })
 
-  test('leaves calls with different indexes unchanged, whatever their ids', () => {
+  test('leaves calls with different indexes unchanged, with any ids', () => {
     const call = (index: number, id: string) =>
       encode(
         JSON.stringify(

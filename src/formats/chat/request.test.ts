@@ -458,7 +458,7 @@ describe('encodeChatRequest', () => {
     expect(JSON.parse(encoded({ rename: { max_tokens: 'seed' }, drop: ['seed'] }))).toMatchObject({ seed: 5 })
   })
 
-  test('keeps JSON valid whatever is removed, renamed or overridden', () => {
+  test('keeps JSON valid when any fields are removed, renamed or overridden', () => {
     const names = ['seed', 'temperature', 'x', 'ab', 'messages', 'max_tokens', 'other', '__proto__']
     const orders = fc.shuffledSubarray([
       '"seed":1',

@@ -8,7 +8,7 @@ import { writtenStream } from '../../gateway/testing.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { answerBudget, unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import type { Call } from '../../service/service.ts'
-import { chunks, exchangeOf, fakeGateway, readPieces, rejectionOnAbort, bareReply } from '../testing.ts'
+import { answerParts, exchangeOf, fakeGateway, readPieces, rejectionOnAbort, bareReply } from '../testing.ts'
 import { apiRoute, type EntranceOptions } from './api-call.ts'
 import { bodyBudget } from './body-budget.ts'
 import { openRequests } from './open-requests.ts'
@@ -310,7 +310,7 @@ describe('the time for a whole request', () => {
   )
 
   test('ends a stream with an error event', async () => {
-    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[answerParts.text('Hel')]], { hangs: true })
     const { post, records, open } = subject(serving(reply), { deadlineMs: () => 20 })
     const response = await post({ stream: true })
     const pieces = await readPieces(response.body ?? new ReadableStream())
@@ -323,9 +323,9 @@ describe('the time for a whole request', () => {
 })
 
 describe('a stream', () => {
-  test('is answered with its headers, chunks and [DONE]', async () => {
+  test('is answered with its headers, parts and [DONE]', async () => {
     const { post, records, open, requests } = subject(
-      serving(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]])),
+      serving(writtenStream([[answerParts.text('Hi')], [answerParts.finish()], [answerParts.usage()]])),
     )
     const response = await post({ stream: true })
     expect(open()).toBe(1)
@@ -363,7 +363,7 @@ describe('a stream', () => {
 
   test('that is cut ends with an error event and no [DONE], and is recorded as failed', async () => {
     const cut = new WireError(502, 'api_error', 'provider_error', 'The answer was cut off')
-    const { post, records } = subject(serving(writtenStream([[chunks.text('Hel')], cut])))
+    const { post, records } = subject(serving(writtenStream([[answerParts.text('Hel')], cut])))
     const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
     expect(pieces.at(-1)).toBe(
       'data: {"error":{"message":"The answer was cut off","type":"api_error",' +
@@ -374,19 +374,19 @@ describe('a stream', () => {
 
   test('with an internal error ends with a generic error, with the cause in the log', async () => {
     const internalError = new TypeError('secret')
-    const { post, records } = subject(serving(writtenStream([[chunks.text('Hel')], internalError])))
+    const { post, records } = subject(serving(writtenStream([[answerParts.text('Hel')], internalError])))
     const pieces = await readPieces((await post({ stream: true })).body ?? new ReadableStream())
     expect(pieces.at(-1)).toContain('"code":"internal_error"')
     expect(pieces.at(-1)).not.toContain('secret')
     expect(records).toMatchObject([{ status: 200, error: 'internal_error', cause: internalError }])
   })
 
-  test('with a slow start has headers and comments first, then its chunks', async () => {
+  test('with a slow start has headers and comments first, then its parts', async () => {
     const { promise: decided, resolve: decide } = Promise.withResolvers<void>()
     const { post } = subject(
       async (request, call) => {
         await decided
-        return serving(writtenStream([[chunks.text('Hi')]]))(request, call)
+        return serving(writtenStream([[answerParts.text('Hi')]]))(request, call)
       },
       { timers: { heartbeatMs: 5, stallMs: 1_000 } },
     )
@@ -400,7 +400,7 @@ describe('a stream', () => {
     }
     expect(pieces[0]).toBe(': keep-alive\n\n')
     expect(pieces.slice(-2)).toEqual([
-      `data: ${new TextDecoder().decode(chunks.text('Hi').data)}\n\n`,
+      `data: ${new TextDecoder().decode(answerParts.text('Hi').data)}\n\n`,
       'data: [DONE]\n\n',
     ])
   })
@@ -408,7 +408,7 @@ describe('a stream', () => {
   test('releases its reservation when the gateway does, otherwise at its end', async () => {
     const budget = bodyBudget(() => 1_000)
     let letGo: (() => void) | undefined
-    const reply = writtenStream([[chunks.text('Hi')], [chunks.finish()]])
+    const reply = writtenStream([[answerParts.text('Hi')], [answerParts.finish()]])
     const { post } = subject(serving(reply), {
       bodyBudget: budget,
       gateway: () => ({
@@ -460,7 +460,7 @@ describe('a client that leaves', () => {
 
   test('during a stream aborts the attempt', async () => {
     const client = new AbortController()
-    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[answerParts.text('Hel')]], { hangs: true })
     let call: Call | undefined
     const { post, records, open } = subject(async (request, given) => {
       call = given
@@ -477,7 +477,7 @@ describe('a client that leaves', () => {
   })
 
   test('by cancelling the body aborts the attempt', async () => {
-    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[answerParts.text('Hel')]], { hangs: true })
     const { post, records } = subject(serving(reply))
     const response = await post({ stream: true })
     await response.body?.cancel()
@@ -507,8 +507,8 @@ describe('the connection of a chat request', () => {
   test.each<readonly [string, Readonly<Record<string, unknown>>, Answering]>([
     ['answered', {}, serving(bareReply())],
     ['refused', { model: '' }, serving(bareReply())],
-    ['streamed', { stream: true }, serving(writtenStream([[chunks.text('Hi')], [chunks.finish()]]))],
-    ['cut', { stream: true }, serving(writtenStream([[chunks.text('Hi')], new Error('cut')]))],
+    ['streamed', { stream: true }, serving(writtenStream([[answerParts.text('Hi')], [answerParts.finish()]]))],
+    ['cut', { stream: true }, serving(writtenStream([[answerParts.text('Hi')], new Error('cut')]))],
   ])('may be idle as long as any other once the request was %s', async (_, fields, chat) => {
     const { post, limits } = subject(chat)
     await (await post(fields)).text()
@@ -534,7 +534,7 @@ describe('the connection of a chat request', () => {
   })
 
   test('is closed when the client does not read', async () => {
-    const { post, limits } = subject(serving(writtenStream([[chunks.text('Hi')]], { hangs: true })), {
+    const { post, limits } = subject(serving(writtenStream([[answerParts.text('Hi')]], { hangs: true })), {
       timers: { heartbeatMs: 1_000, stallMs: 2 },
     })
     const reader = (await post({ stream: true })).body?.getReader()
@@ -603,7 +603,7 @@ describe('a large answer', () => {
 
 describe('a shutdown', () => {
   test('ends plain requests with 503 and streams with an error event', async () => {
-    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[answerParts.text('Hel')]], { hangs: true })
     const { post, requests } = subject(async (request, call) =>
       request.stream ? serving(reply)(request, call) : rejectionOnAbort(call),
     )

@@ -23,12 +23,12 @@ const sliceBytes = 1024 * 1024
 
 /** Options of {@link apiRoute}. */
 export interface EntranceOptions extends AdmissionOptions, DeliveryOptions {
-  /** The gateway in force: a request keeps the one it began with. */
+  /** The active gateway. A request keeps the gateway it began with. */
   readonly gateway: () => Gateway
   readonly bodyLimits: () => BodyLimits
-  /** Whole request over all attempts, in milliseconds. */
+  /** Limit of a request over all attempts, in milliseconds. */
   readonly deadlineMs: () => number
-  /** What bodies may hold, over all requests; beyond, 503. */
+  /** Memory budget of bodies, over all requests; 503 above it. */
   readonly bodyBudget: BodyBudget
   readonly openRequests: OpenRequests
   readonly record: (record: RequestRecord) => void
@@ -49,7 +49,7 @@ export function apiRoute(format: Format, options: EntranceOptions): Route {
   }
 }
 
-/** Turns a request away: at once, for little, and not without a record. */
+/** Refuses a request, and records it. */
 function refuse(exchange: Exchange, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
   const progress = begin(exchange, format)
   record(recordOf(progress, undefined, { status: refusal.status, error: refusal.code }))
@@ -94,19 +94,19 @@ async function answer(exchange: Exchange, format: Format, options: EntranceOptio
     const served = ask.stream ? await withinMs(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
       reservation.release()
-      // The time was for the answer; its reader has one of its own.
+      // The deadline ends with the answer. Reading it has its own limit.
       clearTimeout(timer)
       return wholeResponse(served.reply, { served, progress, controller, settle, options })
     }
     return streamResponse({ served, answering, progress, controller, settle, options })
   } catch (error) {
-    const told = describe(error, progress)
-    settle({ status: told.status, ...outcomeOfError(told, error) })
-    return errorResponse(told, exchange.id, { format, headers: attemptHeaders(progress) })
+    const sent = describe(error, progress)
+    settle({ status: sent.status, ...outcomeOfError(sent, error) })
+    return errorResponse(sent, exchange.id, { format, headers: attemptHeaders(progress) })
   }
 }
 
-/** `x-svc-timeout-ms` may only lower the time for the whole request; nonsense is ignored. */
+/** `x-svc-timeout-ms` can only lower the deadline; invalid values are ignored. */
 function requestedTimeoutMs(request: Request): number {
   const given = request.headers.get('x-svc-timeout-ms')
   return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY

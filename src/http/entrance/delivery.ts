@@ -10,31 +10,31 @@ import { describe, outcomeOfError, type Outcome, type Progress } from './progres
 import { ClientLeft } from './read-body.ts'
 import { attemptHeaders, replyHeaders } from './reply-headers.ts'
 
-/** Answers up to this size are left to the system, larger ones are handed on as their clients read. */
-const leftBytes = 256 * 1024
+/** Answers up to this size are given to the server at once, larger ones at the pace of their clients. */
+const unpacedBytesMax = 256 * 1024
 /**
- * Who reads a large answer slowly seems to read nothing for a while: the system holds megabytes of it, and takes more
- * when a third of them has gone.
+ * Factor of the stall limit for large answers. The system buffers megabytes for a slow client, and accepts more only
+ * after a third of them was read.
  */
-const readerPatience = 4
+const largeAnswerFactor = 4
 
-/** The times of a chat request, in milliseconds. */
+/** Times of a request, in milliseconds. */
 export interface AnswerTimers {
-  /** Until the first keep-alive comment, and between them. */
+  /** Before the first keep-alive comment, and between two of them. */
   readonly heartbeatMs: number
-  /** A client may take so long to read what is there. */
+  /** Limit for a client to read available bytes. */
   readonly stallMs: number
 }
 
-/** What answers on their way to their clients share. */
+/** Shared by all answers being sent. */
 export interface DeliveryOptions {
   readonly timers: AnswerTimers
-  /** What large answers hold until they are read, beside those that are being gathered; beyond, 503. */
+  /** Memory budget of large answers until they are read, shared with answers being buffered; 503 above it. */
   readonly answerBudget: AnswerBudget
   readonly streamsOpen: { add(difference: number): void }
 }
 
-/** What it takes to hand an answer on. */
+/** A request whose answer is to be sent. */
 export interface Delivery {
   readonly progress: Progress
   readonly controller: CallController
@@ -42,37 +42,37 @@ export interface Delivery {
   readonly options: DeliveryOptions
 }
 
-/** A whole answer as a response; an error where there is no room to hold it until it is read. */
+/** Sends a whole answer. 503 if the memory budget has no space for a large one. */
 export function wholeResponse(
   { body, usage }: WholeReply,
   { served, progress, controller, settle, options }: Delivery & { readonly served: ServedReply },
 ): Response {
   const { exchange } = progress
   progress.served = served
-  if (body.length <= leftBytes) {
+  if (body.length <= unpacedBytesMax) {
     settle({ status: 200, usage })
     return new Response(body, { headers: replyHeaders(progress, 'application/json', served) })
   }
   const reservation = options.answerBudget.reservation()
   if (!reservation.reserve(body.length)) {
-    const told = overloaded('Response memory limit reached; try again shortly')
-    settle({ status: told.status, error: told.code, usage })
-    return errorResponse(told, exchange.id, { format: progress.format, headers: attemptHeaders(progress) })
+    const error = overloaded('Response memory limit reached; try again shortly')
+    settle({ status: error.status, error: error.code, usage })
+    return errorResponse(error, exchange.id, { format: progress.format, headers: attemptHeaders(progress) })
   }
   const { body: paced, cut } = pacedBody({
     bytes: body,
-    stallMs: readerPatience * options.timers.stallMs,
+    stallMs: largeAnswerFactor * options.timers.stallMs,
     onEnd(isWhole) {
       reservation.release()
-      settle({ usage, ...(isWhole ? { status: 200 } : breach()) })
+      settle({ usage, ...(isWhole ? { status: 200 } : cutOutcome()) })
       if (isWhole) exchange.extendIdleLimit()
       else exchange.drop()
     },
   })
   onAbort(controller, cut)
 
-  /** Why it was not read to its end. */
-  function breach(): Outcome {
+  /** Why the answer was not read to its end. */
+  function cutOutcome(): Outcome {
     const { aborted, reason } = controller.signal
     if (!aborted || reason instanceof ClientLeft) return { status: 499, error: 'client_left' }
     return { status: 200, ...outcomeOfError(describe(reason, progress), reason) }
@@ -80,19 +80,19 @@ export function wholeResponse(
   return new Response(paced, { headers: replyHeaders(progress, 'application/json', served) })
 }
 
-/** A stream, and how it is to be handed on. */
+/** A stream to be sent. */
 export interface Streaming extends Delivery {
-  /** Absent: not decided yet, but the client has waited long enough for its headers. */
+  /** Absent: the reply is not known yet, but the headers must be sent. */
   readonly served: ServedReply | undefined
   readonly answering: Promise<ServedReply>
 }
 
-/** A stream as a response, decided or not. */
+/** Sends a stream, whether its reply is known or not. */
 export function streamResponse({ served, answering, progress, controller, settle, options }: Streaming): Response {
   const { stream: format } = progress.format
   if (format === undefined) throw new Error('a stream in a format without streams')
   let reply: StreamReply | undefined
-  const take = (answer: ServedReply): StreamReply => {
+  const accept = (answer: ServedReply): StreamReply => {
     const { reply: decided } = answer
     progress.served = answer
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
@@ -101,7 +101,7 @@ export function streamResponse({ served, answering, progress, controller, settle
     return decided
   }
   const { body, fail, leave } = eventStreamBody({
-    reply: served === undefined ? answering.then(take) : take(served),
+    reply: served === undefined ? answering.then(accept) : accept(served),
     heartbeatMs: options.timers.heartbeatMs,
     stallMs: options.timers.stallMs,
     format,
@@ -136,7 +136,7 @@ export function streamResponse({ served, answering, progress, controller, settle
   })
 }
 
-/** Now, where it has been aborted already. */
+/** Calls the listener on abort; at once if already aborted. */
 function onAbort({ signal }: CallController, listener: () => void): void {
   if (signal.aborted) listener()
   else signal.addEventListener('abort', listener, { once: true })

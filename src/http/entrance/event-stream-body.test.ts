@@ -3,7 +3,7 @@ import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
 import type { StreamReply } from '../../formats/reply.ts'
 import { writtenStream, type FakeStream } from '../../gateway/testing.ts'
-import { chunks, readPieces } from '../testing.ts'
+import { answerParts, readPieces } from '../testing.ts'
 import { eventStreamBody, type StreamOutcome } from './event-stream-body.ts'
 
 afterEach(() => void jest.useRealTimers())
@@ -34,8 +34,8 @@ function subject(reply: StreamReply | Promise<StreamReply>) {
   return { ...stream, outcomes, aborts: () => aborts }
 }
 
-function eventOf(chunk: { readonly data: Uint8Array }): string {
-  return `data: ${new TextDecoder().decode(chunk.data)}\n\n`
+function eventOf(part: { readonly data: Uint8Array }): string {
+  return `data: ${new TextDecoder().decode(part.data)}\n\n`
 }
 
 const errorEvent = (message: string) =>
@@ -55,31 +55,35 @@ async function readOne(reader: {
 }
 
 describe('a stream to a client', () => {
-  test('gives chunks as they come, several in one piece, and [DONE] after a proper end', async () => {
-    const { body, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo'), chunks.finish()]]))
+  test('sends parts as they arrive, several in one piece, and [DONE] after a complete stream', async () => {
+    const { body, outcomes } = subject(
+      writtenStream([[answerParts.text('Hel')], [answerParts.text('lo'), answerParts.finish()]]),
+    )
     expect(await readPieces(body)).toEqual([
-      eventOf(chunks.text('Hel')),
-      eventOf(chunks.text('lo')) + eventOf(chunks.finish()),
+      eventOf(answerParts.text('Hel')),
+      eventOf(answerParts.text('lo')) + eventOf(answerParts.finish()),
       done,
     ])
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
   })
 
   test('ends with an error event and no [DONE] when it fails (failover.md rule 4)', async () => {
-    const { body, outcomes, aborts } = subject(writtenStream([[chunks.text('Hel')], new Error('cut')]))
-    expect(await readPieces(body)).toEqual([eventOf(chunks.text('Hel')), errorEvent('told: cut')])
+    const { body, outcomes, aborts } = subject(writtenStream([[answerParts.text('Hel')], new Error('cut')]))
+    expect(await readPieces(body)).toEqual([eventOf(answerParts.text('Hel')), errorEvent('told: cut')])
     expect(outcomes).toMatchObject([{ hasClientLeft: false, error: { code: 'provider_error' } }])
     expect(aborts()).toBe(1)
   })
 
   test('tells usage when it has ended', async () => {
-    const { body, outcomes } = subject(writtenStream([[chunks.text('Hi')], [chunks.finish()], [chunks.usage()]]))
+    const { body, outcomes } = subject(
+      writtenStream([[answerParts.text('Hi')], [answerParts.finish()], [answerParts.usage()]]),
+    )
     await readPieces(body)
     expect(outcomes[0]?.usage).toEqual({ promptTokens: 1, completionTokens: 2, totalTokens: 3 })
   })
 
   test('reads as fast as the client and no faster', async () => {
-    const reply = writtenStream([[chunks.text('a')], [chunks.text('b')], [chunks.text('c')]])
+    const reply = writtenStream([[answerParts.text('a')], [answerParts.text('b')], [answerParts.text('c')]])
     const { body, leave } = subject(reply)
     await settle()
     expect(reply.reads).toBe(0)
@@ -92,7 +96,7 @@ describe('a stream to a client', () => {
 
   test('leaves no timer when it has ended', async () => {
     jest.useFakeTimers()
-    const { body } = subject(writtenStream([[chunks.text('a')]]))
+    const { body } = subject(writtenStream([[answerParts.text('a')]]))
     await readPieces(body)
     expect(jest.getTimerCount()).toBe(0)
   })
@@ -130,16 +134,16 @@ describe('a stream that is not decided yet', () => {
     }
     expect(comments).toEqual([keepAlive, keepAlive, keepAlive])
     expect(counts.slice(1)).toEqual([1, 1, 2, 2, 3])
-    decide(writtenStream([[chunks.text('Hi')]]))
-    expect(await readOne(reader)).toBe(eventOf(chunks.text('Hi')))
+    decide(writtenStream([[answerParts.text('Hi')]]))
+    expect(await readOne(reader)).toBe(eventOf(answerParts.text('Hi')))
     expect(await readOne(reader)).toBe(done)
   })
 
   test('begins as soon as it is decided', async () => {
     const { body, decide } = undecided()
     const reading = readPieces(body)
-    decide(writtenStream([[chunks.text('Hi')]]))
-    expect(await reading).toEqual([eventOf(chunks.text('Hi')), done])
+    decide(writtenStream([[answerParts.text('Hi')]]))
+    expect(await reading).toEqual([eventOf(answerParts.text('Hi')), done])
   })
 
   test('ends with an error event when all have failed', async () => {
@@ -150,7 +154,7 @@ describe('a stream that is not decided yet', () => {
     expect(outcomes).toHaveLength(1)
   })
 
-  test('ends with the error it is told to end with', async () => {
+  test('ends with the error given to fail', async () => {
     const { body, fail, refuse } = undecided()
     const reading = readPieces(body)
     await settle()
@@ -164,20 +168,20 @@ describe('a stream that must end', () => {
   const stop = new WireError(503, 'api_error', 'provider_error', 'the service stops')
 
   test('while it waits for the upstream ends with an error event', async () => {
-    const reply = writtenStream([[chunks.text('Hel')]], { hangs: true })
+    const reply = writtenStream([[answerParts.text('Hel')]], { hangs: true })
     const { body, fail, outcomes } = subject(reply)
     const reading = readPieces(body)
     await settle()
     fail(stop)
-    expect(await reading).toEqual([eventOf(chunks.text('Hel')), errorEvent('the service stops')])
+    expect(await reading).toEqual([eventOf(answerParts.text('Hel')), errorEvent('the service stops')])
     expect(reply.isCancelled).toBe(true)
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
   })
 
   test('while the client does not read ends with an error event after what it has', async () => {
-    const { body, fail, outcomes } = subject(writtenStream([[chunks.text('Hel')], [chunks.text('lo')]]))
+    const { body, fail, outcomes } = subject(writtenStream([[answerParts.text('Hel')], [answerParts.text('lo')]]))
     const reader = body.getReader()
-    expect(await readOne(reader)).toBe(eventOf(chunks.text('Hel')))
+    expect(await readOne(reader)).toBe(eventOf(answerParts.text('Hel')))
     fail(stop)
     expect(outcomes).toHaveLength(1)
     expect(await readOne(reader)).toBe(errorEvent('the service stops'))
@@ -185,21 +189,21 @@ describe('a stream that must end', () => {
   })
 
   test('before it was read at all ends with an error event', async () => {
-    const { body, fail } = subject(writtenStream([[chunks.text('Hel')]]))
+    const { body, fail } = subject(writtenStream([[answerParts.text('Hel')]]))
     fail(stop)
     expect(await readPieces(body)).toEqual([errorEvent('the service stops')])
   })
 
   test('but has ended is left alone', async () => {
-    const { body, fail, outcomes, aborts } = subject(writtenStream([[chunks.text('Hel')]]))
+    const { body, fail, outcomes, aborts } = subject(writtenStream([[answerParts.text('Hel')]]))
     await readPieces(body)
     fail(stop)
     expect(outcomes).toHaveLength(1)
     expect(aborts()).toBe(0)
   })
 
-  test('ends once, whatever else comes', async () => {
-    const { body, fail, leave, outcomes } = subject(writtenStream([[chunks.text('Hel')]], { hangs: true }))
+  test('ends once, also with further ends', async () => {
+    const { body, fail, leave, outcomes } = subject(writtenStream([[answerParts.text('Hel')]], { hangs: true }))
     const reading = readPieces(body)
     await settle()
     fail(stop)
@@ -211,11 +215,13 @@ describe('a stream that must end', () => {
 
 describe('a client that', () => {
   function served(): { readonly reply: FakeStream } & ReturnType<typeof subject> {
-    const reply = writtenStream([[chunks.text('Hel')], [chunks.usage()], [chunks.text('lo')]], { hangs: true })
+    const reply = writtenStream([[answerParts.text('Hel')], [answerParts.usage()], [answerParts.text('lo')]], {
+      hangs: true,
+    })
     return { reply, ...subject(reply) }
   }
 
-  test("leaves ends the work, and is nobody's failure", async () => {
+  test('leaves aborts the request, and is no failure', async () => {
     const { body, reply, outcomes, aborts } = served()
     const reader = body.getReader()
     await reader.read()

@@ -7,51 +7,51 @@ import type { Usage } from '../../formats/usage.ts'
 import { watchdog } from '../../service/watchdog.ts'
 import { withinMs } from '../../service/within.ts'
 
-/** What came of a stream. */
+/** How a stream ended. */
 export interface StreamOutcome {
-  /** The error event that ended it; absent when it ended well or the client left. */
+  /** The error event that ended it; absent for a complete stream, or if the client left. */
   readonly error?: WireError
-  /** What was thrown, for the log; absent when it ended well or the client left. */
+  /** The thrown error, for the log; absent for a complete stream, or if the client left. */
   readonly cause?: unknown
   readonly hasClientLeft: boolean
-  /** As the provider counts; an estimate where the answer had begun and ended before the provider counted it. */
+  /** As reported by the provider; an estimate if the answer ended before the report. */
   readonly usage: Usage | undefined
 }
 
-/** What {@link eventStreamBody} needs. */
+/** Options of {@link eventStreamBody}. */
 export interface EventStreamOptions {
-  /** The reply; a promise where the headers had to go before it was decided. */
+  /** The reply; a promise if the headers were sent before the reply is known. */
   readonly reply: StreamReply | Promise<StreamReply>
-  /** How parts, keep-alives and the end are written. */
+  /** Writes parts, keep-alives and the end. */
   readonly format: StreamFormat
-  /** Milliseconds between keep-alive comments while the reply is undecided. */
+  /** Milliseconds between keep-alive comments while the reply is not known. */
   readonly heartbeatMs: number
-  /** Milliseconds a client may take to read what is there. */
+  /** Milliseconds a client may take to read available bytes. */
   readonly stallMs: number
-  /** Of the request, estimated. Absent: an answer that ends early is not estimated. */
+  /** Estimated tokens of the request. Absent: an answer that ends early has no estimate. */
   readonly promptTokens?: number
-  /** What the client is told of an error. */
+  /** Maps an error to the client's error. */
   readonly describe: (error: unknown) => WireError
-  /** Ends the work for this request, in every phase. */
+  /** Aborts the request, in every phase. */
   readonly abort: () => void
   readonly onEnd: (outcome: StreamOutcome) => void
 }
 
-/** A stream to a client. */
+/** A stream that is sent to a client. */
 export interface EventStreamBody {
   readonly body: ReadableStream<Uint8Array>
   /**
-   * Ends it with an error event: time is up, or the service must stop. What is told of the reason is asked when the
-   * work has ended, and what came of it is known.
+   * Aborts the request, and ends the stream with an error event for `reason`. The event is written once the pending
+   * read has ended, so it includes all attempts.
    */
   fail(reason: unknown): void
-  /** Ends it because nobody reads it any more. */
+  /** Ends the stream because the client does not read. */
   leave(): void
 }
 
 /**
- * Server-sent events for a client: chunks as they come, `data: [DONE]` after a proper end, an error event and no
- * `[DONE]` after any other (failover.md rule 4). The client's reading pace is the upstream's.
+ * Sends a reply as server-sent events: parts as they arrive, `data: [DONE]` after a complete stream, an error event
+ * without `[DONE]` otherwise (failover.md rule 4). Reads the upstream at the pace of the client.
  */
 export function eventStreamBody({
   reply,
@@ -64,7 +64,7 @@ export function eventStreamBody({
   onEnd,
 }: EventStreamOptions): EventStreamBody {
   let decided = reply instanceof Promise ? undefined : reply
-  // Whoever reads hears of it; that may be nobody.
+  // A rejection is handled by the reader; without a reader it is not an uncaught error.
   if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
   let quarters = 0
@@ -83,7 +83,7 @@ export function eventStreamBody({
     onEnd(outcome)
   }
 
-  /** The client has left, or does not read any more. */
+  /** The client has left, or does not read. */
   function leave(): void {
     if (isOver) return
     finish({ hasClientLeft: true, usage: usageSoFar() })
@@ -91,25 +91,25 @@ export function eventStreamBody({
     sink?.error(new Error('the client does not read'))
   }
 
-  /** The reply, or `undefined` when it is time for a comment. */
+  /** Waits for the reply; `undefined` when a comment is due. */
   async function decide(): Promise<StreamReply | undefined> {
-    // The first comment goes at once: it takes the headers with it.
+    // The first comment is sent at once, since it sends the headers.
     decided = await withinMs(Promise.resolve(reply), hasWaited ? heartbeatMs : 0)
     hasWaited = true
     return decided
   }
 
-  /** The bytes of these chunks; none where all of them are for the record only. */
-  function frame(chunks: readonly Part[]): Uint8Array {
-    for (const chunk of chunks) {
-      if (chunk.usage !== undefined) usage = chunk.usage
-      if (chunk.finishReason !== undefined) isFinished = true
-      quarters += answerQuarters(chunk)
+  /** Counts the parts and returns their bytes; empty if all of them are for the record only. */
+  function frame(parts: readonly Part[]): Uint8Array {
+    for (const part of parts) {
+      if (part.usage !== undefined) usage = part.usage
+      if (part.finishReason !== undefined) isFinished = true
+      quarters += answerQuarters(part)
     }
-    return format.frame(chunks)
+    return format.frame(parts)
   }
 
-  /** The usage of an answer that was stopped or cut. */
+  /** Usage of an answer that was stopped or cut. */
   function usageSoFar(): Usage | undefined {
     if (decided === undefined || promptTokens === undefined || (isFinished && usage !== undefined)) return usage
     return estimatedUsage(usage, promptTokens, quarters)
@@ -129,8 +129,8 @@ export function eventStreamBody({
       const source = decided ?? (await decide())
       if (source !== undefined) {
         do {
-          const chunks = await source.read()
-          bytes = chunks === undefined ? undefined : frame(chunks)
+          const parts = await source.read()
+          bytes = parts === undefined ? undefined : frame(parts)
         } while (bytes?.length === 0)
       }
       if (isOver) return

@@ -10,34 +10,34 @@ import { ClientLeft } from './read-body.ts'
 
 const modelLengthMax = 128
 
-/** How a chat request ended. */
+/** How a request ended. */
 export interface Outcome {
   readonly status: number
   readonly error?: string
   readonly usage?: Usage | undefined
-  /** A mistake of ours, for the log. */
+  /** The cause of an internal error, for the log. */
   readonly cause?: unknown
 }
 
-/** One chat request: what is known of it while it is under way. */
+/** State of a request that is being answered. */
 export interface Progress {
   readonly exchange: Exchange
   readonly format: Format
   readonly trail: Trail
   readonly time: number
   /**
-   * Empty until it has been read. Of the request no more is kept than this and the next: its bytes may go before its
-   * answer ends.
+   * Empty until the body was read. Only this and the next two facts are kept of the request, since its bytes may be
+   * released before its answer ends.
    */
   model: string
   stream: boolean
-  /** Estimated, for a stream that ends before its provider counts it. */
+  /** Estimated; for a stream that ends before its provider reports usage. */
   promptTokens: number
   served: ServedReply | undefined
   firstTokenMs: number | undefined
 }
 
-/** Nothing is known of it yet. */
+/** Returns the initial state. */
 export function begin(exchange: Exchange, format: Format): Progress {
   return {
     exchange,
@@ -52,7 +52,7 @@ export function begin(exchange: Exchange, format: Format): Progress {
   }
 }
 
-/** What the client is told of whatever went wrong; a mistake of ours is told as nothing but that. */
+/** Maps any error to the client's error. Internal errors become a generic 500. */
 export function describe(error: unknown, { model, trail }: Progress): WireError {
   if (error instanceof WireError) return error
   if (error instanceof ClientLeft)
@@ -75,14 +75,14 @@ export function describe(error: unknown, { model, trail }: Progress): WireError 
   })
 }
 
-/** What the record says of an error; what caused it only where it is a mistake of ours. */
-export function outcomeOfError(told: WireError | undefined, cause: unknown): Pick<Outcome, 'error' | 'cause'> {
-  if (told === undefined) return {}
-  return told.status === 500 ? { error: told.code, cause } : { error: told.code }
+/** Returns the error for the record, with the cause of an internal error only. */
+export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pick<Outcome, 'error' | 'cause'> {
+  if (sent === undefined) return {}
+  return sent.status === 500 ? { error: sent.code, cause } : { error: sent.code }
 }
 
 /**
- * The record of a request that has ended.
+ * Returns the record of an ended request.
  *
  * @param listedAs see {@link RequestRecord}
  */

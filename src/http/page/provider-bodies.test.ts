@@ -74,7 +74,7 @@ describe('the body of a test', () => {
 test.each([
   ['a change', parseProviderChange],
   ['a test', parseProviderTest],
-] as const)('the body of %s › whatever it is, it is read as texts that may be, or refused with 400', (_, parse) => {
+] as const)('the body of %s › any input is read as allowed texts, or refused with 400', (_, parse) => {
   const field = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary', maxLength: 300 }),

@@ -18,7 +18,7 @@ const state: ProvidersAnswer = {
       enabled: true,
       state: { kind: 'ok' },
       models: ['m', 'n'],
-      coolingModels: ['n', 'asked-for-by-somebody'],
+      coolingModels: ['n', 'requested-by-a-caller'],
       attempts: { count: 1, ok: 0 },
       lastError: { time: 1, why: 'status 500', model: 'm', status: 500 },
     },
@@ -95,7 +95,7 @@ describe('POST /api/providers', () => {
     expect(changes).toEqual([[change, 'ann']])
   })
 
-  test('refuses others, whatever they send', async () => {
+  test('refuses other users, with any body', async () => {
     const { call, changes } = subject({ isOwner: () => false })
     for (const body of [JSON.stringify(change), 'nonsense'])
       expect(await call('POST', '/api/providers', body)).toEqual([403, 'permission_error', 'owners_only'])
@@ -147,7 +147,7 @@ describe('POST /api/providers/test', () => {
         bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
         async test() {
           limits.push('tested')
-          throw new WireError(404, 'invalid_request_error', 'not_found', 'nobody')
+          throw new WireError(404, 'invalid_request_error', 'not_found', 'no such provider')
         },
       }),
     )
@@ -157,7 +157,7 @@ describe('POST /api/providers/test', () => {
       keepOpen: () => void limits.push('open'),
       resetIdleLimit: () => void limits.push('let close'),
     }
-    await expect(async () => routes.find('POST', '/api/providers/test').handle(exchange)).toThrow('nobody')
+    await expect(async () => routes.find('POST', '/api/providers/test').handle(exchange)).toThrow('no such provider')
     expect(limits).toEqual(['open', 'tested', 'let close'])
   })
 

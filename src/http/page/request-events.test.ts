@@ -38,7 +38,7 @@ const textOf = (event: RequestsEvent): string => new TextDecoder().decode(event.
 describe('events for several readers', () => {
   test('are queried and formatted once for owners at the same position', async () => {
     const { eventAfter, queries, answer, made } = subject()
-    const position = { scope: 'everybody', after: 3, announced: 5 } as const
+    const position = { scope: 'all users', after: 3, announced: 5 } as const
     const [one, other] = [eventAfter(position), eventAfter(position)]
     expect(queries).toHaveLength(1)
     answer(6)
@@ -55,8 +55,8 @@ describe('events for several readers', () => {
 
   test('are queried again for a reader with a newer notification', async () => {
     const { eventAfter, answer } = subject()
-    const before = eventAfter({ scope: 'everybody', after: 3, announced: 5 })
-    const after = eventAfter({ scope: 'everybody', after: 3, announced: 6 })
+    const before = eventAfter({ scope: 'all users', after: 3, announced: 5 })
+    const after = eventAfter({ scope: 'all users', after: 3, announced: 6 })
     answer(5)
     answer(6)
     expect([textOf(await before), textOf(await after)]).toEqual(['data: 5\n\n', 'data: 6\n\n'])
@@ -64,14 +64,14 @@ describe('events for several readers', () => {
 
   test('are queried again at another position', () => {
     const { eventAfter, queries } = subject()
-    void eventAfter({ scope: 'everybody', after: 3, announced: 5 })
-    void eventAfter({ scope: 'everybody', after: 4, announced: 5 })
+    void eventAfter({ scope: 'all users', after: 3, announced: 5 })
+    void eventAfter({ scope: 'all users', after: 4, announced: 5 })
     expect(queries.map(({ after }) => after)).toEqual([3, 4])
   })
 
   test('are queried for each new reader, and formatted once', async () => {
     const { eventAfter, queries, answer, made } = subject()
-    const newReader = { scope: 'everybody', after: 0, announced: 0 } as const
+    const newReader = { scope: 'all users', after: 0, announced: 0 } as const
     const [one, other] = [eventAfter(newReader), eventAfter(newReader)]
     expect(queries).toHaveLength(2)
     answer(2)
@@ -81,10 +81,10 @@ describe('events for several readers', () => {
 
   test('of one user are not shared', async () => {
     const { eventAfter, queries, answer } = subject()
-    const asked = (['everybody', { user: 'ada' }, { user: 'bob' }, 'everybody'] as const).map((scope) =>
+    const asked = (['all users', { user: 'ada' }, { user: 'bob' }, 'all users'] as const).map((scope) =>
       eventAfter({ scope, after: 3, announced: 5 }),
     )
-    expect(queries.map(({ scope }) => scope)).toEqual(['everybody', { user: 'ada' }, { user: 'bob' }])
+    expect(queries.map(({ scope }) => scope)).toEqual(['all users', { user: 'ada' }, { user: 'bob' }])
     for (const mark of [10, 11, 12]) answer(mark)
     expect((await Promise.all(asked)).map(textOf)).toEqual([
       'data: 10\n\n',
@@ -96,7 +96,7 @@ describe('events for several readers', () => {
 
   test('are queried again after a failed query', async () => {
     const { eventAfter, queries, answer } = subject()
-    const position = { scope: 'everybody', after: 3, announced: 5 } as const
+    const position = { scope: 'all users', after: 3, announced: 5 } as const
     const lost = eventAfter(position)
     queries.shift()?.answer.reject(new Error('gone'))
     expect(await lost.catch((error: unknown) => error)).toEqual(new Error('gone'))

@@ -34,10 +34,10 @@ export function requestEvents(
 
   function bytesOf(found: Remembered, { scope, after }: Position): Uint8Array {
     const { mark } = found
-    if (scope === 'everybody' && lastFormatted?.after === after && lastFormatted.mark === mark)
+    if (scope === 'all users' && lastFormatted?.after === after && lastFormatted.mark === mark)
       return lastFormatted.bytes
     const bytes = formatEvent(new TextEncoder().encode(JSON.stringify(answerOf(found))))
-    if (scope === 'everybody') lastFormatted = { after, mark, bytes }
+    if (scope === 'all users') lastFormatted = { after, mark, bytes }
     return bytes
   }
 
@@ -48,7 +48,7 @@ export function requestEvents(
 
   return function eventAfter(position) {
     const { scope, after, announced } = position
-    if (scope !== 'everybody' || announced === 0) return query(position)
+    if (scope !== 'all users' || announced === 0) return query(position)
     // The last query has everything that was announced to this reader; newer records are announced to both.
     if (lastQuery?.after === after && lastQuery.announced >= announced) return lastQuery.event
     const event = query(position)

@@ -62,7 +62,7 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
 
 /** A visitor without a name has no requests of their own. */
 function scopeOf(exchange: Exchange, isOwner: RequestsApiOptions['isOwner']): Scope {
-  return isOwner(exchange) ? 'everybody' : { user: exchange.user ?? '' }
+  return isOwner(exchange) ? 'all users' : { user: exchange.user ?? '' }
 }
 
 function wantsEvents({ headers }: Request): boolean {

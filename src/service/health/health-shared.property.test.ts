@@ -160,7 +160,7 @@ describe('processes whose events arrive late', () => {
     )
   })
 
-  test('are available after ten minutes, whatever was lost', () => {
+  test('are available after ten minutes, with any lost events', () => {
     fc.assert(
       fc.property(jitters, steps, (randoms, history) => {
         const all = network(randoms)

@@ -50,7 +50,7 @@ export function redisConnection({
   /** Monotonic time of the last command. */
   let sentAt = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** Commands fail at once for so long after a timeout; pings go on for so long after a command. */
+  /** Time after a timeout during which commands fail at once; time after a command during which pings continue. */
   const pingingMs = timeoutMs * 2.5
 
   function connect(): RedisClient {

@@ -8,7 +8,7 @@ import { startRedisServer, type RedisServer } from '../../../test/fakes/redis-se
 import { needs } from '../../../test/needs.ts'
 import { StoreUnavailable } from '../store.ts'
 import { limitContract } from '../testing-limits.ts'
-import { roomy, storeContract, unusedName } from '../testing.ts'
+import { ampleOptions, storeContract, unusedName } from '../testing.ts'
 import { redisStores, type RedisStores } from './redis.ts'
 
 /** The message of the StoreUnavailable that a promise rejects with. */
@@ -65,7 +65,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
   describe('redis: several processes', () => {
     test('share values, and one of them takes a value', async () => {
       const name = unusedName(),
-        stores = [storesAt(server.url), storesAt(server.url)].map((each) => each.open(name, roomy))
+        stores = [storesAt(server.url), storesAt(server.url)].map((each) => each.open(name, ampleOptions))
       await stores[0]?.set('key', 'value', 'owner')
       expect(await stores[1]?.get('key')).toBe('value')
       const taken = await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => store.take('key'))))
@@ -75,7 +75,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
     test('share the limits', async () => {
       const name = unusedName(),
         [one, other] = [storesAt(server.url), storesAt(server.url)].map((each) =>
-          each.open(name, { ...roomy, valuesPerOwnerMax: 2 }),
+          each.open(name, { ...ampleOptions, valuesPerOwnerMax: 2 }),
         )
       await one?.set('first', 'value', 'owner')
       await other?.set('second', 'value', 'owner')
@@ -114,7 +114,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
   describe('redis: a stored value', () => {
     test('expires by itself, to the last key', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       await store.set('a', 'value', 'owner')
       await store.set('b', 'value', 'owner')
       expect(await keys(name)).toEqual(
@@ -122,14 +122,14 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       )
       for (const key of await keys(name)) {
         const ms = await direct.pttl(key)
-        expect(ms).toBeGreaterThan(roomy.ttlMs - 10_000)
-        expect(ms).toBeLessThanOrEqual(roomy.ttlMs + 1)
+        expect(ms).toBeGreaterThan(ampleOptions.ttlMs - 10_000)
+        expect(ms).toBeLessThanOrEqual(ampleOptions.ttlMs + 1)
       }
     })
 
     test('leaves nothing behind when it was taken, deleted or evicted', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, { ...roomy, valuesMax: 3, valuesPerOwnerMax: 2 })
+        store = storesAt(server.url).open(name, { ...ampleOptions, valuesMax: 3, valuesPerOwnerMax: 2 })
       for (const key of ['a1', 'a2', 'a3', 'b1', 'c1']) await store.set(key, 'value', key.slice(0, 1))
       await store.take('a3')
       await store.delete('b1')
@@ -139,7 +139,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('does not count once the server has expired it', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       for (const key of ['a', 'b', 'c']) await store.set(key, 'value', key)
       await direct.send('ZADD', [`svc:${name}:order`, '1', 'a', '2', 'b'])
       await store.set('d', 'value', 'c')
@@ -152,7 +152,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('keeps its order when the clock was set back a little', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       await store.set('a', 'value', 'owner')
       await direct.send('ZADD', [`svc:${name}:order`, `${(Date.now() + 60_000) * 1_000}`, 'a'])
       await store.set('b', 'value', 'owner')
@@ -161,7 +161,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('does not pile up when the clock was set back', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       await store.set('a', 'value', 'owner')
       await direct.send('ZADD', [`svc:${name}:order`, '9000000000000000', 'a'])
       await store.set('b', 'value', 'owner')
@@ -171,7 +171,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('shows its owner neither in keys nor in values', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       await store.set('key', 'value', 'someone@example.org')
       const dumps = await Promise.all((await keys(name)).map((key) => direct.send('DUMP', [key])))
       expect(JSON.stringify([await keys(name), dumps])).not.toContain('someone')
@@ -200,7 +200,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       '['.repeat(100_000),
     ])('%p is no value', async (garbage) => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       await direct.set(`svc:${name}:value:key`, garbage)
       expect([await store.get('key'), await store.take('key'), await direct.exists(`svc:${name}:value:key`)]).toEqual([
         undefined,
@@ -211,7 +211,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('is none when it is no text, and can be replaced', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy),
+        store = storesAt(server.url).open(name, ampleOptions),
         key = `svc:${name}:value:key`
       await direct.send('RPUSH', [key, 'one', 'two'])
       expect([await store.get('key'), await store.take('key'), await direct.exists(key)]).toEqual([
@@ -226,14 +226,14 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('is none when it is not UTF-8', async () => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, roomy)
+        store = storesAt(server.url).open(name, ampleOptions)
       await direct.set(`svc:${name}:value:key`, Uint8Array.of(0xff, 0xfe, 0x00, 0xc3))
       expect(await store.get('key')).toBeUndefined()
     })
 
     test.each(['order', 'places', 'owned', 'ranking'])('does no lasting harm when %s is lost', async (book) => {
       const name = unusedName(),
-        store = storesAt(server.url).open(name, { ...roomy, valuesMax: 3, valuesPerOwnerMax: 2 })
+        store = storesAt(server.url).open(name, { ...ampleOptions, valuesMax: 3, valuesPerOwnerMax: 2 })
       for (const key of ['a1', 'b1', 'b2']) await store.set(key, 'value', key.slice(0, 1))
       await direct.del(`svc:${name}:${book}`)
       await store.set('c1', 'value', 'c')
@@ -269,7 +269,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
         ':other@',
         'refuses the user name or the password',
       ],
-      ['because it knows no such user', [], '', 'nobody:word@', 'refuses the user name or the password'],
+      ['because it knows no such user', [], '', 'unknown:word@', 'refuses the user name or the password'],
       [
         'because the user may not',
         ['--user', 'svc', 'on', '>word', '~*', '-@all', '+get'],
@@ -305,7 +305,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       })
       const stores = storesAt(`redis://svc:${encodeURIComponent('p@ss:w/o?#%')}@127.0.0.1:${other.port}/5`)
       await stores.ready()
-      await stores.open('states', roomy).set('key', 'value', 'owner')
+      await stores.open('states', ampleOptions).set('key', 'value', 'owner')
       const reader = new RedisClient(`redis://127.0.0.1:${other.port}/5`, { autoReconnect: false })
       expect(await reader.exists('svc:states:value:key')).toBe(true)
       reader.close()
@@ -317,7 +317,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
       const first = await startRedisServer(),
         changes: (string | undefined)[] = []
       const stores = storesAt(first.url, { onChange: (change) => void changes.push(change?.message) }),
-        store = stores.open(unusedName(), roomy)
+        store = stores.open(unusedName(), ampleOptions)
       await store.set('key', 'value', 'owner')
       await first.kill()
 
@@ -341,7 +341,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('is connected to again when an idle connection was lost', async () => {
       const first = await startRedisServer(),
-        store = storesAt(first.url).open(unusedName(), roomy)
+        store = storesAt(first.url).open(unusedName(), ampleOptions)
       await store.set('key', 'value', 'owner')
       await first.kill()
       await using again = await startRedisServer({ port: first.port })
@@ -350,7 +350,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('fails pending commands when it ends', async () => {
       const other = await startRedisServer(),
-        store = storesAt(other.url).open(unusedName(), roomy)
+        store = storesAt(other.url).open(unusedName(), ampleOptions)
       await store.get('key')
       other.pause()
       const waiting = [trouble(store.get('key')), trouble(store.take('key'))]
@@ -375,7 +375,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('is unavailable in time when it hangs, then at once, and recovers when it goes on', async () => {
       await using other = await startRedisServer()
-      const store = storesAt(other.url, { timeoutMs: 400 }).open(unusedName(), roomy)
+      const store = storesAt(other.url, { timeoutMs: 400 }).open(unusedName(), ampleOptions)
       await store.set('key', 'value', 'owner')
       other.pause()
       const hanging = 'the server of the store does not answer'
@@ -398,7 +398,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
           changes.push(change?.message)
           if (change === undefined) healed.resolve()
         },
-      }).open(unusedName(), roomy)
+      }).open(unusedName(), ampleOptions)
       await store.set('key', 'value', 'owner')
       other.pause()
       await trouble(store.get('key'))
@@ -422,7 +422,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
           data() {},
         },
       })
-      const store = storesAt(`redis://127.0.0.1:${silent.port}`, { timeoutMs: 100 }).open(unusedName(), roomy)
+      const store = storesAt(`redis://127.0.0.1:${silent.port}`, { timeoutMs: 100 }).open(unusedName(), ampleOptions)
       await trouble(store.get('key'))
       await Bun.sleep(700)
       const asked = connections
@@ -438,7 +438,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('is used again when it stops being a replica', async () => {
       await using other = await startRedisServer()
-      const store = storesAt(other.url).open(unusedName(), roomy),
+      const store = storesAt(other.url).open(unusedName(), ampleOptions),
         admin = new RedisClient(other.url, { autoReconnect: false })
       await admin.send('REPLICAOF', ['127.0.0.1', '1'])
       expect(await trouble(store.set('key', 'value', 'owner'))).toBe(
@@ -454,7 +454,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
     test('that refuses one command does not fail the other pending ones', async () => {
       await using other = await startRedisServer()
-      const store = storesAt(other.url).open(unusedName(), roomy),
+      const store = storesAt(other.url).open(unusedName(), ampleOptions),
         admin = new RedisClient(other.url, { autoReconnect: false })
       await store.set('key', 'value', 'owner')
       await admin.send('CONFIG', ['SET', 'maxmemory', '1'])
@@ -468,7 +468,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
     test('costs no descriptors while it is stopped', async () => {
       const other = await startRedisServer()
       await other.kill()
-      const store = storesAt(other.url).open(unusedName(), roomy),
+      const store = storesAt(other.url).open(unusedName(), ampleOptions),
         before = readdirSync('/proc/self/fd').length
       for (let index = 0; index < 500; index++) await trouble(store.get('key'))
       expect(await Promise.all(Array.from({ length: 500 }, () => trouble(store.get('key'))))).toHaveLength(500)
@@ -496,7 +496,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
     })
 
     test.each([
-      ['of nobody who is known', makeCertificate({ host: '127.0.0.1', issuer: authority })],
+      ['of an unknown authority', makeCertificate({ host: '127.0.0.1', issuer: authority })],
       ['its own', makeCertificate({ host: '127.0.0.1' })],
     ])('is not used when its certificate is %s', async (_whose, tls) => {
       await using other = await startRedisServer({ tls })
@@ -515,7 +515,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
 
   test('redis: is unavailable once closed', async () => {
     const stores = storesAt(server.url),
-      store = stores.open(unusedName(), roomy)
+      store = stores.open(unusedName(), ampleOptions)
     await store.set('key', 'value', 'owner')
     await stores.close()
     expect(await trouble(store.get('key'))).toBe('the store is closed')
@@ -524,7 +524,7 @@ describe.skipIf(needs('redis-server') === undefined)('redis', () => {
   test('redis: closing it ends pending commands, and reports no failure', async () => {
     const troubles: unknown[] = [],
       stores = storesAt(server.url, { onChange: (each) => void troubles.push(each) })
-    const asking = trouble(stores.open(unusedName(), roomy).get('key'))
+    const asking = trouble(stores.open(unusedName(), ampleOptions).get('key'))
     await stores.close()
     expect([await asking, troubles]).toEqual(['the server of the store cannot be reached', []])
   })

@@ -471,7 +471,7 @@ describe('plain OAuth 2.0', () => {
         () => json({ access_token: 'x\r\nx-evil: y', token_type: 'bearer' }),
         unavailable,
       ],
-      ['gives a token of a kind nobody knows', () => json({ access_token: token, token_type: 'mac' }), unavailable],
+      ['gives a token of an unknown type', () => json({ access_token: token, token_type: 'mac' }), unavailable],
       ['gives a token that is bound to a key', () => json({ access_token: token, token_type: 'dpop' }), unavailable],
       ['gives a token of no kind', () => json({ access_token: token }), unavailable],
     ])('that %s does not sign in', async (_, answer, expected) => {
@@ -1114,7 +1114,7 @@ describe('OpenID Connect', () => {
         () => json({ ...metadata, authorization_endpoint }),
         unavailable,
       ]),
-    ])('that %s sends nobody anywhere', async (_, answer, expected) => {
+    ])('that %s causes no redirect', async (_, answer, expected) => {
       const { provider, lines } = openid({ answers: { [at.discovery]: answer } })
       expect(await refusal(provider.begin(state))).toMatchObject(expected)
       expect(lines).toMatchObject([{ level: 'warn', text: expect.stringContaining('stage=discovery') }])

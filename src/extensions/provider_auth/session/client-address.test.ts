@@ -41,7 +41,7 @@ describe('a client', () => {
     ['behind more proxies than the limit', `203.0.113.9${', 10.0.0.3'.repeat(16)}`, '10.0.0.3'],
     ['that sends a huge header', `${'9'.repeat(100_000)}, 203.0.113.9`, '203.0.113.9'],
     ['whose proxy sends a huge header', '9'.repeat(100_000), '127.0.0.1'],
-  ])('%s is told apart', (_, forwarded, key) => {
+  ])('%s has a key of its own', (_, forwarded, key) => {
     expect(keyOf('127.0.0.1', forwarded)).toBe(key)
   })
 

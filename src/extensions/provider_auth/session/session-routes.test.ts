@@ -196,7 +196,7 @@ describe('POST /auth/logout', () => {
     const everywhere = (headers: Readonly<Record<string, string>>, body = '{"everywhere":true}') =>
       ['/auth/logout', { method: 'POST', headers: { ...json, ...headers }, body }] as const
 
-    test.each(ways)('ends all sessions of who shows one by %s, and nobody else’s', async (_, shown) => {
+    test.each(ways)('ends all sessions of the user whose token is sent by %s, and no others', async (_, shown) => {
       const subject = signInUnderTest()
       const tokens = [await subject.signIn(), await subject.signIn(), await subject.signIn()]
       const other = await subject.signIn({ ...ada, userId: '1906', userName: 'grace' })
