@@ -51,9 +51,7 @@ export function exchangeOf(request: Request): Exchange {
   }
 }
 
-/** Reads a body as text, one string for each piece. For tests. */
-export async function readPieces(body: ReadableStream<Uint8Array>): Promise<readonly string[]> {
-  const pieces: string[] = []
-  for await (const piece of body) pieces.push(new TextDecoder().decode(piece))
-  return pieces
+/** Reads a stream of events as text, one string for each event or comment. For tests. */
+export async function readEvents(response: Response): Promise<readonly string[]> {
+  return (await response.text()).split(/(?<=\n\n)/)
 }

@@ -100,7 +100,7 @@ export function streamResponse({ served, answering, progress, controller, settle
     reply = decided
     return decided
   }
-  const { body, fail, leave } = eventStreamBody({
+  const { send, fail, leave } = eventStreamBody({
     reply: served === undefined ? answering.then(accept) : accept(served),
     heartbeatMs: options.timers.heartbeatMs,
     stallMs: options.timers.stallMs,
@@ -127,7 +127,9 @@ export function streamResponse({ served, answering, progress, controller, settle
     if (reason instanceof ClientLeft) leave()
     else fail(reason)
   })
-  return new Response(body, {
+  // A direct stream writes to the socket without a queue between, and shows when the client does not read.
+  const body: Bun.DirectUnderlyingSource<Uint8Array> = { type: 'direct', pull: send, cancel: leave }
+  return new Response(new ReadableStream(body), {
     headers: {
       ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served),
       'cache-control': 'no-cache, no-transform',

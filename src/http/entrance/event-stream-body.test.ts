@@ -2,9 +2,9 @@ import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
 import type { StreamReply } from '../../formats/reply.ts'
-import { writtenStream, type FakeStream } from '../../gateway/testing.ts'
-import { answerParts, readPieces } from '../testing.ts'
-import { eventStreamBody, type StreamOutcome } from './event-stream-body.ts'
+import { writtenStream, type StreamStep } from '../../gateway/testing.ts'
+import { answerParts } from '../testing.ts'
+import { eventStreamBody, type EventStreamBody, type StreamOutcome } from './event-stream-body.ts'
 
 afterEach(() => void jest.useRealTimers())
 
@@ -34,8 +34,8 @@ function subject(reply: StreamReply | Promise<StreamReply>) {
   return { ...stream, outcomes, aborts: () => aborts }
 }
 
-function eventOf(part: { readonly data: Uint8Array }): string {
-  return `data: ${new TextDecoder().decode(part.data)}\n\n`
+function eventOf(chunk: { readonly data: Uint8Array }): string {
+  return `data: ${new TextDecoder().decode(chunk.data)}\n\n`
 }
 
 const errorEvent = (message: string) =>
@@ -46,20 +46,46 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }
 
-/** Reads one piece as text. */
-async function readOne(reader: {
-  read(): Promise<{ readonly value?: Uint8Array | undefined }>
-}): Promise<string | undefined> {
-  const { value } = await reader.read()
-  return value === undefined ? undefined : new TextDecoder().decode(value)
+/** A client's socket. While `isBlocked`, each write waits for `unblock`. */
+function fakeSink() {
+  const pieces: string[] = []
+  let waiting: PromiseWithResolvers<void> | undefined
+  return {
+    pieces,
+    isBlocked: false,
+    isEnded: false,
+    write(bytes: Uint8Array) {
+      expect(this.isEnded).toBe(false)
+      pieces.push(new TextDecoder().decode(bytes))
+      if (!this.isBlocked) return bytes.length
+      waiting ??= Promise.withResolvers()
+      return waiting.promise
+    },
+    end() {
+      this.isEnded = true
+    },
+    unblock() {
+      this.isBlocked = false
+      waiting?.resolve()
+      waiting = undefined
+    },
+  }
+}
+
+/** Everything that a stream writes for a client that reads at once. */
+async function sent({ send }: Pick<EventStreamBody, 'send'>): Promise<readonly string[]> {
+  const sink = fakeSink()
+  await send(sink)
+  expect(sink.isEnded).toBe(true)
+  return sink.pieces
 }
 
 describe('a stream to a client', () => {
-  test('sends parts as they arrive, several in one piece, and [DONE] after a complete stream', async () => {
-    const { body, outcomes } = subject(
+  test('gives parts as they arrive, several in one piece, and [DONE] after a complete stream', async () => {
+    const { send, outcomes } = subject(
       writtenStream([[answerParts.text('Hel')], [answerParts.text('lo'), answerParts.finish()]]),
     )
-    expect(await readPieces(body)).toEqual([
+    expect(await sent({ send })).toEqual([
       eventOf(answerParts.text('Hel')),
       eventOf(answerParts.text('lo')) + eventOf(answerParts.finish()),
       done,
@@ -68,99 +94,95 @@ describe('a stream to a client', () => {
   })
 
   test('ends with an error event and no [DONE] when it fails (failover.md rule 4)', async () => {
-    const { body, outcomes, aborts } = subject(writtenStream([[answerParts.text('Hel')], new Error('cut')]))
-    expect(await readPieces(body)).toEqual([eventOf(answerParts.text('Hel')), errorEvent('told: cut')])
+    const { send, outcomes, aborts } = subject(writtenStream([[answerParts.text('Hel')], new Error('cut')]))
+    expect(await sent({ send })).toEqual([eventOf(answerParts.text('Hel')), errorEvent('told: cut')])
     expect(outcomes).toMatchObject([{ hasClientLeft: false, error: { code: 'provider_error' } }])
     expect(aborts()).toBe(1)
   })
 
-  test('tells usage when it has ended', async () => {
-    const { body, outcomes } = subject(
+  test('reports usage when it has ended', async () => {
+    const { send, outcomes } = subject(
       writtenStream([[answerParts.text('Hi')], [answerParts.finish()], [answerParts.usage()]]),
     )
-    await readPieces(body)
+    await sent({ send })
     expect(outcomes[0]?.usage).toEqual({ promptTokens: 1, completionTokens: 2, totalTokens: 3 })
   })
 
   test('reads as fast as the client and no faster', async () => {
     const reply = writtenStream([[answerParts.text('a')], [answerParts.text('b')], [answerParts.text('c')]])
-    const { body, leave } = subject(reply)
+    const { send } = subject(reply)
     await settle()
     expect(reply.reads).toBe(0)
-    const reader = body.getReader()
-    await reader.read()
+    const sink = fakeSink()
+    sink.isBlocked = true
+    const sending = send(sink)
     await settle()
-    expect(reply.reads).toBe(1)
-    leave()
+    expect([reply.reads, sink.pieces.length]).toEqual([1, 1])
+    sink.unblock()
+    await sending
+    expect(sink.pieces).toHaveLength(4)
   })
 
   test('leaves no timer when it has ended', async () => {
     jest.useFakeTimers()
-    const { body } = subject(writtenStream([[answerParts.text('a')]]))
-    await readPieces(body)
+    const { send } = subject(writtenStream([[answerParts.text('a')]]))
+    const sink = fakeSink()
+    sink.isBlocked = true
+    const sending = send(sink)
+    await settle()
+    expect(jest.getTimerCount()).toBe(1)
+    sink.unblock()
+    await sending
     expect(jest.getTimerCount()).toBe(0)
   })
 })
 
-describe('a stream that is not decided yet', () => {
+describe('a stream without a reply yet', () => {
   function undecided() {
-    let decide = (_reply: StreamReply): void => undefined
-    let refuse = (_error: Error): void => undefined
-    const reply = new Promise<StreamReply>((resolve, reject) => {
-      decide = resolve
-      refuse = reject
-    })
-    return { ...subject(reply), decide: (given: StreamReply) => decide(given), refuse: (error: Error) => refuse(error) }
+    const { promise, resolve: decide, reject: refuse } = Promise.withResolvers<StreamReply>()
+    return { ...subject(promise), decide, refuse }
   }
 
   test('is kept alive with a comment at once, which takes the headers with it, and one every 10 s', async () => {
     jest.useFakeTimers()
-    const { body, decide } = undecided()
-    const reader = body.getReader()
-    const comments: string[] = []
-    const note = async () => {
-      comments.push(String(await readOne(reader)))
-    }
+    const { send, decide } = undecided()
+    const sink = fakeSink()
+    const sending = send(sink)
     const counts: number[] = []
-    for (const waitMs of [1, heartbeatMs, heartbeatMs]) {
-      const reading = note()
+    for (const waitMs of [1, heartbeatMs - 1, 1, heartbeatMs - 1, 1]) {
       await settle()
-      jest.advanceTimersByTime(waitMs - 1)
+      jest.advanceTimersByTime(waitMs)
       await settle()
-      counts.push(comments.length)
-      jest.advanceTimersByTime(1)
-      await reading
-      counts.push(comments.length)
+      counts.push(sink.pieces.length)
     }
-    expect(comments).toEqual([keepAlive, keepAlive, keepAlive])
-    expect(counts.slice(1)).toEqual([1, 1, 2, 2, 3])
+    expect(counts).toEqual([1, 1, 2, 2, 3])
     decide(writtenStream([[answerParts.text('Hi')]]))
-    expect(await readOne(reader)).toBe(eventOf(answerParts.text('Hi')))
-    expect(await readOne(reader)).toBe(done)
+    await sending
+    expect(sink.pieces).toEqual([keepAlive, keepAlive, keepAlive, eventOf(answerParts.text('Hi')), done])
   })
 
-  test('begins as soon as it is decided', async () => {
-    const { body, decide } = undecided()
-    const reading = readPieces(body)
+  test('begins as soon as it has one', async () => {
+    const { send, decide } = undecided()
+    const sending = sent({ send })
     decide(writtenStream([[answerParts.text('Hi')]]))
-    expect(await reading).toEqual([eventOf(answerParts.text('Hi')), done])
+    expect(await sending).toEqual([eventOf(answerParts.text('Hi')), done])
   })
 
   test('ends with an error event when all have failed', async () => {
-    const { body, refuse, outcomes } = undecided()
-    const reading = readPieces(body)
+    const { send, refuse, outcomes } = undecided()
+    const sending = sent({ send })
     refuse(new Error('all failed'))
-    expect(await reading).toEqual([errorEvent('told: all failed')])
+    expect(await sending).toEqual([errorEvent('told: all failed')])
     expect(outcomes).toHaveLength(1)
   })
 
-  test('ends with the error given to fail', async () => {
-    const { body, fail, refuse } = undecided()
-    const reading = readPieces(body)
+  test('ends with the error it must end with', async () => {
+    const { send, fail, refuse } = undecided()
+    const sending = sent({ send })
     await settle()
     fail(new WireError(504, 'api_error', 'provider_error', 'time is up'))
     refuse(new Error('aborted'))
-    expect(await reading).toEqual([errorEvent('time is up')])
+    expect(await sending).toEqual([errorEvent('time is up')])
   })
 })
 
@@ -169,83 +191,98 @@ describe('a stream that must end', () => {
 
   test('while it waits for the upstream ends with an error event', async () => {
     const reply = writtenStream([[answerParts.text('Hel')]], { hangs: true })
-    const { body, fail, outcomes } = subject(reply)
-    const reading = readPieces(body)
+    const { send, fail, outcomes } = subject(reply)
+    const sending = sent({ send })
     await settle()
     fail(stop)
-    expect(await reading).toEqual([eventOf(answerParts.text('Hel')), errorEvent('the service stops')])
+    expect(await sending).toEqual([eventOf(answerParts.text('Hel')), errorEvent('the service stops')])
     expect(reply.isCancelled).toBe(true)
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
   })
 
-  test('while the client does not read ends with an error event after what it has', async () => {
-    const { body, fail, outcomes } = subject(writtenStream([[answerParts.text('Hel')], [answerParts.text('lo')]]))
-    const reader = body.getReader()
-    expect(await readOne(reader)).toBe(eventOf(answerParts.text('Hel')))
+  test('while the client does not read ends with an error event after the bytes that were written', async () => {
+    const { send, fail, outcomes } = subject(writtenStream([[answerParts.text('Hel')], [answerParts.text('lo')]]))
+    const sink = fakeSink()
+    sink.isBlocked = true
+    const sending = send(sink)
+    await settle()
     fail(stop)
     expect(outcomes).toHaveLength(1)
-    expect(await readOne(reader)).toBe(errorEvent('the service stops'))
-    expect(await readOne(reader)).toBeUndefined()
+    sink.unblock()
+    await sending
+    expect(sink).toMatchObject({
+      pieces: [eventOf(answerParts.text('Hel')), errorEvent('the service stops')],
+      isEnded: true,
+    })
   })
 
-  test('before it was read at all ends with an error event', async () => {
-    const { body, fail } = subject(writtenStream([[answerParts.text('Hel')]]))
+  test('before it is written ends with an error event', async () => {
+    const { send, fail, outcomes } = subject(writtenStream([[answerParts.text('Hel')]]))
     fail(stop)
-    expect(await readPieces(body)).toEqual([errorEvent('the service stops')])
+    expect(outcomes).toHaveLength(1)
+    expect(await sent({ send })).toEqual([errorEvent('the service stops')])
   })
 
-  test('but has ended is left alone', async () => {
-    const { body, fail, outcomes, aborts } = subject(writtenStream([[answerParts.text('Hel')]]))
-    await readPieces(body)
+  test('but has ended does not change', async () => {
+    const { send, fail, outcomes, aborts } = subject(writtenStream([[answerParts.text('Hel')]]))
+    await sent({ send })
     fail(stop)
     expect(outcomes).toHaveLength(1)
     expect(aborts()).toBe(0)
   })
 
-  test('ends once, also with further ends', async () => {
-    const { body, fail, leave, outcomes } = subject(writtenStream([[answerParts.text('Hel')]], { hangs: true }))
-    const reading = readPieces(body)
+  test('ends once', async () => {
+    const { send, fail, leave, outcomes } = subject(writtenStream([[answerParts.text('Hel')]], { hangs: true }))
+    const sending = sent({ send })
     await settle()
     fail(stop)
-    await reading
+    await sending
     leave()
     expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
   })
 })
 
 describe('a client that', () => {
-  function served(): { readonly reply: FakeStream } & ReturnType<typeof subject> {
-    const reply = writtenStream([[answerParts.text('Hel')], [answerParts.usage()], [answerParts.text('lo')]], {
-      hangs: true,
-    })
-    return { reply, ...subject(reply) }
+  function served(
+    steps: readonly StreamStep[] = [[answerParts.text('Hel')], [answerParts.usage()], [answerParts.text('lo')]],
+  ) {
+    const reply = writtenStream(steps, { hangs: true }),
+      sink = fakeSink()
+    return { reply, sink, ...subject(reply) }
   }
 
-  test('leaves aborts the request, and is no failure', async () => {
-    const { body, reply, outcomes, aborts } = served()
-    const reader = body.getReader()
-    await reader.read()
-    await reader.read()
-    await reader.cancel()
+  test("leaves ends the work, and is not the provider's failure", async () => {
+    const { send, leave, reply, sink, outcomes, aborts } = served()
+    void send(sink)
+    await settle()
+    leave()
     expect(outcomes).toEqual([{ hasClientLeft: true, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } }])
     expect(aborts()).toBe(1)
     expect(reply.isCancelled).toBe(true)
   })
 
-  test('leaves before anything came ends the work', async () => {
-    const { body, outcomes, reply } = served()
-    await body.cancel()
+  test('leaves gets no end: its response is not complete', async () => {
+    const { send, leave, sink } = served()
+    const sending = send(sink)
+    await settle()
+    leave()
+    await settle()
+    expect(sink.isEnded).toBe(false)
+    expect(Bun.peek.status(sending)).toBe('pending')
+  })
+
+  test('leaves before the stream is written ends the work', () => {
+    const { leave, outcomes, reply } = served()
+    leave()
     expect(outcomes).toMatchObject([{ hasClientLeft: true }])
     expect(reply.isCancelled).toBe(true)
   })
 
-  test('leaves while the upstream is waited for ends the work', async () => {
-    const reply = writtenStream([], { hangs: true })
-    const { body, outcomes } = subject(reply)
-    const reader = body.getReader()
-    void reader.read().catch(() => undefined)
+  test('leaves while the upstream sends nothing ends the work', async () => {
+    const { send, leave, reply, sink, outcomes } = served([])
+    void send(sink)
     await settle()
-    await reader.cancel()
+    leave()
     await settle()
     expect(outcomes).toEqual([{ hasClientLeft: true, usage: undefined }])
     expect(reply.isCancelled).toBe(true)
@@ -253,39 +290,58 @@ describe('a client that', () => {
 
   test('does not read for 30 s is taken to have left', async () => {
     jest.useFakeTimers()
-    const { body, outcomes, reply } = served()
-    const reader = body.getReader()
-    await reader.read()
-    // The watchdog counts from the last piece that was taken: it fires at most twice its limit later.
+    const { send, outcomes, reply, sink } = served()
+    sink.isBlocked = true
+    void send(sink)
+    await settle()
     jest.advanceTimersByTime(stallMs - 1)
     expect(outcomes).toEqual([])
-    jest.advanceTimersByTime(stallMs + 1)
+    jest.advanceTimersByTime(2)
     expect(outcomes).toMatchObject([{ hasClientLeft: true }])
     expect(reply.isCancelled).toBe(true)
-    await expect(reader.read()).rejects.toThrow('the client does not read')
     expect(jest.getTimerCount()).toBe(0)
+    sink.unblock()
+    await settle()
+    expect(sink.pieces).toHaveLength(1)
+    expect(sink.isEnded).toBe(false)
+  })
+
+  test('reads in time, again and again, is not taken to have left', async () => {
+    jest.useFakeTimers()
+    const { send, outcomes, sink, leave } = served()
+    for (let read = 0; read < 3; read += 1) {
+      sink.isBlocked = true
+      if (read === 0) void send(sink)
+      await settle()
+      jest.advanceTimersByTime(stallMs - 1)
+      sink.unblock()
+      await settle()
+    }
+    jest.advanceTimersByTime(10 * stallMs)
+    expect(outcomes).toEqual([])
+    leave()
   })
 
   test('waits for the upstream is not taken to have left', async () => {
     jest.useFakeTimers()
-    const { body, outcomes, leave } = subject(writtenStream([], { hangs: true }))
-    void body
-      .getReader()
-      .read()
-      .catch(() => undefined)
+    const { send, outcomes, sink, leave } = served([])
+    void send(sink)
     await settle()
     jest.advanceTimersByTime(10 * stallMs)
     expect(outcomes).toEqual([])
     leave()
   })
 
-  test('does not read the keep-alive comments is taken to have left', async () => {
+  test('does not read the keep-alives is taken to have left', async () => {
     jest.useFakeTimers()
-    const { body, outcomes } = subject(new Promise<StreamReply>(() => undefined))
-    const reading = readOne(body.getReader())
+    const { send, outcomes } = subject(new Promise<StreamReply>(() => undefined))
+    const sink = fakeSink()
+    sink.isBlocked = true
+    void send(sink)
     await settle()
-    jest.advanceTimersByTime(heartbeatMs)
-    expect(await reading).toBe(keepAlive)
+    jest.advanceTimersByTime(1)
+    await settle()
+    expect(sink.pieces).toEqual([keepAlive])
     jest.advanceTimersByTime(2 * stallMs)
     expect(outcomes).toMatchObject([{ hasClientLeft: true }])
   })

@@ -4,54 +4,60 @@ import type { StreamFormat } from '../../formats/format.ts'
 import type { Part } from '../../formats/part.ts'
 import type { StreamReply } from '../../formats/reply.ts'
 import type { Usage } from '../../formats/usage.ts'
-import { watchdog } from '../../service/watchdog.ts'
+import { watchdog, type Watchdog } from '../../service/watchdog.ts'
 import { withinMs } from '../../service/within.ts'
 
-/** How a stream ended. */
+/** Outcome of a stream to a client. */
 export interface StreamOutcome {
-  /** The error event that ended it; absent for a complete stream, or if the client left. */
+  /** The error event that ended it; absent when it was complete or the client left. */
   readonly error?: WireError
-  /** The thrown error, for the log; absent for a complete stream, or if the client left. */
+  /** The error behind the error event, for the log; absent when the stream was complete or the client left. */
   readonly cause?: unknown
   readonly hasClientLeft: boolean
-  /** As reported by the provider; an estimate if the answer ended before the report. */
+  /** As counted by the provider; an estimate if the answer began and ended before the provider counted it. */
   readonly usage: Usage | undefined
 }
 
 /** Options of {@link eventStreamBody}. */
 export interface EventStreamOptions {
-  /** The reply; a promise if the headers were sent before the reply is known. */
+  /** The reply; a promise if the headers were sent before there was one. */
   readonly reply: StreamReply | Promise<StreamReply>
   /** Writes parts, keep-alives and the end. */
   readonly format: StreamFormat
-  /** Milliseconds between keep-alive comments while the reply is not known. */
+  /** Milliseconds between keep-alives while there is no reply. */
   readonly heartbeatMs: number
-  /** Milliseconds a client may take to read available bytes. */
+  /** Milliseconds in which a client must read what was written. */
   readonly stallMs: number
-  /** Estimated tokens of the request. Absent: an answer that ends early has no estimate. */
+  /** Estimated tokens of the request. Absent: the usage of an answer that ends early is not estimated. */
   readonly promptTokens?: number
-  /** Maps an error to the client's error. */
+  /** Maps an error to the error event of the client. */
   readonly describe: (error: unknown) => WireError
-  /** Aborts the request, in every phase. */
+  /** Ends the work for this request, in every phase. */
   readonly abort: () => void
   readonly onEnd: (outcome: StreamOutcome) => void
 }
 
-/** A stream that is sent to a client. */
+/** The side of a response to which the runtime connects a client's socket: the controller of a `direct` stream. */
+export interface EventStreamSink {
+  /** Writes bytes. @returns a promise if the client does not read fast enough; it resolves when more can be written */
+  write(bytes: Uint8Array): unknown
+  /** Ends the response after the bytes that are not read yet. */
+  end(): unknown
+}
+
+/** A stream to a client. */
 export interface EventStreamBody {
-  readonly body: ReadableStream<Uint8Array>
-  /**
-   * Aborts the request, and ends the stream with an error event for `reason`. The event is written once the pending
-   * read has ended, so it includes all attempts.
-   */
+  /** Writes the whole stream. Resolves when it has ended, and never if the client has left. Called once at most. */
+  send(sink: EventStreamSink): Promise<void>
+  /** Ends the stream with the error event for `reason`: its time is up, or the service must stop. */
   fail(reason: unknown): void
-  /** Ends the stream because the client does not read. */
+  /** Ends the stream because the client no longer reads it. */
   leave(): void
 }
 
 /**
- * Sends a reply as server-sent events: parts as they arrive, `data: [DONE]` after a complete stream, an error event
- * without `[DONE]` otherwise (failover.md rule 4). Reads the upstream at the pace of the client.
+ * Writes server-sent events to a client: parts as they arrive, the format's end after a complete stream, and an error
+ * event without that end after any other (failover.md rule 4). The reply is read at the client's pace.
  */
 export function eventStreamBody({
   reply,
@@ -64,42 +70,40 @@ export function eventStreamBody({
   onEnd,
 }: EventStreamOptions): EventStreamBody {
   let decided = reply instanceof Promise ? undefined : reply
-  // A rejection is handled by the reader; without a reader it is not an uncaught error.
+  // A rejection is reported where the reply is awaited, which is never if the client leaves early.
   if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
   let quarters = 0
   let isFinished = false
-  let hasWaited = false
   let isOver = false
-  let isPulling = false
+  /** The client has not read what was written. */
+  let isBlocked = false
   let forced: { readonly reason: unknown } | undefined
-  let sink: ReadableStreamDefaultController<Uint8Array> | undefined
-  const stall = watchdog(stallMs, leave)
-  stall.pause()
+  let sink: EventStreamSink | undefined
+  /** The last bytes of the stream. */
+  let last: Uint8Array | undefined
+  let stall: Watchdog | undefined
 
   function finish(outcome: StreamOutcome): void {
     isOver = true
-    stall.stop()
+    stall?.stop()
     onEnd(outcome)
   }
 
-  /** The client has left, or does not read. */
   function leave(): void {
     if (isOver) return
     finish({ hasClientLeft: true, usage: usageSoFar() })
     abort()
-    sink?.error(new Error('the client does not read'))
   }
 
-  /** Waits for the reply; `undefined` when a comment is due. */
-  async function decide(): Promise<StreamReply | undefined> {
-    // The first comment is sent at once, since it sends the headers.
-    decided = await withinMs(Promise.resolve(reply), hasWaited ? heartbeatMs : 0)
-    hasWaited = true
-    return decided
+  /** Ends the stream, with an error event if there was an error. */
+  function end(error?: WireError, cause?: unknown): void {
+    finish({ hasClientLeft: false, ...(error === undefined ? { usage } : { usage: usageSoFar(), error, cause }) })
+    last = error === undefined ? format.end : format.error(error)
+    if (sink !== undefined) close(sink, last)
   }
 
-  /** Counts the parts and returns their bytes; empty if all of them are for the record only. */
+  /** Returns the bytes of these parts; empty if all of them are for the record only. */
   function frame(parts: readonly Part[]): Uint8Array {
     for (const part of parts) {
       if (part.usage !== undefined) usage = part.usage
@@ -109,64 +113,72 @@ export function eventStreamBody({
     return format.frame(parts)
   }
 
-  /** Usage of an answer that was stopped or cut. */
+  /** The usage of an answer that was stopped or cut. */
   function usageSoFar(): Usage | undefined {
     if (decided === undefined || promptTokens === undefined || (isFinished && usage !== undefined)) return usage
     return estimatedUsage(usage, promptTokens, quarters)
   }
 
-  function end(controller: ReadableStreamDefaultController<Uint8Array>, error?: WireError, cause?: unknown): void {
-    finish({ hasClientLeft: false, ...(error === undefined ? { usage } : { usage: usageSoFar(), error, cause }) })
-    controller.enqueue(error === undefined ? format.end : format.error(error))
-    controller.close()
+  /** Waits until the client has read. A client that does not read in time has left. */
+  async function untilRead(written: Promise<unknown>): Promise<void> {
+    stall ??= watchdog(stallMs, leave)
+    stall.touch()
+    isBlocked = true
+    await written
+    isBlocked = false
+    stall.pause()
   }
 
-  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    stall.pause()
-    isPulling = true
-    try {
-      let bytes: Uint8Array | undefined = format.keepAlive
-      const source = decided ?? (await decide())
-      if (source !== undefined) {
-        do {
-          const parts = await source.read()
-          bytes = parts === undefined ? undefined : frame(parts)
-        } while (bytes?.length === 0)
-      }
+  /** Sends keep-alives until there is a reply. The first is sent at once: the headers go with it. */
+  async function decide(to: EventStreamSink): Promise<StreamReply | undefined> {
+    for (let waitMs = 0; !isOver && forced === undefined; waitMs = heartbeatMs) {
+      decided = await withinMs(Promise.resolve(reply), waitMs)
+      if (decided !== undefined) return decided
+      if (isOver || forced !== undefined) break
+      const written = to.write(format.keepAlive)
+      if (written instanceof Promise) await untilRead(written)
+    }
+    return undefined
+  }
+
+  async function copy(to: EventStreamSink): Promise<void> {
+    const source = decided ?? (await decide(to))
+    while (!isOver) {
+      const parts = forced === undefined ? await source?.read() : undefined
+      const bytes = parts && frame(parts)
       if (isOver) return
-      if (forced !== undefined) end(controller, describe(forced.reason))
-      else if (bytes === undefined) end(controller)
-      else {
-        controller.enqueue(bytes)
-        stall.touch()
-      }
-    } catch (error) {
-      if (!isOver) end(controller, describe(forced === undefined ? error : forced.reason), error)
-      abort()
-    } finally {
-      isPulling = false
+      if (forced !== undefined) return end(describe(forced.reason))
+      if (bytes === undefined) return end()
+      if (bytes.length === 0) continue
+      const written = to.write(bytes)
+      if (written instanceof Promise) await untilRead(written)
     }
   }
 
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        sink = controller
-      },
-      pull,
-      cancel: leave,
-    },
-    { highWaterMark: 0 },
-  )
-
   return {
-    body,
     leave,
+    async send(to) {
+      sink = to
+      if (last !== undefined) return close(to, last)
+      try {
+        await copy(to)
+      } catch (error) {
+        if (!isOver) end(describe(forced === undefined ? error : forced.reason), error)
+        abort()
+      }
+      // The runtime ends the response when this promise resolves, as if it were complete.
+      if (last === undefined) await new Promise(() => undefined)
+    },
     fail(reason) {
       if (isOver || forced !== undefined) return
       forced = { reason }
       abort()
-      if (!isPulling && sink !== undefined) end(sink, describe(reason))
+      if (sink === undefined || isBlocked) end(describe(reason))
     },
   }
+}
+
+function close(sink: EventStreamSink, last: Uint8Array): void {
+  sink.write(last)
+  sink.end()
 }
