@@ -1,7 +1,10 @@
 import type { JsonObject } from '../base/json-value.ts'
+import type { FormatName } from './ask.ts'
 
 /** A request, independent of its format. Fields that the caller left out are undefined or empty. */
 export interface Conversation {
+  /** The format that it was read from, whose fields are in `own`. */
+  readonly format: FormatName
   /** In the caller's order, system messages included. */
   readonly turns: readonly Turn[]
   readonly tools: Tools
@@ -27,7 +30,10 @@ export interface Conversation {
   /** The caller's id for its user. */
   readonly user: string | undefined
   readonly serviceTier: string | undefined
-  /** The other top-level fields of the request, unchanged and never null. A writer takes those of its own vendor. */
+  /**
+   * The top-level fields of the request without a place above, or with more than has a place; unchanged and never null.
+   * A writer takes those of its own vendor.
+   */
   readonly own: JsonObject
 }
 
@@ -61,8 +67,12 @@ export interface MediaPart {
   readonly mediaType: string
   readonly base64: string
   readonly filename: string | undefined
+  readonly detail: Detail
   readonly cacheControl: JsonObject | undefined
 }
+
+/** Resolution at which an image is read, such as `low`, as chat completions and Responses name it. */
+export type Detail = string | undefined
 
 /** Content that the upstream fetches. */
 export interface LinkPart {
@@ -70,6 +80,7 @@ export interface LinkPart {
   readonly url: string
   /** Sent as a file, not as an image. */
   readonly isFile: boolean
+  readonly detail: Detail
   readonly cacheControl: JsonObject | undefined
 }
 
@@ -77,8 +88,12 @@ export interface LinkPart {
 export type AssistantPart = ContentPart | ReasoningPart | CallPart
 
 /** Reasoning of an earlier answer. */
-export interface ReasoningPart extends Sealed {
+export interface ReasoningPart {
   readonly kind: 'reasoning'
+  /** Undefined if its maker hides it. */
+  readonly text: string | undefined
+  /** Undefined for plain text. */
+  readonly opaque: Opaque | undefined
 }
 
 /** Reasoning with the data that its maker needs to accept it back. */
@@ -132,7 +147,17 @@ export type ToolChoice =
   | { readonly kind: 'function'; readonly name: string }
 
 /** The required form of the answer. `json`: any JSON object. */
-export type AnswerFormat = { readonly kind: 'text' | 'json' } | { readonly kind: 'schema'; readonly schema: JsonObject }
+export type AnswerFormat = { readonly kind: 'text' | 'json' } | SchemaFormat
+
+/** The answer is JSON that matches a schema. */
+export interface SchemaFormat {
+  readonly kind: 'schema'
+  readonly schema: JsonObject
+  readonly name: string | undefined
+  readonly description: string | undefined
+  /** The answer must match the schema exactly. */
+  readonly isStrict: boolean
+}
 
 /** Effort of reasoning; `none`: no reasoning. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'

@@ -1,6 +1,8 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
+import type { AnswerEvent } from './answer.ts'
 import type { Ask, FormatName } from './ask.ts'
 import type { ReasoningHistory } from './chat/request-reasoning.ts'
+import type { Conversation } from './conversation.ts'
 import type { ErrorBody } from './error-body.ts'
 import type { WireError } from './error.ts'
 import type { Part } from './part.ts'
@@ -12,16 +14,16 @@ import type { StreamReply, WholeReply } from './reply.ts'
  */
 export interface Format {
   readonly name: FormatName
-  /** Path of its requests, which are POST. */
+  /** Path of its requests, which are POST. One that ends in `/` is a prefix: the rest is in the {@link Envelope}. */
   readonly path: string
   /**
    * Checks a body of up to 1 MiB.
    *
    * @throws {WireError} 400
    */
-  check(body: Uint8Array): Ask
+  check(body: Uint8Array, envelope: Envelope): Ask
   /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
-  checkLarge(body: Uint8Array, pause: () => Promise<void>): Promise<Ask>
+  checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
   /** Estimated prompt tokens, for a stream that ends before its provider counts them. */
   promptTokens(ask: Ask): number
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
@@ -29,7 +31,44 @@ export interface Format {
   /** An error as the body of a response. */
   errorBody(error: WireError): string
   readonly passThrough: PassThrough
+  /** Absent: its requests are not translated. */
+  readonly talk?: Talk
   readonly stream?: StreamFormat
+}
+
+/** A request around its body. */
+export interface Envelope {
+  /** Normalised, without the query. */
+  readonly path: string
+  readonly headers: Headers
+}
+
+/** For providers that speak another format: requests become conversations, and answers are written from events. */
+export interface Talk {
+  /**
+   * Reads a request.
+   *
+   * @param drop names of top-level fields that the provider refuses: they count as absent
+   * @throws {UpstreamFailure} `bad_request` for content that a conversation cannot carry
+   */
+  read(ask: Ask, drop: readonly string[]): Conversation
+  /** Writes a whole answer. */
+  writeWhole(events: readonly AnswerEvent[], ask: Ask): WholeReply
+  /** Starts writing a stream. */
+  writer(ask: Ask): PartWriter
+}
+
+/** Writes one stream from answer events. */
+export interface PartWriter {
+  /** The answer has one choice, so its finish is the end. */
+  readonly hasOneChoice: boolean
+  /**
+   * Writes the events of one piece of an answer. A part for each `finish` says so, at once; its data may be empty, and
+   * follow later.
+   */
+  write(events: readonly AnswerEvent[]): readonly Part[]
+  /** Call at the end of a complete stream. Returns its last parts. */
+  end(): readonly Part[]
 }
 
 /** For providers that speak the same format: requests pass through, answers are inspected and repaired. */
@@ -77,7 +116,7 @@ export interface PartReader {
    * @throws {MalformedAnswer} for an event that is not of the format (failover.md row 34)
    */
   read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError
-  /** Call after `'done'`. Returns last parts for choices without a finish (failover.md row 36). */
+  /** Call at the end of a complete stream. Returns last parts for choices without a finish (failover.md row 36). */
   finish(): readonly Part[]
 }
 
@@ -85,12 +124,12 @@ export interface PartReader {
 export interface StreamFormat {
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
   frame(parts: readonly Part[]): Uint8Array
-  /** The end marker of a complete stream. */
+  /** The end marker of a complete stream; empty if the format has none. */
   readonly end: Uint8Array
   /** Sent while no provider has answered, so that clients do not time out. */
   readonly keepAlive: Uint8Array
   /** The last event of a stream that failed. */
-  error(error: WireError): Uint8Array
+  error(error: WireError, delivered: Delivered): Uint8Array
   /**
    * Converts a whole answer to the parts of a stream (failover.md row 30).
    *
@@ -98,15 +137,22 @@ export interface StreamFormat {
    */
   split(body: Uint8Array, ask: Ask): readonly Part[]
   /** Gathers a stream into a whole answer (failover.md row 31). */
-  gatherer(): { add(part: Part): void; finish(): Uint8Array }
+  gatherer(ask: Ask): { add(part: Part): void; finish(): Uint8Array }
   /** Adds the text sent so far as an assistant message at the end, for providers that continue it. */
   continued(ask: Ask, text: string): Ask
   /**
    * Starts the rest of a stream that was cut.
    *
-   * @param first a part that the client has; undefined: it has none
+   * @param text all text of the stream that the client has
    */
-  continuation(first: Part | undefined): Continuation
+  continuation(ask: Ask, delivered: Delivered, text: string): Continuation
+}
+
+/** The parts with data that the client has of a stream. */
+export interface Delivered {
+  /** Undefined: it has none. */
+  readonly first: Part | undefined
+  readonly last: Part | undefined
 }
 
 /** Writes parts of another stream as the rest of a stream whose beginning the client has. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json-value.ts'
-import type { Sealed } from './conversation.ts'
+import type { ReasoningPart, Sealed } from './conversation.ts'
 import { textOf } from './json-value.ts'
 
 /**
@@ -13,9 +13,9 @@ export function readThinkingBlock({ type, thinking, signature, data }: JsonObjec
   return { text, opaque: { maker: 'anthropic', data: opaque } }
 }
 
-/** Writes a block of Anthropic's thinking. Undefined for reasoning of another maker. */
-export function writeThinkingBlock({ text, opaque }: Sealed): JsonObject | undefined {
-  if (opaque.maker !== 'anthropic') return undefined
+/** Writes a block of Anthropic's thinking. Undefined for plain reasoning, and for that of another maker. */
+export function writeThinkingBlock({ text, opaque }: Pick<ReasoningPart, 'text' | 'opaque'>): JsonObject | undefined {
+  if (opaque?.maker !== 'anthropic') return undefined
   const { data } = opaque
   return text === undefined
     ? { type: 'redacted_thinking', data }

@@ -1,6 +1,7 @@
-import type { JsonObject } from '../base/json-value.ts'
+import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { AnswerEvent } from './answer.ts'
 import type { Conversation } from './conversation.ts'
+import type { AnsweredError, PassThroughTarget } from './format.ts'
 
 /** The target of a request. */
 export interface Target {
@@ -11,16 +12,18 @@ export interface Target {
 
 /** A format of providers: writes requests and reads answers (docs/decisions/0011-formats.md). */
 export interface UpstreamFormat {
-  /** @throws {UpstreamFailure} `bad_request` for a conversation that the format cannot express */
-  writeRequest(conversation: Conversation, target: Target): JsonObject
-  /** Applies configured overrides to a written request. Absent: they replace whole top-level fields. */
-  readonly override?: (request: JsonObject, overrides: JsonObject) => JsonObject
   /**
-   * Reads a whole answer that is not an error.
+   * Writes the body of a request, in pieces, with the provider's `overrides`.
    *
-   * @throws {UpstreamFailure} `malformed`
+   * @throws {UpstreamFailure} `bad_request` for a conversation that the format cannot express
    */
-  readAnswer(answer: JsonObject): readonly AnswerEvent[]
+  write(conversation: Conversation, target: Target & PassThroughTarget): readonly Uint8Array[]
+  /**
+   * Reads a complete 200 answer.
+   *
+   * @throws {MalformedAnswer} or {UpstreamFailure} `malformed`
+   */
+  readAnswer(body: Uint8Array): readonly AnswerEvent[] | AnsweredError
   /** Starts reading a stream. */
   answerReader(): AnswerReader
 }
@@ -30,10 +33,10 @@ export interface AnswerReader {
   /**
    * Reads one event of the upstream: none for an unknown one, `'done'` for the format's end marker.
    *
-   * @param event parsed, and not an error
+   * @throws {MalformedAnswer} for an event that is not of the format (failover.md row 34)
    * @throws {UpstreamFailure} when the answer cannot be used
    */
-  read(event: JsonObject): readonly AnswerEvent[] | 'done'
-  /** Call after `'done'`. Returns a finish for each choice without one (failover.md row 36). */
+  read(event: ServerSentEvent): readonly AnswerEvent[] | 'done' | AnsweredError
+  /** Call at the end of a complete stream. Returns a finish for each choice without one (failover.md row 36). */
   end(): readonly AnswerEvent[]
 }

@@ -27,7 +27,7 @@ export function conversion(budget: AnswerBudget): Layer<Ask, Reply> {
       const cancel = () => reply.cancel()
       call.signal.addEventListener('abort', cancel, { once: true })
       try {
-        const whole = await gather(reply, stream, reservation)
+        const whole = await gather(reply, stream.gatherer(request), reservation)
         // An aborted stream ends like a complete one, but its parts are not a complete answer.
         if (call.signal.aborted) throw call.signal.reason
         return whole
@@ -39,8 +39,11 @@ export function conversion(budget: AnswerBudget): Layer<Ask, Reply> {
     }
 }
 
-async function gather(reply: StreamReply, { gatherer }: StreamFormat, reservation: AnswerReservation): Promise<Reply> {
-  const whole = gatherer()
+async function gather(
+  reply: StreamReply,
+  whole: ReturnType<StreamFormat['gatherer']>,
+  reservation: AnswerReservation,
+): Promise<Reply> {
   let bytes = 0
   let usage
   let isEmpty = true

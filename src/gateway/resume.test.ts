@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { chat } from '../formats/chat/format.ts'
 import { choicePart, deltaPart } from '../formats/chat/testing.ts'
 import { WireError } from '../formats/error.ts'
+import type { StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
 import type { Reply } from '../formats/reply.ts'
 import { failover } from '../service/failover.ts'
@@ -143,6 +144,23 @@ describe('a stream that is cut', () => {
       ),
       { numRuns: 100 },
     )
+  })
+
+  test('is continued by its format, from the first part, the last part and the text of the client', async () => {
+    const asked: unknown[] = []
+    const format: StreamFormat = {
+      ...chat.stream,
+      continuation(...given) {
+        asked.push(given)
+        return chat.stream.continuation(...given)
+      },
+    }
+    const first = fakeStream(text('Hel'), text('lo'), cutFailure())
+    const walk = failover<ReturnType<FakeProvider['candidate']>, Reply>([
+      other(...texts('Hello you'), finish('stop', 'second')).candidate('m'),
+    ])
+    await readAll(resumable({ format, first, request, call: callOf(), walk, isResumable: true }))
+    expect(asked).toEqual([[request, { first: text('Hel'), last: text('lo') }, 'Hello']])
   })
 
   test('keeps id, created and model of its first part (failover.md row 39)', async () => {

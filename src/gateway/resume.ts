@@ -39,6 +39,8 @@ export function resumable(options: ResumeOptions): StreamReply {
   let current = first
   /** The first part with data: its id, time and model stay the same to the end. */
   let beginning: Part | undefined
+  /** The last part with data. */
+  let latest: Part | undefined
   let sent = ''
   let isResumable = options.isResumable
   /** After the first resume: writes the parts of the new stream as the rest of the first one. */
@@ -57,7 +59,10 @@ export function resumable(options: ResumeOptions): StreamReply {
 
   function remember(parts: readonly Part[]): readonly Part[] {
     for (const part of parts) {
-      if (part.data.length > 0) beginning ??= part
+      if (part.data.length > 0) {
+        beginning ??= part
+        latest = part
+      }
       if (part.isBeyondText) isResumable = false
       if (part.finishReason !== undefined) isFinished = true
       if (isResumable && part.text !== '') sent += part.text
@@ -104,7 +109,7 @@ export function resumable(options: ResumeOptions): StreamReply {
         const found = next.continues ? await readMeaningful(next.stream) : await readBeyond(next.stream, sent)
         if (found !== undefined) {
           const { part, text, more } = found
-          const written = format.continuation(beginning)
+          const written = format.continuation(asked, { first: beginning, last: latest }, sent)
           rest = written
           onResumed?.(next.candidate)
           return [...written.write(part, text), ...more.flatMap((each) => written.write(each))]

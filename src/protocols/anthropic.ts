@@ -8,7 +8,7 @@ import { lowerCaseNames, translated, versionedPath } from './translation.ts'
 /** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const anthropic: Protocol = {
   dialects: {
-    chat: translated(messages, (endpoint) => `${versionedPath(endpoint, 'v1')}/messages`),
+    ...translated(messages, (endpoint) => `${versionedPath(endpoint, 'v1')}/messages`),
   },
 
   headers: ({ apiKey, headers }) => ({

@@ -13,7 +13,7 @@ import { lowerCaseNames, translated, versionedPath } from './translation.ts'
  */
 export const gemini: Protocol = {
   dialects: {
-    chat: translated(generateContent, contentPath),
+    ...translated(generateContent, contentPath),
     embeddings: {
       path: (endpoint, model) => `${modelPath(endpoint, model)}:batchEmbedContents`,
       encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),

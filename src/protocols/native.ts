@@ -1,5 +1,4 @@
-import type { ErrorBody } from '../formats/error-body.ts'
-import type { Format } from '../formats/format.ts'
+import type { AnsweredError, Format } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from '../upstream/classify.ts'
@@ -13,11 +12,7 @@ export function native({ passThrough }: Format, path: (endpoint: Endpoint) => st
   return {
     path,
     encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),
-    decode: understood((body, ask) => {
-      const whole = passThrough.readWhole(body, ask)
-      if (whole.kind === 'error') throw answeredError(whole.error)
-      return whole
-    }),
+    decode: understood((body, ask) => answered(passThrough.readWhole(body, ask))),
     ...(reader === undefined
       ? {}
       : {
@@ -25,11 +20,7 @@ export function native({ passThrough }: Format, path: (endpoint: Endpoint) => st
             const parts = reader(ask, endpoint)
             return {
               hasOneChoice: parts.hasOneChoice,
-              decode(event) {
-                const read = parts.read(event)
-                if (read === 'done' || !('kind' in read)) return read
-                throw answeredError(read.error)
-              },
+              decode: (event) => answered(parts.read(event)),
               finish: parts.finish,
             }
           },
@@ -48,8 +39,17 @@ export function understood(read: Dialect['decode']): Dialect['decode'] {
   }
 }
 
-/** The failure for an error inside a 200 answer, by the status that its code means (failover.md rows 22 and 33). */
-export function answeredError(error: ErrorBody | undefined): UpstreamFailure {
+/** Throws for an error inside a 200 answer, by the status that its code means (failover.md rows 22 and 33). */
+export function answered<Read extends object | 'done'>(read: Read | AnsweredError): Read {
+  if (isError(read)) throw failureOf(read)
+  return read
+}
+
+function isError(read: object | 'done'): read is AnsweredError {
+  return read !== 'done' && 'kind' in read && read.kind === 'error'
+}
+
+function failureOf({ error }: AnsweredError): UpstreamFailure {
   return error === undefined
     ? new UpstreamFailure('server_error', 'an error event', { status: 200 })
     : classifyFailure(statusOfError(error), noHeaders, error).answeredWith(200)

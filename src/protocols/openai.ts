@@ -1,15 +1,18 @@
 import { chat } from '../formats/chat/format.ts'
+import { chatCompletions } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
 import { readErrorBody } from '../formats/error-body.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { native } from './native.ts'
 import type { Endpoint, Protocol } from './protocol.ts'
+import { translated } from './translation.ts'
 
 /** Upstreams that speak the widely used chat-completions format itself. */
 export const openai: Protocol = {
   dialects: {
-    chat: native(chat, (endpoint) => `${basePath(endpoint)}/chat/completions`),
+    ...translated(chatCompletions, chatPath),
+    chat: native(chat, chatPath),
     embeddings: native(embeddings, (endpoint) => `${basePath(endpoint)}/embeddings`),
   },
 
@@ -26,6 +29,10 @@ export const openai: Protocol = {
     page: (endpoint) => `${basePath(endpoint)}/models`,
     read: (body) => modelPage(body),
   },
+}
+
+function chatPath(endpoint: Endpoint): string {
+  return `${basePath(endpoint)}/chat/completions`
 }
 
 function basePath({ baseUrl }: Endpoint): string {

@@ -49,7 +49,10 @@ export interface StreamDecoder {
    * @throws {MalformedAnswer} for an event that is not of the upstream's format
    */
   decode(event: ServerSentEvent): readonly Part[] | 'done'
-  /** Call after `'done'`. Returns last parts for choices without a finish (failover.md row 36). */
+  /**
+   * Call at the end of a complete stream. Returns its last parts: for choices without a finish (failover.md row 36),
+   * and for an end that the caller's format has.
+   */
   finish(): readonly Part[]
 }
 

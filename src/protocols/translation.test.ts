@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../base/json-value.ts'
+import { chat } from '../formats/chat/format.ts'
 import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
+import { chatCompletions } from '../formats/chat/upstream.ts'
 import { WireError } from '../formats/error.ts'
 import { isObject, objectOf, objectsOf } from '../formats/json-value.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
@@ -9,7 +11,9 @@ import { UpstreamFailure } from '../service/failure.ts'
 import { anthropic } from './anthropic.ts'
 import { chatOf, chatRequest, endpointAt, jsonOf } from './fixtures/load.ts'
 import { gemini } from './gemini.ts'
+import { openai } from './openai.ts'
 import type { Protocol } from './protocol.ts'
+import { translation } from './translation.ts'
 
 const anyone = endpointAt('https://upstream.test/v1')
 
@@ -339,6 +343,66 @@ describe.each(dialects)('any answer of an %s upstream', (_name, protocol, answer
         expect(protocol.failure(status, new Map(), body)).toBeInstanceOf(UpstreamFailure)
       }),
       { numRuns: 100 },
+    )
+  })
+})
+
+const delta = fc.record(
+  {
+    role: fc.constant('assistant'),
+    content: fc.constantFrom('a', 'b 🌅', ''),
+    reasoning_content: fc.constantFrom('r', 's'),
+    tool_calls: fc.uniqueArray(
+      fc.record(
+        {
+          index: fc.nat(1),
+          id: fc.constant('call'),
+          function: fc.record({ name: fc.constant('f'), arguments: fc.constantFrom('{}', '') }),
+          dialect: fc.nat(3),
+        },
+        { requiredKeys: ['index', 'id', 'function'] },
+      ),
+      { maxLength: 2, selector: ({ index }) => index },
+    ),
+    dialect: fc.nat(3),
+  },
+  { requiredKeys: [] },
+)
+const head = { id: 'c1', created: 1, model: 'm' }
+const chunk = fc.record(
+  {
+    id: fc.constant(head.id),
+    created: fc.constant(head.created),
+    model: fc.constant(head.model),
+    choices: fc.uniqueArray(fc.record({ index: fc.nat(1), delta }), { maxLength: 2, selector: ({ index }) => index }),
+    dialect: fc.nat(3),
+  },
+  { requiredKeys: ['id', 'created', 'model', 'choices'] },
+)
+
+describe('chat completions of callers to a provider of chat completions, translated', () => {
+  const translatedChat = { ...openai, dialects: { chat: translation(chat.talk, chatCompletions, () => '/') } }
+
+  const opening = { index: 0, delta: { role: 'assistant', content: '' } }
+
+  function answerOf(protocol: Protocol, chunks: readonly JsonObject[]): JsonObject {
+    const asked = chatRequest({ stream: true, n: 2 })
+    const decoder = chatOf(protocol).stream(asked, anyone)
+    const gatherer = chat.stream.gatherer(asked)
+    for (const each of [{ ...head, choices: [opening] }, ...chunks]) {
+      const parts = decoder.decode({ event: '', data: encoder.encode(JSON.stringify(each)) })
+      if (parts !== 'done') parts.forEach(gatherer.add)
+    }
+    decoder.finish().forEach(gatherer.add)
+    return jsonOf(Buffer.from(Buffer.from(gatherer.finish()).toString().replaceAll('"content":null', '"content":""')))
+  }
+
+  test('give the same answer as bytes that pass through', () => {
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 5 }), (chunks) => {
+        expect(answerOf(translatedChat, chunks)).toEqual(answerOf(openai, chunks))
+      }),
+      { numRuns: 150 },
     )
   })
 })

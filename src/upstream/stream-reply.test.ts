@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
+import { deltaPart } from '../formats/chat/testing.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
 import { chatOf, chatRequest, endpointAt } from '../protocols/fixtures/load.ts'
@@ -216,6 +217,53 @@ describe('a stream', () => {
       options,
     )
     expect(await reply.read().catch((error: unknown) => error)).toBe(mistake)
+  })
+})
+
+describe('the last parts of the decoder', () => {
+  const end = deltaPart({ id: 'c1', created: 1, model: 'm' }, { content: '!' })
+
+  function endingReply(body: FakeBody): StreamReply {
+    const decoder = chatOf(openai).stream(chatRequest({ stream: true }), anyone)
+    return streamReply(body, { ...decoder, finish: () => [...decoder.finish(), end] }, options)
+  }
+
+  test.each([
+    ['[DONE]', [hel, stop, done]],
+    ['the end of the body', [hel, stop]],
+    ['a broken connection after the finish', [hel, stop, transportError('short_body')]],
+    ['[DONE] without a finish_reason', [hel, done]],
+  ])('come once, after %s', async (_name, steps: readonly BodyStep[]) => {
+    const { parts, text, failure } = await readAll(endingReply(fakeBody(steps)))
+    expect(text).toBe('Hel!')
+    expect(parts.at(-1)).toBe(end)
+    expect(failure).toBeUndefined()
+  })
+
+  test('come after silence when only the end of the body is missing', async () => {
+    jest.useFakeTimers()
+    const reply = endingReply(fakeBody([hel, stop], { hangs: true }))
+    for (let read = 0; read < 2; read += 1) await reply.read()
+    const reading = readAll(reply)
+    jest.advanceTimersByTime(idleMs + 1)
+    expect((await reading).parts).toEqual([end])
+  })
+
+  test.each([
+    ['a cut', [hel]],
+    ['a failure', [hel, broken]],
+    ['an empty stream', [done]],
+  ])('do not come after %s', async (_name, steps: readonly BodyStep[]) => {
+    const { parts, failure } = await readAll(endingReply(fakeBody(steps)))
+    expect(parts).not.toContain(end)
+    expect(failure).toBeDefined()
+  })
+
+  test('do not come after a cancel', async () => {
+    const reply = endingReply(fakeBody([hel, stop, done]))
+    await reply.read()
+    reply.cancel()
+    expect(await reply.read()).toBeUndefined()
   })
 })
 

@@ -46,6 +46,8 @@ export function streamReply(
   let hasOpenChoice = false
   /** The whole body was read. */
   let hasEnded = false
+  /** The decoder has no more parts. */
+  let isDrained = false
   /** The failure that ended the stream; every later read throws it too. */
   let failure: { readonly error: unknown } | undefined
   let idle: Watchdog | undefined
@@ -106,7 +108,9 @@ export function streamReply(
     if (event.event !== 'error' && isBlank(event.data)) return []
     try {
       const decoded = decoder.decode(event)
-      return decoded === 'done' ? finish() : noted(decoded)
+      if (decoded !== 'done') return noted(decoded)
+      finish()
+      return []
     } catch (error) {
       // The answer is complete; the event that was cut off is an end marker or the usage.
       if (hasEnded && isComplete() && error instanceof MalformedAnswer) return []
@@ -126,12 +130,18 @@ export function streamReply(
   }
 
   /** Ends the stream after the upstream's end marker. */
-  function finish(): readonly Part[] {
+  function finish(): void {
     if (!hasBegun) throw emptyStream()
-    const parts = isComplete() ? [] : noted(decoder.finish())
     end()
     drain(body)
-    return parts
+  }
+
+  /** The last parts of a complete stream, once. */
+  function lastParts(): readonly Part[] | undefined {
+    if (isDrained) return undefined
+    isDrained = true
+    const parts = decoder.finish()
+    return parts.length === 0 ? undefined : parts
   }
 
   async function read(): Promise<readonly Part[] | undefined> {
@@ -159,8 +169,9 @@ export function streamReply(
         fail(error)
       }
     }
-    if (failure !== undefined && !isCancelled) throw failure.error
-    return undefined
+    if (isCancelled) return undefined
+    if (failure !== undefined) throw failure.error
+    return lastParts()
   }
 
   /** Ends the stream at the end of its body: well if complete, else as a cut. */

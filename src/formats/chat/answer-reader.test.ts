@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../base/json-value.ts'
+import { jsonAnswers } from '../json-answers.ts'
 import { answerContract } from '../testing.ts'
 import { chatAnswerReader, readChatAnswer } from './answer-reader.ts'
+import { chatCompletions } from './upstream.ts'
 
 const text = fc.constantFrom('', 'Good ', 'morning 🌅', '{"city":', '"Paris"}')
 const call = fc.record(
@@ -96,10 +98,9 @@ const whole = {
   usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
 }
 
-answerContract(
-  { readAnswer: readChatAnswer, answerReader: chatAnswerReader },
-  { streams: [talk, calls], wholes: [whole], events },
-)
+const samples = { streams: [talk, calls], wholes: [whole], events }
+answerContract(jsonAnswers({ readAnswer: readChatAnswer, answerReader: chatAnswerReader }), samples)
+answerContract(chatCompletions, samples)
 
 describe('the reader of chunks', () => {
   const read = (...chunks: readonly JsonObject[]) => {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishReason, OwnEvent, TextEvent } from '../answer.ts'
 import type { Opaque } from '../conversation.ts'
+import type { JsonAnswerReader } from '../json-answers.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
-import type { AnswerReader } from '../upstream-format.ts'
 import { readCallSignature } from './call-signature.ts'
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length', 'tool_calls', 'content_filter'])
@@ -18,7 +18,7 @@ export function readChatAnswer(completion: JsonObject): readonly AnswerEvent[] {
 }
 
 /** Reads chunks. `[DONE]` must not be passed to it. */
-export interface ChunkAnswerReader extends AnswerReader {
+export interface ChunkAnswerReader extends JsonAnswerReader {
   read(chunk: JsonObject): readonly AnswerEvent[]
 }
 
@@ -46,7 +46,9 @@ export function chatAnswerReader(): ChunkAnswerReader {
 function readTop(answer: JsonObject, hasStarted: boolean): AnswerEvent[] {
   const { id, model, created, object: _object, choices: _choices, usage, ...fields } = answer
   const events: AnswerEvent[] = []
-  if (!hasStarted) events.push({ kind: 'start', id: textOf(id), model: textOf(model), created: numberOf(created) })
+  if (!hasStarted) {
+    events.push({ kind: 'start', id: textOf(id), model: textOf(model) || undefined, created: numberOf(created) })
+  }
   addOwn(events, 'answer', 0, usage === null ? { ...fields, usage } : fields)
   return events
 }

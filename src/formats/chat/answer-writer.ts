@@ -126,7 +126,7 @@ export function answerWriter({ model, usage: usagePlace, continued }: AnswerWrit
       const last = drafts.at(-1)
       const isUsageApart = usage !== undefined && (usagePlace === 'separate' || last === undefined)
       for (const draft of drafts) parts.push(partOf(draft, own, isUsageApart || draft !== last ? undefined : usage))
-      if (isUsageApart || (own !== undefined && parts.length === 0)) parts.push(partWithoutChoice(own, usage))
+      if (isUsageApart || (own !== undefined && drafts.length === 0)) parts.push(partWithoutChoice(own, usage))
       return parts
     },
   }

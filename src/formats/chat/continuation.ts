@@ -1,15 +1,15 @@
-import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, LogprobsEvent } from '../answer.ts'
 import type { Continuation } from '../format.ts'
-import { numberOf, objectOf, parseJson, textOf } from '../json-value.ts'
+import { numberOf, textOf } from '../json-value.ts'
 import type { Part } from '../part.ts'
 import { chatAnswerReader } from './answer-reader.ts'
 import { answerWriter } from './answer-writer.ts'
 import type { ChunkHead } from './chunk.ts'
+import { parseChecked } from './read-event.ts'
 
 /** Reads the head of a chunk. */
 function headOf(part: Part): ChunkHead {
-  const { id, created, model } = parse(part)
+  const { id, created, model } = parseChecked(part.data)
   return { id: textOf(id) ?? '', created: numberOf(created) ?? 0, model: textOf(model) ?? '' }
 }
 
@@ -21,7 +21,7 @@ export function continuation(first: Part | undefined): Continuation {
   return {
     write(part, text = part.text) {
       if (part.data.length === 0) return [part]
-      const events = reader.read(parse(part))
+      const events = reader.read(parseChecked(part.data))
       const parts = writer.write(text === part.text ? events : events.flatMap((event) => endOf(event, text)))
       return parts.map((written) => (written.usage === undefined ? written : { ...written, usage: part.usage }))
     },
@@ -42,8 +42,4 @@ function logprobsOfEnd(event: LogprobsEvent, text: string): readonly LogprobsEve
   let end = ''
   while (end.length < text.length && start > 0) end = (textOf(tokens[--start]?.['token']) ?? '') + end
   return text !== '' && end === text ? [{ ...event, tokens: tokens.slice(start) }] : []
-}
-
-function parse(part: Part): JsonObject {
-  return objectOf(parseJson(new TextDecoder().decode(part.data)))
 }

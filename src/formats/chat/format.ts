@@ -1,14 +1,15 @@
 import { doneEvent, formatEvent, formatEvents, keepAliveEvent, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
-import { readErrorBody } from '../error-body.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
-import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat } from '../format.ts'
+import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
 import type { Part } from '../part.ts'
+import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
 import { continuation } from './continuation.ts'
 import { partGatherer, completionToParts } from './conversion.ts'
-import { isDone } from './done.ts'
+import { readConversation } from './read-conversation.ts'
+import { readEvent } from './read-event.ts'
 import {
   appendMessage,
   encodeChatRequest,
@@ -18,7 +19,7 @@ import {
 } from './request.ts'
 
 /** The widely used chat-completions format (docs/api.md). */
-export const chat: Format & { readonly stream: StreamFormat } = {
+export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
   name: 'chat',
   path: '/v1/chat/completions',
   check: parseChatRequest,
@@ -38,6 +39,16 @@ export const chat: Format & { readonly stream: StreamFormat } = {
     reader: partReader,
   },
 
+  talk: {
+    read: ({ body }, drop) => readConversation(body, drop),
+    writeWhole: (events, { model }) => ({ kind: 'whole', ...writeAnswer(events, { model }) }),
+    writer(request: ChatRequest) {
+      const { model, includeUsage } = request
+      const { write } = answerWriter({ model, usage: includeUsage ? 'separate' : 'hidden' })
+      return { hasOneChoice: asksOneChoice(request), write, end: () => [] }
+    },
+  },
+
   stream: {
     frame: formatEvents,
     end: doneEvent,
@@ -45,7 +56,7 @@ export const chat: Format & { readonly stream: StreamFormat } = {
     error: (error) => formatEvent(encode(JSON.stringify(error))),
     split: (body, { includeUsage }: ChatRequest) => completionToParts(body, { includeUsage }),
     gatherer: partGatherer,
-    continuation,
+    continuation: (_ask, { first }) => continuation(first),
     continued: (request: ChatRequest, text) =>
       appendMessage(request, encode(JSON.stringify({ role: 'assistant', content: text }))),
   },
@@ -55,16 +66,18 @@ function partReader(request: ChatRequest, target: PassThroughTarget): PartReader
   const read = chunkReader({ model: request.model })
   const isUsageOurs = asksUsage(request, target)
   return {
-    hasOneChoice: !Object.hasOwn(target.overrides, 'n') && request.members.every(({ name }) => name !== 'n'),
-    read({ event, data }: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
-      if (isDone(data)) return 'done'
-      if (event === 'error') return { kind: 'error', error: readErrorBody(data) }
-      const part = read(data)
-      if (part.kind === 'error') return part
+    hasOneChoice: !Object.hasOwn(target.overrides, 'n') && asksOneChoice(request),
+    read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
+      const part = readEvent(read, event)
+      if (part === 'done' || part.kind === 'error') return part
       return [isUsageOurs && isUsageOnly(part) ? { ...part, data: nothing } : part]
     },
     finish: read.finish,
   }
+}
+
+function asksOneChoice({ members }: ChatRequest): boolean {
+  return members.every(({ name }) => name !== 'n')
 }
 
 const nothing = new Uint8Array()

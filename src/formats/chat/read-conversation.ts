@@ -38,12 +38,12 @@ export function readConversation(body: Uint8Array, drop: readonly string[]): Con
     seed,
     logprobs,
     top_logprobs,
-    metadata,
-    user,
     service_tier,
     ...own
   } = fields
+  const { metadata, user } = own
   return {
+    format: 'chat',
     turns: readTurns(messages),
     tools: readTools(fields),
     answerFormat: readAnswerFormat(objectOf(response_format)),
@@ -100,6 +100,7 @@ function isEffort(value: unknown): value is Effort {
 function readAnswerFormat({ type, json_schema }: JsonObject): AnswerFormat {
   if (type === 'json_object') return { kind: 'json' }
   if (type !== 'json_schema') return { kind: 'text' }
-  const { schema } = objectOf(json_schema)
-  return isObject(schema) ? { kind: 'schema', schema } : { kind: 'json' }
+  const { schema, name, description, strict } = objectOf(json_schema)
+  if (!isObject(schema)) return { kind: 'json' }
+  return { kind: 'schema', schema, name: textOf(name), description: textOf(description), isStrict: strict === true }
 }

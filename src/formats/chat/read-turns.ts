@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, Turn } from '../conversation.ts'
+import type { AssistantPart, CallPart, ContentPart, Detail, Opaque, ReasoningPart, Turn } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, parseJson, textOf } from '../json-value.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { untranslatable } from '../untranslatable.ts'
@@ -55,11 +55,15 @@ function readAssistantParts(
   return [...readReasoning(message), ...said, ...calls]
 }
 
-function readReasoning({ thinking_blocks }: JsonObject): readonly ReasoningPart[] {
-  return objectsOf(thinking_blocks).flatMap((block) => {
-    const sealed = readThinkingBlock(block)
-    return sealed === undefined ? [] : [{ kind: 'reasoning', ...sealed }]
+/** Reads the blocks of signed reasoning, after the plain text of reasoning unless that is the text of the blocks. */
+function readReasoning({ thinking_blocks, reasoning_content, reasoning }: JsonObject): readonly ReasoningPart[] {
+  const sealed = objectsOf(thinking_blocks).flatMap((block): ReasoningPart[] => {
+    const read = readThinkingBlock(block)
+    return read === undefined ? [] : [{ kind: 'reasoning', ...read }]
   })
+  const text = textOf(reasoning_content) || textOf(reasoning)
+  if (text === undefined || text === '' || text === sealed.map((part) => part.text ?? '').join('')) return sealed
+  return [{ kind: 'reasoning', text, opaque: undefined }, ...sealed]
 }
 
 function readParts(content: unknown): readonly ContentPart[] {
@@ -76,14 +80,15 @@ function readPart(part: JsonObject): ContentPart {
       return { kind: 'text', text: textOf(part['refusal']) ?? '', cacheControl }
     case 'image_url': {
       const image = part['image_url']
-      return readUrl(textOf(image) ?? textOf(objectOf(image)['url']) ?? '', { cacheControl })
+      const { url, detail } = objectOf(image)
+      return readUrl(textOf(image) ?? textOf(url) ?? '', { detail: textOf(detail), cacheControl })
     }
     case 'input_audio': {
       const { data, format } = objectOf(part['input_audio'])
       const base64 = textOf(data) ?? ''
       if (base64.startsWith('data:')) return readUrl(base64, { cacheControl })
       const mediaType = `audio/${textOf(format) ?? 'wav'}`.toLowerCase()
-      return { kind: 'media', mediaType, base64, filename: undefined, cacheControl }
+      return { kind: 'media', mediaType, base64, filename: undefined, detail: undefined, cacheControl }
     }
     case 'file':
       return readFile(objectOf(part['file']), cacheControl)
@@ -96,6 +101,7 @@ function readPart(part: JsonObject): ContentPart {
 interface Linked {
   readonly isFile?: boolean
   readonly filename?: string | undefined
+  readonly detail?: Detail
   readonly cacheControl: JsonObject | undefined
 }
 
@@ -105,20 +111,21 @@ function readFile(file: JsonObject, cacheControl: JsonObject | undefined): Conte
   const filename = textOf(file['filename'])
   if (/^[a-z]+:/i.test(data)) return readUrl(data, { isFile: true, filename, cacheControl })
   if (filename?.toLowerCase().endsWith('.pdf') !== true) throw untranslatable('A file without a media type')
-  return { kind: 'media', mediaType: 'application/pdf', base64: data, filename, cacheControl }
+  return { kind: 'media', mediaType: 'application/pdf', base64: data, filename, detail: undefined, cacheControl }
 }
 
 function readUrl(url: string, linked: Linked): ContentPart {
   const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase()
   if (scheme === 'data') return readDataUrl(url, linked)
   if (scheme === 'http' || scheme === 'https' || scheme === 'gs') {
-    return { kind: 'link', url, isFile: linked.isFile === true, cacheControl: linked.cacheControl }
+    const { isFile = false, detail, cacheControl } = linked
+    return { kind: 'link', url, isFile, detail, cacheControl }
   }
   throw untranslatable('An address that is neither data: nor http(s):')
 }
 
 /** Media type, then parameters, then `base64`, up to the first comma (RFC 2397). */
-function readDataUrl(url: string, { filename, cacheControl }: Linked): ContentPart {
+function readDataUrl(url: string, { filename, detail, cacheControl }: Linked): ContentPart {
   const comma = url.indexOf(',')
   if (comma === -1) throw untranslatable('A data: address without a comma')
   const [type = '', ...parameters] = url
@@ -128,7 +135,7 @@ function readDataUrl(url: string, { filename, cacheControl }: Linked): ContentPa
   const payload = url.slice(comma + 1)
   const mediaType = type === '' ? 'text/plain' : type === 'image/jpg' ? 'image/jpeg' : type
   const base64 = parameters.includes('base64') ? payload : percentToBase64(payload)
-  return { kind: 'media', mediaType, base64, filename, cacheControl }
+  return { kind: 'media', mediaType, base64, filename, detail, cacheControl }
 }
 
 function percentToBase64(payload: string): string {

@@ -7,8 +7,10 @@ import { readEmbeddings } from './answer.ts'
 import { embeddings } from './format.ts'
 import type { EmbeddingsRequest } from './request.ts'
 
+const envelope = { path: embeddings.path, headers: new Headers() }
+
 function requestOf(fields: Readonly<Record<string, unknown>> = {}): EmbeddingsRequest {
-  const ask = embeddings.check(encode(JSON.stringify({ model: 'e', input: 'x', ...fields })))
+  const ask = embeddings.check(encode(JSON.stringify({ model: 'e', input: 'x', ...fields })), envelope)
   return { inputs: 1, isBase64: false, ...ask, format: 'embeddings', stream: false }
 }
 
@@ -49,8 +51,8 @@ describe('a request for embeddings', () => {
             return error instanceof WireError ? error.message : undefined
           }
         }
-        const large = await attempt(() => embeddings.checkLarge(body, async () => undefined))
-        expect(large).toEqual(await attempt(() => embeddings.check(body)))
+        const large = await attempt(() => embeddings.checkLarge(body, async () => undefined, envelope))
+        expect(large).toEqual(await attempt(() => embeddings.check(body, envelope)))
       }),
     )
   })

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, FinishReason, UsageEvent } from '../answer.ts'
+import type { JsonAnswerReader } from '../json-answers.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
-import type { AnswerReader } from '../upstream-format.ts'
 
 const filtered: ReadonlySet<string> = new Set([
   'SAFETY',
@@ -43,7 +43,7 @@ export function readGeminiAnswer(response: JsonObject): readonly AnswerEvent[] {
  * Starts reading a stream of GenerateContentResponses. It has no end marker: the body ends after the response that has
  * a `finishReason`, and usage comes with the finish. Of several candidates the first is read.
  */
-export function geminiAnswerReader(): AnswerReader {
+export function geminiAnswerReader(): JsonAnswerReader {
   const reader = candidateReader(0)
   let hasStarted = false
   let isFinished = false

@@ -1,15 +1,14 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import { isObject, objectOf } from '../json-value.ts'
+import { jsonAnswers } from '../json-answers.ts'
+import { encodeJson, isObject, objectOf } from '../json-value.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'
 import { geminiAnswerReader, readGeminiAnswer } from './answer-reader.ts'
 import { writeGeminiRequest } from './write-request.ts'
 
 /** Google's generateContent and streamGenerateContent. */
 export const generateContent: UpstreamFormat = {
-  writeRequest: writeGeminiRequest,
-  override,
-  readAnswer: readGeminiAnswer,
-  answerReader: geminiAnswerReader,
+  write: (conversation, target) => [encodeJson(override(writeGeminiRequest(conversation, target), target.overrides))],
+  ...jsonAnswers({ readAnswer: readGeminiAnswer, answerReader: geminiAnswerReader }),
 }
 
 /** Overrides replace whole fields; those of `generationConfig` are replaced one by one. */

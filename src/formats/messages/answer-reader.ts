@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, FinishEvent, FinishReason, UsageEvent } from '../answer.ts'
+import type { JsonAnswerReader } from '../json-answers.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
-import type { AnswerReader } from '../upstream-format.ts'
 
 /** All others, such as `end_turn`, `stop_sequence` and `pause_turn`, are `stop`. */
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
@@ -41,7 +41,7 @@ type OpenBlock =
  * Starts reading a Messages stream (https://platform.claude.com/docs/en/build-with-claude/streaming). A second
  * `message_start` only updates usage. Usage comes with the finish.
  */
-export function messagesAnswerReader(): AnswerReader {
+export function messagesAnswerReader(): JsonAnswerReader {
   const open = new Map<unknown, OpenBlock>()
   let hasStarted = false
   let isFinished = false

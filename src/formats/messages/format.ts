@@ -1,10 +1,11 @@
+import { jsonAnswers } from '../json-answers.ts'
+import { encodeJson } from '../json-value.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'
 import { messagesAnswerReader, readMessagesAnswer } from './answer-reader.ts'
 import { writeMessagesRequest } from './write-request.ts'
 
-/** Anthropic's Messages. */
+/** Anthropic's Messages. `overrides` replace whole top-level fields. */
 export const messages: UpstreamFormat = {
-  writeRequest: writeMessagesRequest,
-  readAnswer: readMessagesAnswer,
-  answerReader: messagesAnswerReader,
+  write: (conversation, target) => [encodeJson({ ...writeMessagesRequest(conversation, target), ...target.overrides })],
+  ...jsonAnswers({ readAnswer: readMessagesAnswer, answerReader: messagesAnswerReader }),
 }

@@ -46,7 +46,7 @@ export function lacksThinking({ spoken }: SplitTurns): boolean {
 }
 
 function isOwnReasoning(part: AssistantPart): boolean {
-  return part.kind === 'reasoning' && part.opaque.maker === 'anthropic'
+  return part.kind === 'reasoning' && part.opaque?.maker === 'anthropic'
 }
 
 function writeTurn(turn: SpokenTurn): Message<'user' | 'assistant', JsonObject> {

@@ -82,7 +82,9 @@ async function answer(exchange: Exchange, format: Format, options: EntranceOptio
     request.signal.addEventListener('abort', leave, { once: true })
     exchange.keepOpen()
     const body = await readBody(request, options.bodyLimits(), reservation)
-    const ask = body.length > sliceBytes ? await format.checkLarge(body, nextTurn) : format.check(body)
+    const envelope = { path: exchange.path, headers: request.headers }
+    const ask =
+      body.length > sliceBytes ? await format.checkLarge(body, nextTurn, envelope) : format.check(body, envelope)
     progress.model = ask.model
     progress.stream = ask.stream
     if (ask.stream) progress.promptTokens = format.promptTokens(ask)

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
+import type { StreamFormat } from '../../formats/format.ts'
 import type { StreamReply } from '../../formats/reply.ts'
 import { writtenStream, type StreamStep } from '../../gateway/testing.ts'
 import { answerParts } from '../testing.ts'
@@ -13,12 +14,12 @@ const stallMs = 30_000
 const keepAlive = ': keep-alive\n\n'
 const done = 'data: [DONE]\n\n'
 
-function subject(reply: StreamReply | Promise<StreamReply>) {
+function subject(reply: StreamReply | Promise<StreamReply>, format: StreamFormat = chat.stream) {
   const outcomes: StreamOutcome[] = []
   let aborts = 0
   const stream = eventStreamBody({
     reply,
-    format: chat.stream,
+    format,
     heartbeatMs,
     stallMs,
     describe: (error) =>
@@ -98,6 +99,29 @@ describe('a stream to a client', () => {
     expect(await sent({ send })).toEqual([eventOf(answerParts.text('Hel')), errorEvent('told: cut')])
     expect(outcomes).toMatchObject([{ hasClientLeft: false, error: { code: 'provider_error' } }])
     expect(aborts()).toBe(1)
+  })
+
+  test('without an end marker ends with its last part', async () => {
+    const { send, outcomes } = subject(writtenStream([answerParts.finish()]), { ...chat.stream, end: new Uint8Array() })
+    expect(await sent({ send })).toEqual([eventOf(answerParts.finish())])
+    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
+  })
+
+  test('writes its error event by the first and the last part of the client', async () => {
+    const delivered: unknown[] = []
+    const hidden = { ...answerParts.text(''), data: new Uint8Array() }
+    const { send } = subject(
+      writtenStream([hidden, answerParts.text('Hel'), answerParts.text('lo'), hidden, new Error('cut')]),
+      {
+        ...chat.stream,
+        error(error, parts) {
+          delivered.push(parts)
+          return chat.stream.error(error, parts)
+        },
+      },
+    )
+    await sent({ send })
+    expect(delivered).toEqual([{ first: answerParts.text('Hel'), last: answerParts.text('lo') }])
   })
 
   test('reports usage when it has ended', async () => {

@@ -73,6 +73,8 @@ export function eventStreamBody({
   // A rejection is reported where the reply is awaited, which is never if the client leaves early.
   if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
+  let first: Part | undefined
+  let last: Part | undefined
   let quarters = 0
   let isFinished = false
   let isOver = false
@@ -81,7 +83,7 @@ export function eventStreamBody({
   let forced: { readonly reason: unknown } | undefined
   let sink: EventStreamSink | undefined
   /** The last bytes of the stream. */
-  let last: Uint8Array | undefined
+  let ending: Uint8Array | undefined
   let stall: Watchdog | undefined
 
   function finish(outcome: StreamOutcome): void {
@@ -99,13 +101,17 @@ export function eventStreamBody({
   /** Ends the stream, with an error event if there was an error. */
   function end(error?: WireError, cause?: unknown): void {
     finish({ hasClientLeft: false, ...(error === undefined ? { usage } : { usage: usageSoFar(), error, cause }) })
-    last = error === undefined ? format.end : format.error(error)
-    if (sink !== undefined) close(sink, last)
+    ending = error === undefined ? format.end : format.error(error, { first, last })
+    if (sink !== undefined) close(sink, ending)
   }
 
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
   function frame(parts: readonly Part[]): Uint8Array {
     for (const part of parts) {
+      if (part.data.length > 0) {
+        first ??= part
+        last = part
+      }
       if (part.usage !== undefined) usage = part.usage
       if (part.finishReason !== undefined) isFinished = true
       quarters += answerQuarters(part)
@@ -159,7 +165,7 @@ export function eventStreamBody({
     leave,
     async send(to) {
       sink = to
-      if (last !== undefined) return close(to, last)
+      if (ending !== undefined) return close(to, ending)
       try {
         await copy(to)
       } catch (error) {
@@ -167,7 +173,7 @@ export function eventStreamBody({
         abort()
       }
       // The runtime ends the response when this promise resolves, as if it were complete.
-      if (last === undefined) await new Promise(() => undefined)
+      if (ending === undefined) await new Promise(() => undefined)
     },
     fail(reason) {
       if (isOver || forced !== undefined) return
@@ -178,7 +184,7 @@ export function eventStreamBody({
   }
 }
 
-function close(sink: EventStreamSink, last: Uint8Array): void {
-  sink.write(last)
+function close(sink: EventStreamSink, ending: Uint8Array): void {
+  if (ending.length > 0) sink.write(ending)
   sink.end()
 }

@@ -1,0 +1,23 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { ServerSentEvent } from '../../bytes/event-stream.ts'
+import { isDone } from '../done.ts'
+import { readErrorBody } from '../error-body.ts'
+import type { AnsweredError } from '../format.ts'
+import { objectOf, parseJson } from '../json-value.ts'
+import type { Part } from '../part.ts'
+import type { ChunkReader } from './chunk.ts'
+
+/**
+ * Reads an event of a stream: a chunk, an error or the end marker.
+ *
+ * @throws {MalformedAnswer} for an event that is none of them
+ */
+export function readEvent(read: ChunkReader, { event, data }: ServerSentEvent): Part | 'done' | AnsweredError {
+  if (isDone(data)) return 'done'
+  return event === 'error' ? { kind: 'error', error: readErrorBody(data) } : read(data)
+}
+
+/** Parses the bytes of a checked chunk or completion. */
+export function parseChecked(bytes: Uint8Array): JsonObject {
+  return objectOf(parseJson(new TextDecoder().decode(bytes)))
+}

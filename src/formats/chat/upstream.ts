@@ -1,0 +1,49 @@
+import type { AnswerEvent } from '../answer.ts'
+import { WireError } from '../error.ts'
+import { encodeJson } from '../json-value.ts'
+import type { Part } from '../part.ts'
+import { untranslatable } from '../untranslatable.ts'
+import type { UpstreamFormat } from '../upstream-format.ts'
+import { chatAnswerReader, readChatAnswer } from './answer-reader.ts'
+import { chunkReader } from './chunk.ts'
+import { readCompletion } from './completion.ts'
+import { chat } from './format.ts'
+import { parseChecked, readEvent } from './read-event.ts'
+import { parseChatRequest, type ChatRequest } from './request.ts'
+import { writeChatRequest } from './write-request.ts'
+
+/**
+ * Chat completions as a format of providers, for callers of other formats. Requests get the changes of a provider, and
+ * answers their repairs, as those that pass through.
+ */
+export const chatCompletions: UpstreamFormat = {
+  write: (conversation, target) =>
+    chat.passThrough.write(checked(encodeJson(writeChatRequest(conversation, target))), target.model, target),
+
+  readAnswer(body) {
+    const whole = readCompletion(body)
+    return whole.kind === 'error' ? whole : readChatAnswer(parseChecked(whole.body))
+  },
+
+  answerReader() {
+    const chunks = chunkReader()
+    const reader = chatAnswerReader()
+    const eventsOf = ({ data }: Part): readonly AnswerEvent[] => reader.read(parseChecked(data))
+    return {
+      read(event) {
+        const read = readEvent(chunks, event)
+        return read === 'done' || read.kind === 'error' ? read : eventsOf(read)
+      },
+      end: () => chunks.finish().flatMap(eventsOf),
+    }
+  },
+}
+
+function checked(body: Uint8Array): ChatRequest {
+  try {
+    return parseChatRequest(body)
+  } catch (error) {
+    // Another format may allow values that this one does not.
+    throw error instanceof WireError ? untranslatable(`A request with this content (${error.message})`) : error
+  }
+}

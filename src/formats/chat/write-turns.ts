@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AssistantPart, ContentPart, MediaPart, ReasoningPart, Turn } from '../conversation.ts'
+import { writeThinkingBlock } from '../thinking-block.ts'
+import { joinTexts } from '../turns.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { writeCallSignature } from './call-signature.ts'
+
+const audioFormats: ReadonlyMap<string, string> = new Map([
+  ['mpeg', 'mp3'],
+  ['x-wav', 'wav'],
+])
+
+/**
+ * Writes `messages`. Content of texts alone is one string, since many providers take no list of texts, and none take
+ * other content in a tool's result: that follows the results in a user message.
+ *
+ * @param isOwn the conversation was read from chat completions: members that only its dialects have are written
+ * @throws {UpstreamFailure} for a conversation without content
+ */
+export function writeTurns(turns: readonly Turn[], isOwn: boolean): readonly JsonObject[] {
+  if (turns.length === 0) throw untranslatable('A conversation without content')
+  const messages: JsonObject[] = []
+  /** Content of tool results that waits for the last result of the calls. */
+  let files: JsonObject[] = []
+  for (const turn of turns) {
+    if (turn.role !== 'tool') addFiles()
+    messages.push(writeTurn(turn, isOwn))
+    if (turn.role === 'tool') files.push(...filesOf(turn.callId, turn.parts))
+  }
+  addFiles()
+  return messages
+
+  function addFiles(): void {
+    if (files.length > 0) messages.push({ role: 'user', content: files })
+    files = []
+  }
+}
+
+function writeTurn(turn: Turn, isOwn: boolean): JsonObject {
+  switch (turn.role) {
+    case 'system':
+    case 'user':
+      return { role: turn.role, content: writeContent(turn.parts, isOwn) }
+    case 'assistant':
+      return writeAssistant(turn.parts, isOwn)
+    case 'tool': {
+      const { callId, cacheControl, parts } = turn
+      const texts = parts.filter(({ kind }) => kind === 'text')
+      const message = { role: 'tool', tool_call_id: callId, content: writeContent(texts, isOwn) }
+      return isOwn ? { ...message, cache_control: cacheControl } : message
+    }
+  }
+}
+
+function writeAssistant(parts: readonly AssistantPart[], isOwn: boolean): JsonObject {
+  const reasoning = parts.filter((part) => part.kind === 'reasoning')
+  const called = parts.filter((part) => part.kind === 'call')
+  const said = parts.filter((part) => part.kind !== 'reasoning' && part.kind !== 'call')
+  const blocks = isOwn ? reasoning.flatMap((part) => writeThinkingBlock(part) ?? []) : []
+  const calls = called.map(({ id, name, input, opaque }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+    ...(isOwn ? writeCallSignature(opaque) : {}),
+  }))
+  return {
+    role: 'assistant',
+    content: said.length === 0 && calls.length > 0 ? null : writeContent(said, isOwn),
+    reasoning_content: reasoningText(reasoning) || undefined,
+    thinking_blocks: blocks.length === 0 ? undefined : blocks,
+    tool_calls: calls.length === 0 ? undefined : calls,
+  }
+}
+
+/** The plain text of the reasoning; without any, the text of its signed blocks. */
+function reasoningText(parts: readonly ReasoningPart[]): string {
+  const plain = parts.filter(({ opaque }) => opaque === undefined)
+  return (plain.length === 0 ? parts : plain).map(({ text }) => text ?? '').join('')
+}
+
+function writeContent(parts: readonly ContentPart[], isOwn: boolean): string | readonly JsonObject[] {
+  const filled = parts.filter((part) => part.kind !== 'text' || part.text !== '')
+  const isPlain = filled.every(({ kind, cacheControl }) => kind === 'text' && (!isOwn || cacheControl === undefined))
+  if (isPlain) return joinTexts(filled)
+  return filled.map((part) => (isOwn ? { ...writePart(part), cache_control: part.cacheControl } : writePart(part)))
+}
+
+/** Content other than text, after a text that names the call. */
+function filesOf(callId: string, parts: readonly ContentPart[]): readonly JsonObject[] {
+  const files = parts.filter(({ kind }) => kind !== 'text')
+  return files.length === 0
+    ? []
+    : [{ type: 'text', text: `Files of the result of ${callId}:` }, ...files.map(writePart)]
+}
+
+function writePart(part: ContentPart): JsonObject {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'link': {
+      const { url, isFile, detail } = part
+      return isFile ? { type: 'file', file: { file_data: url } } : { type: 'image_url', image_url: { url, detail } }
+    }
+    case 'media':
+      return writeMedia(part)
+  }
+}
+
+function writeMedia({ mediaType, base64, filename, detail }: MediaPart): JsonObject {
+  const url = `data:${mediaType};base64,${base64}`
+  const [kind, subtype = ''] = mediaType.split('/')
+  if (kind === 'image') return { type: 'image_url', image_url: { url, detail } }
+  if (kind !== 'audio') return { type: 'file', file: { filename: filename ?? 'file', file_data: url } }
+  return { type: 'input_audio', input_audio: { data: base64, format: audioFormats.get(subtype) ?? subtype } }
+}

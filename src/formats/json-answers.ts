@@ -1,0 +1,97 @@
+import type { JsonObject } from '../base/json-value.ts'
+import type { ServerSentEvent } from '../bytes/event-stream.ts'
+import { UpstreamFailure } from '../service/failure.ts'
+import type { AnswerEvent } from './answer.ts'
+import { isDone } from './done.ts'
+import { errorOf, type ErrorBody } from './error-body.ts'
+import type { AnsweredError } from './format.ts'
+import { isObject, listOf, parseJsonBytes } from './json-value.ts'
+import { MalformedAnswer } from './malformed-answer.ts'
+import type { AnswerReader, UpstreamFormat } from './upstream-format.ts'
+
+/** Readers of a format whose answers, and the events of whose streams, are JSON objects. */
+export interface JsonAnswers {
+  /**
+   * Reads a whole answer that is not an error.
+   *
+   * @throws {UpstreamFailure} `malformed`
+   */
+  readAnswer(answer: JsonObject): readonly AnswerEvent[]
+  /** Starts reading a stream. */
+  answerReader(): JsonAnswerReader
+}
+
+/** An {@link AnswerReader} of parsed events. */
+export interface JsonAnswerReader extends Pick<AnswerReader, 'end'> {
+  /**
+   * Reads one event that is not an error: none for an unknown one, `'done'` for the format's end marker.
+   *
+   * @throws {UpstreamFailure} when the answer cannot be used
+   */
+  read(event: JsonObject): readonly AnswerEvent[] | 'done'
+}
+
+/** Parses answers and events for these readers, and recognises errors and `[DONE]`. */
+export function jsonAnswers(format: JsonAnswers): Pick<UpstreamFormat, 'readAnswer' | 'answerReader'> {
+  return {
+    readAnswer(body) {
+      const answer = parseAnswer(body)
+      return errorIn(answer) ?? format.readAnswer(answer)
+    },
+    answerReader() {
+      const reader = format.answerReader()
+      return {
+        read({ event: name, data }: ServerSentEvent) {
+          if (isDone(data)) return 'done'
+          const event = parseEvent(data)
+          return (name === 'error' ? answered(event) : errorIn(event)) ?? reader.read(event)
+        },
+        end: () => reader.end(),
+      }
+    },
+  }
+}
+
+const unknownError: ErrorBody = {
+  message: 'error without a message',
+  type: undefined,
+  code: undefined,
+  status: undefined,
+  retryDelayMs: undefined,
+}
+
+/** An answer as an object; of an array, which Gemini sends around errors, an error that is its first element. */
+function parseAnswer(body: Uint8Array): JsonObject {
+  const answer = parseOr(
+    body,
+    (cause) => new UpstreamFailure('malformed', 'the answer is not JSON', { status: 200, cause }),
+  )
+  if (isObject(answer)) return answer
+  const [first] = listOf(answer)
+  if (isObject(first) && errorIn(first) !== undefined) return first
+  throw new UpstreamFailure('malformed', 'the answer is not a JSON object', { status: 200 })
+}
+
+function parseEvent(data: Uint8Array): JsonObject {
+  const event = parseOr(data, () => new MalformedAnswer('malformed', 'an event is not JSON'))
+  if (!isObject(event)) throw new MalformedAnswer('malformed', 'an event is not a JSON object')
+  return event
+}
+
+/** The error that an answer or event is; undefined if it is none. */
+function errorIn(answer: JsonObject): AnsweredError | undefined {
+  const { error, type } = answer
+  return type !== 'error' && (error === undefined || error === null) ? undefined : answered(answer)
+}
+
+function answered(answer: JsonObject): AnsweredError {
+  return { kind: 'error', error: errorOf(answer) ?? unknownError }
+}
+
+function parseOr(bytes: Uint8Array, failure: (cause: unknown) => Error): unknown {
+  try {
+    return parseJsonBytes(bytes)
+  } catch (error) {
+    throw failure(error)
+  }
+}
