@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bodyLoad, streamLoad, type LoadTarget } from './load.ts'
+import { bodyLoad, rateLoad, streamLoad, type LoadTarget } from './load.ts'
 import { chooseCores } from './machine.ts'
 import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
 import { heldRequestBody, readHoldUs } from './upstream-protocol.ts'
@@ -73,6 +73,58 @@ describe.skipIf(!isLinux)('the client of streams', () => {
     expect(outcome.failed).toBe(0)
     expect(outcome.complete).toBeGreaterThanOrEqual(3)
     expect(outcome.contents).toBe(outcome.complete * 5)
+  })
+})
+
+describe.skipIf(!isLinux)('the window of the client of streams', () => {
+  const streams = { connections: 3, chunks: 60, paceUs: 5000, streamsPerConnection: 1, spacingUs: 1618 }
+
+  test('counts chunks and CPU time while all streams are open', async () => {
+    const window = { settleUs: 50_000, lengthUs: 150_000 }
+    const outcome = await streamLoad(target, { ...streams, window, pid: process.pid }, core)
+    expect(outcome.window?.contents).toBeGreaterThan(0)
+    expect(outcome.window?.contents).toBeLessThan(outcome.contents)
+    expect(outcome.window?.cpu?.totalUs).toBeGreaterThanOrEqual(0)
+  })
+
+  test('gives no figures when a stream ended in it', async () => {
+    const window = { settleUs: 50_000, lengthUs: 10_000_000 }
+    expect((await streamLoad(target, { ...streams, window }, core)).window).toBeUndefined()
+  })
+})
+
+describe.skipIf(!isLinux)('the client at a fixed rate', () => {
+  const rate = { perSecond: 500, settleUs: 100_000, lengthUs: 400_000, inFlightMax: 20 }
+
+  test('sends each request of its schedule once', async () => {
+    const outcome = await rateLoad(target, { ...rate, pid: process.pid }, core)
+    expect(outcome).toMatchObject({ scheduled: 200, answered: 200, failed: 0, unanswered: 0, unsent: 0 })
+    expect(outcome.window.cpu?.totalUs).toBeGreaterThanOrEqual(0)
+    expect(outcome.p99Us).toBeGreaterThanOrEqual(outcome.p50Us)
+  })
+
+  test('goes on sending without answers, up to its maximum in flight', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let requests = 0
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch() {
+        requests++
+        await promise
+        return new Response('late')
+      },
+    })
+    const outcome = await rateLoad({ ...target, port: server.port ?? 0 }, rate, core)
+    resolve()
+    expect(requests).toBe(20)
+    expect(outcome).toMatchObject({ scheduled: 200, answered: 0, unsent: 200, unanswered: 0 })
+    expect(outcome.p50Us).toBeGreaterThan(1_000_000)
+  })
+
+  test('fails for an answer that is not 200', async () => {
+    using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no', { status: 503 }) })
+    await expect(rateLoad({ ...target, port: server.port ?? 0 }, rate, core)).rejects.toThrow('failed')
   })
 })
 

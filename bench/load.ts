@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseBodyOutcome, type BodyLoad, type BodyOutcome } from './body-load.ts'
 import { ProgramError, runProgram } from './processes.ts'
+import { parseRateOutcome, type RateLoad, type RateOutcome } from './rate-load.ts'
 import { asRecord, numberIn, parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
 import { chatPath } from './upstream-protocol.ts'
 
@@ -112,6 +113,25 @@ export function parsePlainOutcome(output: string, targetName: string): PlainOutc
 
 /** Parameters of a stream load. */
 export type Streams = Omit<StreamLoad, 'port' | 'headers' | 'path'>
+
+/**
+ * Sends plain requests at a fixed rate over plain sockets from `core`, on schedule.
+ *
+ * @throws ProgramError when the client fails, or a request gets no answer 200 for another reason than slowness
+ */
+export async function rateLoad(
+  target: LoadTarget,
+  rate: Omit<RateLoad, 'port' | 'headers' | 'path'>,
+  core: number,
+): Promise<RateOutcome> {
+  const load: RateLoad = { ...rate, ...addressOf(target) }
+  const client = [process.execPath, join(import.meta.dir, 'rate-client.ts'), JSON.stringify(load)]
+  const limitMs = (rate.settleUs + rate.lengthUs) / 1000 + 30_000
+  const outcome = parseRateOutcome(JSON.parse(await runProgram(['taskset', '-c', String(core), ...client], limitMs)))
+  if (outcome.failed > 0)
+    throw new ProgramError(`requests to ${target.name}: of ${outcome.scheduled} requests ${outcome.failed} failed`)
+  return outcome
+}
 
 /**
  * Requests streams over plain sockets from `core`, and reads them to their ends.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { measureNames, sideBySideMeasures } from './measures/measure.ts'
+import { measureNames, sideBySideMeasures, usualMeasures } from './measures/measure.ts'
 import { helpText, parseBenchOptions, UsageError } from './options.ts'
 
 const peers = ['nginx', 'svc']
@@ -10,7 +10,7 @@ describe('parseBenchOptions', () => {
     expect(parseBenchOptions([], proxies)).toEqual({
       rounds: 5,
       seconds: 2,
-      measures: ['plain', 'latency', 'stream', 'first-token', 'memory'],
+      measures: usualMeasures,
       peers,
       isSideBySide: false,
       isPartial: false,

@@ -10,7 +10,7 @@ describe('parseProcessStat', () => {
     { name: 'nginx', text: `42 (nginx) ${tail}` },
     { name: 'a name with blanks and brackets', text: `42 (a) b (c) ${tail}\n` },
   ])('reads $name', ({ text }) => {
-    expect(parseProcessStat(text)).toEqual({ pid: 42, parent: 41, cpuTicks: 11 + 22 + 33 + 44 })
+    expect(parseProcessStat(text)).toEqual({ pid: 42, parent: 41, userTicks: 11 + 33, kernelTicks: 22 + 44 })
   })
 
   test.each(['', 'nonsense', '42 (cut) S 41 42'])('refuses %p', (text) => {
@@ -21,10 +21,10 @@ describe('parseProcessStat', () => {
 describe('descendants', () => {
   test('finds children of children and no other process', () => {
     const accounts = [
-      { pid: 4, parent: 3, cpuTicks: 0 },
-      { pid: 3, parent: 2, cpuTicks: 0 },
-      { pid: 2, parent: 1, cpuTicks: 0 },
-      { pid: 5, parent: 1, cpuTicks: 0 },
+      { pid: 4, parent: 3, userTicks: 0, kernelTicks: 0 },
+      { pid: 3, parent: 2, userTicks: 0, kernelTicks: 0 },
+      { pid: 2, parent: 1, userTicks: 0, kernelTicks: 0 },
+      { pid: 5, parent: 1, userTicks: 0, kernelTicks: 0 },
     ]
     expect(
       descendants(2, accounts)

@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface ProcessAccount {
   readonly pid: number
   readonly parent: number
-  /** User and system time of the process and of its children that have ended, in clock ticks. */
-  readonly cpuTicks: number
+  /** User time of the process and of its children that have ended, in clock ticks. */
+  readonly userTicks: number
+  /** Kernel time, likewise. */
+  readonly kernelTicks: number
 }
 
 /**
@@ -34,7 +36,7 @@ export function parseProcessStat(text: string): ProcessAccount {
   ) {
     throw new Error(`not a process stat: ${JSON.stringify(text.slice(0, 80))}`)
   }
-  return { pid, parent, cpuTicks: user + system + childrenUser + childrenSystem }
+  return { pid, parent, userTicks: user + childrenUser, kernelTicks: system + childrenSystem }
 }
 
 /** A process and its descendants, in no order. Empty when it has ended. */

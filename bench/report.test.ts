@@ -8,12 +8,12 @@ const run: BenchRun = {
   seconds: 2,
   measures: ['plain'],
   proxies: [
-    { name: 'nginx', version: 'nginx/1', setup: 'as is' },
+    { name: 'serve-raw', version: 'bun/1', setup: 'as is' },
     { name: 'svc', version: 'svc/1', setup: 'as is' },
   ],
   notes: ['haproxy: not installed'],
   measurements: [
-    { measure: 'plain', round: 1, proxy: 'nginx', metric: 'cpuUs', value: 20 },
+    { measure: 'plain', round: 1, proxy: 'serve-raw', metric: 'cpuUs', value: 20 },
     { measure: 'plain', round: 1, proxy: 'svc', metric: 'cpuUs', value: 60 },
   ],
 }
@@ -22,7 +22,7 @@ describe('reportMarkdown', () => {
   const text = reportMarkdown(run)
 
   test('compares figures with targets', () => {
-    expect(text).toMatch(/against nginx +\| +≤ 2\.5 × \| +3\.00 \| +missed by 20 % \|/)
+    expect(text).toMatch(/against serve-raw +\| +≤ 2\.3 × \| +3\.00 \| +missed by 30 % \|/)
   })
 
   test('has no section for a measure that was not requested', () => {

@@ -5,6 +5,7 @@ import { rotated, runMeasure } from './rounds.ts'
 const setting: MeasureSetting = {
   seconds: 1,
   loadCore: 0,
+  warmUp: () => Promise.resolve(),
   startFresh: () => Promise.reject(new Error('not needed')),
   launch: () => Promise.reject(new Error('not needed')),
 }
@@ -59,6 +60,10 @@ describe('runMeasure', () => {
     },
   ])('$name', async ({ changes, rounds, expected }) => {
     expect(await namesOf(measureOf(changes), rounds)).toEqual(expected)
+  })
+
+  test('runs fewer rounds of a measure that takes long, and of some proxies only', async () => {
+    expect(await namesOf(measureOf({ roundsMax: 2, only: ['svc'] }), 3)).toEqual(['svc 1', 'svc 2'])
   })
 
   test('leaves out a proxy that failed, with the reason', async () => {

@@ -28,14 +28,19 @@ export async function runMeasure(
   const measurements: Measurement[] = []
   const failed = new Map<string, string>()
   const contenders = field.filter(
-    ({ name, canStream }) => (name !== directName || measure.includesDirect) && (canStream || !measure.needsStreams),
+    ({ name, canStream }) =>
+      (name !== directName || measure.includesDirect) &&
+      (canStream || !measure.needsStreams) &&
+      (measure.only?.includes(name) ?? true),
   )
-  for (let round = 1; round <= rounds; round++) {
-    say(`${measure.name}, round ${round} of ${rounds}`)
+  const last = Math.min(rounds, measure.roundsMax ?? rounds)
+  for (let round = 1; round <= last; round++) {
+    say(`${measure.name}, round ${round} of ${last}`)
     for (const contender of rotated(contenders, round)) {
       if (failed.has(contender.name)) continue
       if (measure.peersOnce && round > 1 && contender.name !== serviceName) continue
       try {
+        if (measure.warmUp !== undefined) await setting.warmUp(measure.warmUp, contender)
         const figures = await measure.run(contender, round, setting)
         for (const [metric, value] of Object.entries(figures)) {
           measurements.push({ measure: measure.name, round, proxy: contender.name, metric, value })

@@ -8,7 +8,7 @@ import { startField } from './field.ts'
 import { withGeneratedPart } from './generated-part.ts'
 import { thisMachine } from './machine.ts'
 import { measureByName } from './measures/known.ts'
-import type { Measurement, MeasureName, MeasureSetting } from './measures/measure.ts'
+import { measureNames, type Measurement, type MeasureName, type MeasureSetting } from './measures/measure.ts'
 import { helpText, parseBenchOptions, UsageError, type BenchOptions, type ProxyNames } from './options.ts'
 import type { RunningProgram } from './processes.ts'
 import { missingPrograms, type ProgramName } from './programs.ts'
@@ -18,6 +18,7 @@ import type { Proxy, RunningProxy } from './proxies/proxy.ts'
 import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
 import { runMeasure } from './rounds.ts'
 import { sideBySideMarkdown } from './side-by-side.ts'
+import { warmUps } from './warm-up.ts'
 import { closeWorkshop, launchProxy, openWorkshop, startProxy, type Workshop } from './workshop.ts'
 
 const proxyNames: ProxyNames = {
@@ -25,7 +26,9 @@ const proxyNames: ProxyNames = {
   usual: usualProxies,
   sideBySide: sideBySideProxies,
 }
-const withWrk: readonly MeasureName[] = ['plain', 'latency', 'throughput', 'memory']
+const withWrk: readonly MeasureName[] = measureNames.filter(
+  (name) => name.startsWith('rate-') || ['plain', 'aged', 'latency', 'memory'].includes(name),
+)
 
 function settingOf(options: BenchOptions, proxies: readonly Proxy[], workshop: Workshop): MeasureSetting {
   const instance = async (name: string, begin: typeof startProxy): Promise<RunningProxy> => {
@@ -36,6 +39,7 @@ function settingOf(options: BenchOptions, proxies: readonly Proxy[], workshop: W
   return {
     seconds: options.seconds,
     loadCore: workshop.cores.load,
+    warmUp: warmUps(workshop.cores.load),
     startFresh: (name) => instance(name, startProxy),
     launch: (name) => instance(name, launchProxy),
   }

@@ -1,11 +1,13 @@
 /**
  * Client process for streams: `stream-client.ts JSON` with a StreamLoad. Prints a StreamOutcome as JSON. Each
- * connection requests one stream after the other and reads it to its end.
+ * connection requests one stream after the other and reads it to its end. With a window it takes figures only while all
+ * streams are open.
  */
 import type { Socket } from 'bun'
 import { answerReader, type AnswerReader } from './answer-reader.ts'
+import { measuredWindow } from './measured-window.ts'
 import { percentile } from './statistics.ts'
-import { parseStreamLoad, type StreamOutcome } from './stream-load.ts'
+import { parseStreamLoad, type StreamOutcome, type StreamWindow } from './stream-load.ts'
 import { requestHead, clockUs, stampLength, stampMark, streamRequestBody } from './upstream-protocol.ts'
 
 interface Connection {
@@ -20,6 +22,10 @@ interface Connection {
 const load = parseStreamLoad(JSON.parse(process.argv[2] ?? '{}'))
 const body = streamRequestBody(load)
 const request = requestHead(load, body.length) + body
+
+const openWindow = load.window === undefined ? undefined : measuredWindow(load.pid)
+let isMeasuring = openWindow === undefined
+let window: StreamWindow | undefined
 
 const firstContentUs: number[] = []
 const delaysUs: number[] = []
@@ -46,11 +52,23 @@ function takeEvent(connection: Connection, event: string): void {
   const sentUs = Number(event.slice(at + stampMark.length, at + stampMark.length + stampLength))
   contents++
   connection.contents++
-  delaysUs.push(nowUs - sentUs)
+  if (isMeasuring) delaysUs.push(nowUs - sentUs)
   if (connection.contents > 1) return
   firstContentUs.push(nowUs - connection.requestedUs)
   together++
   togetherMax = Math.max(togetherMax, together)
+  if (together === load.connections) void measureWindow()
+}
+
+async function measureWindow(): Promise<void> {
+  if (load.window === undefined || openWindow === undefined || isMeasuring) return
+  await Bun.sleep(load.window.settleUs / 1000)
+  isMeasuring = true
+  const close = openWindow()
+  const before = contents
+  await Bun.sleep(load.window.lengthUs / 1000)
+  isMeasuring = false
+  if (together === load.connections) window = { ...close(), contents: contents - before }
 }
 
 function endStream(socket: Socket<Connection>, isComplete: boolean): void {
@@ -102,10 +120,12 @@ async function open(): Promise<void> {
   })
 }
 
-// One after the other, so that the streams are out of step and no backlog overflows.
+const spacingUs = load.spacingUs ?? 100
+const firstUs = clockUs()
 for (let opened = 0; opened < load.connections; opened++) {
+  const waitUs = firstUs + opened * spacingUs - clockUs()
+  if (waitUs > 0) await Bun.sleep(Math.ceil(waitUs / 1000))
   await open()
-  if (opened % 10 === 9) await Bun.sleep(1)
 }
 await whenAllDone.promise
 
@@ -119,6 +139,7 @@ const outcome: StreamOutcome = {
   elapsedUs: clockUs() - startedUs,
   delayP50Us: percentile(delaysUs, 50) ?? 0,
   delayP99Us: percentile(delaysUs, 99) ?? 0,
+  ...(window === undefined ? {} : { window }),
 }
 console.log(JSON.stringify(outcome))
 process.exit(0)

@@ -1,3 +1,4 @@
+import { parseMeasuredWindow, type MeasuredWindow } from './measured-window.ts'
 import type { StreamShape } from './upstream-protocol.ts'
 
 /** Parameters of the stream client. */
@@ -13,6 +14,18 @@ export interface StreamLoad extends StreamShape {
   readonly secondsMax?: number
   /** Default: {@link chatPath}. */
   readonly path?: string
+  /** Time between the starts of two streams. Default: 100 µs, so that no backlog overflows. */
+  readonly spacingUs?: number
+  /** Measures while all streams are open: begins so long after the last one has begun. Default: the whole run. */
+  readonly window?: { readonly settleUs: number; readonly lengthUs: number }
+  /** Process of the proxy, for its CPU time in the window. */
+  readonly pid?: number
+}
+
+/** The time in which all streams were open, without their starts and ends. */
+export interface StreamWindow extends MeasuredWindow {
+  /** Content chunks received meanwhile. */
+  readonly contents: number
 }
 
 /** Results of the stream client. */
@@ -30,9 +43,11 @@ export interface StreamOutcome {
   readonly firstContentP99Us: number
   /** First request written → last stream ended. */
   readonly elapsedUs: number
-  /** Content chunk written by the upstream → received, microseconds. */
+  /** Content chunk written by the upstream → received, microseconds; in the window, if there is one. */
   readonly delayP50Us: number
   readonly delayP99Us: number
+  /** Absent when none was requested, or when a stream ended before its end. */
+  readonly window?: StreamWindow
 }
 
 /** @throws Error with the name of the first invalid field */
@@ -47,8 +62,15 @@ export function parseStreamLoad(value: unknown): StreamLoad {
     paceUs: numberIn(fields, 'paceUs'),
     ...(fields['secondsMax'] === undefined ? {} : { secondsMax: numberIn(fields, 'secondsMax') }),
     ...(fields['path'] === undefined ? {} : { path: String(fields['path']) }),
+    ...(fields['spacingUs'] === undefined ? {} : { spacingUs: numberIn(fields, 'spacingUs') }),
+    ...(fields['pid'] === undefined ? {} : { pid: numberIn(fields, 'pid') }),
+    ...(fields['window'] === undefined ? {} : { window: parseWindow(asRecord(fields['window'], 'window')) }),
     headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, String(header)])),
   }
+}
+
+function parseWindow(fields: Readonly<Record<string, unknown>>): NonNullable<StreamLoad['window']> {
+  return { settleUs: numberIn(fields, 'settleUs'), lengthUs: numberIn(fields, 'lengthUs') }
 }
 
 /** @throws Error with the name of the first invalid field */
@@ -64,7 +86,12 @@ export function parseStreamOutcome(value: unknown): StreamOutcome {
     elapsedUs: numberIn(fields, 'elapsedUs'),
     delayP50Us: numberIn(fields, 'delayP50Us'),
     delayP99Us: numberIn(fields, 'delayP99Us'),
+    ...(fields['window'] === undefined ? {} : { window: parseStreamWindow(asRecord(fields['window'], 'window')) }),
   }
+}
+
+function parseStreamWindow(fields: Readonly<Record<string, unknown>>): StreamWindow {
+  return { ...parseMeasuredWindow(fields), contents: numberIn(fields, 'contents') }
 }
 
 /** @throws Error when the value is no object */

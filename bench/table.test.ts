@@ -19,6 +19,7 @@ describe('markdownTable', () => {
 
 describe('formatNumber', () => {
   test.each([
+    { value: 0, expected: '0' },
     { value: 0.12345, expected: '0.123' },
     { value: 4.567, expected: '4.57' },
     { value: 78.94, expected: '78.9' },
@@ -34,6 +35,7 @@ describe('formatSummary', () => {
   test.each([
     { summary: undefined, expected: '–' },
     { summary: { median: 5, min: 5, max: 5, count: 1 }, expected: '5.00' },
+    { summary: { median: 5, min: 5, max: 5, count: 2 }, expected: '5.00' },
     { summary: { median: 5, min: 4, max: 6.5, count: 3 }, expected: '5.00 (4.00–6.50)' },
   ])('writes $expected', ({ summary, expected }) => {
     expect(formatSummary(summary)).toBe(expected)
@@ -63,10 +65,15 @@ describe('measureSection', () => {
   })
 })
 
+const firstTokens: readonly Measurement[] = [
+  { measure: 'first-token', round: 1, proxy: 'direct', metric: 'p50Us', value: 100 },
+  { measure: 'first-token', round: 1, proxy: 'svc', metric: 'p50Us', value: 300 },
+]
+
 describe('verdictTable', () => {
   test('shows each target with its figure', () => {
-    const table = verdictTable(targets.map((target) => judge(target, measurements)))
+    const table = verdictTable(targets.map((target) => judge(target, firstTokens)))
     expect(table.split('\n')).toHaveLength(targets.length + 2)
-    expect(table).toMatch(/latency added to a lone request, against nginx +\| +≤ 1\.5 × \| +1\.50 \| +met \|/)
+    expect(table).toMatch(/first token, added to direct +\| +≤ 0\.25 ms \| +0\.200 \| +met \|/)
   })
 })

@@ -13,15 +13,16 @@ export function markdownTable(header: readonly string[], rows: readonly (readonl
   return [line(header), line(rule), ...rows.map(line)].join('\n')
 }
 
-/** `57.1 (55.0–61.3)`: the median with its extremes; `57.1` for one value, a dash for none. */
+/** `57.1 (55.0–61.3)`: the median with its extremes; `57.1` where all are equal, a dash for none. */
 export function formatSummary(summary: Summary | undefined): string {
   if (summary === undefined) return '–'
-  const median = formatNumber(summary.median)
-  return summary.count === 1 ? median : `${median} (${formatNumber(summary.min)}–${formatNumber(summary.max)})`
+  const [median, min, max] = [summary.median, summary.min, summary.max].map(formatNumber)
+  return min === max ? `${median}` : `${median} (${min}–${max})`
 }
 
-/** Three significant figures: `0.123`, `4.56`, `78.9`, `1,234`. */
+/** Three significant figures: `0`, `0.123`, `4.56`, `78.9`, `1,234`. */
 export function formatNumber(value: number): string {
+  if (value === 0) return '0'
   const size = Math.abs(value)
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
@@ -54,53 +55,82 @@ const addedP99Us: Column = {
   figure: (of, proxy) => (proxy === directName ? undefined : added(of, proxy, 'p99Us')),
 }
 
-const sections: Readonly<Record<MeasureName, { readonly title: string; readonly columns: readonly Column[] }>> = {
-  plain: {
-    title: 'Plain requests, 64 at once',
+function cpuOf(each: string): readonly Column[] {
+  return [
+    metric(`CPU µs a ${each}`, 'cpuUs'),
+    metric('user', 'userUs'),
+    metric('kernel', 'kernelUs'),
+    cpuAgainst('nginx'),
+    cpuAgainst('serve-raw'),
+  ]
+}
+
+function rateSection(perSecond: string): Section {
+  return {
+    title: `Plain requests, ${perSecond} a second`,
     columns: [
-      metric('CPU µs a request', 'cpuUs'),
-      cpuAgainst('nginx'),
+      ...cpuOf('request'),
+      metric('rate kept %', 'keptPercent'),
+      metric('p50 µs', 'p50Us'),
+      addedUs,
+      metric('p99 µs', 'p99Us'),
+      metric('client late p50 µs', 'sendP50Us'),
+      metric('sent late', 'late'),
+      metric('unsent or unanswered', 'missing'),
+    ],
+  }
+}
+
+function pacedSection(title: string): Section {
+  return {
+    title,
+    columns: [
+      ...cpuOf('chunk'),
+      metric('pace kept %', 'keptPercent'),
+      metric('busy %', 'busyPercent'),
+      metric('chunk on its way p50 µs', 'delayP50Us'),
+      metric('p99 µs', 'delayP99Us'),
+    ],
+  }
+}
+
+interface Section {
+  readonly title: string
+  readonly columns: readonly Column[]
+}
+
+const sections: Readonly<Record<MeasureName, Section>> = {
+  'rate-100': rateSection('100'),
+  'rate-1000': rateSection('1,000'),
+  'rate-3000': rateSection('3,000'),
+  plain: {
+    title: 'Plain requests, 64 at once, as fast as they are answered',
+    columns: [
+      ...cpuOf('request'),
       metric('busy %', 'busyPercent'),
       metric('requests/s', 'perSecond'),
       metric('p50 µs', 'p50Us'),
       metric('p99 µs', 'p99Us'),
     ],
   },
+  aged: {
+    title: 'A plain request after 50,000 and after 350,000 others, 1,000 a second',
+    columns: [
+      metric('fresh: CPU µs a request', 'freshCpuUs'),
+      metric('aged: CPU µs a request', 'agedCpuUs'),
+      { title: 'aged ÷ fresh', figure: (of, proxy) => ratio(of(proxy, 'agedCpuUs'), of(proxy, 'freshCpuUs')) },
+    ],
+  },
   latency: {
     title: 'Plain requests, one at a time',
     columns: [metric('p50 µs', 'p50Us'), addedUs, addedAgainstNginx, metric('p99 µs', 'p99Us'), addedP99Us],
   },
-  throughput: {
-    title: 'Plain requests, 256 at once',
-    columns: [metric('requests/s', 'perSecond'), metric('p50 µs', 'p50Us'), metric('p99 µs', 'p99Us')],
-  },
-  stream: {
-    title: 'Streams, 200 at once, 100 chunks each at 10 ms',
-    columns: [
-      metric('CPU µs a chunk', 'cpuUs'),
-      cpuAgainst('bare-relay'),
-      metric('busy %', 'busyPercent'),
-      metric('chunks/s', 'perSecond'),
-      metric('chunk on its way p50 µs', 'delayP50Us'),
-      metric('p99 µs', 'delayP99Us'),
-    ],
-  },
-  'streams-64': {
-    title: 'Streams, 64 at once, 100 chunks each at 10 ms',
-    columns: [
-      metric('CPU µs a chunk', 'cpuUs'),
-      cpuAgainst('nginx'),
-      metric('busy %', 'busyPercent'),
-      metric('chunks/s', 'perSecond'),
-      metric('first token p50 µs', 'p50Us'),
-      metric('p99 µs', 'p99Us'),
-      metric('chunk on its way p50 µs', 'delayP50Us'),
-      metric('p99 µs', 'delayP99Us'),
-    ],
-  },
+  'paced-1': pacedSection('One stream, a chunk every 20 ms'),
+  'paced-64': pacedSection('64 streams, a chunk every 20 ms'),
+  'paced-1000': pacedSection('1,000 streams, a chunk every 20 ms'),
   'stream-throughput': {
     title: 'Streams, 64 at once, chunks as fast as they go',
-    columns: [metric('chunks/s', 'perSecond'), metric('CPU µs a chunk', 'cpuUs'), metric('busy %', 'busyPercent')],
+    columns: [...cpuOf('chunk'), metric('chunks/s', 'perSecond'), metric('busy %', 'busyPercent')],
   },
   'first-token': {
     title: 'First token of a stream, one at a time',

@@ -56,7 +56,7 @@ describe('judge', () => {
 
 describe('perRound', () => {
   test('reads its own measure only', () => {
-    const other: Measurement = { ...cpu(1, 'svc', 1), measure: 'stream' }
+    const other: Measurement = { ...cpu(1, 'svc', 1), measure: 'paced-64' }
     expect(perRound('plain', [other], (of) => of('svc', 'cpuUs'))).toEqual([])
   })
 })

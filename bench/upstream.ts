@@ -75,7 +75,8 @@ function send(socket: UpstreamSocket, text: string): void {
 function sendContent(socket: UpstreamSocket, streaming: Streaming, nowUs: number): void {
   send(socket, chunk(`{"content":" t${nowUs}"}`, 'null'))
   streaming.sent++
-  streaming.dueUs = nowUs + streaming.shape.paceUs
+  // From the time at which it was due: the pace stays even, and a delayed upstream catches up.
+  streaming.dueUs += streaming.shape.paceUs
   if (streaming.sent < streaming.shape.chunks) return
   // The end is sent without a pause, so that the connection is free for the next stream.
   send(socket, streamEnd)
@@ -84,7 +85,7 @@ function sendContent(socket: UpstreamSocket, streaming: Streaming, nowUs: number
 }
 
 function startStream(socket: UpstreamSocket, shape: StreamShape): void {
-  const streaming: Streaming = { shape, sent: 0, dueUs: 0 }
+  const streaming: Streaming = { shape, sent: 0, dueUs: clockUs() }
   socket.data.streaming = streaming
   streams.add(socket)
   send(socket, streamHead + roleChunk)

@@ -1,5 +1,6 @@
-import { cpuSeconds } from '../cpu.ts'
+import { cpuFigures } from '../cpu.ts'
 import { streamLoad } from '../load.ts'
+import { measuredWindow } from '../measured-window.ts'
 import type { Measure } from './measure.ts'
 
 const connections = 64
@@ -13,18 +14,16 @@ export const streamThroughput: Measure = {
   includesDirect: true,
   peersOnce: false,
   needsStreams: true,
+  warmUp: 'streams',
   async run(contender, _round, { seconds, loadCore }) {
-    const before = contender.pid === undefined ? 0 : cpuSeconds(contender.pid)
+    const close = measuredWindow(contender.pid)()
     const outcome = await streamLoad(
       contender,
       { connections, chunks, paceUs: 0, streamsPerConnection: 1e6, secondsMax: seconds },
       loadCore,
     )
-    const used = contender.pid === undefined ? 0 : cpuSeconds(contender.pid) - before
     return {
-      ...(contender.pid === undefined
-        ? {}
-        : { cpuUs: (used * 1e6) / outcome.contents, busyPercent: (used * 1e8) / outcome.elapsedUs }),
+      ...cpuFigures(close(), outcome.contents),
       perSecond: (outcome.contents * 1e6) / outcome.elapsedUs,
     }
   },

@@ -1,4 +1,3 @@
-import { bareRelay } from './bare-relay.ts'
 import { bifrost } from './bifrost.ts'
 import { haproxy } from './haproxy.ts'
 import { litellm } from './litellm.ts'
@@ -6,13 +5,14 @@ import { llmsPy } from './llms-py.ts'
 import { nginx } from './nginx.ts'
 import { portkey } from './portkey.ts'
 import type { Proxy } from './proxy.ts'
+import { serveRaw } from './serve-raw.ts'
 import { svc, svcBefore } from './svc.ts'
 
 /** All proxies, in the order of the tables. */
 export const allProxies: readonly Proxy[] = [
   nginx,
   haproxy,
-  bareRelay,
+  serveRaw,
   svc,
   svcBefore,
   portkey,
@@ -22,7 +22,7 @@ export const allProxies: readonly Proxy[] = [
 ]
 
 /** Names of the proxies of a run by default. */
-export const usualProxies: readonly string[] = [nginx, haproxy, bareRelay, svc, portkey].map(({ name }) => name)
+export const usualProxies: readonly string[] = [nginx, haproxy, serveRaw, svc].map(({ name }) => name)
 
 /** Names of the proxies of the side by side: all products. */
 export const sideBySideProxies: readonly string[] = allProxies

@@ -1,0 +1,50 @@
+import { cpuFigures } from '../cpu.ts'
+import { streamLoad } from '../load.ts'
+import { ProgramError } from '../processes.ts'
+import type { Measure, PacedName } from './measure.ts'
+
+const paceUs = 20_000
+/** Time between two starts. No divisor of the pace: the chunks of the streams are spread evenly over it. */
+const spacingUs = 1618
+const settleUs = 300_000
+/** Additional duration of the streams, for a proxy that begins them late. */
+const slackUs = 500_000
+
+const streamsOf: Readonly<Record<PacedName, number>> = { 'paced-1': 1, 'paced-64': 64, 'paced-1000': 1000 }
+
+/**
+ * CPU time for a chunk, and its delay, of streams at the pace of a model: one chunk every 20 ms. Figures are taken
+ * while all streams are open, without their starts and ends.
+ */
+export function paced(name: PacedName): Measure {
+  const connections = streamsOf[name]
+  return {
+    name,
+    includesDirect: true,
+    peersOnce: false,
+    needsStreams: true,
+    warmUp: 'streams',
+    async run(contender, _round, { seconds, loadCore }) {
+      const lengthUs = seconds * 1e6
+      const chunks = Math.ceil((connections * spacingUs + settleUs + lengthUs + slackUs) / paceUs)
+      const streams = {
+        connections,
+        streamsPerConnection: 1,
+        chunks,
+        paceUs,
+        spacingUs,
+        window: { settleUs, lengthUs },
+        ...(contender.pid === undefined ? {} : { pid: contender.pid }),
+      }
+      const { window, delayP50Us, delayP99Us } = await streamLoad(contender, streams, loadCore)
+      if (window === undefined) throw new ProgramError(`of ${connections} streams some ended before the last began`)
+      const expected = (connections * window.elapsedUs) / paceUs
+      return {
+        ...cpuFigures(window, window.contents),
+        keptPercent: (window.contents / expected) * 100,
+        delayP50Us,
+        delayP99Us,
+      }
+    },
+  }
+}
