@@ -394,7 +394,7 @@ describe('models that are asked for', () => {
     await quickestOf(15)
     const before = objects()
     const late = await quickestOf(4)
-    // A circuit alone is some twenty objects.
+    // The health state of a model alone is some twenty objects.
     expect(objects() - before).toBeLessThan(2_000)
     expect(late).toBeLessThan(early * 4)
   }, 30_000)

@@ -196,10 +196,10 @@ function entranceOptions({ active, capacity, timers, requests, observer, log }: 
     timers,
     openRequests: requests,
     streamsOpen: observer.streamsOpen,
-    record(record) {
+    record(record, cause) {
       observer.record(record)
       logRequest(record)
-      if (record.cause instanceof Error) log.error('internal error', { id: record.id, error: record.cause })
+      if (cause instanceof Error) log.error('internal error', { id: record.id, error: cause })
     },
   }
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../app/start-errors.ts'
 import { nearestName } from '../base/nearest.ts'
+import type { Environment } from '../config/file/resolve-provider.ts'
 import { jsonString } from '../observe/text.ts'
 
 /** A flag of a command, made by one of the functions below. */
@@ -163,8 +164,6 @@ export interface ParsedArguments<Of extends Flags> {
   readonly flags: FlagValues<Of>
   readonly positionals: readonly string[]
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Parses `--name value`, `--name=value`, `-n value`, `-n=value`, `--name` and `--no-name` (booleans). All arguments

@@ -32,7 +32,7 @@ export interface Channel<Theirs extends Handlers> {
   close(): void
 }
 
-type Message<Value> =
+type ChannelMessage<Value> =
   | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly argument: Value }
   | { readonly kind: 'notify'; readonly name: string; readonly argument: Value }
   | { readonly kind: 'result'; readonly id: number; readonly value: Value }
@@ -60,7 +60,7 @@ export function channel<Theirs extends Handlers>(
   let count = 0
   let isClosed = false
 
-  function post(message: Message<unknown>): boolean {
+  function post(message: ChannelMessage<unknown>): boolean {
     if (isClosed) return false
     try {
       send(message)
@@ -127,6 +127,6 @@ const kinds: ReadonlySet<unknown> = new Set(['call', 'notify', 'result', 'error'
  * Whether this is a message of a channel: the runtime's own messages between parent and child have another form. Both
  * ends are the same program, so arguments and results have the types that the names ask for. `never` fits all of them.
  */
-function isMessage(message: unknown): message is Message<never> {
+function isMessage(message: unknown): message is ChannelMessage<never> {
   return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(message.kind)
 }

@@ -4,12 +4,12 @@ import type { Quirks } from './config.ts'
 import { noQuirks } from './defaults.ts'
 
 /** An entry below, without the members that are the same for nearly all brands. */
-type Entry = Pick<Brand, 'id' | 'name' | 'baseUrl' | 'keys' | 'sources'> &
+type BrandFacts = Pick<Brand, 'id' | 'name' | 'baseUrl' | 'keys' | 'sources'> &
   Partial<Pick<Brand, 'protocol' | 'port' | 'isDetected' | 'freeTier' | 'modelsPage' | 'models'>> & {
     readonly quirks?: Partial<Quirks>
   }
 
-function brand({ quirks, ...entry }: Entry): Brand {
+function brand({ quirks, ...entry }: BrandFacts): Brand {
   const rename = table(Object.entries(quirks?.rename ?? {}))
   return { protocol: 'openai', isDetected: true, ...entry, quirks: { ...noQuirks, ...quirks, rename } }
 }

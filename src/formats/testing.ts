@@ -15,7 +15,7 @@ import type {
 import { chatAnswerReader, readChatAnswer } from './chat/answer-reader.ts'
 import { answerWriter, writeAnswer } from './chat/answer-writer.ts'
 import type { Sealed } from './conversation.ts'
-import { encodeJson, objectOf, parseJsonBytes } from './json-value.ts'
+import { encodeJson, objectOf, parseJsonBytes } from './exact-json.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import type { Part } from './part.ts'
 import type { UpstreamFormat } from './upstream-format.ts'

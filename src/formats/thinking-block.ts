@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts'
 import type { ReasoningPart, Sealed } from './conversation.ts'
-import { textOf } from './json-value.ts'
+import { textOf } from './exact-json.ts'
 
 /**
  * Reads a block of Anthropic's thinking. Chat completions carry it unchanged in `thinking_blocks` (docs/protocols.md).

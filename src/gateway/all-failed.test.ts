@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AllFailed } from '../service/failover.ts'
 import type { FailureClass, FailureDetails, UpstreamFailure } from '../service/failure.ts'
-import type { Unavailability } from '../service/health/circuit.ts'
+import type { Unavailability } from '../service/health/health-state.ts'
 import { failureOf } from '../service/testing.ts'
 import { allFailed, cutOff, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { OfferedModel } from '../formats/model.ts'
-import { directory, type Finding, type ListedModel } from './directory.ts'
+import { directory, type ModelCandidates, type ListedModel } from './directory.ts'
 import type { ModelList } from './provider.ts'
 import { fakeProvider, offered, unknownModels } from './testing.ts'
 
@@ -14,7 +14,7 @@ function directoryOf(lists: Readonly<Record<string, Listed>>, aliases: Readonly<
 }
 
 /** `provider:upstream's name`, in try-order. */
-function whom({ candidates }: Finding): readonly string[] {
+function whom({ candidates }: ModelCandidates): readonly string[] {
   return candidates.map(({ name, model }) => `${name}:${model}`)
 }
 

@@ -17,7 +17,7 @@ export interface ListedOffer {
 }
 
 /** The candidates for a model. */
-export interface Finding {
+export interface ModelCandidates {
   readonly candidates: readonly ModelCandidate[]
   /** The candidates that serve the same model, by its name. */
   readonly sameModel: readonly ModelCandidate[]
@@ -36,7 +36,7 @@ export interface Directory {
    * Then match, in this order: exact names and aliases, names that differ in case only, `provider-id/model`, and the
    * providers whose models are not known.
    */
-  find(name: string): Finding
+  find(name: string): ModelCandidates
   /** Every model once, in the order of providers. */
   list(): readonly ListedModel[]
   /** One model by the rules of `find`; only if a list has it. */
@@ -47,7 +47,7 @@ interface Index {
   readonly versions: readonly number[]
   readonly exact: ReadonlyMap<string, readonly Offer[]>
   readonly folded: ReadonlyMap<string, readonly Offer[]>
-  readonly found: Map<string, Finding>
+  readonly found: Map<string, ModelCandidates>
 }
 
 interface Offer {
@@ -102,7 +102,7 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return `${only.provider.id}/${spelling(only.model, asked.slice(only.provider.id.length + 1))}`
   }
 
-  function search(at: Index, name: string): Omit<Finding, 'listedAs'> {
+  function search(at: Index, name: string): Omit<ModelCandidates, 'listedAs'> {
     const offers = offersOf(at, name)
     if (offers.length > 0) {
       return {

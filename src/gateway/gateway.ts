@@ -7,7 +7,7 @@ import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '..
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
-import { directory, type Finding, type ListedModel } from './directory.ts'
+import { directory, type ModelCandidates, type ListedModel } from './directory.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ResumeOptions } from './resume.ts'
 
@@ -47,7 +47,7 @@ export interface Gateway {
   answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply>
   models(): readonly ListedModel[]
   model(name: string): ListedModel | undefined
-  /** `listedAs` of {@link Finding}. */
+  /** `listedAs` of {@link ModelCandidates}. */
   listedName(name: string): string | undefined
   readonly providers: readonly Provider[]
 }
@@ -63,7 +63,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   }
 
   /** Finds the candidates, after the initial model lists that could change the result have loaded. */
-  async function find(name: string, { signal }: Call): Promise<Finding> {
+  async function find(name: string, { signal }: Call): Promise<ModelCandidates> {
     const known = models.find(name)
     const pending = decisiveProviders(known).flatMap(({ models: { pending } }) => pending ?? [])
     if (pending.length === 0) return known
@@ -76,7 +76,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
    * The providers whose model lists could change the first candidate: all of them for a model that no list has, else
    * those before the first candidate.
    */
-  function decisiveProviders({ candidates, isListed, isPinned }: Finding): readonly Provider[] {
+  function decisiveProviders({ candidates, isListed, isPinned }: ModelCandidates): readonly Provider[] {
     if (!isListed) return providers
     return isPinned
       ? []

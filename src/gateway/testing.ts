@@ -5,7 +5,7 @@ import type { OfferedModel } from '../formats/model.ts'
 import type { Part } from '../formats/part.ts'
 import type { Reply, StreamReply, WholeReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import type { Unavailability } from '../service/health/circuit.ts'
+import type { Unavailability } from '../service/health/health-state.ts'
 import { type AnswerService, fixedModels, type ModelCandidate, type ModelList, type Provider } from './provider.ts'
 
 /** The head of the parts of one fake provider. For tests. */

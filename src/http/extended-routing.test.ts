@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
-import type { Exchange } from './exchange.ts'
 import { extendedRouting, type RoutingOptions } from './extended-routing.ts'
+import type { RequestContext } from './request-context.ts'
 import type { Route } from './route.ts'
-import { exchangeOf } from './testing.ts'
+import { contextOf } from './testing.ts'
 
 const own: readonly Route[] = [{ method: 'GET', path: '/own', isPublic: false, handle: () => new Response('own') }]
 const options: RoutingOptions = {
@@ -37,7 +37,7 @@ describe('an extension', () => {
     )
     expect(router.isPublic('GET', '/its')).toBe(false)
     expect(router.isPublic('GET', '/open')).toBe(true)
-    const response = await router.find('GET', '/its').handle(exchangeOf(new Request('http://x/its')))
+    const response = await router.find('GET', '/its').handle(contextOf(new Request('http://x/its')))
     expect([await response.text(), response.headers.get('x-request-id')]).toEqual(['its', 'request-1'])
     expect(seen).toEqual(['/its', '127.0.0.1'])
   })
@@ -46,7 +46,7 @@ describe('an extension', () => {
     const handle: ExtensionRoute['handle'] = async ({ body }) => new Response(await body(4))
     const { router } = extendedRouting(own, [{ routes: [{ method: 'POST', path: '/its', handle }] }], options)
     const send = async (body: string) =>
-      router.find('POST', '/its').handle(exchangeOf(new Request('http://x/its', { method: 'POST', body })))
+      router.find('POST', '/its').handle(contextOf(new Request('http://x/its', { method: 'POST', body })))
     expect(await (await send('four')).text()).toBe('four')
     await expect(send('fifth')).rejects.toMatchObject({ status: 413, code: 'request_too_large' })
   })
@@ -59,8 +59,8 @@ describe('an extension', () => {
       options,
     )
     expect(router.isPublic('GET', '/its')).toBe(false)
-    const asking = (more: Partial<Exchange>) => async () =>
-      (await router.find('GET', '/its').handle({ ...exchangeOf(new Request('http://x/its')), ...more })).text()
+    const asking = (more: Partial<RequestContext>) => async () =>
+      (await router.find('GET', '/its').handle({ ...contextOf(new Request('http://x/its')), ...more })).text()
     expect(await asking({ user: 'ada' })()).toBe('ada')
     for (const other of [{ user: 'grace' }, {}])
       await expect(asking(other)()).rejects.toMatchObject({ status: 403, code: 'owners_only' })
@@ -73,7 +73,7 @@ describe('an extension', () => {
       options,
     )
     expect(router.isPublic('GET', '/own')).toBe(false)
-    expect(await (await router.find('GET', '/own').handle(exchangeOf(new Request('http://x/own')))).text()).toBe('own')
+    expect(await (await router.find('GET', '/own').handle(contextOf(new Request('http://x/own')))).text()).toBe('own')
   })
 
   test('cannot replace paths below a prefix route of the service, or of an earlier extension', async () => {
@@ -94,7 +94,7 @@ describe('an extension', () => {
     )
     const answers = await Promise.all(
       ['/assets/main.js', '/its/page', '/'].map(async (path) =>
-        (await router.find('GET', path).handle(exchangeOf(new Request(`http://x${path}`)))).text(),
+        (await router.find('GET', path).handle(contextOf(new Request(`http://x${path}`)))).text(),
       ),
     )
     expect(answers).toEqual(['own', 'first', 'root'])
@@ -107,9 +107,7 @@ describe('an extension', () => {
     })
     const { router } = extendedRouting(own, [saying('first', false), saying('second', true)], options)
     expect(router.isPublic('GET', '/its')).toBe(false)
-    expect(await (await router.find('GET', '/its').handle(exchangeOf(new Request('http://x/its')))).text()).toBe(
-      'first',
-    )
+    expect(await (await router.find('GET', '/its').handle(contextOf(new Request('http://x/its')))).text()).toBe('first')
   })
 
   const guard: Contribution['guard'] = async () => undefined
@@ -124,10 +122,10 @@ describe('an extension', () => {
       ({ method: 'POST', path, isPublic: true, handle: async () => new Response('done') }) as const
     const { router } = extendedRouting([route('/api/own')], [{ routes: [route('/api/its')] }], options)
     for (const path of ['/api/own', '/api/its']) {
-      const exchange = exchangeOf(
+      const context = contextOf(
         new Request(`http://127.0.0.1${path}`, { method: 'POST', headers: { host: '127.0.0.1' } }),
       )
-      expect(Promise.resolve(router.find('POST', path).handle(exchange))).rejects.toMatchObject({ status: 415 })
+      expect(Promise.resolve(router.find('POST', path).handle(context))).rejects.toMatchObject({ status: 415 })
     }
   })
 

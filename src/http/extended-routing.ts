@@ -53,9 +53,9 @@ function extensionRoute({
     method,
     path,
     isPublic: isPublic && !isForOwners,
-    async handle(exchange) {
-      const { request, path: asked, address, id, user } = exchange
-      if (isForOwners) checkOwner(isOwner, exchange)
+    async handle(context) {
+      const { request, path: asked, address, id, user } = context
+      if (isForOwners) checkOwner(isOwner, context)
       const body = (bytesMax: number): Promise<Uint8Array> => readControlBody(request, { bytesMax, ...bodyTimes })
       const response = await handle({
         request,

@@ -1,10 +1,11 @@
 import { WireError } from '../formats/error.ts'
 import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
-import { errorResponse, requestId, type Exchange } from './exchange.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
+import { requestId, type RequestContext } from './request-context.ts'
 import { requestPath } from './request-target.ts'
+import { errorResponse } from './responses.ts'
 import type { Router } from './route.ts'
 
 /** Seconds a connection may be idle between requests. */
@@ -46,26 +47,26 @@ export interface Server {
 
 /** Listens, and passes each request through the guards to its route. @throws {Error} when it cannot listen there */
 export function startServer({ host, port, isPortShared, routing, isClosing, onInternalError }: ServerOptions): Server {
-  async function guarded(exchange: Exchange, { router, guards }: Routing): Promise<Response> {
-    const visitor = await passGuards(guards, exchange)
-    const route = router.find(exchange.request.method, exchange.path)
-    return route.handle(visitor.user === undefined ? exchange : { ...exchange, user: visitor.user, visitor })
+  async function guarded(context: RequestContext, { router, guards }: Routing): Promise<Response> {
+    const visitor = await passGuards(guards, context)
+    const route = router.find(context.request.method, context.path)
+    return route.handle(visitor.user === undefined ? context : { ...context, user: visitor.user, visitor })
   }
 
-  function answer(exchange: Exchange, now: Routing): Response | Promise<Response> {
+  function answer(context: RequestContext, now: Routing): Response | Promise<Response> {
     const {
       request: { method },
       path,
-    } = exchange
+    } = context
     const { router, guards } = now
     const methods = method === 'OPTIONS' ? router.methods(path) : []
     if (methods.length > 0) {
-      const response = preflight(exchange.request, methods.join(', '), router.formatOf(path) !== undefined)
-      response.headers.set('x-request-id', exchange.id)
+      const response = preflight(context.request, methods.join(', '), router.formatOf(path) !== undefined)
+      response.headers.set('x-request-id', context.id)
       return response
     }
-    if (guards.length > 0 && !router.isPublic(method, path)) return guarded(exchange, now)
-    return router.find(method, path).handle(exchange)
+    if (guards.length > 0 && !router.isPublic(method, path)) return guarded(context, now)
+    return router.find(method, path).handle(context)
   }
 
   function asWireError(error: unknown, id: string): WireError {

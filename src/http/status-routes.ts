@@ -1,6 +1,7 @@
 import { WireError } from '../formats/error.ts'
-import { errorResponse, type Exchange } from './exchange.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
+import type { RequestContext } from './request-context.ts'
+import { errorResponse } from './responses.ts'
 import type { Route } from './route.ts'
 
 /** Sources of {@link statusRoutes}, read at every request. */
@@ -12,28 +13,28 @@ export interface Status {
   /** Decides who may read the metrics. */
   readonly isOwner: OwnerCheck
   /** Answers `/`. */
-  readonly page: (exchange: Exchange) => Promise<Response>
+  readonly page: (context: RequestContext) => Promise<Response>
 }
 
 /** `/health`, `/ready` and `/metrics` (docs/api.md), and the page at `/`. */
 export function statusRoutes({ unready, metrics, isOwner, page }: Status): readonly Route[] {
   return [
     { method: 'GET', path: '/health', isPublic: true, handle: ({ id }) => text('ok\n', id) },
-    { method: 'GET', path: '/ready', isPublic: true, handle: (exchange) => ready(exchange, unready()) },
+    { method: 'GET', path: '/ready', isPublic: true, handle: (context) => ready(context, unready()) },
     {
       method: 'GET',
       path: '/metrics',
       isPublic: false,
-      async handle(exchange) {
-        checkOwner(isOwner, exchange)
-        return text(await metrics(), exchange.id, 'text/plain; version=0.0.4; charset=utf-8')
+      async handle(context) {
+        checkOwner(isOwner, context)
+        return text(await metrics(), context.id, 'text/plain; version=0.0.4; charset=utf-8')
       },
     },
     {
       method: 'GET',
       path: '/',
       isPublic: true,
-      handle: (exchange) => (wantsText(exchange.request) ? aboutText(exchange) : page(exchange)),
+      handle: (context) => (wantsText(context.request) ? aboutText(context) : page(context)),
     },
   ]
 }
@@ -53,13 +54,13 @@ function wantsText({ headers }: Request): boolean {
   )
 }
 
-function aboutText({ id }: Exchange): Response {
+function aboutText({ id }: RequestContext): Response {
   const response = text('svc is running. Its API is at /v1, its health at /health.\n', id)
   response.headers.set('vary', 'accept')
   return response
 }
 
-function ready({ id }: Exchange, reason: string | undefined): Response {
+function ready({ id }: RequestContext, reason: string | undefined): Response {
   if (reason === undefined) return text('ready\n', id)
   return errorResponse(
     new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${reason}`, { headers: { 'retry-after': '1' } }),

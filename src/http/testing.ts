@@ -3,7 +3,7 @@ import { finishPart, textPart, usagePart } from '../formats/chat/testing.ts'
 import type { WholeReply } from '../formats/reply.ts'
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { Call } from '../service/service.ts'
-import type { Exchange } from './exchange.ts'
+import type { RequestContext } from './request-context.ts'
 
 const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
@@ -34,8 +34,8 @@ export function rejectionOnAbort({ signal }: Call): Promise<never> {
   return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 }
 
-/** An exchange for a request. For tests. */
-export function exchangeOf(request: Request): Exchange {
+/** The context of a request. For tests. */
+export function contextOf(request: Request): RequestContext {
   return {
     request,
     path: new URL(request.url).pathname,

@@ -153,15 +153,6 @@ describe('a service of several processes', () => {
     expect(await two.observer.find({ user: 'bob' }, 'a')).toBeUndefined()
   })
 
-  test('does not send the cause of an internal error', async () => {
-    const { worker } = service()
-    const one = worker()
-    one.observer.record(recordOf({ cause: new Error('hidden'), error: 'internal_error' }))
-    await one.observer.flush()
-    expect(one.sent.join('')).toContain('internal_error')
-    expect(one.sent.join('')).not.toMatch(/hidden|cause/)
-  })
-
   test('sends a record after a quarter of a second', async () => {
     const { worker } = service()
     const one = worker()

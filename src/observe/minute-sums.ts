@@ -32,7 +32,7 @@ export interface MinuteBook {
   list(now: number, after: number): readonly MinuteSums[]
 }
 
-interface Cell {
+interface MinuteCounters {
   minute: number
   mark: number
   requests: number
@@ -45,13 +45,13 @@ interface Cell {
 
 /** Makes an empty book of sixty cells, each reused for the minute an hour later. */
 export function minuteBook(): MinuteBook {
-  const cells: Cell[] = []
+  const cells: MinuteCounters[] = []
 
-  function cellOf(minute: number): Cell {
+  function cellOf(minute: number): MinuteCounters {
     const index = minute % minutesMax
     const known = cells[index]
     if (known?.minute === minute) return known
-    const made: Cell = {
+    const made: MinuteCounters = {
       minute,
       mark: 0,
       requests: 0,
@@ -99,7 +99,7 @@ function sumsOf({
   completionTokens,
   isEstimated,
   firstTokens,
-}: Cell): MinuteSums {
+}: MinuteCounters): MinuteSums {
   return {
     time: minute * minuteMs,
     requests,

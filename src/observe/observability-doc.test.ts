@@ -18,7 +18,7 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<Omit<RequestRecord, 'cause' | 'price' | 'listedAs' | 'upstream'>> = {
+const record: Required<Omit<RequestRecord, 'price' | 'listedAs' | 'upstream'>> = {
   time: 0,
   id: 'r',
   model: 'm',

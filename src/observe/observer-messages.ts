@@ -15,7 +15,7 @@ export interface WorkerGauges {
 
 /** Records of requests that have ended, in their order. */
 export interface RecordBatch {
-  /** JSON of `RequestRecord`s without `cause`; costs half of cloning them (docs/observability.md). */
+  /** JSON of `RequestRecord`s; costs half of cloning them (docs/observability.md). */
   readonly records: string
   readonly gauges: WorkerGauges
 }

@@ -46,7 +46,6 @@ describe('recent requests', () => {
         price,
         user: 'ada',
         error: 'internal_error',
-        cause: new Error('ours'),
         firstTokenMs: 5,
       }),
     )

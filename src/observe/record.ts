@@ -29,8 +29,6 @@ export interface RequestRecord {
   readonly usage?: Usage | undefined
   /** Price of the model at that provider, when known. */
   readonly price?: Price | undefined
-  /** The error behind an internal error; for the log only. */
-  readonly cause?: unknown
   /** The signed-in user, when there is one. */
   readonly user?: string | undefined
 }

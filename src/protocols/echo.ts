@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json-value.ts'
 import type { Ask } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
-import { objectOf, objectsOf } from '../formats/json-value.ts'
+import { objectOf, objectsOf } from '../formats/exact-json.ts'
 import type { Part } from '../formats/part.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { Service } from '../service/service.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AllFailed, failover, type Candidate } from './failover.ts'
 import { UpstreamFailure, type FailureClass } from './failure.ts'
-import type { Unavailability } from './health/circuit.ts'
+import type { Unavailability } from './health/health-state.ts'
 import { healthBook } from './health/health.ts'
 import { callOf, failureOf, fakeClock, rejection } from './testing.ts'
 

@@ -1,5 +1,5 @@
 import { requestFailures, UpstreamFailure } from './failure.ts'
-import type { Unavailability } from './health/circuit.ts'
+import type { Unavailability } from './health/health-state.ts'
 import type { Call } from './service.ts'
 import type { Trail } from './trail.ts'
 

@@ -64,21 +64,21 @@ interface Arrival {
   readonly number: number
 }
 
-interface Owner {
+interface ValueOwner {
   readonly name: string
   readonly arrivals: Chain<Arrival>
 }
 
-interface Entry<Value> {
+interface StoredValue<Value> {
   readonly value: Value
   readonly arrival: Arrival
-  readonly owner: Owner
+  readonly owner: ValueOwner
   readonly link: Link<Arrival>
   readonly ownerLink: Link<Arrival>
 }
 
 /** Order of eviction: the owner with the most values first, of equals the owner of the oldest value. */
-function isEvictedBefore(one: Owner, other: Owner): boolean {
+function isEvictedBefore(one: ValueOwner, other: ValueOwner): boolean {
   if (one.arrivals.size !== other.arrivals.size) return one.arrivals.size > other.arrivals.size
   return (one.arrivals.oldest?.number ?? 0) < (other.arrivals.oldest?.number ?? 0)
 }
@@ -87,10 +87,10 @@ class MemoryStore<Value> implements Store<Value> {
   readonly #options: StoreOptions<Value>
   readonly #now: () => number
   readonly #later: Later
-  readonly #entries = new Map<string, Entry<Value>>()
+  readonly #entries = new Map<string, StoredValue<Value>>()
   /** All values live equally long, so the order of arrival is the order of expiry. */
   readonly #arrivals = new Chain<Arrival>()
-  readonly #owners = new Map<string, Owner>()
+  readonly #owners = new Map<string, ValueOwner>()
   readonly #ranking = new Ranking(isEvictedBefore)
   #lastNumber = 0
   #cancelTimer: (() => void) | undefined
@@ -153,7 +153,7 @@ class MemoryStore<Value> implements Store<Value> {
     return isExpired(createdAt, this.#now(), this.#options.ttlMs)
   }
 
-  #add(key: string, value: Value, ownerName: string): Owner {
+  #add(key: string, value: Value, ownerName: string): ValueOwner {
     const owner = this.#owners.get(ownerName) ?? { name: ownerName, arrivals: new Chain() }
     const arrival: Arrival = { key, createdAt: this.#now(), number: ++this.#lastNumber }
     this.#owners.set(ownerName, owner)

@@ -31,7 +31,7 @@ interface Reader {
   cancel(): Promise<void>
 }
 
-function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: number): UpstreamBody {
+function decompressedBody(body: UpstreamBody, encoding: ContentCoding, bytesMax: number): UpstreamBody {
   let bytesIn = 0
   let bytesOut = 0
   let reader: Reader | undefined
@@ -122,9 +122,9 @@ function decompressedBody(body: UpstreamBody, encoding: Encoding, bytesMax: numb
 }
 
 const known = ['gzip', 'x-gzip', 'deflate', 'br', 'zstd'] as const
-type Encoding = (typeof known)[number]
+type ContentCoding = (typeof known)[number]
 
-function formatOf(encoding: Encoding, firstByte: number): Bun.CompressionFormat {
+function formatOf(encoding: ContentCoding, firstByte: number): Bun.CompressionFormat {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':

@@ -9,12 +9,12 @@ export interface DecodedText {
 const depthMax = 3
 
 /** Decodes one kind of escape. `decode` returns its characters, or `undefined` for a match that is not an escape. */
-interface Encoding {
+interface EscapeKind {
   readonly escape: RegExp
   decode(match: RegExpExecArray): string | undefined
 }
 
-const percent: Encoding = {
+const percent: EscapeKind = {
   escape: /%([\dA-Fa-f]{2})/g,
   decode: ([, digits = '']) => unit(digits),
 }
@@ -67,7 +67,7 @@ const entities: Readonly<Record<string, string>> = {
   dash: '-',
 }
 
-const html: Encoding = {
+const html: EscapeKind = {
   escape: /&(?:#(\d{1,12})|#[Xx]([\dA-Fa-f]{1,12})|([A-Za-z]{2,8}));/g,
   decode([, decimal, hexadecimal, name]) {
     if (name !== undefined) return Object.hasOwn(entities, name) ? bytesOf(entities[name] ?? '') : undefined
@@ -79,7 +79,7 @@ const html: Encoding = {
 const shortEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
 /** Also the escapes of JavaScript and Python: `\x2b`, `\'`. The first form is a surrogate pair. */
-const json: Encoding = {
+const json: EscapeKind = {
   escape: /\\(?:u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|u([\da-f]{4})|x([\da-f]{2})|([bfnrt"'\\/`]))/gi,
   decode([, high, low, wide, narrow, short = '']) {
     if (high !== undefined && low !== undefined) return bytesOf(unit(high) + unit(low))
@@ -125,7 +125,7 @@ export function* readings(text: string): Generator<DecodedText> {
 }
 
 /** Decodes all escapes of one kind; `undefined` without any. */
-function undo({ text, starts }: DecodedText, { escape, decode }: Encoding): DecodedText | undefined {
+function undo({ text, starts }: DecodedText, { escape, decode }: EscapeKind): DecodedText | undefined {
   const pieces: string[] = []
   // An escape is never shorter than its characters.
   const decodedStarts = new Uint32Array(text.length + 1)

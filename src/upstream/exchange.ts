@@ -50,9 +50,9 @@ export function upstreamExchange({
 }: ExchangeOptions): Service<Ask, Reply> {
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   const headers = headerBlock(protocol.headers(endpoint))
-  const spoken = new Map<string, Spoken>()
+  const dialects = new Map<string, DialectPaths>()
   for (const [format, dialect] of Object.entries(protocol.dialects))
-    spoken.set(format, {
+    dialects.set(format, {
       dialect,
       wholePath: dialect.path(endpoint, model, false),
       streamPath: dialect.path(endpoint, model, true),
@@ -60,17 +60,17 @@ export function upstreamExchange({
   const secrets = hideSecrets(endpoint)
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
-    const speech = spoken.get(request.format)
-    if (speech === undefined)
+    const found = dialects.get(request.format)
+    if (found === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
-    const { dialect } = speech
+    const { dialect } = found
     let response: UpstreamResponse
     try {
       response = await transport.request(
         {
           origin,
           method: 'POST',
-          path: request.stream ? speech.streamPath : speech.wholePath,
+          path: request.stream ? found.streamPath : found.wholePath,
           headers,
           body: dialect.encode(request, model, endpoint),
           connectMs,
@@ -99,8 +99,8 @@ export function upstreamExchange({
   }
 }
 
-/** A dialect of the protocol, with its paths for one model. */
-interface Spoken {
+/** A dialect, with its paths for one model. */
+interface DialectPaths {
   readonly dialect: Dialect
   readonly wholePath: string
   readonly streamPath: string

@@ -4,7 +4,7 @@ import type { OfferedModel } from '../../formats/model.ts'
 import type { AttemptSums, ProviderEntry, ProviderState } from '../../http/page/page-api.ts'
 import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
 import type { FailureClass } from '../../service/failure.ts'
-import type { Unavailability } from '../../service/health/circuit.ts'
+import type { Unavailability } from '../../service/health/health-state.ts'
 import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts'
 
 /** Limit of offered models, and of cooling models. */

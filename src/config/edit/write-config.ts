@@ -24,7 +24,7 @@ export class ReadOnlyConfigError extends Error {
   }
 }
 
-interface Owner {
+interface FileOwner {
   readonly uid: number
   readonly gid: number
 }
@@ -62,7 +62,7 @@ function replace(target: string, draft: string, expected: string | undefined): v
 }
 
 /** The owner of a file; `undefined` without a file. @throws {ReadOnlyConfigError} when the file is read-only */
-async function ownerOf(path: string): Promise<Owner | undefined> {
+async function ownerOf(path: string): Promise<FileOwner | undefined> {
   try {
     const status = await stat(path)
     if ((status.mode & 0o222) === 0) throw new ReadOnlyConfigError(path)
@@ -74,7 +74,7 @@ async function ownerOf(path: string): Promise<Owner | undefined> {
   }
 }
 
-async function writeDurably(path: string, text: string, owner: Owner | undefined): Promise<void> {
+async function writeDurably(path: string, text: string, owner: FileOwner | undefined): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
     // Only root may change the owner; only files written by root need it.

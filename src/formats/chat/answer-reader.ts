@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishReason, OwnEvent, TextEvent } from '../answer.ts'
 import type { Opaque } from '../conversation.ts'
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
-import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { readCallSignature } from './call-signature.ts'
 
@@ -122,17 +122,17 @@ function addReasoning(
 }
 
 /** An entry of a list. */
-interface Entry {
+interface ReadItem {
   readonly events: readonly AnswerEvent[]
   /** The events have all its content. */
   readonly isAllSaid: boolean
 }
 
-function eventsOf(entries: readonly Entry[]): readonly AnswerEvent[] {
+function eventsOf(entries: readonly ReadItem[]): readonly AnswerEvent[] {
   return entries.flatMap(({ events }) => events)
 }
 
-function isAllSaid(entry: Entry): boolean {
+function isAllSaid(entry: ReadItem): boolean {
   return entry.isAllSaid
 }
 
@@ -140,7 +140,7 @@ function hasOnly(object: JsonObject, ...names: readonly string[]): boolean {
   return Object.keys(object).every((name) => names.includes(name))
 }
 
-function readCall(choice: number, entry: JsonObject, position: number, { calls, isFinished }: ChoiceState): Entry {
+function readCall(choice: number, entry: JsonObject, position: number, { calls, isFinished }: ChoiceState): ReadItem {
   const call = numberOf(entry['index']) ?? position
   const known = calls.get(call)
   // Only functions have JSON as input.
@@ -171,7 +171,7 @@ function argumentEvents(choice: number, call: number, text: string): readonly An
   return text === '' ? [] : [{ kind: 'arguments', choice, call, text }]
 }
 
-function readSeal(choice: number, block: JsonObject): Entry {
+function readSeal(choice: number, block: JsonObject): ReadItem {
   const sealed = readThinkingBlock(block)
   const isAllSaid =
     sealed !== undefined && hasOnly(block, 'type', sealed.text === undefined ? 'data' : 'thinking', 'signature')
@@ -179,7 +179,7 @@ function readSeal(choice: number, block: JsonObject): Entry {
 }
 
 /** Reads an image that is data. One at a URL stays a member of this format. */
-function readImage(choice: number, image: JsonObject): Entry {
+function readImage(choice: number, image: JsonObject): ReadItem {
   const { url, ...others } = objectOf(image['image_url'])
   const [, mediaType, base64] = /^data:([^;,]*);base64,(.*)$/s.exec(textOf(url) ?? '') ?? []
   const isData = mediaType !== undefined && base64 !== undefined

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishEvent, StartEvent, UsageEvent } from '../answer.ts'
-import { encodeJson } from '../json-value.ts'
+import { encodeJson } from '../exact-json.ts'
 import type { Part } from '../part.ts'
 import type { Usage } from '../usage.ts'
 import {

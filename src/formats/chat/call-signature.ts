@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { Opaque } from '../conversation.ts'
-import { objectOf, textOf } from '../json-value.ts'
+import { objectOf, textOf } from '../exact-json.ts'
 
 /** Reads the signature of a function call, at its place in Google's own chat-completions API (docs/protocols.md). */
 export function readCallSignature({ extra_content }: JsonObject): Opaque | undefined {

@@ -106,7 +106,7 @@ interface StreamState {
 }
 
 /** Facts of one chunk. */
-interface Findings {
+interface ChunkFacts {
   readonly edits: Edit[]
   isMeaningful: boolean
   isBeyondText: boolean
@@ -129,8 +129,8 @@ interface DeltaFacts {
 }
 
 /** Whether the next chunk may skip its beginning if it is the same: it has no facts, and no other choices. */
-function isPlainOpening(cursor: JsonCursor, seen: number, findings: Findings): boolean {
-  return (seen & 0b1110000) === 0 && !findings.hasError && !cursor.hasHighBytes && !cursor.hasLineBreaks
+function isPlainOpening(cursor: JsonCursor, seen: number, facts: ChunkFacts): boolean {
+  return (seen & 0b1110000) === 0 && !facts.hasError && !cursor.hasHighBytes && !cursor.hasLineBreaks
 }
 
 function streamState(defaults: ChunkDefaults): StreamState {
@@ -146,7 +146,7 @@ function streamState(defaults: ChunkDefaults): StreamState {
 
 function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
-  const findings: Findings = {
+  const facts: ChunkFacts = {
     edits: [],
     isMeaningful: false,
     isBeyondText: false,
@@ -155,7 +155,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
     hasError: false,
     delta: noDelta,
   }
-  const { edits } = findings
+  const { edits } = facts
   let usage: Usage | undefined
   let seen = 0
   let hasMembers = false
@@ -164,7 +164,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
   if (opening !== undefined && isAt(cursor.bytes, 0, opening.bytes)) {
     // Chunks of a stream usually have the same beginning, which needs no second check.
     cursor.resume(opening.bytes.length)
-    readChoices(cursor, stream, findings)
+    readChoices(cursor, stream, facts)
     seen = opening.seen
     hasMembers = true
     more = cursor.nextMember()
@@ -175,7 +175,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
   for (; more; more = cursor.nextMember()) {
     const code = cursor.nameCode(topTable)
     hasMembers = true
-    if (code === 4 && edits.length === 0 && isPlainOpening(cursor, seen, findings)) {
+    if (code === 4 && edits.length === 0 && isPlainOpening(cursor, seen, facts)) {
       stream.opening = { bytes: cursor.bytes.slice(0, cursor.position), seen: seen | 16 }
     }
     if (code !== -1) seen |= 1 << code
@@ -184,7 +184,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
         keepHead(cursor, stream, edits, 0)
         break
       case 1:
-        keepObject(cursor, findings)
+        keepObject(cursor, facts)
         break
       case 2:
         keepHead(cursor, stream, edits, 1)
@@ -193,7 +193,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
         keepHead(cursor, stream, edits, 2)
         break
       case 4:
-        readChoices(cursor, stream, findings)
+        readChoices(cursor, stream, facts)
         break
       case 5: {
         if (cursor.skipNull()) break
@@ -204,7 +204,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
         break
       }
       case 6:
-        if (cursor.isFilled()) findings.hasError = true
+        if (cursor.isFilled()) facts.hasError = true
         break
       default:
         cursor.skip()
@@ -212,7 +212,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
   }
   const end = cursor.position - 1
   cursor.finish()
-  if (findings.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
+  if (facts.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
   if ((seen & 31) !== 31) {
     const missing: string[] = []
     if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
@@ -227,10 +227,10 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
   return {
     kind: 'part',
     data: cursor.hasLineBreaks ? withoutLineBreaks(data) : data,
-    isMeaningful: findings.isMeaningful,
-    text: findings.text,
-    isBeyondText: findings.isBeyondText,
-    finishReason: findings.finishReason,
+    isMeaningful: facts.isMeaningful,
+    text: facts.text,
+    isBeyondText: facts.isBeyondText,
+    finishReason: facts.finishReason,
     hasOpenChoice: stream.open.size > 0,
     usage,
   }
@@ -279,39 +279,39 @@ function headOf(defaults: ChunkDefaults): ChunkHead {
   }
 }
 
-function keepObject(cursor: JsonCursor, findings: Findings): void {
+function keepObject(cursor: JsonCursor, facts: ChunkFacts): void {
   const kind = cursor.peek()
   const start = cursor.position
   cursor.skip()
   const end = cursor.position
   const code = kind === 'string' ? cursor.stringCode(objectTable, start, end) : -1
-  if (code === 1) findings.hasError = true
-  else if (code !== 0) findings.edits.push({ start, end, replacement: chunkObject })
+  if (code === 1) facts.hasError = true
+  else if (code !== 0) facts.edits.push({ start, end, replacement: chunkObject })
 }
 
-function readChoices(cursor: JsonCursor, stream: StreamState, findings: Findings): void {
+function readChoices(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts): void {
   const kind = cursor.peek()
   if (kind === 'null') {
     const start = cursor.position
     cursor.skip()
-    findings.edits.push({ start, end: cursor.position, replacement: emptyArray })
+    facts.edits.push({ start, end: cursor.position, replacement: emptyArray })
     return
   }
   if (kind !== 'array') throw new MalformedAnswer('malformed', `'choices' of an event is not an array`)
   let position = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `a choice of an event is not an object`)
-    readChoice(cursor, stream, findings, position++)
+    readChoice(cursor, stream, facts, position++)
   }
 }
 
-function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings, position: number): void {
-  const { edits } = findings
+function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, position: number): void {
+  const { edits } = facts
   let seen = 0
   let hasMembers = false
   let index = position
   let isFinished = false
-  const textBefore = findings.text
+  const textBefore = facts.text
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(choiceTable)
     hasMembers = true
@@ -321,13 +321,13 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
         index = readIndex(cursor, edits, position)
         break
       case 1:
-        readDelta(cursor, stream, findings, index)
+        readDelta(cursor, stream, facts, index)
         break
       case 2:
-        isFinished = readFinishReason(cursor, findings)
+        isFinished = readFinishReason(cursor, facts)
         break
       case 3:
-        if (cursor.isFilled()) findings.hasError = true
+        if (cursor.isFilled()) facts.hasError = true
         break
       case 4:
         if (!cursor.skipNull()) readLogprobs(cursor, edits)
@@ -337,7 +337,7 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
     }
   }
   const isFirst = isNew(stream, index)
-  if ((seen & 2) !== 0) completeDelta(findings, isFirst)
+  if ((seen & 2) !== 0) completeDelta(facts, isFirst)
   if ((seen & 7) !== 7) {
     const missing: string[] = []
     if ((seen & 1) === 0) missing.push(`"index":${position}`)
@@ -348,8 +348,8 @@ function readChoice(cursor: JsonCursor, stream: StreamState, findings: Findings,
   if (isFinished) finish(stream, index)
   else if (isFirst) stream.open.add(index)
   if (index === 0) return
-  findings.text = textBefore
-  findings.isBeyondText = true
+  facts.text = textBefore
+  facts.isBeyondText = true
 }
 
 function finish({ open, finished }: StreamState, index: number): void {
@@ -358,29 +358,29 @@ function finish({ open, finished }: StreamState, index: number): void {
 }
 
 /** Passes a `finish_reason` and returns whether the choice is finished. */
-function readFinishReason(cursor: JsonCursor, findings: Findings): boolean {
+function readFinishReason(cursor: JsonCursor, facts: ChunkFacts): boolean {
   const kind = cursor.peek()
   const start = cursor.position
   if (kind === 'string') {
-    const reason = finishReasonOf(cursor, findings.edits)
+    const reason = finishReasonOf(cursor, facts.edits)
     if (reason !== '') {
-      findings.finishReason = reason
-      findings.isMeaningful = true
+      facts.finishReason = reason
+      facts.isMeaningful = true
       return true
     }
   } else cursor.skip()
-  if (kind !== 'null') findings.edits.push({ start, end: cursor.position, replacement: nullText })
+  if (kind !== 'null') facts.edits.push({ start, end: cursor.position, replacement: nullText })
   return false
 }
 
-function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, choice: number): void {
+function readDelta(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, choice: number): void {
   let hasRole = false
   let hasMembers = false
   const kind = cursor.peek()
   const start = cursor.position
   if (kind === 'null') {
     cursor.skip()
-    findings.delta = { start, end: cursor.position, isNull: true, hasMembers, hasRole }
+    facts.delta = { start, end: cursor.position, isNull: true, hasMembers, hasRole }
     return
   }
   if (kind !== 'object') throw new MalformedAnswer('malformed', `'delta' of an event is not an object`)
@@ -388,22 +388,22 @@ function readDelta(cursor: JsonCursor, stream: StreamState, findings: Findings, 
     const code = cursor.nameCode(deltaTable)
     let isKept = true
     if (code === -1) cursor.skip()
-    else if (code === 0) readContent(cursor, findings)
+    else if (code === 0) readContent(cursor, facts)
     else if (code === 1) {
       isKept = cursor.peek() === 'array'
-      if (!isKept) removeToolCalls(cursor, findings.edits)
-      else if (stream.toolCalls.read(cursor, choice, findings.edits)) beyondText(findings)
+      if (!isKept) removeToolCalls(cursor, facts.edits)
+      else if (stream.toolCalls.read(cursor, choice, facts.edits)) beyondText(facts)
     } else if (code === 2) {
-      if (readRefusal(cursor, findings.edits)) beyondText(findings)
-    } else if (code === 3) isKept = hasRole = readRole(cursor, findings.edits)
-    else if (cursor.isFilled()) beyondText(findings)
+      if (readRefusal(cursor, facts.edits)) beyondText(facts)
+    } else if (code === 3) isKept = hasRole = readRole(cursor, facts.edits)
+    else if (cursor.isFilled()) beyondText(facts)
     if (isKept) hasMembers = true
   }
-  findings.delta = { start, end: cursor.position - 1, isNull: false, hasMembers, hasRole }
+  facts.delta = { start, end: cursor.position - 1, isNull: false, hasMembers, hasRole }
 }
 
 /** Adds the role to the first delta of a choice, where clients expect it, and replaces null by an object. */
-function completeDelta({ edits, delta }: Findings, isFirst: boolean): void {
+function completeDelta({ edits, delta }: ChunkFacts, isFirst: boolean): void {
   const { start, end, isNull, hasMembers, hasRole } = delta
   if (isNull) edits.push({ start, end, replacement: isFirst ? roleObject : emptyObject })
   else if (isFirst && !hasRole) insertMembers(edits, end, [roleMember], hasMembers)
@@ -430,18 +430,18 @@ function readRole(cursor: JsonCursor, edits: Edit[]): boolean {
   return true
 }
 
-function beyondText(findings: Findings): void {
-  findings.isMeaningful = true
-  findings.isBeyondText = true
+function beyondText(facts: ChunkFacts): void {
+  facts.isMeaningful = true
+  facts.isBeyondText = true
 }
 
-function readContent(cursor: JsonCursor, findings: Findings): void {
+function readContent(cursor: JsonCursor, facts: ChunkFacts): void {
   const kind = cursor.peek()
   if (kind === 'string') {
     const text = cursor.string()
     if (text === '') return
-    findings.text = text
-    findings.isMeaningful = true
+    facts.text = text
+    facts.isMeaningful = true
     return
   }
   const start = cursor.position
@@ -451,12 +451,12 @@ function readContent(cursor: JsonCursor, findings: Findings): void {
   if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `'content' of an event is a ${kind}`)
   const { text, reasoning } = flattenParts(parts)
   const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
-  findings.edits.push({ start, end: cursor.position, replacement: encode(JSON.stringify(text) + added) })
+  facts.edits.push({ start, end: cursor.position, replacement: encode(JSON.stringify(text) + added) })
   if (text !== '') {
-    findings.text = text
-    findings.isMeaningful = true
+    facts.text = text
+    facts.isMeaningful = true
   }
-  if (reasoning !== '') beyondText(findings)
+  if (reasoning !== '') beyondText(facts)
 }
 
 /** Returns the error that the event contains; throws `malformed` without one. */

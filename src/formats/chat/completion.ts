@@ -55,7 +55,7 @@ const roleTable = nameTable(['assistant'])
 const objectTable = nameTable(['chat.completion', 'error'])
 
 /** Facts of an answer. */
-interface Findings {
+interface CompletionFacts {
   readonly edits: Edit[]
   hasError: boolean
   choices: number
@@ -73,7 +73,7 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
     throw new MalformedAnswer('malformed', 'the answer is not a JSON object')
   }
   const edits: Edit[] = []
-  const findings: Findings = {
+  const facts: CompletionFacts = {
     edits,
     hasError: false,
     choices: 0,
@@ -96,20 +96,20 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
         else replaceValue(cursor, edits, defaultText(defaults, code))
         break
       case 1:
-        readObject(cursor, findings)
+        readObject(cursor, facts)
         break
       case 2:
         readCreated(cursor, edits, defaults)
         break
       case 4:
-        readChoices(cursor, findings)
+        readChoices(cursor, facts)
         break
       case 5:
         usage = readUsage(cursor, edits)
         if (usage === undefined) removeMember(cursor, edits, nameStart)
         break
       case 6:
-        if (cursor.isFilled()) findings.hasError = true
+        if (cursor.isFilled()) facts.hasError = true
         break
       default:
         cursor.skip()
@@ -117,8 +117,8 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
   }
   const end = cursor.position - 1
   cursor.finish()
-  if (findings.hasError) throw new MalformedAnswer('malformed', 'the answer is an error')
-  if (findings.choices === 0) throw new MalformedAnswer('no_choices', 'the answer has no choices')
+  if (facts.hasError) throw new MalformedAnswer('malformed', 'the answer is an error')
+  if (facts.choices === 0) throw new MalformedAnswer('no_choices', 'the answer has no choices')
   const missing: string[] = []
   if ((seen & 1) === 0) missing.push(`"id":${defaultText(defaults, 0)}`)
   if ((seen & 2) === 0) missing.push('"object":"chat.completion"')
@@ -127,7 +127,7 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
   insertMembers(edits, end, missing, hasMembers)
   if (edits.length > 1) edits.sort((one, other) => one.start - other.start)
   const body = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
-  return { kind: 'whole', body, usage, isEmpty: findings.isEmpty }
+  return { kind: 'whole', body, usage, isEmpty: facts.isEmpty }
 }
 
 function defaultText(defaults: ChunkDefaults, code: 0 | 2 | 3): string {
@@ -143,17 +143,17 @@ function readCreated(cursor: JsonCursor, edits: Edit[], defaults: ChunkDefaults)
   edits.push({ start, end: cursor.position, replacement: encode(defaultText(defaults, 2)) })
 }
 
-function readObject(cursor: JsonCursor, findings: Findings): void {
+function readObject(cursor: JsonCursor, facts: CompletionFacts): void {
   const start = cursor.position
   const kind = cursor.peek()
   cursor.skip()
   const code = kind === 'string' ? cursor.stringCode(objectTable, start, cursor.position) : -1
-  if (code === 1) findings.hasError = true
-  else if (code === -1) findings.edits.push({ start, end: cursor.position, replacement: encode('"chat.completion"') })
+  if (code === 1) facts.hasError = true
+  else if (code === -1) facts.edits.push({ start, end: cursor.position, replacement: encode('"chat.completion"') })
 }
 
-function readChoices(cursor: JsonCursor, findings: Findings): void {
-  findings.choices = 0
+function readChoices(cursor: JsonCursor, facts: CompletionFacts): void {
+  facts.choices = 0
   if (cursor.peek() !== 'array') {
     cursor.skip()
     return
@@ -161,17 +161,17 @@ function readChoices(cursor: JsonCursor, findings: Findings): void {
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     const kind = cursor.peek()
     if (kind !== 'object') {
-      if (findings.choices === 0) throw new MalformedAnswer('no_choices', `the first choice is a ${kind}`)
+      if (facts.choices === 0) throw new MalformedAnswer('no_choices', `the first choice is a ${kind}`)
       throw new MalformedAnswer('malformed', `a choice is a ${kind}`)
     }
-    readChoice(cursor, findings, findings.choices++)
+    readChoice(cursor, facts, facts.choices++)
   }
 }
 
-function readChoice(cursor: JsonCursor, findings: Findings, position: number): void {
-  const { edits } = findings
-  findings.hasContent = false
-  findings.hasToolCalls = false
+function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number): void {
+  const { edits } = facts
+  facts.hasContent = false
+  facts.hasToolCalls = false
   let seen = 0
   let finishReason = ''
   /** Offsets of an empty `finish_reason`. */
@@ -184,7 +184,7 @@ function readChoice(cursor: JsonCursor, findings: Findings, position: number): v
         readIndex(cursor, edits, position)
         break
       case 1:
-        readMessage(cursor, findings)
+        readMessage(cursor, facts)
         break
       case 2: {
         const isText = cursor.peek() === 'string'
@@ -198,16 +198,16 @@ function readChoice(cursor: JsonCursor, findings: Findings, position: number): v
         if (!cursor.skipNull()) readLogprobs(cursor, edits)
         break
       case 4:
-        if (cursor.isFilled()) findings.hasError = true
+        if (cursor.isFilled()) facts.hasError = true
         break
       default:
         cursor.skip()
     }
   }
-  if ((seen & 2) === 0 && !findings.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
+  if ((seen & 2) === 0 && !facts.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
   if ((seen & 15) !== 15 || nothing !== undefined) {
     const missing: string[] = []
-    const reason = findings.hasToolCalls ? '"tool_calls"' : '"stop"'
+    const reason = facts.hasToolCalls ? '"tool_calls"' : '"stop"'
     if ((seen & 1) === 0) missing.push(`"index":${position}`)
     if ((seen & 8) === 0) missing.push('"logprobs":null')
     if ((seen & 4) === 0) missing.push(`"finish_reason":${reason}`)
@@ -215,13 +215,13 @@ function readChoice(cursor: JsonCursor, findings: Findings, position: number): v
     insertMembers(edits, cursor.position - 1, missing, seen !== 0)
   }
   if (position > 0) return
-  findings.isEmpty = !findings.hasContent && ['', 'stop'].includes(finishReason)
+  facts.isEmpty = !facts.hasContent && ['', 'stop'].includes(finishReason)
 }
 
-function readMessage(cursor: JsonCursor, findings: Findings): void {
+function readMessage(cursor: JsonCursor, facts: CompletionFacts): void {
   const kind = cursor.peek()
   if (kind !== 'object') throw new MalformedAnswer('malformed', `a choice's message is a ${kind}`)
-  const { edits } = findings
+  const { edits } = facts
   let seen = 0
   let hasMembers = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -237,19 +237,19 @@ function readMessage(cursor: JsonCursor, findings: Findings): void {
         readRole(cursor, edits)
         break
       case 1:
-        readContent(cursor, findings)
+        readContent(cursor, facts)
         break
       case 2:
-        if (readRefusal(cursor, edits)) findings.hasContent = true
+        if (readRefusal(cursor, edits)) facts.hasContent = true
         break
       case 3:
-        readToolCalls(cursor, findings)
+        readToolCalls(cursor, facts)
         break
       case -1:
         cursor.skip()
         break
       default:
-        if (cursor.isFilled()) findings.hasContent = true
+        if (cursor.isFilled()) facts.hasContent = true
     }
   }
   if ((seen & 7) === 7) return
@@ -268,30 +268,30 @@ function readRole(cursor: JsonCursor, edits: Edit[]): void {
   if (!isRight) edits.push({ start, end: cursor.position, replacement: encode('"assistant"') })
 }
 
-function readContent(cursor: JsonCursor, findings: Findings): void {
+function readContent(cursor: JsonCursor, facts: CompletionFacts): void {
   const kind = cursor.peek()
   const start = cursor.position
   cursor.skip()
   const end = cursor.position
   if (kind === 'null') return
   if (kind === 'string') {
-    if (end - start > 2) findings.hasContent = true
+    if (end - start > 2) facts.hasContent = true
     return
   }
   const parts: unknown = kind === 'array' ? JSON.parse(utf8(cursor.bytes, start, end)) : undefined
   if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `a message's content is a ${kind}`)
   const { text, reasoning } = flattenParts(parts)
   const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
-  findings.edits.push({ start, end, replacement: encode(JSON.stringify(text) + added) })
-  if (text !== '' || reasoning !== '') findings.hasContent = true
+  facts.edits.push({ start, end, replacement: encode(JSON.stringify(text) + added) })
+  if (text !== '' || reasoning !== '') facts.hasContent = true
 }
 
-function readToolCalls(cursor: JsonCursor, findings: Findings): void {
+function readToolCalls(cursor: JsonCursor, facts: CompletionFacts): void {
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    findings.hasContent = true
-    findings.hasToolCalls = true
+    facts.hasContent = true
+    facts.hasToolCalls = true
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call is not an object')
-    readToolCall(cursor, findings.edits)
+    readToolCall(cursor, facts.edits)
   }
 }
 

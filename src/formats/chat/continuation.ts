@@ -1,6 +1,6 @@
 import type { AnswerEvent, LogprobsEvent } from '../answer.ts'
+import { numberOf, textOf } from '../exact-json.ts'
 import type { Continuation } from '../format.ts'
-import { numberOf, textOf } from '../json-value.ts'
 import type { Part } from '../part.ts'
 import { chatAnswerReader } from './answer-reader.ts'
 import { answerWriter } from './answer-writer.ts'

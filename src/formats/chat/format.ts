@@ -7,7 +7,6 @@ import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
 import { continuation } from './continuation.ts'
-import { partGatherer, completionToParts } from './conversion.ts'
 import { readConversation } from './read-conversation.ts'
 import { readEvent } from './read-event.ts'
 import {
@@ -17,6 +16,7 @@ import {
   parseLargeChatRequest,
   type ChatRequest,
 } from './request.ts'
+import { partGatherer, completionToParts } from './whole-and-parts.ts'
 
 /** The widely used chat-completions format (docs/api.md). */
 export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Effort } from '../conversation.ts'
-import { isObject, listOf, numberOf, objectOf, parseJsonBytes, textOf } from '../json-value.ts'
+import { isObject, listOf, numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readTools } from './read-tools.ts'
 import { readTurns } from './read-turns.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
-import { isObject, objectOf, objectsOf, textOf } from '../json-value.ts'
+import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { cacheControlOf } from './read-turns.ts'
 

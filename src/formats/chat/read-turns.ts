@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AssistantPart, CallPart, ContentPart, Detail, Opaque, ReasoningPart, Turn } from '../conversation.ts'
-import { isObject, objectOf, objectsOf, parseJson, textOf } from '../json-value.ts'
+import { isObject, objectOf, objectsOf, parseJson, textOf } from '../exact-json.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readCallSignature } from './call-signature.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { encode } from '../../bytes/text.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
-import { encodeJson, objectOf, objectsOf, parseJsonBytes } from '../json-value.ts'
+import { encodeJson, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readConversation } from './read-conversation.ts'
 import { chatCompletions } from './upstream.ts'

@@ -1,6 +1,6 @@
 import type { AnswerEvent } from '../answer.ts'
 import { WireError } from '../error.ts'
-import { encodeJson } from '../json-value.ts'
+import { encodeJson } from '../exact-json.ts'
 import type { Part } from '../part.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
-import { partGatherer, completionToParts } from './conversion.ts'
+import { partGatherer, completionToParts } from './whole-and-parts.ts'
 
 const ajv = new Ajv({ strict: false, logger: false })
 const isAnswer = ajv.compile(answerSchema)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { fixture, fixtureEvents } from '../../protocols/fixtures/load.ts'
-import { objectOf, parseJson, parseJsonBytes } from '../json-value.ts'
+import { objectOf, parseJson, parseJsonBytes } from '../exact-json.ts'
 import { answerContract } from '../testing.ts'
 import { generateContent } from './format.ts'
 

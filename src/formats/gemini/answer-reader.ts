@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, FinishReason, UsageEvent } from '../answer.ts'
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
-import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
 
 const filtered: ReadonlySet<string> = new Set([
   'SAFETY',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { encodeJson, isObject, objectOf } from '../exact-json.ts'
 import { jsonAnswers } from '../json-answers.ts'
-import { encodeJson, isObject, objectOf } from '../json-value.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'
 import { geminiAnswerReader, readGeminiAnswer } from './answer-reader.ts'
 import { writeGeminiRequest } from './write-request.ts'

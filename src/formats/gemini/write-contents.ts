@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AssistantPart, CallPart, ContentPart, ToolTurn } from '../conversation.ts'
-import { isObject, parseJson } from '../json-value.ts'
+import { isObject, parseJson } from '../exact-json.ts'
 import { joinTexts, mergeNeighbours, type Message, type SplitTurns, type SpokenTurn } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 

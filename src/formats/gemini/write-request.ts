@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Tools } from '../conversation.ts'
-import { objectOf, pick } from '../json-value.ts'
+import { objectOf, pick } from '../exact-json.ts'
 import { asksForAudio, splitSystem } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, FinishEvent, FinishReason, UsageEvent } from '../answer.ts'
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
-import { isObject, numberOf, objectOf, objectsOf, textOf } from '../json-value.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 
 /** All others, such as `end_turn`, `stop_sequence` and `pause_turn`, are `stop`. */

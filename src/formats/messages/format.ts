@@ -1,5 +1,5 @@
+import { encodeJson } from '../exact-json.ts'
 import { jsonAnswers } from '../json-answers.ts'
-import { encodeJson } from '../json-value.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'
 import { messagesAnswerReader, readMessagesAnswer } from './answer-reader.ts'
 import { writeMessagesRequest } from './write-request.ts'

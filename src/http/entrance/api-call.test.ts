@@ -8,7 +8,7 @@ import { writtenStream } from '../../gateway/testing.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { answerBudget, unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import type { Call } from '../../service/service.ts'
-import { answerParts, exchangeOf, fakeGateway, readEvents, rejectionOnAbort, bareReply } from '../testing.ts'
+import { answerParts, contextOf, fakeGateway, readEvents, rejectionOnAbort, bareReply } from '../testing.ts'
 import { apiRoute, type EntranceOptions } from './api-call.ts'
 import { bodyBudget } from './body-budget.ts'
 import { openRequests } from './open-requests.ts'
@@ -17,7 +17,7 @@ type Answering = (request: Ask, call: Call) => Promise<ServedReply>
 
 /** The route over a gateway, with its records and counters. */
 function subject(answering: Answering, changes: Partial<EntranceOptions> = {}) {
-  const records: RequestRecord[] = []
+  const records: (RequestRecord & { readonly cause?: unknown })[] = []
   const requests = openRequests()
   const limits: string[] = []
   let open = 0
@@ -38,7 +38,7 @@ function subject(answering: Answering, changes: Partial<EntranceOptions> = {}) {
         open += difference
       },
     },
-    record: (record) => records.push(record),
+    record: (record, cause) => records.push({ ...record, cause }),
     ...changes,
   })
   return {
@@ -53,7 +53,7 @@ function subject(answering: Answering, changes: Partial<EntranceOptions> = {}) {
     ) =>
       Promise.resolve(
         route.handle({
-          ...exchangeOf(
+          ...contextOf(
             new Request('http://x/v1/chat/completions', {
               method: 'POST',
               body:

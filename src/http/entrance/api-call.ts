@@ -8,7 +8,8 @@ import type { RequestRecord } from '../../observe/record.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import { withinMs } from '../../service/within.ts'
-import { errorResponse, type Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
+import { errorResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { refusalOf, type AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -31,7 +32,8 @@ export interface EntranceOptions extends AdmissionOptions, DeliveryOptions {
   /** Memory budget of bodies, over all requests; 503 above it. */
   readonly bodyBudget: BodyBudget
   readonly openRequests: OpenRequests
-  readonly record: (record: RequestRecord) => void
+  /** Records an ended request. `cause`: the cause of an internal error, for the log. */
+  readonly record: (record: RequestRecord, cause?: unknown) => void
 }
 
 /** The routes of all formats. */
@@ -43,28 +45,28 @@ export function apiRoutes(options: EntranceOptions): readonly Route[] {
 export function apiRoute(format: Format, options: EntranceOptions): Route {
   return { method: 'POST', path: format.path, isPublic: false, format, handle }
 
-  function handle(exchange: Exchange): Response | Promise<Response> {
-    const refusal = refusalOf(exchange.request, options)
-    return refusal === undefined ? answer(exchange, format, options) : refuse(exchange, format, refusal, options)
+  function handle(context: RequestContext): Response | Promise<Response> {
+    const refusal = refusalOf(context.request, options)
+    return refusal === undefined ? answer(context, format, options) : refuse(context, format, refusal, options)
   }
 }
 
 /** Refuses a request, and records it. */
-function refuse(exchange: Exchange, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
-  const progress = begin(exchange, format)
+function refuse(context: RequestContext, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
+  const progress = begin(context, format)
   record(recordOf(progress, undefined, { status: refusal.status, error: refusal.code }))
-  return errorResponse(refusal, exchange.id, { format, headers: attemptHeaders(progress) })
+  return errorResponse(refusal, context.id, { format, headers: attemptHeaders(progress) })
 }
 
-async function answer(exchange: Exchange, format: Format, options: EntranceOptions): Promise<Response> {
-  const { request, started } = exchange
-  const progress = begin(exchange, format)
+async function answer(context: RequestContext, format: Format, options: EntranceOptions): Promise<Response> {
+  const { request, started } = context
+  const progress = begin(context, format)
   const controller = callController()
   let gateway: Gateway | undefined
   const leave = () => controller.abort(new ClientLeft('the client left'))
   const forget = options.openRequests.begin(
     () => controller.abort(overloaded('The service is shutting down')),
-    exchange.peerPort,
+    context.peerPort,
   )
   const reservation = options.bodyBudget.reservation()
   let timer: Timer | undefined
@@ -74,15 +76,15 @@ async function answer(exchange: Exchange, format: Format, options: EntranceOptio
     request.signal.removeEventListener('abort', leave)
     forget()
     reservation.release()
-    exchange.resetIdleLimit()
-    options.record(recordOf(progress, gateway?.listedName(progress.model), outcome))
+    context.resetIdleLimit()
+    options.record(recordOf(progress, gateway?.listedName(progress.model), outcome), outcome.cause)
   }
 
   try {
     request.signal.addEventListener('abort', leave, { once: true })
-    exchange.keepOpen()
+    context.keepOpen()
     const body = await readBody(request, options.bodyLimits(), reservation)
-    const envelope = { path: exchange.path, headers: request.headers }
+    const envelope = { path: context.path, headers: request.headers }
     const ask =
       body.length > sliceBytes ? await format.checkLarge(body, nextTurn, envelope) : format.check(body, envelope)
     progress.model = ask.model
@@ -104,7 +106,7 @@ async function answer(exchange: Exchange, format: Format, options: EntranceOptio
   } catch (error) {
     const sent = describe(error, progress)
     settle({ status: sent.status, ...outcomeOfError(sent, error) })
-    return errorResponse(sent, exchange.id, { format, headers: attemptHeaders(progress) })
+    return errorResponse(sent, context.id, { format, headers: attemptHeaders(progress) })
   }
 }
 

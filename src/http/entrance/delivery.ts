@@ -3,7 +3,7 @@ import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import type { AnswerBudget } from '../../service/answer-budget.ts'
 import type { CallController } from '../../service/call-controller.ts'
-import { errorResponse } from '../exchange.ts'
+import { errorResponse } from '../responses.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { pacedBody } from './paced-body.ts'
 import { describe, outcomeOfError, type Outcome, type Progress } from './progress.ts'
@@ -47,7 +47,7 @@ export function wholeResponse(
   { body, usage }: WholeReply,
   { served, progress, controller, settle, options }: Delivery & { readonly served: ServedReply },
 ): Response {
-  const { exchange } = progress
+  const { context } = progress
   progress.served = served
   if (body.length <= unpacedBytesMax) {
     settle({ status: 200, usage })
@@ -57,7 +57,7 @@ export function wholeResponse(
   if (!reservation.reserve(body.length)) {
     const error = overloaded('Response memory limit reached; try again shortly')
     settle({ status: error.status, error: error.code, usage })
-    return errorResponse(error, exchange.id, { format: progress.format, headers: attemptHeaders(progress) })
+    return errorResponse(error, context.id, { format: progress.format, headers: attemptHeaders(progress) })
   }
   const { body: paced, cut } = pacedBody({
     bytes: body,
@@ -65,8 +65,8 @@ export function wholeResponse(
     onEnd(isWhole) {
       reservation.release()
       settle({ usage, ...(isWhole ? { status: 200 } : cutOutcome()) })
-      if (isWhole) exchange.extendIdleLimit()
-      else exchange.drop()
+      if (isWhole) context.extendIdleLimit()
+      else context.drop()
     },
   })
   onAbort(controller, cut)
@@ -96,7 +96,7 @@ export function streamResponse({ served, answering, progress, controller, settle
     const { reply: decided } = answer
     progress.served = answer
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
-    progress.firstTokenMs = performance.now() - progress.exchange.started
+    progress.firstTokenMs = performance.now() - progress.context.started
     reply = decided
     return decided
   }
@@ -118,7 +118,7 @@ export function streamResponse({ served, answering, progress, controller, settle
           ? { status: 499, error: 'client_left', usage }
           : { status: 200, usage, ...outcomeOfError(error, cause) },
       )
-      if (hasClientLeft) progress.exchange.drop()
+      if (hasClientLeft) progress.context.drop()
     },
   })
   options.streamsOpen.add(1)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import { router } from '../route.ts'
-import { exchangeOf, fakeGateway } from '../testing.ts'
+import { contextOf, fakeGateway } from '../testing.ts'
 import { modelRoutes } from './models.ts'
 
 const listed: readonly ListedModel[] = [
@@ -43,7 +43,7 @@ const routes = router(modelRoutes(() => gateway, 1_700_000_000_999))
 
 async function get(path: string): Promise<unknown> {
   // As the server does: the path goes unescaped.
-  const response = await routes.find('GET', path).handle({ ...exchangeOf(new Request('http://x/')), path })
+  const response = await routes.find('GET', path).handle({ ...contextOf(new Request('http://x/')), path })
   expect(response.headers.get('x-request-id')).toBe('request-1')
   return response.json()
 }

@@ -2,7 +2,7 @@ import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/known.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import { jsonResponse } from '../exchange.ts'
+import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 
 const modelPath = '/v1/models/'

@@ -5,7 +5,7 @@ import type { ServedReply } from '../../gateway/gateway.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { ClientLeft } from './read-body.ts'
 
 const modelLengthMax = 128
@@ -21,7 +21,7 @@ export interface Outcome {
 
 /** State of a request that is being answered. */
 export interface Progress {
-  readonly exchange: Exchange
+  readonly context: RequestContext
   readonly format: Format
   readonly trail: Trail
   readonly time: number
@@ -38,9 +38,9 @@ export interface Progress {
 }
 
 /** Returns the initial state. */
-export function begin(exchange: Exchange, format: Format): Progress {
+export function begin(context: RequestContext, format: Format): Progress {
   return {
-    exchange,
+    context,
     format,
     trail: [],
     time: Date.now(),
@@ -87,13 +87,13 @@ export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pic
  * @param listedAs see {@link RequestRecord}
  */
 export function recordOf(
-  { exchange, format, trail, time, model, stream, served, firstTokenMs }: Progress,
+  { context, format, trail, time, model, stream, served, firstTokenMs }: Progress,
   listedAs: string | undefined,
-  { status, error, usage, cause }: Outcome,
+  { status, error, usage }: Outcome,
 ): RequestRecord {
   return {
     time,
-    id: exchange.id,
+    id: context.id,
     api: format.name,
     model: model.slice(0, modelLengthMax).toWellFormed(),
     listedAs,
@@ -104,10 +104,9 @@ export function recordOf(
     upstream: served?.model,
     trail,
     firstTokenMs,
-    totalMs: performance.now() - exchange.started,
-    user: exchange.user,
+    totalMs: performance.now() - context.started,
+    user: context.user,
     usage,
     price: served?.price,
-    cause,
   }
 }

@@ -9,13 +9,13 @@ export function replyHeaders(
   contentType: string,
   served: ServedReply | undefined,
 ): Record<string, string> {
-  const { exchange, trail } = progress
+  const { context, trail } = progress
   if (served === undefined)
-    return { 'content-type': contentType, 'x-request-id': exchange.id, ...attemptHeaders(progress) }
+    return { 'content-type': contentType, 'x-request-id': context.id, ...attemptHeaders(progress) }
   // One literal: an object that grows member by member costs a multiple of it.
   return {
     'content-type': contentType,
-    'x-request-id': exchange.id,
+    'x-request-id': context.id,
     'x-svc-provider': served.provider,
     'x-svc-model': encodeHeaderText(served.model),
     'x-svc-attempts': String(trail.length),
@@ -35,8 +35,8 @@ export function attemptHeaders(progress: Progress): Record<string, string> {
 }
 
 /** `gw;dur=0.4`: milliseconds in this service, without those of the upstreams. */
-function ownTime({ exchange, trail }: Progress): string {
+function ownTime({ context, trail }: Progress): string {
   let upstreamMs = 0
   for (const { ms } of trail) upstreamMs += ms
-  return `gw;dur=${Math.max(0, performance.now() - exchange.started - upstreamMs).toFixed(2)}`
+  return `gw;dur=${Math.max(0, performance.now() - context.started - upstreamMs).toFixed(2)}`
 }

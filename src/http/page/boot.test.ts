@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Guard } from '../pass-guards.ts'
-import { exchangeOf } from '../testing.ts'
+import { contextOf } from '../testing.ts'
 import { bootRoute, type BootOptions } from './boot.ts'
 
 const ada: Visitor = {
@@ -38,13 +38,13 @@ function route(options: Partial<BootOptions> = {}) {
 }
 
 async function boot(options: Partial<BootOptions> = {}): Promise<unknown> {
-  return (await route(options).handle(exchangeOf(new Request('http://x/api/boot')))).json()
+  return (await route(options).handle(contextOf(new Request('http://x/api/boot')))).json()
 }
 
 describe('GET /api/boot', () => {
   test('is public, and never cached', async () => {
     expect(route()).toMatchObject({ method: 'GET', path: '/api/boot', isPublic: true })
-    expect((await route().handle(exchangeOf(new Request('http://x/api/boot')))).headers.get('cache-control')).toBe(
+    expect((await route().handle(contextOf(new Request('http://x/api/boot')))).headers.get('cache-control')).toBe(
       'no-store',
     )
   })
@@ -148,7 +148,7 @@ describe('GET /api/boot', () => {
       onMissingPart: (extension) => missing.push(extension),
     })
     for (let times = 0; times < 2; times++) {
-      const answer: unknown = await (await handle.handle(exchangeOf(new Request('http://x/api/boot')))).json()
+      const answer: unknown = await (await handle.handle(contextOf(new Request('http://x/api/boot')))).json()
       expect(answer).toMatchObject({
         parts: [{ extension: 'one', module: '/assets/one.js', slots: ['SignIn'], settings: { a: 'b' } }],
       })

@@ -1,7 +1,8 @@
 import type { PartClaim, Profile, Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
-import { jsonResponse, type Exchange } from '../exchange.ts'
 import { passGuards, type Guard } from '../pass-guards.ts'
+import type { RequestContext } from '../request-context.ts'
+import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import type { Boot, PartEntry, User } from './page-api.ts'
 
@@ -28,10 +29,10 @@ export interface BootOptions {
 export function bootRoute(options: BootOptions): Route {
   const partsOf = builtParts(options)
 
-  async function boot(exchange: Exchange): Promise<Response> {
+  async function boot(context: RequestContext): Promise<Response> {
     const guards = options.guards()
-    const [visitor, parts] = await Promise.all([findVisitor(guards, exchange), partsOf(options.parts())])
-    return jsonResponse(bootOf(visitor, guards.length, parts), exchange.id)
+    const [visitor, parts] = await Promise.all([findVisitor(guards, context), partsOf(options.parts())])
+    return jsonResponse(bootOf(visitor, guards.length, parts), context.id)
   }
 
   function bootOf(visitor: Passed | undefined, guards: number, parts: readonly PartEntry[]): Boot {
@@ -58,9 +59,9 @@ type Passed = Partial<Visitor>
  * @returns `undefined` when a guard requires sign-in (401)
  * @throws other errors of the guards
  */
-async function findVisitor(guards: readonly Guard[], exchange: Exchange): Promise<Passed | undefined> {
+async function findVisitor(guards: readonly Guard[], context: RequestContext): Promise<Passed | undefined> {
   try {
-    return await passGuards(guards, exchange)
+    return await passGuards(guards, context)
   } catch (error) {
     if (error instanceof WireError && error.status === 401) return undefined
     throw error

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { isRecord } from '../../base/json-value.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import { router } from '../route.ts'
-import { exchangeOf } from '../testing.ts'
+import { contextOf } from '../testing.ts'
 import { modelsApi, type ModelsApiOptions } from './models-api.ts'
 
 const listed: readonly ListedModel[] = [
@@ -38,7 +38,7 @@ async function answer(options: Partial<ModelsApiOptions> = {}): Promise<unknown>
       ...options,
     }),
   )
-  const response = await routes.find('GET', '/api/models').handle(exchangeOf(new Request('http://x/api/models')))
+  const response = await routes.find('GET', '/api/models').handle(contextOf(new Request('http://x/api/models')))
   expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
     'application/json',
     'no-store',

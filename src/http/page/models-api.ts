@@ -1,6 +1,7 @@
 import { firstChatModel, isChatModel } from '../../gateway/chat-model.ts'
 import type { ListedModel, ListedOffer } from '../../gateway/directory.ts'
-import { jsonResponse, type Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
+import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import type { ModelEntry, ModelOffer, ModelsAnswer, ReloadNotice } from './page-api.ts'
 
@@ -13,12 +14,12 @@ export interface ModelsApiOptions {
   readonly file: string
   /** Faults of a changed file that was not applied. */
   readonly notice: () => ReloadNotice | undefined
-  readonly isOwner: (exchange: Exchange) => boolean
+  readonly isOwner: (context: RequestContext) => boolean
 }
 
 /** `GET /api/models`: every model with the providers that offer it, for the page. */
 export function modelsApi({ models, isEchoOnly, file, notice, isOwner }: ModelsApiOptions): readonly Route[] {
-  function answer(exchange: Exchange): ModelsAnswer {
+  function answer(context: RequestContext): ModelsAnswer {
     const listed = models()
     const shown = new Set(listed.filter(isShown))
     const first = firstChatModel(listed)
@@ -30,7 +31,7 @@ export function modelsApi({ models, isEchoOnly, file, notice, isOwner }: ModelsA
       ...(first === undefined ? {} : { firstModel: first.name }),
       isEchoOnly: isEchoOnly(),
     }
-    if (!isOwner(exchange)) return all
+    if (!isOwner(context)) return all
     const now = notice()
     return { ...all, file, ...(now === undefined ? {} : { notice: now }) }
   }
@@ -39,7 +40,7 @@ export function modelsApi({ models, isEchoOnly, file, notice, isOwner }: ModelsA
       method: 'GET',
       path: '/api/models',
       isPublic: false,
-      handle: (exchange) => jsonResponse(answer(exchange), exchange.id),
+      handle: (context) => jsonResponse(answer(context), context.id),
     },
   ]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { exchangeOf } from '../testing.ts'
+import { contextOf } from '../testing.ts'
 import { ownerCheck } from './owner-check.ts'
 
 test('without a guard every request is from an owner, with one those of listed users', () => {
@@ -7,7 +7,7 @@ test('without a guard every request is from an owner, with one those of listed u
     ownerCheck(
       () => isGuarded,
       (visitor) => visitor?.user === 'ada',
-    )({ ...exchangeOf(new Request('http://x/')), ...(user === undefined ? {} : { visitor: { user } }) })
+    )({ ...contextOf(new Request('http://x/')), ...(user === undefined ? {} : { visitor: { user } }) })
   expect([isOwner(false), isOwner(false, 'bob')]).toEqual([true, true])
   expect([isOwner(true), isOwner(true, 'bob'), isOwner(true, 'ada')]).toEqual([false, false, true])
 })

@@ -169,7 +169,7 @@ export interface RequestEntry {
   readonly time: number
   readonly id: string
   /** User name of the caller, with sign-in. */
-  readonly user?: string
+  readonly user?: string | undefined
   /** The format of the request, such as `chat` or `embeddings`. */
   readonly api: string
   readonly model: string
@@ -177,9 +177,9 @@ export interface RequestEntry {
   /** 499: the caller left. */
   readonly status: number
   /** Code of the error. */
-  readonly error?: string
+  readonly error?: string | undefined
   /** The provider that answered. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   readonly trail: readonly TrailEntry[]
   readonly firstTokenMs?: number
   readonly totalMs: number

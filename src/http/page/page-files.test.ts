@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { pageRoutes, type PageFile } from './page-files.ts'
 
 function fileOf(text: string, type: string): PageFile {
@@ -13,7 +13,7 @@ const files = {
   parts: new Map<string, string>(),
 }
 
-function exchange(path: string, headers: Readonly<Record<string, string>> = {}): Exchange {
+function context(path: string, headers: Readonly<Record<string, string>> = {}): RequestContext {
   return {
     request: new Request(`http://127.0.0.1${path}`, { headers }),
     path,
@@ -35,7 +35,7 @@ const {
 } = pageRoutes({ files: async () => files, hasAvatars: () => false })
 const ask = async (headers: Readonly<Record<string, string>> = {}, path = '/assets/main-1.js'): Promise<Response> => {
   if (asset === undefined) throw new Error('there is no route')
-  return asset.handle(exchange(path, headers))
+  return asset.handle(context(path, headers))
 }
 
 describe('an asset', () => {
@@ -82,17 +82,17 @@ describe('an asset', () => {
 
 describe('the page', () => {
   test('is revalidated each time', async () => {
-    const response = await front(exchange('/', { 'accept-encoding': 'br' }))
+    const response = await front(context('/', { 'accept-encoding': 'br' }))
     expect(response.headers.get('cache-control')).toBe('no-cache')
     expect(response.headers.get('vary')).toBe('accept, accept-encoding')
     const etag = response.headers.get('etag') ?? ''
-    const again = await front(exchange('/', { 'accept-encoding': 'br', 'if-none-match': `"x", W/${etag}` }))
+    const again = await front(context('/', { 'accept-encoding': 'br', 'if-none-match': `"x", W/${etag}` }))
     expect([again.status, await again.text()]).toEqual([304, ''])
-    expect((await front(exchange('/', { 'if-none-match': etag }))).status).toBe(200)
+    expect((await front(context('/', { 'if-none-match': etag }))).status).toBe(200)
   })
 
   test('may run only its own scripts, and not be framed', async () => {
-    const policy = (await front(exchange('/'))).headers.get('content-security-policy') ?? ''
+    const policy = (await front(context('/'))).headers.get('content-security-policy') ?? ''
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
       "script-src 'self'",
@@ -109,14 +109,14 @@ describe('the page', () => {
 
   test('shows images of other sites only with avatars', async () => {
     const signedIn = pageRoutes({ files: async () => files, hasAvatars: () => true })
-    expect((await signedIn.front(exchange('/'))).headers.get('content-security-policy')).toContain(
+    expect((await signedIn.front(context('/'))).headers.get('content-security-policy')).toContain(
       "img-src 'self' data: blob: https:;",
     )
   })
 
   test('that could not be built is an error', async () => {
     const none = pageRoutes({ files: async () => undefined, hasAvatars: () => false })
-    const response = await none.front(exchange('/'))
+    const response = await none.front(context('/'))
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({ error: { code: 'page_not_built' } })
   })

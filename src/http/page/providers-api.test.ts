@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
 import { router } from '../route.ts'
-import { exchangeOf } from '../testing.ts'
+import { contextOf } from '../testing.ts'
 import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
 import { providersApi, type ProvidersApiOptions } from './providers-api.ts'
 
@@ -46,12 +46,12 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
     body?: string | ReadableStream,
     user?: string,
   ): Promise<unknown> {
-    const exchange = {
-      ...exchangeOf(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })),
+    const context = {
+      ...contextOf(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })),
       ...(user === undefined ? {} : { user }),
     }
     try {
-      const response = await routes.find(method, path).handle(exchange)
+      const response = await routes.find(method, path).handle(context)
       return [response.status, await response.json()]
     } catch (error) {
       return error instanceof WireError ? [error.status, error.type, error.code] : error
@@ -152,12 +152,12 @@ describe('POST /api/providers/test', () => {
       }),
     )
     const request = new Request('http://x/api/providers/test', { method: 'POST', body: '{"id":"a"}' })
-    const exchange = {
-      ...exchangeOf(request),
+    const context = {
+      ...contextOf(request),
       keepOpen: () => void limits.push('open'),
       resetIdleLimit: () => void limits.push('let close'),
     }
-    await expect(async () => routes.find('POST', '/api/providers/test').handle(exchange)).toThrow('no such provider')
+    await expect(async () => routes.find('POST', '/api/providers/test').handle(context)).toThrow('no such provider')
     expect(limits).toEqual(['open', 'tested', 'let close'])
   })
 

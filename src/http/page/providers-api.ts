@@ -1,5 +1,6 @@
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
-import { jsonResponse, type Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
+import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { checkOwner, type OwnerCheck } from './owner-check.ts'
 import type { ProviderChange, ProviderEntry, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
@@ -22,7 +23,7 @@ export interface ProvidersApiOptions {
 
 /** `GET /api/providers`, `POST /api/providers` and `POST /api/providers/test`: the owner's view of the providers. */
 export function providersApi({ state, change, test, isOwner, bodyTimes }: ProvidersApiOptions): readonly Route[] {
-  function bodyOf({ request }: Exchange): Promise<Uint8Array> {
+  function bodyOf({ request }: RequestContext): Promise<Uint8Array> {
     return readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
   }
 
@@ -31,33 +32,33 @@ export function providersApi({ state, change, test, isOwner, bodyTimes }: Provid
       method: 'GET',
       path: '/api/providers',
       isPublic: false,
-      async handle(exchange) {
+      async handle(context) {
         const answer = await state()
-        return jsonResponse(isOwner(exchange) ? answer : withoutOwnerFields(answer), exchange.id)
+        return jsonResponse(isOwner(context) ? answer : withoutOwnerFields(answer), context.id)
       },
     },
     {
       method: 'POST',
       path: '/api/providers',
       isPublic: false,
-      async handle(exchange) {
-        checkOwner(isOwner, exchange)
-        return jsonResponse(await change(parseProviderChange(await bodyOf(exchange)), exchange.user), exchange.id)
+      async handle(context) {
+        checkOwner(isOwner, context)
+        return jsonResponse(await change(parseProviderChange(await bodyOf(context)), context.user), context.id)
       },
     },
     {
       method: 'POST',
       path: '/api/providers/test',
       isPublic: false,
-      async handle(exchange) {
-        checkOwner(isOwner, exchange)
-        const request = parseProviderTest(await bodyOf(exchange))
+      async handle(context) {
+        checkOwner(isOwner, context)
+        const request = parseProviderTest(await bodyOf(context))
         // The test may wait for other tests first.
-        exchange.keepOpen()
+        context.keepOpen()
         try {
-          return jsonResponse(await test(request, exchange.request.signal), exchange.id)
+          return jsonResponse(await test(request, context.request.signal), context.id)
         } finally {
-          exchange.resetIdleLimit()
+          context.resetIdleLimit()
         }
       },
     },

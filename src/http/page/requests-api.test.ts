@@ -4,9 +4,9 @@ import { WireError } from '../../formats/error.ts'
 import { localObserver } from '../../observe/local-observer.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { openRequests } from '../entrance/open-requests.ts'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { router } from '../route.ts'
-import { exchangeOf } from '../testing.ts'
+import { contextOf } from '../testing.ts'
 import { requestsApi } from './requests-api.ts'
 
 afterEach(() => void jest.useRealTimers())
@@ -61,8 +61,8 @@ function subject({
       ...(accept === undefined ? {} : { headers: { accept } }),
       ...(signal === undefined ? {} : { signal }),
     })
-    const exchange: Exchange = {
-      ...exchangeOf(request),
+    const context: RequestContext = {
+      ...contextOf(request),
       path,
       currentVisitor: () => currentVisitor(user),
       drop() {
@@ -70,7 +70,7 @@ function subject({
       },
       ...(user === undefined ? {} : { user }),
     }
-    return routes.find(method, path).handle(exchange)
+    return routes.find(method, path).handle(context)
   }
 
   const ask = async (path: string, asking?: Asking): Promise<Response> => handle(path, asking)
@@ -162,7 +162,6 @@ describe('the requests', () => {
         error: 'provider_error',
         price: { input: 1, output: 2 },
         usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 },
-        cause: new Error('ours'),
         trail: [
           { name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 },
           { name: 'openai', status: 200, ms: 1 },

@@ -5,7 +5,8 @@ import type { MinuteSums } from '../../observe/minute-sums.ts'
 import type { Observer } from '../../observe/observer.ts'
 import type { RecentRequest, Remembered, Scope } from '../../observe/recent-requests.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
-import { jsonResponse, type Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
+import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { liveEvents } from './live-events.ts'
 import type { MinuteEntry, RequestEntry, RequestsAnswer, TrailEntry } from './page-api.ts'
@@ -25,7 +26,7 @@ const guardIntervalMs = 5_000
 export interface RequestsApiOptions {
   readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe'>
   /** Owners see the requests of all users, others only their own. */
-  readonly isOwner: (exchange: Exchange) => boolean
+  readonly isOwner: (context: RequestContext) => boolean
   /** Open streams: at most 100, and 20 of one user. A shutdown ends them. */
   readonly followers: OpenRequests
   readonly isClosing: () => boolean
@@ -38,15 +39,15 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   const { observer, isOwner } = options
   const follow = followRequests(options)
 
-  async function all(exchange: Exchange): Promise<Response> {
-    return jsonResponse(answerOf(await observer.remembered(scopeOf(exchange, isOwner), 0)), exchange.id)
+  async function all(context: RequestContext): Promise<Response> {
+    return jsonResponse(answerOf(await observer.remembered(scopeOf(context, isOwner), 0)), context.id)
   }
 
-  async function one(exchange: Exchange): Promise<Response> {
-    const found = await observer.find(scopeOf(exchange, isOwner), exchange.path.slice(requestPath.length))
+  async function one(context: RequestContext): Promise<Response> {
+    const found = await observer.find(scopeOf(context, isOwner), context.path.slice(requestPath.length))
     if (found === undefined)
       throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
-    return jsonResponse(requestEntry(found), exchange.id)
+    return jsonResponse(requestEntry(found), context.id)
   }
 
   return [
@@ -54,15 +55,15 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
       method: 'GET',
       path: '/api/requests',
       isPublic: false,
-      handle: (exchange) => (wantsEvents(exchange.request) ? follow(exchange) : all(exchange)),
+      handle: (context) => (wantsEvents(context.request) ? follow(context) : all(context)),
     },
     { method: 'GET', path: requestPath, isPublic: false, handle: one },
   ]
 }
 
 /** A visitor without a name has no requests of their own. */
-function scopeOf(exchange: Exchange, isOwner: RequestsApiOptions['isOwner']): Scope {
-  return isOwner(exchange) ? 'all users' : { user: exchange.user ?? '' }
+function scopeOf(context: RequestContext, isOwner: RequestsApiOptions['isOwner']): Scope {
+  return isOwner(context) ? 'all users' : { user: context.user ?? '' }
 }
 
 function wantsEvents({ headers }: Request): boolean {
@@ -75,11 +76,11 @@ function followRequests({
   followers,
   isClosing,
   stallMs,
-}: RequestsApiOptions): (exchange: Exchange) => Response {
+}: RequestsApiOptions): (context: RequestContext) => Response {
   const eventAfter = requestEvents(observer, answerOf)
   const ofUser = new Map<string, number>()
 
-  function enter({ user = '' }: Exchange, end: () => void): () => void {
+  function enter({ user = '' }: RequestContext, end: () => void): () => void {
     const own = ofUser.get(user) ?? 0
     if (followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
       throw overloaded('Too many pages follow the requests')
@@ -93,13 +94,13 @@ function followRequests({
     }
   }
 
-  function changesFor(exchange: Exchange) {
+  function changesFor(context: RequestContext) {
     let mark = 0
     let announced = 0
     let isFirst = true
     return {
       async take(): Promise<Uint8Array | undefined> {
-        const event = await eventAfter({ scope: scopeOf(exchange, isOwner), after: mark, announced })
+        const event = await eventAfter({ scope: scopeOf(context, isOwner), after: mark, announced })
         const isWanted = isFirst || event.hasRequests
         mark = event.mark
         isFirst = false
@@ -113,8 +114,8 @@ function followRequests({
     }
   }
 
-  return function follow(exchange) {
-    const { request, id } = exchange
+  return function follow(context) {
+    const { request, id } = context
     const headers = {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store, no-transform',
@@ -123,17 +124,17 @@ function followRequests({
     }
     if (request.method === 'HEAD') return new Response(null, { headers })
     if (isClosing()) throw overloaded('The service is shutting down')
-    const exit = enter(exchange, () => end())
+    const exit = enter(context, () => end())
     const guardTimer = setInterval(
       () =>
-        void mayStay(exchange).then((may) => {
+        void mayStay(context).then((may) => {
           if (!may) end()
         }),
       guardIntervalMs,
     )
-    exchange.keepOpen()
+    context.keepOpen()
     const { body, end, leave } = liveEvents({
-      ...changesFor(exchange),
+      ...changesFor(context),
       heartbeatMs,
       stallMs,
       lifeMs,
@@ -141,8 +142,8 @@ function followRequests({
         exit()
         clearInterval(guardTimer)
         request.signal.removeEventListener('abort', leave)
-        if (hasClientLeft) exchange.drop()
-        else exchange.resetIdleLimit()
+        if (hasClientLeft) context.drop()
+        else context.resetIdleLimit()
       },
     })
     request.signal.addEventListener('abort', leave, { once: true })
@@ -152,7 +153,7 @@ function followRequests({
 }
 
 /** Whether the guards still let the reader pass, as the same user. */
-async function mayStay({ user, currentVisitor }: Exchange): Promise<boolean> {
+async function mayStay({ user, currentVisitor }: RequestContext): Promise<boolean> {
   try {
     return (await currentVisitor()).user === user
   } catch {
@@ -164,33 +165,10 @@ function answerOf({ requests, minutes }: Remembered): RequestsAnswer {
   return { requests: requests.map(requestEntry), minutes: minutes.map(minuteEntry) }
 }
 
-function requestEntry({
-  time,
-  id,
-  api,
-  user,
-  model,
-  stream,
-  status,
-  error,
-  provider,
-  trail,
-  firstTokenMs,
-  totalMs,
-  usage,
-  price,
-}: RecentRequest): RequestEntry {
+function requestEntry({ trail, firstTokenMs, totalMs, usage, price, ...facts }: RecentRequest): RequestEntry {
   const cost = costOf(usage, price)
   return {
-    time,
-    id,
-    api,
-    model,
-    stream,
-    status,
-    ...(user === undefined ? {} : { user }),
-    ...(error === undefined ? {} : { error }),
-    ...(provider === undefined ? {} : { provider }),
+    ...facts,
     trail: trail.map(trailEntry),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs: tenths(firstTokenMs) }),
     totalMs: tenths(totalMs),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { OriginFacts } from '../origin-policy.ts'
 import type { Route } from '../route.ts'
-import { exchangeOf } from '../testing.ts'
+import { contextOf } from '../testing.ts'
 import { sameOriginOnly } from './same-origin-only.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -22,11 +22,9 @@ async function ask(
 ): Promise<unknown> {
   const route: Route = { method, path, isPublic, handle: () => new Response('passed') }
   const restricted = sameOriginOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [], ...facts })(route)
-  const exchange = exchangeOf(
-    new Request(`http://x${path}`, { method, headers: { host: '127.0.0.1:8000', ...headers } }),
-  )
+  const context = contextOf(new Request(`http://x${path}`, { method, headers: { host: '127.0.0.1:8000', ...headers } }))
   try {
-    return await (await restricted.handle(user === undefined ? exchange : { ...exchange, user })).text()
+    return await (await restricted.handle(user === undefined ? context : { ...context, user })).text()
   } catch (error) {
     return error instanceof Error && 'code' in error && 'status' in error ? `${error.status} ${error.code}` : error
   }
@@ -133,7 +131,7 @@ test('a GET passes from any site, with headers that keep other sites from readin
     handle: () => new Response('{}'),
   })
   const { headers } = await restricted.handle(
-    exchangeOf(
+    contextOf(
       new Request('http://x/api/thing', {
         headers: { host: 'localhost', 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
       }),

@@ -1,8 +1,8 @@
 import { isFromOwnPages, isJson } from '../../base/same-site.ts'
 import { WireError } from '../../formats/error.ts'
-import type { Exchange } from '../exchange.ts'
 import { hostNames, hostNotAllowed } from '../host-names.ts'
 import { crossSiteRequest, isOwnOrigin, type OriginFacts } from '../origin-policy.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { Route } from '../route.ts'
 
 /** Routes below it are for the pages of this service. */
@@ -22,7 +22,7 @@ export function sameOriginOnly({
   // their preflights fail here.
   const origins = isGuarded ? ownOrigins : [...ownOrigins, ...corsOrigins]
 
-  function check({ request, user }: Exchange, { isPublic }: Route): void {
+  function check({ request, user }: RequestContext, { isPublic }: Route): void {
     // Cookies and tokens are not sent to another host name. A request with neither may be from a page whose host name
     // was pointed here (DNS rebinding).
     const mayBeRebound = user === undefined && !(isGuarded && isPublic)
@@ -42,9 +42,9 @@ export function sameOriginOnly({
     if (!route.path.startsWith(prefix)) return route
     return {
       ...route,
-      async handle(exchange) {
-        check(exchange, route)
-        const response = await route.handle(exchange)
+      async handle(context) {
+        check(context, route)
+        const response = await route.handle(context)
         for (const [name, value] of Object.entries(protection)) response.headers.set(name, value)
         return response
       },

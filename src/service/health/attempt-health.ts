@@ -1,5 +1,5 @@
 import { failureEffects, type UpstreamFailure } from '../failure.ts'
-import type { Circuit } from './circuit.ts'
+import type { HealthState } from './health-state.ts'
 
 /**
  * A request in progress at a provider, with all its retries. To be settled once, by `succeeded`, `failed` or
@@ -18,14 +18,14 @@ export interface AttemptHealth {
 
 /** Counts failures by scope: of connections and credentials for the provider, others for the model at it. */
 export class StartedAttempt implements AttemptHealth {
-  readonly #provider: Circuit
-  readonly #model: Circuit
+  readonly #provider: HealthState
+  readonly #model: HealthState
   readonly #probesProvider: boolean
   readonly #probesModel: boolean
   #hasAnswered = false
   #isSettled = false
 
-  constructor(provider: Circuit, model: Circuit) {
+  constructor(provider: HealthState, model: HealthState) {
     this.#provider = provider
     this.#model = model
     this.#probesProvider = provider.begin()

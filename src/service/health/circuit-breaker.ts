@@ -5,8 +5,8 @@ const consecutiveMax = 5
 const openMsFirst = 5_000
 
 /**
- * The circuit breaker of one circuit (failover.md, "Breaker"), closed at first. A class, since there may be one for
- * each of 10,000 models.
+ * The circuit breaker of one provider, or of one model at it (failover.md, "Breaker"), closed at first. A class, since
+ * there may be one for each of 10,000 models.
  */
 export class CircuitBreaker {
   readonly #now: () => number

@@ -6,7 +6,10 @@ const failuresMin = 3
 const rateLimitMsFirst = 5_000
 const rateLimitMsMax = 60_000
 
-/** Retry-After and cool-downs of one circuit. A class, since there may be one for each of 10,000 models. */
+/**
+ * Retry-After and cool-downs of one provider, or of one model at it. A class, since there may be one for each of 10,000
+ * models.
+ */
 export class CoolDown {
   readonly #now: () => number
   #retryAfterUntil = 0

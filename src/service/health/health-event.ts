@@ -44,7 +44,7 @@ export interface SnapshotEvent {
  * closes. `succeeded`: a success after failures. Both list remaining `restrictions`. `probing`: its probe has started.
  * `probe_over`: the probe ended without an outcome.
  */
-export type CircuitEvent =
+export type HealthChange =
   | FailureEvent
   | SnapshotEvent
   | { readonly kind: 'answered' | 'succeeded'; readonly restrictions?: Restrictions }
@@ -52,7 +52,7 @@ export type CircuitEvent =
   | { readonly kind: 'probe_over' }
 
 /** A change in the health of a provider, or of one model at it, for other processes. Plain JSON. */
-export type HealthEvent = CircuitEvent & {
+export type HealthEvent = HealthChange & {
   readonly provider: string
   /**
    * The sender's target of the provider: protocol, address and account. Targets of workers differ while a change of the

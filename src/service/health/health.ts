@@ -1,7 +1,7 @@
 import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from '../failure.ts'
 import { StartedAttempt, type AttemptHealth } from './attempt-health.ts'
-import { circuit, type Circuit, type Unavailability } from './circuit.ts'
-import type { CircuitEvent, HealthEvent } from './health-event.ts'
+import type { HealthChange, HealthEvent } from './health-event.ts'
+import { healthState, type HealthState, type Unavailability } from './health-state.ts'
 
 const modelsMax = 10_000
 const snapshotEventsMax = 1_000
@@ -9,9 +9,9 @@ const snapshotEventsMax = 1_000
 /** A provider, or one model at it, as named in events. */
 type Subject = OpenBreaker & { readonly target?: string }
 
-interface Entry {
+interface TrackedHealth {
   readonly subject: Subject
-  readonly circuit: Circuit
+  readonly state: HealthState
 }
 
 /** The health of one provider for one model. */
@@ -67,67 +67,66 @@ export interface HealthBook {
   /** Applies a health event of another process. Events of one sender must arrive in order. */
   apply(event: HealthEvent): void
   /**
-   * The events that bring a new process up to date, in order: at most 1,000, ofProvider providers before models, the
-   * most recently requested models first.
+   * The events that bring a new process up to date, in order: at most 1,000, providers before models, the most recently
+   * requested models first.
    */
   snapshot(): readonly HealthEvent[]
 }
 
 /** @param now milliseconds on a monotonic clock */
 export function healthBook(now: () => number, random?: () => number): HealthBook {
-  const providers = new Map<string, Entry>()
+  const providers = new Map<string, TrackedHealth>()
   /**
    * By provider, target and model, least recently used first. Bounded, since callers can invent model names for
    * providers whose models are unknown.
    */
-  const models = new Map<string, Entry>()
+  const models = new Map<string, TrackedHealth>()
   const listeners: ((event: HealthEvent) => void)[] = []
   let targets: ReadonlyMap<string, string> | undefined
 
-  function entryOf(subject: Subject): Entry {
-    const publish = (event: CircuitEvent): void => {
+  function entryOf(subject: Subject): TrackedHealth {
+    const publish = (event: HealthChange): void => {
       for (const listener of listeners) listener({ ...subject, ...event })
     }
-    return { subject, circuit: circuit(now, random, publish) }
+    return { subject, state: healthState(now, random, publish) }
   }
 
-  function isCurrent({ subject: { provider, target } }: Entry): boolean {
+  function isCurrent({ subject: { provider, target } }: TrackedHealth): boolean {
     return targets === undefined || (target !== undefined && targets.get(provider) === target)
   }
 
-  function providerCircuit(provider: string, target: string | undefined): Circuit {
+  function providerState(provider: string, target: string | undefined): HealthState {
     const key = keyOf(provider, target)
     const known = providers.get(key) ?? entryOf(target === undefined ? { provider } : { provider, target })
     providers.set(key, known)
-    return known.circuit
+    return known.state
   }
 
-  function modelCircuit(
+  function modelState(
     provider: string,
     target: string | undefined,
     model: string,
-  ): { readonly circuit: Circuit; readonly use: () => void } {
+  ): { readonly state: HealthState; readonly use: () => void } {
     const key = keyOf(provider, target, model)
     const entry = models.get(key) ?? entryOf(target === undefined ? { provider, model } : { provider, target, model })
     touch(models, key, entry)
     const [oldest] = models.keys()
     if (models.size > modelsMax && oldest !== undefined) models.delete(oldest)
-    return { circuit: entry.circuit, use: () => touch(models, key, entry) }
+    return { state: entry.state, use: () => touch(models, key, entry) }
   }
 
-  /** The circuit of an event. Only failures and restrictions create one. */
-  function circuitOf(event: HealthEvent): Circuit | undefined {
+  /** The state that an event concerns. Only failures and restrictions create one. */
+  function stateOf(event: HealthEvent): HealthState | undefined {
     const { provider, model, target } = event
-    if (!isHarmful(event))
-      return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.circuit
-    const ofProvider = providerCircuit(provider, target)
-    return model === undefined ? ofProvider : modelCircuit(provider, target, model).circuit
+    if (!isHarmful(event)) return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.state
+    const ofProvider = providerState(provider, target)
+    return model === undefined ? ofProvider : modelState(provider, target, model).state
   }
 
   return {
     of(provider, model, target) {
-      const ofProvider = providerCircuit(provider, target)
-      const { circuit: ofModel, use } = modelCircuit(provider, target, model)
+      const ofProvider = providerState(provider, target)
+      const { state: ofModel, use } = modelState(provider, target, model)
       return {
         unavailable: () => ofProvider.unavailable() ?? ofModel.unavailable(),
         begin() {
@@ -146,7 +145,7 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
     },
     openBreakers() {
       return [...providers.values(), ...models.values()]
-        .filter((entry) => entry.circuit.isOpen && isCurrent(entry))
+        .filter((entry) => entry.state.isOpen && isCurrent(entry))
         .map(({ subject: { target: _, ...breaker } }) => breaker)
     },
     inspect() {
@@ -155,7 +154,7 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
         providers
           .values()
           .filter(isCurrent)
-          .map(({ subject: { provider }, circuit: ofProvider }) => [
+          .map(({ subject: { provider }, state: ofProvider }) => [
             provider,
             inspectProvider(ofProvider, modelsByProvider.get(provider) ?? []),
           ]),
@@ -165,7 +164,7 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
       listeners.push(listener)
     },
     apply(event) {
-      circuitOf(event)?.apply(event)
+      stateOf(event)?.apply(event)
     },
     snapshot() {
       return [...providers.values(), ...[...models.values()].reverse()].flatMap(eventsOf).slice(0, snapshotEventsMax)
@@ -173,11 +172,11 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   }
 }
 
-function eventsOf({ subject, circuit: known }: Entry): readonly HealthEvent[] {
+function eventsOf({ subject, state: known }: TrackedHealth): readonly HealthEvent[] {
   return known.snapshot().map((event) => ({ ...subject, ...event }))
 }
 
-function touch(entries: Map<string, Entry>, key: string, entry: Entry): void {
+function touch(entries: Map<string, TrackedHealth>, key: string, entry: TrackedHealth): void {
   entries.delete(key)
   entries.set(key, entry)
 }
@@ -195,12 +194,12 @@ function isHarmful(event: HealthEvent): boolean {
 }
 
 /** @param entries of its models, most recently used last */
-function inspectProvider(ofProvider: Circuit, entries: readonly Entry[]): ProviderHealth {
-  const last = entries.findLast(({ circuit: { lastOutcome } }) => lastOutcome !== undefined)
+function inspectProvider(ofProvider: HealthState, entries: readonly TrackedHealth[]): ProviderHealth {
+  const last = entries.findLast(({ state: { lastOutcome } }) => lastOutcome !== undefined)
   return {
     unavailable: ofProvider.unavailable(),
-    failure: failureOf(ofProvider) ?? (last === undefined ? undefined : failureOf(last.circuit)),
-    models: entries.flatMap(({ subject: { model = '' }, circuit: ofModel }) => {
+    failure: failureOf(ofProvider) ?? (last === undefined ? undefined : failureOf(last.state)),
+    models: entries.flatMap(({ subject: { model = '' }, state: ofModel }) => {
       const unavailable = ofModel.unavailable()
       return unavailable === undefined ? [] : [{ model, unavailable, failure: failureOf(ofModel) }]
     }),
@@ -208,7 +207,7 @@ function inspectProvider(ofProvider: Circuit, entries: readonly Entry[]): Provid
 }
 
 /** Failure of the last attempt. Faults of the request itself are no failures of the upstream. */
-function failureOf({ lastOutcome }: Circuit): FailureClass | undefined {
+function failureOf({ lastOutcome }: HealthState): FailureClass | undefined {
   return lastOutcome === undefined || lastOutcome === 'answered' || requestFailures.has(lastOutcome)
     ? undefined
     : lastOutcome

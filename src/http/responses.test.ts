@@ -1,26 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../formats/error.ts'
-import { errorResponse, jsonResponse, requestId } from './exchange.ts'
-
-const idOf = (given?: string) =>
-  requestId(new Request('http://x/', given === undefined ? {} : { headers: { 'x-request-id': given } }))
-
-describe("a request's id", () => {
-  test.each(['a', 'A-b_c.9', 'x'.repeat(128)])("is the caller's: %s", (given) => {
-    expect(idOf(given)).toBe(given)
-  })
-
-  test.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 'a,b', '<script>', 'a;b'])(
-    'is a new one instead of %j',
-    (given) => {
-      expect(idOf(given)).toMatch(/^[0-9a-f-]{36}$/)
-    },
-  )
-
-  test('is a new one each time where the caller has none', () => {
-    expect(idOf()).not.toBe(idOf())
-  })
-})
+import { errorResponse, jsonResponse } from './responses.ts'
 
 describe('an error as a response', () => {
   test('has the shape of docs/errors.md', async () => {

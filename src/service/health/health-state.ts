@@ -1,7 +1,7 @@
 import { failureEffects, type FailureClass, type UpstreamFailure } from '../failure.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { CoolDown } from './cool-down.ts'
-import { isShared, type CircuitEvent, type Restrictions } from './health-event.ts'
+import { isShared, type HealthChange, type Restrictions } from './health-event.ts'
 
 const waitMs = 1_000
 
@@ -16,10 +16,10 @@ export interface Unavailability {
 }
 
 /**
- * The health of one upstream, or of one model at it: circuit breaker, cool-downs and Retry-After (failover.md, rule 2
+ * The health of one provider, or of one model at it: circuit breaker, cool-downs and Retry-After (failover.md, rule 2
  * and "Breaker").
  */
-export interface Circuit {
+export interface HealthState {
   unavailable(): Unavailability | undefined
   readonly isOpen: boolean
   /** Outcome of the last settled attempt, for display only; `undefined`: no attempt yet. */
@@ -46,23 +46,23 @@ export interface Circuit {
   /** An attempt ended without an outcome, by the caller or by an internal error. */
   abandoned(isProbe: boolean): void
   /** Applies an event of another process, without publishing it. */
-  apply(event: CircuitEvent): void
+  apply(event: HealthChange): void
   /** Events that bring a new process up to date, in order. */
-  snapshot(): readonly CircuitEvent[]
+  snapshot(): readonly HealthChange[]
 }
 
 /**
- * A closed circuit.
+ * Makes the state of an available provider or model.
  *
  * @param now milliseconds on a monotonic clock
  * @param random 0 to 1, for the jitter of ±20 %
  * @param publish receives events for other processes as they happen
  */
-export function circuit(
+export function healthState(
   now: () => number,
   random: () => number = Math.random,
-  publish?: (event: CircuitEvent) => void,
-): Circuit {
+  publish?: (event: HealthChange) => void,
+): HealthState {
   const breaker = new CircuitBreaker(now, random)
   const coolDown = new CoolDown(now)
   let hasSucceeded = false
@@ -202,7 +202,7 @@ export function circuit(
           ? { failure: lastClass, consecutiveOfClass }
           : { consecutiveOfClass: 0 }
       if (consecutiveFailures === 0 && last.consecutiveOfClass === 0 && current.restrictions === undefined) return []
-      const event: CircuitEvent = { kind: 'snapshot', consecutiveFailures, ...last, ...current }
+      const event: HealthChange = { kind: 'snapshot', consecutiveFailures, ...last, ...current }
       return breaker.isOpen && breaker.isProbing ? [event, { kind: 'probing' }] : [event]
     },
   }

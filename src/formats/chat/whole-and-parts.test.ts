@@ -5,7 +5,7 @@ import answerSchema from '../../../test/schemas/CreateChatCompletionResponse.sch
 import chunkSchema from '../../../test/schemas/CreateChatCompletionStreamResponse.schema.json'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { chunkReader } from './chunk.ts'
-import { partGatherer, completionToParts } from './conversion.ts'
+import { partGatherer, completionToParts } from './whole-and-parts.ts'
 
 const encode = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
 const parse = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes))

@@ -2,30 +2,30 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { failureEffects, type FailureClass } from '../failure.ts'
 import { failureOf, fakeClock } from '../testing.ts'
-import { circuit, type Circuit } from './circuit.ts'
+import { healthState, type HealthState } from './health-state.ts'
 
 /** The middle of the range of jitter. */
 const noJitter = () => 0.5
 
 function subject(random: () => number = noJitter) {
   const clock = fakeClock()
-  return { clock, health: circuit(clock.now, random) }
+  return { clock, health: healthState(clock.now, random) }
 }
 
-function fail(health: Circuit, times: number, failure: FailureClass = 'server_error', retryAfterMs?: number): void {
+function fail(health: HealthState, times: number, failure: FailureClass = 'server_error', retryAfterMs?: number): void {
   for (let time = 0; time < times; time += 1) {
     health.failed(failureOf(failure, retryAfterMs === undefined ? {} : { retryAfterMs }), health.begin())
   }
 }
 
-function succeed(health: Circuit, times = 1): void {
+function succeed(health: HealthState, times = 1): void {
   for (let time = 0; time < times; time += 1) {
     health.begin()
     health.succeeded()
   }
 }
 
-describe('a circuit', () => {
+describe('the state of health', () => {
   test('starts closed and available', () => {
     const { health } = subject()
     expect(health.unavailable()).toBeUndefined()
@@ -84,9 +84,9 @@ describe('a circuit', () => {
   })
 })
 
-describe('a circuit within 30 s', () => {
+describe('a circuit breaker within 30 s', () => {
   /** Failures and successes mixed, so that no five failures are consecutive. */
-  function mixed(health: Circuit, failures: number, successes: number): void {
+  function mixed(health: HealthState, failures: number, successes: number): void {
     let left = successes
     for (let count = 0; count < failures; count += 1) {
       if (count % 4 === 0 && left > 0) {
@@ -163,7 +163,7 @@ describe('a circuit within 30 s', () => {
   })
 })
 
-describe('an open circuit', () => {
+describe('an open circuit breaker', () => {
   test('is open for 5 s, doubling to 15 s with every failed probe', () => {
     const { health, clock } = subject()
     fail(health, 5)

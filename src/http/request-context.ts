@@ -1,0 +1,44 @@
+import type { Visitor } from '../extensions/extension.ts'
+
+/** A client's request, with the state and the control of its connection that handlers need. */
+export interface RequestContext {
+  readonly request: Request
+  /** Normalised: dot segments resolved, no query. All decisions are made by it. */
+  readonly path: string
+  /** `x-request-id` of the caller, if acceptable, or a new one. */
+  readonly id: string
+  /** `performance.now()` at its arrival. */
+  readonly started: number
+  /** Remote address of the connection; empty once it is closed. */
+  readonly address: () => string
+  /** Remote port of the connection; `undefined` once it is closed. */
+  readonly peerPort: () => number | undefined
+  /** Name of the user, if a guard gave one. */
+  readonly user?: string
+  /** All that the guards know of the user. */
+  readonly visitor?: Partial<Visitor>
+  /** Asks the current guards again. @throws errors of the guards */
+  readonly currentVisitor: () => Promise<Partial<Visitor>>
+  /** Suspends the server's idle limit: the timers of the handler apply instead. */
+  readonly keepOpen: () => void
+  /** Restarts the server's idle limit. After it, bytes that have not left this process are lost. */
+  readonly resetIdleLimit: () => void
+  /**
+   * Sets the longest idle limit, some four minutes, after a large answer: the system still buffers megabytes of it for
+   * a client that may read slowly.
+   */
+  readonly extendIdleLimit: () => void
+  /**
+   * Closes the connection within seconds, even if the client has not read its answer. Without it, a body aborted after
+   * {@link keepOpen} would wait for the client for ever.
+   */
+  readonly drop: () => void
+}
+
+const acceptableId = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, otherwise a new one (docs/api.md). */
+export function requestId(request: Request): string {
+  const given = request.headers.get('x-request-id')
+  return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
+}
