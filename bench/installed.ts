@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { isRecord } from '../src/base/json-value.ts'
 import { ProgramError, runProgram, searchPath } from './processes.ts'
 
 /** Size of an installed program. */
@@ -61,6 +62,12 @@ export async function pythonInstalled(venv: string): Promise<Installed> {
   const bytes = await diskBytes([packages], '--exclude=pip', '--exclude=setuptools', '--exclude=wheel')
   const runtimeBytes = await diskBytes([realpathSync(executable), library], '--exclude=site-packages', '--exclude=test')
   return { bytes, runtimeBytes, dependencies: countPythonPackages(names) - 1 }
+}
+
+/** Reads the version of a package of npm. */
+export async function packageVersion(folder: string): Promise<string> {
+  const manifest: unknown = await Bun.file(join(folder, 'package.json')).json()
+  return isRecord(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : '?'
 }
 
 /** Counts lines of `pip list --format=freeze`, without pip, setuptools and wheel. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { diskBytes, nodeBytes, npmPackages, type Installed } from '../installed.ts'
+import { diskBytes, nodeBytes, npmPackages, packageVersion, type Installed } from '../installed.ts'
 import { freePort, runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
@@ -19,9 +19,7 @@ export const portkey: Proxy = {
     await runProgram(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], 180_000, { directory: folder })
   },
   async version() {
-    const manifest: unknown = await Bun.file(join(folder, 'node_modules/@portkey-ai/gateway/package.json')).json()
-    const version =
-      typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
+    const version = await packageVersion(join(folder, 'node_modules/@portkey-ai/gateway'))
     return `portkey/${version} (node ${(await runProgram(['node', '--version'], 5000)).trim()})`
   },
   installed,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { diskBytes, npmPackages, type Installed } from '../installed.ts'
+import { diskBytes, npmPackages, packageVersion, type Installed } from '../installed.ts'
 import { freePort, runProgram, startProgram } from '../processes.ts'
 import { asRecord, numberIn } from '../stream-load.ts'
 import { modelName } from '../upstream-protocol.ts'
@@ -31,10 +31,7 @@ function serviceFrom(root: string, name: string, setup: string): Proxy {
       if (root === '') throw new Error('SVC_BEFORE names no checkout')
     },
     async version() {
-      const manifest: unknown = await Bun.file(join(root, 'package.json')).json()
-      const version =
-        typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '?'
-      return `svc/${version} (bun ${Bun.version})`
+      return `svc/${await packageVersion(root)} (bun ${Bun.version})`
     },
     installed,
     async launch({ upstreamPort, core, directory, register }) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { nearestName } from './nearest.ts'
+import { didYouMean, nearestName } from './nearest.ts'
 
 const names = ['restrict_to', 'redirect_uri', 'client_id', 'base_url', 'models', 'timeouts']
 
@@ -34,5 +34,15 @@ describe('nearestName', () => {
         expect([undefined, ...names]).toContain(nearestName(written, names))
       }),
     )
+  })
+})
+
+describe('didYouMean', () => {
+  test.each([
+    ['modles', ' (did you mean "models"?)'],
+    ['xyz', ''],
+    [5, ''],
+  ])('for %p is %p', (written, question) => {
+    expect(didYouMean(written, names)).toBe(question)
   })
 })

@@ -16,6 +16,12 @@ export function nearestName(written: string, names: readonly string[]): string |
   return nearest
 }
 
+/** The question that ends a fault: ` (did you mean "name"?)`. Empty without a similar name, or for another value. */
+export function didYouMean(written: unknown, names: readonly string[]): string {
+  const nearest = typeof written === 'string' ? nearestName(written, names) : undefined
+  return nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
+}
+
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '')
 }

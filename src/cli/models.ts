@@ -1,3 +1,4 @@
+import { modelFacts } from '../formats/model.ts'
 import type { ListedModel } from '../gateway/directory.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
 import { paintFor } from '../observe/text.ts'
@@ -46,22 +47,7 @@ export const modelsCommand = modelsCommandWith(gatewayAccess)
 
 /** A model with the price and context of its first provider. */
 function jsonRow({ name, offers }: ListedModel): object {
-  const { context, maxOutput, price } = offers[0].model
-  return {
-    id: name,
-    providers: offers.map(({ provider }) => provider),
-    ...(context === undefined ? {} : { context }),
-    ...(maxOutput === undefined ? {} : { max_output: maxOutput }),
-    ...(price === undefined
-      ? {}
-      : {
-          price: {
-            input: price.input,
-            output: price.output,
-            ...(price.cachedInput === undefined ? {} : { cached_input: price.cachedInput }),
-          },
-        }),
-  }
+  return { id: name, providers: offers.map(({ provider }) => provider), ...modelFacts(offers[0].model) }
 }
 
 function table(models: readonly ListedModel[], stdout: Output): string {

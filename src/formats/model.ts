@@ -18,6 +18,19 @@ export interface OfferedModel {
   readonly isLearned?: true
 }
 
+/** The facts of a model that its owner or its provider states, named as in the API. Unknown ones are left out. */
+export function modelFacts({ context, maxOutput, price }: OfferedModel): Readonly<Record<string, unknown>> {
+  return {
+    ...(context === undefined ? {} : { context }),
+    ...(maxOutput === undefined ? {} : { max_output: maxOutput }),
+    ...(price === undefined ? {} : { price: priceFacts(price) }),
+  }
+}
+
+function priceFacts({ input, output, cachedInput }: Price): Readonly<Record<string, number>> {
+  return { input, output, ...(cachedInput === undefined ? {} : { cached_input: cachedInput }) }
+}
+
 /** USD per million tokens. */
 export interface Price {
   readonly input: number

@@ -1,5 +1,5 @@
 import type { Node } from 'jsonc-parser'
-import { nearestName } from '../../base/nearest.ts'
+import { didYouMean } from '../../base/nearest.ts'
 import type { TextRule } from '../../base/text-rule.ts'
 import type { Findings, Location } from './findings.ts'
 import { joinPath } from './json-tree.ts'
@@ -75,11 +75,9 @@ export function readKnownMembers(field: Field, known: MemberNames, findings: Fin
   for (const [name, { node, path }] of members) {
     if (known.names.includes(name)) continue
     const hint = Object.hasOwn(known.hints ?? {}, name) ? known.hints?.[name] : undefined
-    const nearest = hint ?? nearestName(name, known.names)
-    const question = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
     // The fault is located at the name, and the value is not shown.
     const offset = node.parent?.offset ?? node.offset
-    findings.add({ offset, path }, 'an unknown field', `${known.names.join(', ')}${question}`)
+    findings.add({ offset, path }, 'an unknown field', known.names.join(', ') + didYouMean(hint ?? name, known.names))
   }
   for (const name of known.required ?? []) {
     if (members.has(name)) continue
@@ -121,9 +119,8 @@ export function readWord<Word extends string>(
   const value: unknown = field.node.value
   const word = words.find((candidate) => candidate === value)
   if (word !== undefined) return word
-  const nearest = typeof value === 'string' ? nearestName(value, words) : undefined
-  const question = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
-  return refuse(field, `${words.map((candidate) => `"${candidate}"`).join(', ')}${question}`, findings)
+  const allowed = words.map((candidate) => `"${candidate}"`).join(', ')
+  return refuse(field, allowed + didYouMean(value, words), findings)
 }
 
 /** Reads `true` or `false`. */

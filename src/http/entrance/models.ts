@@ -1,5 +1,6 @@
 import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/known.ts'
+import { modelFacts } from '../../formats/model.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { jsonResponse } from '../responses.ts'
@@ -51,18 +52,8 @@ function wireModel({ name, offers }: ListedModel, created: number): Record<strin
     created,
     owned_by: provider,
     providers: offers.map((offer) => offer.provider),
-    ...(model.context === undefined ? {} : { context: model.context }),
-    ...(model.maxOutput === undefined ? {} : { max_output: model.maxOutput }),
     ...(model.input === undefined ? {} : { input: model.input }),
-    ...(model.price === undefined
-      ? {}
-      : {
-          price: {
-            input: model.price.input,
-            output: model.price.output,
-            ...(model.price.cachedInput === undefined ? {} : { cached_input: model.price.cachedInput }),
-          },
-        }),
+    ...modelFacts(model),
   }
 }
 

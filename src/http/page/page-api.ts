@@ -1,4 +1,4 @@
-import type { Price } from '../../formats/model.ts'
+import type { OfferedModel } from '../../formats/model.ts'
 /**
  * Messages between the page and the service under `/api/` (docs/api.md). Types only: the page imports no other file of
  * this room. Times are Unix milliseconds, durations milliseconds, prices USD per million tokens, costs USD.
@@ -64,14 +64,8 @@ export interface ModelEntry {
 }
 
 /** A model as one provider offers it. */
-export interface ModelOffer {
+export interface ModelOffer extends Pick<OfferedModel, 'upstream' | 'context' | 'maxOutput' | 'input' | 'price'> {
   readonly provider: string
-  readonly upstream: string
-  readonly context?: number
-  readonly maxOutput?: number
-  /** `text`, `image`, … */
-  readonly input?: readonly string[]
-  readonly price?: Price
 }
 
 /** A changed configuration file that was not applied. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../base/json-value.ts'
-import { nearestName } from '../../../base/nearest.ts'
+import { didYouMean } from '../../../base/nearest.ts'
 import type { TextRule } from '../../../base/text-rule.ts'
 import { ExtensionConfigError, type ExtensionConfig } from '../../extension.ts'
 
@@ -69,12 +69,7 @@ export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden,
     refuseOthers(names) {
       const other = [...Object.keys(values), ...unset.keys()].find((name) => !names.includes(name))
       if (other === undefined) return
-      const nearest = nearestName(other, names)
-      refuse(
-        other,
-        `${names.join(', ')}${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}`,
-        'an unknown name',
-      )
+      refuse(other, names.join(', ') + didYouMean(other, names), 'an unknown name')
     },
     text(name, { allowed, pattern, lengthMax }) {
       const value = valueOf(name)
@@ -92,12 +87,8 @@ export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden,
     word(name, words) {
       const value = valueOf(name)
       if (value === undefined) return undefined
-      const nearest = typeof value === 'string' ? nearestName(value, words) : undefined
-      const question = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
-      return (
-        words.find((word) => word === value) ??
-        refuse(name, `${words.map((word) => `"${word}"`).join(', ')}${question}`)
-      )
+      const allowed = words.map((word) => `"${word}"`).join(', ')
+      return words.find((word) => word === value) ?? refuse(name, allowed + didYouMean(value, words))
     },
     flag(name) {
       const value = valueOf(name)
